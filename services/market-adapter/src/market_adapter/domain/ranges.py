@@ -149,6 +149,17 @@ def streak(of: Stretch, *, rising: bool) -> tuple[date, date, int] | None:
     return (of.days[first + 1], of.days[end], end - first) if end else None
 
 
+def running(of: Stretch) -> tuple[date, int] | None:
+    """The sessions up to the last one that all closed higher, or all lower, than the one before: the first of them and
+    how many they are, below 0 for lower ones. None: the last session did neither."""
+    signs = np.sign(of.returns)
+    if not len(signs) or not signs[-1]:
+        return None
+    others = np.flatnonzero(signs != signs[-1])
+    start = int(others[-1]) + 1 if len(others) else 0
+    return of.days[start + 1], int(signs[-1]) * (len(signs) - start)
+
+
 def yearly(of: Stretch, gained: float) -> float | None:
     """The yearly rate that compounds to what was gained; None for a stretch of less than a year."""
     years = (of.last - of.days[0]).days / DAYS_OF_A_YEAR

@@ -34,6 +34,7 @@ from market_adapter.domain.ranges import (
     extremes,
     paired_returns,
     parts,
+    running,
     streak,
     stretch,
     total_return,
@@ -250,6 +251,9 @@ def _figures(ticker: str, of: Stretch, asked: str, history: BarHistory, top: int
             first, last, count = run_of
             one = _figure(ticker, name, count, of, asked, on=first)
             found.append(one.model_copy(update={"first": first, "last": last}))
+    if now := running(of):
+        one = _figure(ticker, "up_run" if now[1] > 0 else "down_run", abs(now[1]), of, asked, on=now[0])
+        found.append(one.model_copy(update={"first": now[0]}))
     for name, end in zip(("highest_close", "lowest_close"), close_extremes(of), strict=True):
         found.append(_figure(ticker, name, end.value, of, asked, on=end.on, currency=currency))
     most = busiest(of)

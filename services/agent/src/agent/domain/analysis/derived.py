@@ -28,7 +28,7 @@ _USUAL = frozenset(
 _OF_BACKTEST = ("return", "max_drawdown", "exposure", "final", "costs")
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "MACD": ("macd", "signal", "histogram"), "BB": ("upper", "middle", "lower"), "backtest": _OF_BACKTEST,
-    "price": ("price", "close"),
+    "price": ("price", "close"), "current_streak": ("up_run", "down_run"),
     "fundamentals": ("pe", "eps", "revenue", "market_cap", "gross_margin", "net_margin", "dividend_yield"),
 }  # fmt: skip
 """Figures that one word asks for together."""

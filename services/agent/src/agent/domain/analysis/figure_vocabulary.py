@@ -74,6 +74,17 @@ def _streaks(words: str) -> str:
     )
 
 
+_DAYS = r"(?:days?|sessions?|dias?|sesion(?:es)?)"
+_ROW = r"(?:in a row|straight|running|(?:seguid|consecutiv)[oa]s)"
+_EITHER_WAY = rf"(?:{_UP_WORDS}|{_DOWN_WORDS}|risen|fallen|gone (?:up|down)|way (?:up|down)|en (?:verde|rojo))"
+_RUNNING = (
+    rf"how (?:long|many {_DAYS}(?: {_ROW})?) (?:has|have)\b[^?;\x00]{{0,20}}?\bbeen (?:going |on the |in the )?"
+    rf"{_EITHER_WAY}(?: for)?(?: {_DAYS})?(?: {_ROW})?",
+    rf"how many {_DAYS} {_ROW} (?:has|have)\b[^?;\x00]{{0,20}}?\b{_EITHER_WAY}",
+    rf"(?:cuant[oa]s? (?:{_DAYS}|tiempo)(?: {_ROW})? )?(?:lleva|llevan|llevas)\b[^?;\x00]{{0,20}}?\b{_EITHER_WAY}",
+    r"(?:current|present) (?:(?:winning|losing) )?(?:streak|run)|racha (?:alcista |bajista )?actual",
+)
+"""The run of sessions that lasts until now."""
 INDICATOR_OF = {"atr_share": "ATR"}
 """Figures that an indicator gives beside its own."""
 ROWS: tuple[FigureWords, ...] = (
@@ -118,6 +129,7 @@ ROWS: tuple[FigureWords, ...] = (
     _row("stretch", "average_volume", r"(?:average|mean|usual|typical) (?:daily )?(?:trading )?volumes?",
          r"volumen(?:es)? (?:diario )?(?:medio|promedio|habitual)(?: diario)?"),
     _row("standing", "volume_zscore", r"(?:trading )?volumes?|volumen(?:es)?(?: de negociacion)?"),
+    _row("stretch", "current_streak", *_RUNNING),
     _row("stretch", "up_streak", _streaks(_UP_WORDS)),
     _row("stretch", "down_streak", _streaks(_DOWN_WORDS)),
     _row("stretch", "up_days", r"(?:end(?:ed)?|finish(?:ed)?|clos(?:e|ed)) (?:the )?(?:(?:day|session) )?(?:up|higher)",

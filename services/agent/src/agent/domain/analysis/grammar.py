@@ -100,6 +100,8 @@ class _QuestionReader:
         found.unread += unread_words(self._unread.text, known)
         if money is not None and rule is None:
             self._places.append((0, "growth", "stretch"))
+            if any(one.arguments.keys() == {"start"} for one in stretches):
+                self._places.append((1, "base", "stretch"))  # the day and the price at which it was put in
             found.currency = money[1]
         for place, name in extremes:
             self._places.append((place, name, "stretch"))
@@ -142,7 +144,7 @@ class _QuestionReader:
         dated = any(one.arguments or one.period not in (None, "1d") for one in stretches)
         self._places = [(at, *meant(name, kind, timed=bool(stretches), dated=dated)) for at, name, kind in self._places]
         if invested and any(name == "shares" for _, name, _ in self._places):
-            self._places = [one for one in self._places if one[1] not in ("growth", "price")]
+            self._places = [one for one in self._places if one[1] not in ("growth", "base", "price")]
 
     def _looked_at(self, stretches: list[When], by_kind: ByKind, every: str | None) -> list[When]:
         """The stretches that the figures are looked up in, which need not be those that are named."""

@@ -153,10 +153,6 @@ DURING = re.compile(r"\b(?:during|durante|throughout|a lo largo de)\b")
 PER_RISK = re.compile(r"\b(?:sharpe|sortino)\b")
 """Figures that no tool measures; the report says so."""
 NO_TOOL = re.compile(
-    r"\blleva[ns]? (?:\w+ ){0,3}(?:subiendo|bajando|cayendo|en verde|en rojo)|"
-    r"\b(?:has|have) (?:\w+ ){0,2}been (?:rising|falling|going up|going down|up|down)(?=.*\b(?:in a row|running|"
-    r"straight)\b)|"
-    r"(?<=in a row )(?:has|have) .{1,20}\b(?:risen|fallen|gone up|gone down|been rising|been falling)|"
     r"\b(?:first|primer[oa]s?) (?:\w+ )?(?:days|weeks|months|years|dias|semanas|meses|anos)\b|\b(?:average|mean|"
     r"median) (?:daily |weekly )?(?:clos(?:e|ing)(?: price)?|price|moves?|returns?)\b|\b(?:cierre|precio|movimiento) "
     r"(?:medio|promedio)\b|\b(?:from|desde) (?:(?:its|the|su|el) )?(?:\w+ )?(?:high|peak|maximo)\b.{0,25}\b(?:to|"

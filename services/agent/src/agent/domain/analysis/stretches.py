@@ -314,8 +314,11 @@ _STRETCHES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]],
 
 
 def _since_then(found: list[When]) -> list[When]:
-    """From the first point named to the last one: 'put in March 2009, at the end of 2012'. A range stays one."""
+    """From the first point named to the last one: 'put in March 2009, at the end of 2012'. A range stays one. What is
+    put in on a day is put in at its close, where a stretch that begins on the next day starts from."""
     start, end = (str(found[0].arguments[name]) for name in ("start", "end"))
+    if start == end:
+        start = end = str(date.fromisoformat(start) + timedelta(days=1))
     if len(found) > 1:
         return [_days(f"{start}/{found[-1].arguments['end']}")]
     a_point = start == end or start[:7] == end[:7] or (start[:4] == end[:4] and start[5:] + end[5:] == "01-0112-31")

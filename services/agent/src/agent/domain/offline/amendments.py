@@ -39,10 +39,13 @@ _AND = re.compile(
 _ORDERS = re.compile(r"\b(?:limit(?:e|ada)?|orders?|orden|market|mercado)\b")
 _TO_FIGURE = re.compile(r"\ba [$€]?\d[\d.,]*\W*$")
 _OF_A_TIME = ("get_price", "market_snapshot", "get_ohlcv", PERFORMANCE)
-_OF_A_STRETCH = re.compile(
-    r"\b(?:max(?:imum|imo)?|min(?:imum|imo)?|high(?:est)?|low(?:est)?|peak|volatil\w+|drawdown|"
+_BEFORE_IT = re.compile(rf"^(?:{talk_words.CORRECTS.pattern[1:]})+|\b(?:its|their|sus?)\b", re.IGNORECASE)
+"""Of a follow-up, what only says that it corrects, and whose figure it is."""
+OF_A_STRETCH = re.compile(
+    r"\b(?:max(?:imum|imo)?|min(?:imum|imo)?|high(?:est)?(?: close)?|low(?:est)?(?: close)?|peak|volatil\w+|drawdown|"
     r"(?:biggest|largest|mayor) (?:fall|drop|loss|caida|bajada)|returns?|rentabilidad|"
-    r"(?:best|worst) day|(?:mejor|peor) dia|mas (?:alt|baj)[oa])\b"
+    r"(?:best|worst) day|(?:mejor|peor) dia|(?:cierre )?mas (?:alt|baj)[oa]|(?:in|over|during) (?:that|the same) "
+    r"(?:time|period|stretch)|en (?:ese|el mismo) (?:tiempo|periodo))\b"
 )
 """Figures of a stretch of time."""
 FEW = 7
@@ -118,6 +121,8 @@ def amended(
             for name, value in given.items()
             if name != "capital" or re.search(r"\b(?:capital|account|cuenta|have|had|tengo|tuviera|with|con)\b", said)
         }
+        at_risk = spent_in(said) if "capital" in arguments and re.search(r"\b(?:risk|arriesg)", said) else None
+        new = {"risk_percent": at_risk / float(arguments["capital"])} if at_risk and "risk_percent" not in new else new
         if new:
             return replace(earlier, calls=((tool, {**arguments, **new}),))
     if row is None and not own and short and (moved := _at_other_times(text, said, earlier, schemas)):
@@ -232,7 +237,7 @@ def _at_other_times(text: str, said: str, earlier: Wish, schemas: Mapping[str, S
             bars = bar_range("", "", date.fromisoformat(days[1]), days="start" in schemas[tool]["properties"])
             return Wish(Intent.TOOL, tuple((tool, {"symbol": one, **bars}) for one in tickers))
         return Wish(Intent.TOOL, ((tool, {"tickers": tickers, "start": days[0], "end": days[1]}),))
-    unread = Unread(_OF_A_STRETCH.sub(BLANK, folded(text)))
+    unread = Unread(OF_A_STRETCH.sub(BLANK, folded(_BEFORE_IT.sub(" ", text))))
     stretch = next(iter(stretches_in(unread)), None)
     if stretch is None and BLANK in unread.text and not telling(unread.text.replace(BLANK, " ")):
         days = {name: arguments[name] for name in ("start", "end", "period") if name in arguments} or {"period": "1y"}

@@ -60,7 +60,7 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
     if wish.missing == ("symbol",):
         group = "" if wish.way else wish.shown
         return which("symbols", language, group=group) if group else which("symbol", language)
-    if "quantity" in wish.missing and not wish.way and "symbol" in wish.calls[0][1]:
+    if "quantity" in wish.missing and not wish.way and {"symbol", "side"} <= wish.calls[0][1].keys():
         return how_many(wish.calls[0][1], language)
     if wish.intent is Intent.CHOSEN:
         return f"{wish.shown}\n{_say('chosen', language)}"
@@ -109,10 +109,21 @@ def not_searched(language: Language) -> str:
     return _say("not_searched", language)
 
 
+def tools_away(language: Language) -> str:
+    """That no tool can be reached now: a customer has some on every plan."""
+    return _say("tools_away", language)
+
+
 def no_more_than(symbol: str, price: str, readings: Sequence[str], language: Language) -> str:
     """The price of a share of which something else may have been asked, and what the question comes nearest to."""
     asks = do_you_mean(readings, language) if readings else _say("ask_of_it", language)
     return f"{_say('no_more_than', language, symbol=symbol, price=price)}\n{asks}"
+
+
+def left_out(words: Sequence[str], language: Language) -> str:
+    """That some words of a question were not read."""
+    opening, closing = _say("quotes", language)
+    return _say("left_out", language, words=", ".join(f"{opening}{one}{closing}" for one in words))
 
 
 def do_you_mean(readings: Sequence[str], language: Language) -> str:
@@ -171,21 +182,9 @@ def which(kind: str, language: Language, **names: str) -> str:
     return _say(f"which.{kind}", language, **names)
 
 
-_BOUGHT: dict[Language, str] = {
-    "es": "Con {budget} compras {number} a ese precio, y sobran {left}.",
-    "en": "{budget} buys {number} at that price, and leaves {left}.",
-}
-
-
-_STOP_LATER: dict[Language, str] = {
-    "es": "El stop se puede poner cuando la compra se haya ejecutado: dime entonces «pon un stop en {price}».",
-    "en": "The stop can be set once the purchase has filled: then say “put a stop at {price}”.",
-}
-
-
 def stop_later(price: float, language: Language) -> str:
     """That a stop waits until what it sells is held."""
-    return _STOP_LATER[language].format(price=figure(price, language))
+    return _say("results.stop_later", language, price=figure(price, language))
 
 
 def one_at_a_time(text: str, language: Language) -> str:
@@ -208,7 +207,7 @@ def bought(price: float, budget: float, language: Language) -> str:
     """How many whole shares an amount of money buys at a price, and what is left of it."""
     number = floor(budget / price)
     whole, left = (figure(one, language) for one in (budget, round(budget - number * price, 2)))
-    return _BOUGHT[language].format(budget=whole, number=number, left=left)
+    return _say("results.bought", language, budget=whole, number=number, left=left)
 
 
 def unread(reason: str, language: Language) -> str:

@@ -15,6 +15,7 @@ from agent.domain.offline.answers import (
     answer_from,
     do_you_mean,
     is_unknown,
+    left_out,
     no_more_than,
     nobody_yet,
     not_searched,
@@ -25,6 +26,7 @@ from agent.domain.offline.answers import (
     said_again,
     tells_nothing,
     told_before,
+    tools_away,
     which,
 )
 from agent.domain.offline.coming_events import coming_events
@@ -32,8 +34,8 @@ from agent.domain.offline.common_words import telling
 from agent.domain.offline.concepts import asked_term
 from agent.domain.offline.day_answers import market_now
 from agent.domain.offline.intents import after_an_order, wish_in
-from agent.domain.offline.listed import chosen_in
-from agent.domain.offline.nearest_readings import nearest_readings, unread_beside_a_price
+from agent.domain.offline.listed import chosen_in, reading_chosen
+from agent.domain.offline.nearest_readings import nearest_readings, unread_beside
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.questions import is_vague, leans, terms
 from agent.domain.offline.relative_days import with_past_days
@@ -43,6 +45,7 @@ from agent.domain.offline.small_talk import asks_how, tells_of_oneself
 from agent.domain.offline.spoken import goes_on
 from agent.domain.offline.steps import SayText, UseTools, step_of
 from agent.domain.offline.talk_words import BEST, GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, TAKEN, UNLISTED, WHETHER
+from agent.domain.offline.tool_words import asks
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.steps import FORGET
 from agent.domain.text_features import decision_words, language_of, plain, symbols_in
@@ -52,12 +55,19 @@ from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language, in_code
 
 HAND_OFF = "hand_off"
+_OF_THE_AGENT = {HAND_OFF, "market_analysis"}
+"""Tools that are there when the executor does not answer."""
 DEMO = "demo"
 """The company of the development stack."""
 NOTHING_THERE = KnowledgeFound()
 _CITED = re.compile(r"\[\d")
 _OF_A_DAY = ("get_ohlcv", "get_price", "market_snapshot", "get_performance", "market_analysis")
 """What may be asked of yesterday, or of last Friday."""
+_LOOK_UPS = [
+    [tool] for tool in ("get_news", "get_sentiment", "get_fundamentals", "fundamentals_events", "get_indicators",
+                        "get_trade_history", "get_pending_orders", "list_alerts")
+]  # fmt: skip
+"""Requests that may have asked for something else, or less."""
 _LIST, _LIST_CHANGES = "get_watchlist", {"add_to_watchlist", "remove_from_watchlist"}
 _Result = tuple[str, dict[str, Any], dict[str, Any]]
 MOST_COMPARED = 1_000
@@ -142,13 +152,17 @@ def respond(
         response = SayText(no_more_than(symbol, price, other, language))
     elif results and (wish.calls or wish.intent not in (Intent.UNKNOWN, Intent.SITE)):
         results = [one for one in results if one[0] == _LIST] or results
-        response = SayText("\n".join(answer_from(*one, question, language) for one in results))
+        told = "\n".join(answer_from(*one, question, language) for one in results)
+        unread = unread_beside(wish.calls[0][0], question) if [one for one, _ in wish.calls] in _LOOK_UPS else []
+        response = SayText(f"{told}\n{left_out(unread, language)}" if unread else told)
     elif wish.intent is Intent.GREETING and company is not None and language in company.assistant.greeting:
         response = SayText(company.assistant.greeting[language])
     else:
         response = SayText(plain_answer(wish, language, offered, missed=missed, demo=demo))
     if isinstance(response, SayText) and (is_unknown(response.text) or response.text == not_searched(language)):
         response = _otherwise(question, wish, before, said, offered, results, language) or response
+        if plan and not set(offered) - _OF_THE_AGENT:
+            response = SayText(tools_away(language))
     if isinstance(response, SayText) and plan and not wish.calls and MY_PLAN.search(plain(question)):
         more = terms(MY_PLAN.sub(" ", plain(question))) and not is_unknown(response.text)
         rest = f"\n{response.text}" if more else ""
@@ -179,7 +193,7 @@ def _otherwise(
             return SayText(answer_from(*found, question, language))
     named = [] if TAKEN.search(plain(question)) else symbols_in(question)
     decides = not named or re.search(r"\b(?:cancel|confirm|anul)", plain(question))
-    if "?" not in question and decides and after_an_order(before[-1:], offered):
+    if not asks(question) and decides and after_an_order(before[-1:], offered):
         return SayText(plain_answer(Wish(Intent.NOT_YET), language))
     if tells_of_oneself(question, offered) and not named:
         return SayText(plain_answer(Wish(Intent.TOLD), language))
@@ -214,7 +228,7 @@ def _said_beside_prices(
 ) -> list[str]:
     """What a question that was read as one for a price may ask for instead, by words that no price has."""
     priced = [tool for tool, _ in wish.calls] == ["get_price"] and not wish.way and "error" not in results[0][2]
-    if not priced or not symbols_in(question) or not (unread := unread_beside_a_price(question)):
+    if not priced or not symbols_in(question) or not (unread := unread_beside("get_price", question)):
         return []
     return nearest_readings(" ".join(unread), offered, language, str(wish.calls[0][1]["symbol"]))
 
@@ -289,8 +303,11 @@ def _question(messages: Sequence[Mapping[str, Any]]) -> tuple[str, Sequence[Mapp
     newest = max((at for at, one in enumerate(messages) if one["role"] == "user"), default=len(messages))
     for message in messages[:newest]:
         if message["role"] in spoken and message.get("content"):
-            spoken[str(message["role"])].append(str(message["content"])[-MAX_TEXT:])
+            text = str(message["content"])[-MAX_TEXT:]
+            chosen = reading_chosen(text, (spoken["assistant"] or [""])[-1]) if message["role"] == "user" else None
+            spoken[str(message["role"])].append(chosen or text)
     question = str(messages[newest]["content"])[-MAX_TEXT:] if newest < len(messages) else ""
+    question = reading_chosen(question, (spoken["assistant"] or [""])[-1]) or question
     return question, messages[newest + 1 :], spoken["user"], spoken["assistant"]
 
 

@@ -217,7 +217,9 @@ def in_known_words(text: str, language: Language) -> str:
 
 
 def _familiar(match: re.Match[str]) -> str:
-    """A command to somebody who is addressed as usted, as to a friend."""
+    """A command to somebody who is addressed as usted, as to a friend; what one has done oneself (compré) is none."""
+    if match["verb"].lower().endswith("é") and not match["rest"]:
+        return match[0]
     verb = next(said for formal, said in _FORMAL.items() if plain(formal) == plain(match["verb"]))
     return f"{match['lead']}{verb}{match['rest'] or ''}"
 

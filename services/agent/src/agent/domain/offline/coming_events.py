@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from agent.domain.analysis.formats import as_date, day
 from agent.domain.text_features import plain, symbols_in
+from agent.texts import TEXTS
 from contracts.languages import Language
 
 Event = Mapping[str, Any]
@@ -61,22 +62,13 @@ def coming_events(question: str, market: Mapping[str, Any] | None, language: Lan
     known = [one for one in cast("Sequence[Event]", market["upcoming_events"]) if not wanted or one["kind"] in wanted]
     span = _span(said, as_date(market["current_time"]))
     found = [one for one in known if span is None or span.first <= as_date(one["date"]) <= span.last]
-    head = {"es": "Lo que viene en el calendario:", "en": "What is coming up on the calendar:"}
-    if not found:
-        head = {"es": "En ese tiempo no hay nada en el calendario que conozco.",
-                "en": "There is nothing for that time on the calendar I have."}  # fmt: skip
-        if known:
-            head = {"es": f"{head['es']} Lo siguiente:", "en": f"{head['en']} Next comes:"}
-        found = known[:1]
-    about = {
-        "es": "Solo los eventos económicos y los de los valores que tienes o sigues; de otro, dime su símbolo.",
-        "en": "Only economic events and those of what you hold or watch; for anything else, tell me its symbol.",
-    }
-    return "\n".join([head[language], *(_line(one, language) for one in found[:MOST]), "", about[language]])
+    texts = {name: text.said_in(language) for name, text in TEXTS.section("offline.calendar").items()}
+    head = texts["head" if found else "next" if known else "nothing"]
+    return "\n".join([head, *(_line(one, language) for one in (found or known[:1])[:MOST]), "", texts["about"]])
 
 
 def _line(event: Event, language: Language) -> str:
-    sure = {"es": ", previsto", "en": ", expected"}[language] if event["status"] == "expected" else ""
+    sure = TEXTS["offline.calendar.expected"].said_in(language) if event["status"] == "expected" else ""
     return f"- {day(event['date'], language)}: {event['name']}{sure} ({event['source']})"
 
 

@@ -147,6 +147,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"vendido|gastado|metido|invertido|puesto)|"
          r"have i spent|did i spend|(?:me )?gaste|fills)\b",
          unless=r"\b(?:dic\w+|dij\w+|quier\w+|recom\w+|acons\w+|sugi\w+|pid\w+|espera\w*) que\b"),
+    _row("get_trade_history", r"^\W*(?:i|we) (?:just |already )?(?:sold|bought)\b|^\W*(?:yo )?vendi\b",
+         r"\?|\b(?:did|cuanto)\b", unless=r"\bif\b|\bsi\b|\bhow am i\b"),
     _row("get_portfolio", r"\bhow (?:did|is|has) (?:that|the|my|this)(?: \w+)? (?:trade|order|purchase|sale|buy)\b|"
          r"\bcomo (?:fue|salio|quedo|va|ha ido) (?:esa|la|mi)(?: \w+)? (?:orden|compra|venta|operacion)\b|"
          r"\bwhat (?:has )?happened (?:to|with) my (?:trade|order|purchase|sale)\b|"
@@ -159,7 +161,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          unless=r"\b(?:alert\w*|orders?|orden\w*|plan)\b"),
     _row("get_portfolio", r"\b(?:if|si|were to|supposing|imagina)\b.{0,20}\b(?:sell|sold|vend\w+)\b.{0,12}"
          r"\b(?:my|mis?|all|everything|tod[oa]s?|it|them|l[oa]s?)\b",
-         r"\b(?:how much|what|cuanto|que)\b.*\b(?:get|make|have|left|worth|be|dan|dari\w+|sac\w+|tendri\w+|"
+         r"\b(?:how much|what|cuanto|que)\b.*\b(?:get|make|have|left|worth|be|end up|dan|dari\w+|sac\w+|tendri\w+|"
          r"quedari\w+|ganari\w+)\b",
          unless=r"\d"),
     _row("create_paper_order", SHARE.pattern, rf"\b(?:sell|venta|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?|{_LETS_GO})\b|"
@@ -317,7 +319,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"buying power|p ?[&/] ?l|pnl)\W*$"),
 )  # fmt: skip
 TAKES_BACK = re.compile(
-    r"^\W*+(?:(?:please|ok|and|no|ya no|nah|nope|y|mejor|pues|bueno|vale|por favor)\W++)*(?:"
+    r"^\W*+(?:(?:please|ok|and|no|ya no|nah|nope|wait|hold on|hmm|actually|sorry|y|mejor|pues|bueno|vale|espera|perdon|"
+    r"por favor)\W++)*(?:"
     r"(?:delete|remove|cancel|erase|kill|drop|clear|bin|ditch|scrap|trash|get rid of) "
     r"(?:it|that|this|both(?: of them)?|"
     r"(?:all of )?them(?: all)?|the \w+(?: one)?|that one)|"

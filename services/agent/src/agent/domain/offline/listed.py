@@ -14,6 +14,7 @@ from agent.domain.offline.slots import order_named
 from agent.domain.offline.spoken import FAR
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain, symbols_in
+from agent.texts import TEXTS
 
 _ENDS = r"delete|remove|cancel|erase|drop|scrap|borra|elimina|quita|cancela|anula"
 _ONE = re.compile(
@@ -21,8 +22,13 @@ _ONE = re.compile(
     rf"(?P<place>{'|'.join(PLACES)}|[1-9]\d?)(?:\W+(?:one|alert|order|position|alerta|orden|posicion))?"
     r"(?:\W+(?:please|por favor|gracias|thanks))?\W*"
 )
+_AGREES = re.compile(
+    r"\W*(?:yes|yeah|yep|sure|right|exactly|si|claro|eso|exacto)\b\W*(?:please|por favor|that|it|eso)?\W*"
+)
+_READING = re.compile(r"[“«]([^”»]+)[”»]")
 _LISTS = ("list_alerts", "get_pending_orders")
 """What shows those of which one can be ended."""
+_ASKED = tuple(said.partition("{")[0] for said in TEXTS["offline.do_you_mean"].by_language.values())
 _LINE = re.compile(r"^(- .+)$", re.MULTILINE)
 _NAMES = re.compile(r"\(([A-Z][\w./]*(?:, [A-Z][\w./]*)+)\)")
 
@@ -33,6 +39,21 @@ def _fits(text: str, line: str) -> bool:
     if named and not set(named) & set(symbols_in(line)):
         return False
     return all(shown.get(name) == one for name, one in order_named(plain(text)).items())
+
+
+def reading_chosen(text: str, shown: str) -> str | None:
+    """The reading that a text chooses of those which the newest answer (`shown`) asked about: "the first one", or a yes
+    where there is one. None: it asked about none, or the text says something else."""
+    asked = next((one for one in shown.splitlines() if any(begun in one for begun in _ASKED)), "")
+    readings = _READING.findall(asked)
+    match = _ONE.fullmatch(plain(text))
+    if len(readings) == 1 and _AGREES.fullmatch(plain(text)):
+        return readings[0]
+    if not readings or match is None or match["ends"]:
+        return None
+    place = match["place"]
+    at = int(place) - 1 if place.isdigit() else PLACES[place]
+    return readings[at] if at < len(readings) else None
 
 
 def chosen_in(text: str, shown: str, offered: Collection[str], before: Sequence[str]) -> Wish | None:

@@ -8,6 +8,7 @@ grammar reads as that tool, so that it can be sent as it stands.
 from collections.abc import Collection
 
 from agent.domain.offline.common_words import is_common, telling
+from agent.domain.offline.grammar import TABLE
 from agent.domain.offline.lexicon import keys_of
 from agent.domain.offline.slots import SAYS_SIDE
 from agent.domain.text_features import plain, symbols_in
@@ -30,14 +31,15 @@ def nearest_readings(text: str, offered: Collection[str], language: Language, sy
     return [sentences[one].format(symbol=symbol) for one in told if symbol or "{symbol}" not in sentences[one]][:_MOST]
 
 
-def unread_beside_a_price(text: str) -> list[str]:
-    """The words of a question for a price that say something else than a price, a share or a courtesy."""
-    asks = CUES["get_price"]
+def unread_beside(tool: str, text: str) -> list[str]:
+    """The words of a question for a tool that belong to another thing, and are no share, figure or courtesy."""
+    rows = [row.asks for row in TABLE if row.tool == tool and tool != "get_price"]
     return [
         word
         for word in telling(text)
         if not symbols_in(word)
         and not is_common(keys_of(word))
-        and not asks.search(word)
+        and not CUES[tool].search(word)
+        and not any(row.match(word) for row in rows)
         and not any(letter.isdigit() for letter in word)
     ]

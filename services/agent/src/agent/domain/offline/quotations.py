@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.repeats import without_repeats
+from agent.texts import TEXTS
 from contracts.languages import Language
 
 
@@ -28,7 +29,7 @@ def quoted(passages: Sequence[Excerpt], language: Language) -> str:
     pages = dict.fromkeys((one.title or one.url, one.url) for one in passages)
     source = "; ".join(f"{title}, {url}" for title, url in pages)
     joint = "\n\n" if "\n" in said else " "
-    return f"{said}{joint}" + {"es": f"(Fuente: {source})", "en": f"(Source: {source})"}[language]
+    return f"{said}{joint}" + TEXTS["offline.read_in"].said_in(language).format(pages=source)
 
 
 def _joined(passages: Sequence[Excerpt]) -> str:

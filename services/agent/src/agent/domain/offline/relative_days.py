@@ -32,6 +32,15 @@ _OF_MONTH = re.compile(
     rf"(?P<before>{_MONTH}) (?P<after>\d{{1,2}})(?:st|nd|rd|th)?)\b(?!,? (?:of |del? )?\d{{4}})",
     re.IGNORECASE,
 )
+_IN_MONTH = re.compile(rf"\b(?P<in>in|during|en|durante) (?P<month>{_MONTH})\b(?!,? (?:of |del? )?\d)", re.IGNORECASE)
+_HOLIDAYS = {
+    "24 december": r"christmas eve|nochebuena", "25 december": r"christmas(?: day)?|navidad",
+    "31 december": r"new year\W?s eve|nochevieja", "1 january": r"(?:the )?new year(?:\W?s(?: day)?)?|a[nñ]o nuevo",
+}  # fmt: skip
+_HOLIDAY = re.compile(
+    rf"\b(?P<at>since|at|on|by|before|desde|en|por) (?:{'|'.join(f'({one})' for one in _HOLIDAYS.values())})\b",
+    re.IGNORECASE,
+)
 _BEFORE_THIS = re.compile(r"\b(?:last|pasado)\b", re.IGNORECASE)
 _TO_COME = re.compile(r"\b(?:will|next|tomorrow|pr[oó]xim[oa]|que viene|ma[nñ]ana|ser[aá])\b", re.IGNORECASE)
 
@@ -56,7 +65,19 @@ def with_past_days(text: str, today: date, *, over: bool = False) -> str:
         except ValueError:  # the 31st of a short month
             return match[0]
 
-    return text if _TO_COME.search(text) else _OF_MONTH.sub(last, _PAST.sub(named, text))
+    def month(match: re.Match[str]) -> str:
+        of = MONTHS[match["month"].lower()]
+        return f"{match[0]} {today.year - (of > today.month)}"
+
+    if _TO_COME.search(text):
+        return text
+    return _IN_MONTH.sub(month, _OF_MONTH.sub(last, _PAST.sub(named, with_holidays(text))))
+
+
+def with_holidays(text: str) -> str:
+    """The text with each holiday that it counts from by its day: since Christmas."""
+    days = tuple(_HOLIDAYS)
+    return _HOLIDAY.sub(lambda match: f"{match['at']} {days[(match.lastindex or 2) - 2]}", text)
 
 
 _UNITS = {"day": 1, "dia": 1, "week": 7, "semana": 7}

@@ -48,6 +48,8 @@ _SPELLED: dict[Language, dict[str, str]] = {
         "mk": "make",
         "del": "delete",
         "abt": "about",
+        "hows": "how's",
+        "whats": "what's",
         "yday": "yesterday",
         "tmr": "tomorrow",
     },

@@ -287,7 +287,8 @@ def _named(before: str, after: str, wanted: Collection[str], worded: Collection[
         if name in _AFTER and re.match(rf"\s?(?:{_AFTER[name]})\b", after):
             return name
     for name in ("limit_price", "entry_price"):
-        if name in wanted and _AT.search(before) and name not in worded:
+        counts = "quantity" in wanted and before.endswith("for ") and symbols_in(after.lstrip()[:20].partition(" ")[0])
+        if name in wanted and _AT.search(before) and name not in worded and not counts:
             return name
     # A longer way off, as in "risk no more than", if nothing else is said in between.
     for name in wanted:

@@ -21,23 +21,6 @@ _MOST = 10
 _MOST_FEATURES = 5
 _SHARES = ("gross_margin", "net_margin", "dividend_yield", "max_drawdown", "current_drawdown", "volatility")
 _FURTHER = ("volatility", "max_drawdown", "sma_20", "sma_50", "sma_200")
-_VERBS: dict[str, dict[Language, str]] = {"buy": {"es": "compra", "en": "buy"}, "sell": {"es": "vende", "en": "sell"}}
-_CODES: dict[str, str] = {
-    "buy": "compra",
-    "sell": "venta",
-    "market": "a mercado",
-    "limit": "límite",
-    "stop": "stop",
-    "stop_limit": "stop límite",
-    "pending_confirmation": "espera tu confirmación",
-    "open": "abierta",
-    "triggered": "activada",
-    "partially_filled": "ejecutada en parte",
-    "filled": "ejecutada",
-    "cancelled": "cancelada",
-    "rejected": "rechazada",
-    "expired": "caducada",
-}
 
 
 def needs_a_plan(tool: str, language: Language, *, customer: bool = False) -> str:
@@ -49,7 +32,7 @@ def needs_a_plan(tool: str, language: Language, *, customer: bool = False) -> st
 
 def how_many(arguments: Fields, language: Language) -> str:
     """For an order that does not say how many."""
-    verb = _VERBS[str(arguments["side"])][language]
+    verb = TEXTS[f"offline.verbs.{arguments['side']}"].said_in(language)
     return _say("how_many", language, verb=verb, symbol=arguments["symbol"])
 
 
@@ -102,7 +85,7 @@ def _portfolio(body: Fields, language: Language) -> str:
     cash, equity = (number(body[name], language) for name in ("cash", "equity"))
     as_of, currency = moment(body["as_of"], language), body["currency"]
     head = _say("portfolio", language, as_of=as_of, cash=cash, equity=equity, currency=currency)
-    return "\n".join([head, *lines]) if lines else f"{head} {_none(language, 'posiciones', 'positions')}"
+    return "\n".join([head, *lines]) if lines else f"{head} {_say('no_positions', language)}"
 
 
 def _position(one: Fields, language: Language) -> str:
@@ -118,7 +101,7 @@ def _history(body: Fields, language: Language) -> str:
         f"{one['symbol']} · {number(one['price'], language)}"
         for one in _list(body, "trades")
     ]
-    return _listed({"es": "Tus operaciones:", "en": "Your trades:"}, lines, ("operaciones", "trades"), language)
+    return _listed("history", lines, language)
 
 
 def _orders(body: Fields, language: Language) -> str:
@@ -127,9 +110,7 @@ def _orders(body: Fields, language: Language) -> str:
         f"{_price_type(one, language)}: {_said(one['status'], language)}"
         for one in _list(body, "orders")
     ]
-    return _listed(
-        {"es": "Tus órdenes:", "en": "Your orders:"}, lines, ("órdenes pendientes", "pending orders"), language
-    )
+    return _listed("orders", lines, language)
 
 
 def _price_type(order: Fields, language: Language) -> str:
@@ -139,13 +120,14 @@ def _price_type(order: Fields, language: Language) -> str:
 
 
 def _said(code: str, language: Language) -> str:
-    """A side, a type or a state of an order; one that is not known is said as it is."""
-    return _CODES.get(code, code) if language == "es" else code.replace("_", " ")
+    """What a code of a tool is called among people; one that is not known is said as it is."""
+    known = TEXTS.section("offline.said").get(code)
+    return known.said_in(language) if known else code.replace("_", " ")
 
 
 def _watchlist(body: Fields, language: Language) -> str:
     symbols = ", ".join(map(str, body.get("symbols") or ())) or "–"
-    return {"es": f"Tu lista de seguimiento: {symbols}.", "en": f"Your watchlist: {symbols}."}[language]
+    return _say("watchlist", language, symbols=symbols)
 
 
 def _alert(body: Fields, language: Language) -> str:
@@ -156,7 +138,7 @@ def _alert(body: Fields, language: Language) -> str:
 
 def _alerts(body: Fields, language: Language) -> str:
     lines = [f"- {one['symbol']} {one['condition']} {number(one['price'], language)}" for one in _list(body, "alerts")]
-    return _listed({"es": "Tus alertas:", "en": "Your alerts:"}, lines, ("alertas activas", "active alerts"), language)
+    return _listed("alerts", lines, language)
 
 
 _ASKED_BACK = re.compile(
@@ -171,34 +153,25 @@ def _passages(body: Fields, language: Language) -> str:
     said = [one for one in every if one.get("speaker") != "assistant" and not _ASKED_BACK.search(plain(one["text"]))]
     own = [one for one in said if "?" not in str(one["text"])] or said
     best = max((float(one.get("score") or 0) for one in own), default=0.0)
-    past: dict[Language, str] = {"es": " (ya no vale)", "en": " (no longer so)"}
+    past = _say("past", language)
     lines = [
-        f"- {_day(one, language)}: “{str(one['text'])[:300]}”{past[language] if one.get('superseded') else ''}"
+        f"- {_day(one, language)}: “{str(one['text'])[:300]}”{past if one.get('superseded') else ''}"
         for one in own
         if float(one.get("score") or 0) >= best / 2
     ]
-    return _listed(
-        {
-            "es": "Esto es lo que he encontrado en nuestras conversaciones:",
-            "en": "This is what I found in our conversations:",
-        },
-        lines,
-        ("nada sobre eso en nuestras conversaciones", "nothing about that in our conversations"),
-        language,
-    )
+    return _listed("passages", lines, language)
 
 
 def _news(body: Fields, language: Language) -> str:
     lines = [f"- {_day(one, language)}: {one['title']} ({one['source']})" for one in _list(body, "items")]
-    title: dict[Language, str] = {"es": f"Noticias de {body['symbol']}:", "en": f"News about {body['symbol']}:"}
-    return _listed(title, lines, ("noticias", "news"), language)
+    return _listed("news", lines, language, symbol=body["symbol"])
 
 
 def _figures(body: Fields, language: Language) -> str:
     names = ("pe", "eps", "revenue", "market_cap", "gross_margin", "net_margin", "dividend_yield", "beta")
     known = [_named(name, body[name], language) for name in names if body.get(name) is not None]
     unknown = [figure_name(name, language) for name in names if body.get(name) is None]
-    missing = f" ({_none(language, 'datos de', 'data for')[:-1]} {', '.join(unknown)})" if unknown else ""
+    missing = f" ({_say('lacks', language, names=', '.join(unknown))})" if unknown else ""
     return f"{body['symbol']}, {body.get('period')}: {'; '.join(known)}{missing}. {_source(body, language)}"
 
 
@@ -234,8 +207,8 @@ def _moves(body: Fields, language: Language) -> str:
         lines.append(f"- {symbol}: {', '.join(moved) or '–'}" + "".join(f"; {each}" for each in further))
     unknown = ", ".join(str(one["ticker"]) for one in _list(body, "errors"))
     if unknown:
-        lines.append({"es": f"- No hay datos de {unknown}.", "en": f"- There is no data for {unknown}."}[language])
-    return "\n".join([{"es": "Rendimientos:", "en": "Returns:"}[language], *lines, "", _source(body, language)])
+        lines.append(f"- {_say('no_data_of', language, symbol=unknown)}")
+    return "\n".join([_say("moves", language), *lines, "", _source(body, language)])
 
 
 def _stretch(body: Fields, language: Language) -> str:
@@ -245,21 +218,20 @@ def _stretch(body: Fields, language: Language) -> str:
         language,
     )
     unknown = [f"- {one['ticker']}: {one['error']}" for one in _list(body, "errors")]
-    return "\n".join([told or _none(language, "datos", "data"), *unknown, "", _source(body, language)])
+    return "\n".join([told or _say("no_data", language), *unknown, "", _source(body, language)])
 
 
 def _bars(body: Fields, language: Language) -> str:
     bars = cast("list[Fields]", body.get("bars") or [])
     if not bars:
-        return _none(language, "datos", "data")
+        return _say("no_data", language)
     first, last = bars[0], bars[-1]
     begun, ended = number(first["close"], language), number(last["close"], language)
     start, end = _day(first, language), _day(last, language)
     if start == end:
         start, end = moment(first["time"], language), moment(last["time"], language)
     elif body.get("timeframe") == "1w":  # a bar bears its week's first day, and its close is of the last
-        week = {"es": "semana del", "en": "week of"}[language]
-        start, end = f"{week} {start}", f"{week} {end}"
+        start, end = (_say("week_of", language, day=one) for one in (start, end))
     stretch = {"begun": begun, "start": start, "ended": ended, "end": end}
     return _say("bars", language, symbol=body["symbol"], **stretch, source=_source(body, language))
 
@@ -267,43 +239,21 @@ def _bars(body: Fields, language: Language) -> str:
 def _dates(body: Fields, language: Language) -> str:
     lines: list[str] = []
     for symbol, one in cast("dict[str, Fields]", body.get("tickers") or {}).items():
-        results, dividend = one.get("next_earnings_date"), one.get("next_dividend_date")
-        said: list[str] = []
-        for date, es, en in ((results, "resultados", "earnings"), (dividend, "dividendo", "dividend")):
-            if date:
-                said.append(f"{es if language == 'es' else en} {moment(str(date), language)}")
-        unknown = {"es": "no se conoce ninguna fecha próxima", "en": "no upcoming date is known"}[language]
-        lines.append(f"- {symbol}: {', '.join(said) or unknown}")
-    for one in _list(body, "errors"):
-        lines.append(
-            {"es": f"- No hay datos de {one['ticker']}.", "en": f"- There is no data for {one['ticker']}."}[language]
-        )
-    title = {"es": "Próximas fechas:", "en": "Upcoming dates:"}[language]
-    return "\n".join([title, *lines, "", _source(body, language)])
+        known = ((kind, one.get(f"next_{kind}_date")) for kind in ("earnings", "dividend"))
+        said = [_say(kind, language, day=moment(str(date), language)) for kind, date in known if date]
+        lines.append(f"- {symbol}: {', '.join(said) or _say('no_date', language)}")
+    lines += [f"- {_say('no_data_of', language, symbol=one['ticker'])}" for one in _list(body, "errors")]
+    return "\n".join([_say("dates", language), *lines, "", _source(body, language)])
 
 
 def _sentiment(body: Fields, language: Language) -> str:
-    label = _MEANT.get(str(body["label"]), {}).get(language, str(body["label"]))
+    label = _said(str(body["label"]), language)
     score = number(body["score"], language)
     return _say("sentiment", language, symbol=body["symbol"], label=label, score=score, source=_source(body, language))
 
 
-_MEANT: dict[str, dict[Language, str]] = {
-    "positive": {"es": "positivo", "en": "positive"},
-    "negative": {"es": "negativo", "en": "negative"},
-    "neutral": {"es": "neutral", "en": "neutral"},
-    "bullish": {"es": "alcista", "en": "bullish"},
-    "bearish": {"es": "bajista", "en": "bearish"},
-    "no_edge": {
-        "es": "sin señal: el modelo no mejora a la referencia",
-        "en": "no signal: the model does no better than its baseline",
-    },
-}
-"""What codes of tools are called among people."""
-
-
 def _signals(body: Fields, language: Language) -> str:
-    meant = _MEANT.get(str(body["prediction"]), {}).get(language, str(body["prediction"]))
+    meant = _said(str(body["prediction"]), language)
     accuracy, skill = (percent(body[name], language) for name in ("accuracy", "skill_vs_base"))
     said = {"symbol": body["symbol"], "horizon": body["horizon"], "meant": meant, "accuracy": accuracy, "skill": skill}
     return _say("signals", language, **said, source=_source(body, language))
@@ -318,7 +268,7 @@ def _features(body: Fields, language: Language) -> str:
 
 def _concept(body: Fields, language: Language) -> str:
     related = ", ".join(map(str, body.get("related") or ()))
-    more = {"es": f" Relacionado: {related}.", "en": f" Related: {related}."}[language] if related else ""
+    more = _say("related", language, names=related) if related else ""
     return f"{body['concept']}: {body['explanation']}{more}"
 
 
@@ -330,14 +280,9 @@ def _day(one: Fields, language: Language) -> str:
     return moment(str(one["time"])[:10], language)
 
 
-def _listed(title: dict[Language, str], lines: list[str], nothing: tuple[str, str], language: Language) -> str:
-    return "\n".join([title[language], *lines]) if lines else _none(language, *nothing)
-
-
-def _none(language: Language, es: str, en: str) -> str:
-    if es.startswith("nada"):
-        return {"es": f"No encuentro {es}.", "en": f"I found {en}."}[language]
-    return {"es": f"No hay {es}.", "en": f"There are no {en}."}[language]
+def _listed(kind: str, lines: list[str], language: Language, **parts: object) -> str:
+    """The lines under their title, or that there is nothing of the kind."""
+    return "\n".join([_say(kind, language, **parts), *lines]) if lines else _say(f"no_{kind}", language)
 
 
 def _list(body: Fields, name: str) -> list[Fields]:

@@ -10,7 +10,7 @@ from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.number_words import in_figures
 from agent.domain.offline import talk_words
-from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended, changes_listed
+from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, OF_A_STRETCH, WHEN, amended, changes_listed
 from agent.domain.offline.calls import LEANS_ON_ONE, OfferedTools, call_of
 from agent.domain.offline.changes import change_in, percent_in, share_in
 from agent.domain.offline.common_words import telling
@@ -30,8 +30,8 @@ from agent.domain.offline.slots import (
 )
 from agent.domain.offline.small_talk import LONGEST_TALK, small
 from agent.domain.offline.spoken import FAR, both_before, one_before
-from agent.domain.offline.tool_words import by_share_words, by_words, without_symbols
-from agent.domain.offline.unread import EFFECTS, asked_for, unread_change, whole
+from agent.domain.offline.tool_words import asks, by_share_words, by_words, without_symbols
+from agent.domain.offline.unread import EFFECTS, asked_for, has_effects, unread_change, whole
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
@@ -69,15 +69,20 @@ def tool_wish(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish |
     key = text, tuple(before)
     if key not in schemas.read and len(schemas.read) < _MOST_READ:
         schemas.read[key] = None
-        schemas.read[key] = asked_for(text, _tool_read(text, schemas, before))
+        read = _tool_read(text, schemas, before)
+        found = asked_for(text, read)
+        if found is not read and asks(text):  # a question, and perhaps about something that has such words
+            other = _tool_read(text, schemas, before, effects=False)
+            found = None if other is not None and has_effects(other) else other
+        schemas.read[key] = found
     return schemas.read.get(key)
 
 
-def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish | None:
+def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effects: bool = True) -> Wish | None:
     said = put_right(text)
     if _meant(said) is None:
         said = next((one for one in (plain(text), in_figures(said)) if _meant(one)), said)
-    row = _meant(said)
+    row = _meant(said, effects=effects)
     row = by_words(text, plain(text)) or row
     if row is None or (row.tool == "get_price" and not row.way):
         row = by_share_words(text) or row  # a price is what is meant where nothing else is named
@@ -105,7 +110,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         order = tool_wish(parts.order, schemas, before)
         if order is not None and order.calls and order.calls[0][0] == "create_paper_order":
             return whole(text, waiting(order, parts.condition), conditional=True)
-    if row is None and TAKES_BACK.search(said) and not AT_MARKET.search(said):
+    unheld = row is None or (row.way == "sell" and listed_by(before) not in (None, "get_portfolio"))
+    if unheld and TAKES_BACK.search(said) and not AT_MARKET.search(said):
         spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and way in (one.way, one.tool)), None)
@@ -119,6 +125,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     amends = talk_words.AMENDS.search(said) or (row is None and talk_words.YES_BUT.search(said))
     amends = "?" not in text and amends is not None and short
     earlier = _earlier(schemas, before, past=amends) if before else None
+    if row is not None and row.tool == "get_price" and not own and earlier is not None and OF_A_STRETCH.search(said):
+        row = None  # the highest close of the time that was spoken of
     if earlier is not None and row is None and (one_of := one_of_several(earlier, own, said)) is not None:
         if one_of.intent is Intent.UNREAD or one_of.way == "cancel" or one_of.missing:
             return one_of
@@ -181,8 +189,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         return Wish(Intent.TOOL, ((kind[0], changed), (kind[1], about)), way="replace_listed")
     if "explain_concept" in schemas and (concepts := concepts_in(text, before, named=bool(own))):
         return Wish(Intent.TOOL, tuple(("explain_concept", {"concept": one}) for one in concepts))
-    asks = row is None and own and "get_price" in schemas and not talk_words.OF_ONESELF.match(said)
-    if asks and (date_in(said) or (_ASKED_AT.search(said) and when_in(text).tool_arguments)):
+    of_a_share = row is None and own and "get_price" in schemas and not talk_words.OF_ONESELF.match(said)
+    if of_a_share and (date_in(said) or (_ASKED_AT.search(said) and when_in(text).tool_arguments)):
         row = next(one for one in TABLE if one.tool == "get_price" and not one.way)  # how it stood then
     if row is None:
         bare = (nothing_else or len(said.split()) <= 3) and not talk_words.TAKEN.search(said)
@@ -205,8 +213,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         and (group := talk_words.GROUP.search(said))
         and not talk_words.STATED.search(said)
     ):
-        asks = Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",), shown=group[0])
-        return asks if row.tool in schemas else None
+        which = Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",), shown=group[0])
+        return which if row.tool in schemas else None
     leans = row.tool != "get_price" or bool(row.way) or bool(talk_words.GOING_ON.search(said))
     of_both = (
         before
@@ -347,11 +355,11 @@ def _earlier(schemas: OfferedTools, before: Sequence[str], *, past: bool = False
 
 
 @lru_cache(maxsize=512)
-def _meant(said: str, *, alone: bool = False) -> ToolPhrase | None:
-    """The first row that fits; `alone`: of those that are about no symbol."""
+def _meant(said: str, *, alone: bool = False, effects: bool = True) -> ToolPhrase | None:
+    """The first row that fits; `alone`: of those that are about no symbol; `effects`: or that change something."""
     said = _GOES_ON.sub("", said)
     fitting = (row for row in TABLE if row.asks.match(said) and not (row.unless and row.unless.search(said)))
-    return next((row for row in fitting if not (alone and row.about)), None)
+    return next((row for row in fitting if not ((alone and row.about) or (not effects and row.tool in EFFECTS))), None)
 
 
 def _row_of(wish: Wish | None) -> ToolPhrase | None:

@@ -9,7 +9,7 @@ import re
 from agent.domain.offline.common_words import is_common, telling
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.lexicon import keys_of
-from agent.domain.text_features import symbols_in
+from agent.domain.text_features import plain, symbols_in
 from agent.domain.tool_cues import CUES, NAMING
 
 _OF_ONESELF = ("get_pending_orders", "get_portfolio", "get_trade_history")
@@ -26,9 +26,15 @@ _TELL_ME = re.compile(r"\b(?:me|nos) cuent\w+", re.IGNORECASE)
 _ABLE = re.compile(r"\b(?:can|could|puedo|podria|podemos)\b")
 """What could be done is not what is there."""
 _ASKS = re.compile(
-    r"\?|^\W*(?:(?:and|so|hey|ok|y|pues|oye) )*(?:any\w*|what\W?s?|which|how\W?s?|show|see|list|que|cual(?:es)?|como|"
+    r"\?|^\W*(?:(?:and|so|hey|ok|y|pues|oye) )*(?:any\w*|what\W?s?|which|how\W?s?|when|where|why|who|if|show|see|list|"
+    r"que|cual(?:es)?|como|"
     r"cuant[oa]s?|dime|ver|muestra\w*|ensena\w*|hay|algo)\b"
 )
+
+
+def asks(text: str) -> bool:
+    """Whether a text is a question, by its mark or by how it begins."""
+    return bool(_ASKS.search(plain(text)))
 
 
 def by_words(text: str, said: str) -> ToolPhrase | None:

@@ -31,6 +31,8 @@ _NAMED = re.compile(
     rf"(?<!\w)(?:(?i:{'|'.join(map(re.escape, NAMES))})(?:['’]?s)?|"
     r"\$?[A-Z]{1,5}(?:[./][A-Z]{1,4})?(?:['’]s)?)(?!\w)"
 )
+_PAST = re.compile(r"\b\w{3,}[óé]\b(?<!\bqué)", re.IGNORECASE)
+"""What was done, which has the letters of a command: compró, borré."""
 _TURNS_IT = re.compile(r"\b(?:not|no|ni|or|o|hasta|except|salvo|excepto)\b")
 """Words that make another order of what stands beside them: a negation, an alternative, an exception."""
 _BESIDE = re.compile(
@@ -45,17 +47,21 @@ _WORKED_OUT = frozenset(("from_now", "at_level"))
 """Ways that turn a figure of the text into another, which the wish shows."""
 
 
+def has_effects(wish: Wish) -> bool:
+    """Whether one of its calls changes something."""
+    return not EFFECTS.isdisjoint(tool for tool, _ in wish.calls)
+
+
 def asked_for(text: str, wish: Wish | None) -> Wish | None:
     """The wish, if each of its text's words is one that asks for an effect, or it has none: else the word that is not.
     What it waits for is asked about."""
-    effects = wish is not None and not EFFECTS.isdisjoint(tool for tool, _ in wish.calls)
-    if wish is None or not effects or any(name == "when" or name.endswith("price") for name in wish.missing):
+    if wish is None or not has_effects(wish) or any(name == "when" or name.endswith("price") for name in wish.missing):
         return wish
-    words = re.findall(r"[^\W\d_]+", in_figures(_BESIDE.sub(" ", put_right(_NAMED.sub(" ", text)))))
+    words = _PAST.findall(text) + re.findall(
+        r"[^\W\d_]+", in_figures(_BESIDE.sub(" ", put_right(_NAMED.sub(" ", text))))
+    )
     unread = next((word for word in words if word not in _SAID and not symbols_in(word)), "")
-    if not unread:
-        return wish
-    return Wish(Intent.UNREAD, shown=unread) if "?" not in text else None  # it asks about such an effect
+    return Wish(Intent.UNREAD, shown=unread) if unread else wish
 
 
 def whole(text: str, wish: Wish, *, conditional: bool = False) -> Wish:
