@@ -29,6 +29,11 @@ from agent.testing.offered import SCHEMAS
         "mi jefe quiere vender 9 goog hoy",
         "que pasaria si vendo todo",
         "borré mis alertas sin querer",
+        "my broker says sell MSFT",
+        "would it be smart to sell my AAPL",
+        "was my sell of 5 IBM filled",
+        "alguien compró 5 millones de IBM",
+        "i wouldn't sell AAPL",
         "compré 5 ibm",
         "compró 5 ibm",
     ],
@@ -37,6 +42,26 @@ def test_what_others_want_what_was_and_what_might_be_has_no_effect(text: str) ->
     for before in ([], ["IBM price"], ["my alerts"]):
         wish = wish_in(text, SCHEMAS, before)
         assert EFFECTS.isdisjoint(tool for tool, _ in wish.calls)
+
+
+@pytest.mark.parametrize(
+    ("text", "tool"),
+    [
+        ("could you please purchase 5 MSFT for me", "create_paper_order"),
+        ("I would like to sell all my IBM", "create_paper_order"),
+        ("buy me 10 shares of IBM because I think it will rise", "create_paper_order"),
+        ("sell everything I have in IBM", "create_paper_order"),
+        ("quiero que me compres 10 acciones de Apple", "create_paper_order"),
+        ("¿me compras 5 de MSFT?", "create_paper_order"),
+        ("hola, buenas tardes, me gustaría comprar 5 IBM", "create_paper_order"),
+        ("could you add Tesla to my list", "add_to_watchlist"),
+        ("please cancel the last order I placed", "cancel_paper_order"),
+        ("I changed my mind, cancel the order", "cancel_paper_order"),
+        ("cancela la orden que puse antes", "cancel_paper_order"),
+    ],
+)
+def test_a_request_may_be_polite_and_give_its_reason(text: str, tool: str) -> None:
+    assert [name for name, _ in wish_in(text, SCHEMAS, ["IBM price"]).calls] == [tool]
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,33 @@ _PAST = re.compile(r"\b\w{3,}[óé]\b(?<!\bqué)", re.IGNORECASE)
 """What was done, which has the letters of a command: compró, borré."""
 _TURNS_IT = re.compile(r"\b(?:not|no|ni|or|o|hasta|except|salvo|excepto)\b")
 """Words that make another order of what stands beside them: a negation, an alternative, an exception."""
+_TURNS_ALL = re.compile(
+    r"\b(?:don|never|nor|nunca|jamas|tampoco|either|maybe|perhaps|might|will|would|quizas?|"
+    r"unless|except\w*|menos|siempre|mientras|until|till|while|provided|"
+    r"told|said|says|advised|recommend\w*|suggest\w*|dijo|dice[ns]?|recomend\w+|recomiend\w+|aconsej\w+|"
+    r"kidding|joking|broma|options?|opciones|calls|puts|futures|futuros|cfds?)\b"
+)
+"""Words behind the verb of a request that make another one of it: a negation, a condition, the words of somebody else,
+and what is no share."""
+_ASKS = re.compile(
+    r"(?:buy|short|purchas|get|grab|pick|order|sell|unload|dump|plac|put|invest|set|creat|add|remov|delet|cancel|alert|notif|"
+    r"warn|ping|tell|let|watch|follow|stop|clos|liquidat|track|drop|mak|giv|tak|chang|mov|rais|protect|cut|trim|"
+    r"compr|vend|pon|met|inviert|invert|cancel|anul|borr|elimin|quit|anad|agreg|avis|notif|crea|sig|segui|cierr|"
+    r"adqui|cambi|sub|baj|coge|coge|saca|mand|prepar|deja)"
+)
+"""The beginning of a verb with which people ask for an effect."""
+_REASON = re.compile(
+    r"[\s,]+(?:because|since|cos|as i|so that|porque|ya que|puesto que|para que)\b(?![^.;]*\b(?:said|told|dijo)\b).*$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Why it is wanted."""
 _BESIDE = re.compile(
     r"\b(?:or (?:better|best|less)|o (?:mejor|menos)|(?:cada|por) un[ao]|each)(?=\W*$)|"
-    r"\b(?:why not|no (?:rush|hurry)|sin prisa|(?:i )?(?:don\W?t|do not) know how many|no se cuant[oa]s)\b"
+    r"\b(?:why not|no (?:rush|hurry)|sin prisa|(?:i )?(?:don\W?t|do not) know how many|no se cuant[oa]s)\b|"
+    r"\b(?:(?:can|could|would|will) you|(?:would|d) (?:like|love)|right (?:now|away)|"
+    r"(?:have )?changed my mind|he cambiado de idea|good (?:morning|afternoon|evening)|"
+    r"buen[oa]s (?:dias|tardes|noches)|me (?:gustaria|encantaria)|(?:me )?(?:puedes|puede|podrias|podria)|"
+    r"pick (?:me )?up|pick me)\b"
 )
 _NO = re.compile(r"\b(?:no|not)\b")
 _LEVEL = re.compile(r"\b(?:above|below|over|under|encima|debajo)\b")
@@ -53,15 +77,24 @@ def has_effects(wish: Wish) -> bool:
 
 
 def asked_for(text: str, wish: Wish | None) -> Wish | None:
-    """The wish, if each of its text's words is one that asks for an effect, or it has none: else the word that is not.
-    What it waits for is asked about."""
+    """The wish, if it has no effect or the text asks for it; else the word that does not belong to a request. What it
+    waits for is asked about.
+
+    Before the verb each word has to be one of a request: another one may tell what others want, what was, or what might
+    be. Behind it people give reasons and tell what they have: there a word counts if it makes another order of it, or,
+    where the text names no share, if it may name another thing.
+    """
     if wish is None or not has_effects(wish) or any(name == "when" or name.endswith("price") for name in wish.missing):
         return wish
-    words = _PAST.findall(text) + re.findall(
-        r"[^\W\d_]+", in_figures(_BESIDE.sub(" ", put_right(_NAMED.sub(" ", text))))
-    )
-    unread = next((word for word in words if word not in _SAID and not symbols_in(word)), "")
-    return Wish(Intent.UNREAD, shown=unread) if unread else wish
+    said = in_figures(_BESIDE.sub(" ", put_right(_NAMED.sub(" ", _REASON.sub(" ", text)))))
+    words = [*_PAST.findall(text), *re.findall(r"[^\W\d_]+", said)]
+    named = symbols_in(text) or all(tool != "create_paper_order" for tool, _ in wish.calls)
+    asked = False
+    for word in words:
+        if word not in _SAID and not symbols_in(word) and not (asked and named and not _TURNS_ALL.search(word)):
+            return Wish(Intent.UNREAD, shown=word)
+        asked = asked or _ASKS.match(word) is not None
+    return wish
 
 
 def whole(text: str, wish: Wish, *, conditional: bool = False) -> Wish:
