@@ -52,7 +52,7 @@ def test_what_others_want_what_was_and_what_might_be_has_no_effect(text: str) ->
         ("buy me 10 shares of IBM because I think it will rise", "create_paper_order"),
         ("sell everything I have in IBM", "create_paper_order"),
         ("quiero que me compres 10 acciones de Apple", "create_paper_order"),
-        ("¿me compras 5 de MSFT?", "create_paper_order"),
+        ("me compras 5 de MSFT", "create_paper_order"),
         ("hola, buenas tardes, me gustaría comprar 5 IBM", "create_paper_order"),
         ("could you add Tesla to my list", "add_to_watchlist"),
         ("please cancel the last order I placed", "cancel_paper_order"),

@@ -80,6 +80,12 @@ BOTH = ["price of AAPL", "is that better than msft"]
          {"symbol": "GOOG"}),
         ("what if i risk 150 dollars instead", ["8000 capital, 2% risk, entry 30, stop 29"],
          "calculate_position_size", {"risk_percent": 150 / 8000}),
+        ("mejor avisame nada mas", ["compra 10 ibm si baja de 190"], "create_alert",
+         {"symbol": "IBM", "condition": "<=", "price": 190.0}),
+        ("what moved microsoft", [], "get_news", {"symbol": "MSFT"}),
+        ("cual es mi peor accion", ["RSI de IBM"], "get_portfolio", {}),
+        ("y ordenes?", [], "get_pending_orders", {}),
+        ("rsi of fb on 2012-09-05", [], "get_indicators", {"end": "2012-09-05"}),
         ("espera, cancelalo", ["compra 2 AAPL"], "cancel_paper_order", {}),
     ],
 )  # fmt: skip
@@ -101,3 +107,10 @@ def test_what_was_not_read_of_a_look_up_is_said() -> None:
     said = respond(talk, SCHEMAS, "en")
     assert isinstance(said, SayText)
     assert "“fired”" in said.text
+
+
+@pytest.mark.parametrize("text", ["price of ibm on friday", "desde navidad como le va a apple"])
+def test_a_day_is_not_taken_for_today_where_the_market_cannot_be_asked(text: str) -> None:
+    said = respond([{"role": "user", "content": text}], SCHEMAS, "en")
+    assert isinstance(said, SayText)
+    assert any(one in said.text for one in TEXTS["offline.talk.no_day"].by_language.values())

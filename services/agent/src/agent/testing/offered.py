@@ -10,7 +10,7 @@ from agent.domain.offline.wishes import Wish
 _ARGUMENTS = """
 get_price symbol
 get_ohlcv symbol timeframe [limit]
-get_indicators symbol indicators [timeframe]
+get_indicators symbol indicators [timeframe] [length] [end]
 get_fundamentals symbol
 market_snapshot tickers
 get_performance tickers [start] [end] [period]

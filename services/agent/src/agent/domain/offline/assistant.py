@@ -61,7 +61,7 @@ DEMO = "demo"
 """The company of the development stack."""
 NOTHING_THERE = KnowledgeFound()
 _CITED = re.compile(r"\[\d")
-_OF_A_DAY = ("get_ohlcv", "get_price", "market_snapshot", "get_performance", "market_analysis")
+_OF_A_DAY = ("get_ohlcv", "get_indicators", "get_price", "market_snapshot", "get_performance", "market_analysis")
 """What may be asked of yesterday, or of last Friday."""
 _LOOK_UPS = [
     [tool] for tool in ("get_news", "get_sentiment", "get_fundamentals", "fundamentals_events", "get_indicators",
@@ -263,14 +263,14 @@ def _wish_of(
     if trades and shown and (chosen := chosen_in(question, shown, offered, before)):
         return question, chosen
     wish = wish_in(question, offered, before, trades=trades)
-    if not trades or not market or not (now := market.get("current_time")):
+    if not trades:
         return question, wish
-    over = market.get("status") in ("after_hours", "closed")
-    dated = with_past_days(question, date.fromisoformat(str(now)[:10]), over=over)
+    now, over = (market or {}).get("current_time"), (market or {}).get("status") in ("after_hours", "closed")
+    dated = with_past_days(question, date.fromisoformat(str(now)[:10]) if now else date.today(), over=over)
     of_day = wish_in(dated, offered, before) if dated != question else wish
-    if dated != question and of_day.calls and of_day.calls[0][0] in _OF_A_DAY:
-        return dated, of_day
-    return question, wish
+    if dated == question or not of_day.calls or of_day.calls[0][0] not in _OF_A_DAY:
+        return question, wish
+    return (dated, of_day) if now else (question, Wish(Intent.NO_DAY))
 
 
 def _site_question(

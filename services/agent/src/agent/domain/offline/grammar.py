@@ -135,6 +135,7 @@ TABLE: tuple[ToolPhrase, ...] = (
                                        r"espera|lista)\b",
          unless=r"\b(?:will|last|expire\w*|caduc\w*|duran?|what (?:happens|would happen)|"
          r"que (?:pasa|pasaria|ocurre))\b|\bhow\b|\bcomo\b|\btypes?\b|\btipos?\b"),
+    _row("get_pending_orders", r"^\W*(?:(?:and|y|the|las) )*(?:orders?|ordenes)\W*$"),
     _row("get_pending_orders", r"\b(?:what|which|que)\b.*\b(?:on order|en orden|ordenado)\b"),
     _row("get_trade_history", r"\b(trade history|my trades|past trades|order history|historial|mis operaciones|"
          r"operaciones pasadas|mis compras|mis ventas|(?:trades|orders) (?:did|have) i|"
@@ -156,7 +157,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\bque (?:paso|ha pasado) con (?:la|mi) (?:orden|compra|venta|operacion)\b|"
          r"\b(?:se ha|esta|ha sido) (?:ejecutad|hech|realizad|completad)\w* (?:la|mi) "
          r"(?:orden|compra|venta|operacion)\b"),
-    _row("get_portfolio", r"\b(?:which|cual\w*|what\w*)\b.{0,14}\b(?:my|mis|mine|(?:i|do i) (?:own|have|hold)|tengo)\b",
+    _row("get_portfolio", r"\b(?:which|cual\w*|what\w*)\b.{0,14}"
+         r"\b(?:my|mis?|mine|(?:i|do i) (?:own|have|hold)|tengo)\b",
          r"\b(?:most|least|best|worst|biggest|mas|menos|mejor|peor|mayor|up|down|losing|winning|ganando|perdiendo)\b",
          unless=r"\b(?:alert\w*|orders?|orden\w*|plan)\b"),
     _row("get_portfolio", r"\b(?:if|si|were to|supposing|imagina)\b.{0,20}\b(?:sell|sold|vend\w+)\b.{0,12}"
@@ -209,6 +211,9 @@ TABLE: tuple[ToolPhrase, ...] = (
                           r"discussed)|we talked|have i (?:told|said)|search (?:our|my)|hablamos|"
          r"que dijimos|que (?:te )?(?:dije|conte)|busca en (?:nuestras|mis))\b",
          unless=r"\b(?:forget|olvid\w+)\b"),
+    _row("get_news", r"\b(?:what (?:has )?(?:moved|drove|caused|happened (?:to|with|at))|"
+                     r"que (?:movio|hizo (?:subir|bajar|caer)|"
+                     r"(?:le )?(?:paso|ha pasado) (?:a|con)))\b", about=True),
     _row("get_news", r"\b(?:why|por que)\b.*\b(?:up|down|falling|rising|dropp?\w*|fell|rose|jump\w*|crash\w*|"
          r"sub(?:e|io|ido|iendo)|baj(?:a|o|ado|ando)|ca(?:e|yo|ido|yendo))\b", about=True),
     _row("get_sentiment", r"\b(sentiment|mood|bullish|bearish|alcista|bajista|sentimiento|animo|opinion|good or bad|"

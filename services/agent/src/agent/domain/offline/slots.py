@@ -176,6 +176,8 @@ def arguments_for(tool: str, schema: Schema, said: ParsedText) -> dict[str, Any]
         _order_type(found, said)
     if "timeframe" in properties and "limit" in properties:
         found |= bar_range(said.text, said.plain, date_in(said.plain), days="start" in properties)
+    elif "end" in properties and "indicators" in properties and (day := date_in(said.plain)) is not None:
+        found["end"] = str(day)
     elif "timeframe" in properties and (frame := frame_in(said.plain)) is not None:
         found["timeframe"] = frame
     return found

@@ -330,6 +330,7 @@ IS_DONE = re.compile(
     r"bought|sold|(?:ejecut|borr|elimin|cancel|quit|activ|compr|realiz|"
     r"cre)ad\w+|vendid\w+|hech\w+|puest\w+|pendientes?|activ\w+)\b|"
     r"^\W*(?:and |y )?(?:cuant[oa]s (?:llevo|tengo|van|hay)|how many (?:do i have|are there|is that))\b|"
+    r"^\W*what\W?s (?:still )?(?:open|pending|waiting|left)\W*$|^\W*que (?:sigue|queda|hay) (?:abiert|pendient)\w+\W*$|"
     r"^\W*what\W?s (?:on|in) (?:it|there)\b|^\W*que hay (?:en ella|ahi)\b"
 )
 """How orders, alerts or the own list stand now."""

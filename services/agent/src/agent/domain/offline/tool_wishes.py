@@ -34,7 +34,9 @@ from agent.domain.offline.tool_words import asks, by_share_words, by_words, with
 from agent.domain.offline.unread import EFFECTS, asked_for, has_effects, unread_change, whole
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.words import decision_in
-from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
+from agent.domain.text_features import language_of, numbers_in, plain, symbols_in, word_set
+from agent.domain.tool_cues import NAMING
+from agent.texts import TEXTS
 
 _REPLACING = {"replace": "", "replace_listed": "", "resell": "sell"}
 """What the way is to an order or alert in place of one that does not exist yet."""
@@ -135,6 +137,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         return cost
     if earlier is not None and not own and earlier.calls[0][0] == "create_paper_order" and _HOW_MANY_IT_IS.search(said):
         return Wish(Intent.TOOL, (("get_pending_orders", {}),))  # which tells how many the order is for
+    if earlier is not None and row is None and short and "?" not in text and (alert := _alert_instead(said, earlier)):
+        return alert if "create_alert" in schemas else None
     orders = short and "create_paper_order" in schemas and (row is None or row.tool == "create_paper_order")
     orders = orders and talk_words.THAT_MANY.search(said) is not None and "?" not in text and not numbers_in(said)
     if (
@@ -194,7 +198,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         row = next(one for one in TABLE if one.tool == "get_price" and not one.way)  # how it stood then
     if row is None:
         bare = (nothing_else or len(said.split()) <= 3) and not talk_words.TAKEN.search(said)
-        if own and bare and "get_price" in schemas:
+        if own and bare and not talk_words.SAME.search(said) and "get_price" in schemas:
             return Wish(Intent.TOOL, tuple(("get_price", {"symbol": one}) for one in own))
         return None
     # "What does the plan cost?" is of the site, whatever share was spoken of before; "and what does it cost?" is not.
@@ -319,6 +323,18 @@ def _corrected(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
 def _spoke_of(before: Sequence[str]) -> bool:
     """Whether the last message was about what is held."""
     return any((row := _meant(put_right(one))) is not None and row.tool == "get_portfolio" for one in before)
+
+
+def _alert_instead(said: str, earlier: Wish) -> Wish | None:
+    """An alert at the price that the order before waits for: "better just tell me". The order is withdrawn next."""
+    tool, order = earlier.calls[0]
+    name = next((name for name in ("limit_price", "stop_price") if name in order), None)
+    if name is None or tool != "create_paper_order" or numbers_in(said) or not NAMING["create_alert"].search(said):
+        return None
+    falls = (name == "limit_price") == (order.get("side") == "buy")
+    alert = {"symbol": order.get("symbol"), "condition": "<=" if falls else ">=", "price": order[name]}
+    language = language_of(said, "en")
+    return Wish(Intent.TOOL, (("create_alert", alert),), later=TEXTS["offline.cancel_it"].said_in(language))
 
 
 def _is_purchase(wish: Wish | None) -> bool:

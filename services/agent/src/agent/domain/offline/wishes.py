@@ -31,6 +31,7 @@ class Intent(Enum):
     ADVICE = auto()
     FINE = auto()
     NOT_YET = auto()
+    NO_DAY = auto()
     UNREAD = auto()
     UNLISTED = auto()
     UNKNOWN = auto()
