@@ -44,6 +44,9 @@ def test_the_first_of_ours_that_is_named_counts(tags: str | None, language: str 
         ("I prefer bonds", "en"),
         ("show orders", "en"),
         ("prefiero bonos", "es"),
+        ("a qué hora cierra la peña", "es"),
+        ("mañana", "es"),
+        ("what is the price of the Castaño?", "en"),
     ],
 )
 def test_a_text_shows_its_language_or_does_not(text: str, language: str | None) -> None:

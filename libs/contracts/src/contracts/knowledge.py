@@ -4,6 +4,7 @@ A passage's text is Markdown: paragraphs and list items (`- …`) a line each wi
 lines of cells (`| a | b |`), their header and a line `| --- | --- |` first, `|` inside a cell as `\\|`.
 """
 
+import re
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -31,6 +32,9 @@ event."""
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f/]+$")]
 """A document's id in another system."""
 Tongue = Annotated[str, Field(min_length=2, max_length=35)]
+
+INDEX_PAGE = re.compile(r"/(?:index|default)\.\w+$")
+"""The name of a folder's first page, which says nothing: "/en/index.html" is "/en"."""
 
 
 class Block(Wire):

@@ -33,7 +33,7 @@ _MOST_WRITTEN: dict[Language, str] = {
     ),
 }
 _COMMON = {language: frozenset(words.split()) for language, words in _MOST_WRITTEN.items()}
-_ONLY_SPANISH = re.compile("[¿¡ñ]")
+_ONLY_SPANISH = re.compile("[¿¡]")
 _WORD = re.compile(r"[^\W_]+")
 _QUALITY = re.compile(r"^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$")
 
@@ -71,6 +71,7 @@ def written_language(text: str) -> Language | None:
         return "es"
     words = _WORD.findall(text.lower())
     found = {language: sum(map(_COMMON[language].__contains__, words)) for language in LANGUAGES}
+    found["es"] += "ñ" in text.lower()  # a name may have it in an English sentence, too
     most = max(found.values())
     ahead: list[Language] = [language for language in LANGUAGES if found[language] == most]
     return ahead[0] if len(ahead) == 1 else None

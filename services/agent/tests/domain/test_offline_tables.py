@@ -68,3 +68,57 @@ def test_another_day_of_the_weekend_is_no_row_of_it() -> None:
     asked = {"role": "user", "content": "when do you open on Saturday?"}
     told = answered("and Sunday?", [hours], "en", asked, row)
     assert told.startswith("Friday: Open 9:00 – 14:00. Saturday: Open 10:00 – 12:00. [1]"), "that it is not among them"
+
+
+CABINS = passage(
+    "Cabins",
+    "# Our cabins\n\nIn August the shortest stay is five nights.\n\n"
+    "| | Elm | Birch | Larch |\n| --- | --- | --- | --- |\n| Sleeps | 2 | 4 | 6 |\n| Size | 18 m² | 28 m² | 40 m² |\n"
+    "| Low season | 48 € | 69 € | 95 € |\n| Heating | yes | yes | yes |\n| Oven | no | no | yes |",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (
+            "what's the difference between Elm and Larch?",
+            "- Sleeps: Elm 2, Larch 6 [1]\n- Size: Elm 18 m², Larch 40 m² [1]\n- Low season: Elm 48 €, Larch 95 € [1]\n"
+            "- Oven: Elm no, Larch yes [1]",
+        ),
+        ("which cabin is the biggest?", "Sleeps: Larch 6. [1]"),
+        ("which is the cheapest cabin?", "Low season: Elm 48 €. [1]"),
+        ("how many does Birch sleep?", "Sleeps: Elm 2, Birch 4, Larch 6. [1]"),
+    ],
+)
+def test_columns_are_things_where_a_table_does_not_say_what_its_rows_are(question: str, answer: str) -> None:
+    assert answered(question, [CABINS], "en") == answer
+
+
+def test_a_price_is_told_by_what_shows_one_and_not_by_what_stands_beside_it() -> None:
+    prices = passage(
+        "Prices",
+        "# Prices\n\n| Item | Low season | High season |\n| --- | --- | --- |\n| Tent | 10 € | 14 € |\n"
+        "| Dog | 2 € | |\n\n"
+        "High season is July and August. In high season there is no discount.",
+    )
+    assert (
+        answered("how much is a tent in high season?", [prices], "en") == "Tent: Low season 10 €, High season 14 €. [1]"
+    )
+    # An empty cell is left out.
+    assert answered("how much for a dog?", [prices], "en") == "Dog: Low season 2 €. [1]"
+
+
+def test_what_follows_a_question_for_a_price_asks_for_one_of_something_else() -> None:
+    prices = passage(
+        "Prices",
+        "# Prices\n\n| Who | Night |\n| --- | --- |\n| Adult | 7 € |\n| Child (3 to 11) | 5 € |\n| Under 3 | free |",
+    )
+    baths = passage("Services", "# Services\n\nThe north block has baths for babies.")
+    before = (
+        {"role": "user", "content": "how much is it for an adult?"},
+        {"role": "assistant", "content": "Adult: Night 7 €. [1]"},
+    )
+    said = answered("and for babies?", [baths, prices], "en", *before)
+    assert "Under 3: Night free" in said
+    assert "Child (3 to 11)" not in said

@@ -260,16 +260,17 @@ def test_whether_somebody_is_there_at_night_is_a_question_of_the_site(text: str,
 )
 def test_a_company_may_be_called_by_its_name(name: str, question: str, intent: Intent) -> None:
     company = CompanyConfig(company_id="x", profile="support", name=name)
-    found = passage("Hours", "We open at 9:00.")
+    found = [passage("Hours", "We open at 9:00."), passage("a", "# Welcome\n\nWe have been here since 1990.")]
     said = respond(
         [{"role": "user", "content": question}],
-        ("fetch_page",),
+        (),
         "en",
+        introduced=True,
         company=company,
-        knowledge=KnowledgeFound(passages=[found], documents=5),
+        knowledge=KnowledgeFound(passages=found, documents=5),
     )
     # What it does is told by its first page; all else by what was found.
-    assert (said == UseTools((("fetch_page", {"path": "/"}),))) is (intent is Intent.ABOUT)
+    assert (said == SayText("We have been here since 1990. [2]")) is (intent is Intent.ABOUT)
 
 
 def test_of_a_text_that_a_program_sends_its_end_is_read() -> None:

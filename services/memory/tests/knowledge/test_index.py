@@ -194,3 +194,23 @@ def test_what_was_replaced_or_taken_out_is_found_no_more(index: CompanyIndex) ->
     assert found(index, "vouchers")[0] == "en/refunds"
     assert "en/shipping" not in found(index, "parcels reach the islands")
     assert index.documents == len(SITE) - 1
+
+
+def test_a_question_that_says_little_also_finds_how_the_first_page_begins(index: CompanyIndex) -> None:
+    add(index, "es/index.html", "es", "Inicio", "Vendemos cestas de mimbre.")
+    add(index, "en/index.html", "en", "Home", "We sell wicker baskets.")
+    assert found(index, "so what do you do?")[-1] == "en/index.html"
+    assert found(index, "¿a qué os dedicáis?")[-1] == "es/index.html"
+    assert "en/index.html" not in found(index, "when will the parcel reach madrid")
+
+
+@pytest.mark.parametrize("question", ["¿a qué hora almorzamos?", "¿duermen dos?", "¿hay que recostarse?"])
+def test_a_spanish_verb_is_found_in_its_forms_with_another_vowel(index: CompanyIndex, question: str) -> None:
+    add(
+        index,
+        "es/cama",
+        "es",
+        "Camas",
+        "En cada cama puede dormir una persona. Se almuerza a las dos. Uno se recuesta.",
+    )
+    assert found(index, question)[0] == "es/cama"

@@ -12,10 +12,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from contracts.knowledge import INDEX_PAGE
 from memory.domain.recall.postings import Postings
 from memory.embeddings.fusion import fused
 from memory.knowledge.passages import Section, parted
-from memory.knowledge.question import KnowledgeQuestion, QueryWord, TextProfile, telling
+from memory.knowledge.question import SAYS_LITTLE, KnowledgeQuestion, QueryWord, TextProfile, telling
 from memory.knowledge.texts import StemmedDocument, StemmedPassage
 
 MOST_PASSAGES = 20_000
@@ -150,12 +151,30 @@ class CompanyIndex:
             hits.append(Hit(entry.document, entry.place, text, section, entry.sections, round(score, 4)))
             if len(hits) >= limit:
                 break
+        says_little = sum(one.weight == 1.0 for one in question.asked) < SAYS_LITTLE
+        first = self._beginning(question.language) if says_little else None
+        if first and all((one.document.id, one.place) != (first.document.id, first.place) for one in hits):
+            hits = [*hits[: limit - 1], first]  # "what is this?" has no word that finds the page which says it
         return hits[:limit]
 
     def pages(self, most: int) -> list[StemmedDocument]:
         """Pages of the site, shortest addresses first."""
         found = (one.document for one in self._documents.values() if one.document.source == "site" and one.document.url)
         return heapq.nsmallest(most, found, key=lambda one: (len(one.url or ""), one.url))
+
+    def _beginning(self, language: str | None) -> Hit | None:
+        """The first passage of the site's first page, which has the shortest address, in this language if there is
+        one."""
+        pages = (one for one in self._documents.values() if one.document.source == "site" and one.numbers)
+
+        def order(held: _HeldDocument) -> tuple[bool, int]:
+            return held.document.language != language, len(INDEX_PAGE.sub("", held.document.url or ""))
+
+        first = min(pages, key=order, default=None)
+        entry = self._entries[first.numbers[0]] if first else None
+        if entry is None:
+            return None
+        return Hit(entry.document, 0, zlib.decompress(entry.packed).decode(), entry.sections[0], entry.sections, 0.0)
 
     def _ranked(self, question: KnowledgeQuestion, near: Mapping[tuple[str, int], float]) -> list[tuple[float, int]]:
         """The share of the question and the passage's number, best first."""

@@ -24,20 +24,23 @@ _FROM = re.compile(
     rf"(?P<or_more>{_NUMBER}) ?(?:\+|(?:years )?(?:and|or) (?:over|older)|anos o mas)"
 )
 _MONTHS = re.compile(r"\bm(?:onths?|es(?:es)?)\b")
+_BABY = re.compile(r"\b(?:baby|babies|bebes?|newborns?|infants?)\b")
 _ANY = 150
 
 
 def is_for_age(question: str, text: str) -> bool:
     """Whether what a text says is for somebody as old as the question states; a text without ages is for all."""
-    stated = AGE.search(in_figures(plain(question)))
+    asked = in_figures(plain(question))
+    stated = AGE.search(asked)
     number = re.search(r"\d{1,2}", stated[0]) if stated else None
+    youngest, oldest = (int(number[0]), int(number[0])) if number else (0, 1) if _BABY.search(asked) else (0, _ANY)
     said = in_figures(plain(text))
     name = said.partition(":")[0]
     in_years = _FOR_AGES.search(said) or any(bound.fullmatch(name) for bound in (_BELOW, _FROM, _BETWEEN))
-    if stated is None or number is None or _MONTHS.search(stated[0]) or not in_years:
+    if (stated and _MONTHS.search(stated[0])) or not in_years:
         return True
     bounds = [(int(one["least"]), int(one["most"])) for one in _BETWEEN.finditer(said)]
     rest = _BETWEEN.sub(" ", said)
     bounds += [(0, int(one["most"]) - 1) for one in _BELOW.finditer(rest)]
     bounds += [(int(one["least"] or one["or_more"]), _ANY) for one in _FROM.finditer(rest)]
-    return not bounds or any(least <= int(number[0]) <= most for least, most in bounds)
+    return not bounds or any(least <= oldest and youngest <= most for least, most in bounds)

@@ -33,14 +33,14 @@ from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.concepts import asked_term
 from agent.domain.offline.day_answers import market_now
-from agent.domain.offline.intents import after_an_order, wish_in
+from agent.domain.offline.intents import after_an_order, asks_what_this_is, wish_in
 from agent.domain.offline.listed import chosen_in, reading_chosen
 from agent.domain.offline.nearest_readings import nearest_readings, unread_beside
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.questions import is_vague, leans, terms
 from agent.domain.offline.relative_days import with_past_days
 from agent.domain.offline.shorthand import spelled_out
-from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
+from agent.domain.offline.site import TOOL, SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.small_talk import asks_how, tells_of_oneself
 from agent.domain.offline.spoken import goes_on
 from agent.domain.offline.steps import SayText, UseTools, step_of
@@ -121,17 +121,19 @@ def respond(
         response = SayText(events)
     elif facts and not wish.way and all(tool == "get_price" for tool, _ in wish.calls):
         response = SayText(told_before(facts, language))
-    elif wish.intent is Intent.UNKNOWN and away and not known:
+    elif (
+        (wish.intent is Intent.UNKNOWN or (wish.intent is Intent.ABOUT and TOOL not in offered)) and away and not known
+    ):
         response = SayText(not_searched(language))
     elif (
         (wish.intent is Intent.SITE and not of_a_share)
-        or wish.intent is Intent.ABOUT
+        or (wish.intent is Intent.ABOUT and (known or TOOL in offered))
         or (wish.intent is Intent.UNKNOWN and known)
         or (wish.withheld and known and (asks_how(question) or asks_whether))
     ):
         about = wish.intent is Intent.ABOUT
         asked = _site_question(question, before, said, language, page_url, about=about, missed=missed, away=away)
-        if knowledge is not None and known and not asked.about:
+        if knowledge is not None and known:
             response = from_knowledge(asked, knowledge)
             if wish.withheld and (not _CITED.search(response.text) or (asks_whether and tells_nothing(response.text))):
                 response = SayText(plain_answer(wish, language, offered, demo=demo))
@@ -290,6 +292,7 @@ def _site_question(
     leaning = before[-1] if before and (goes_on(question) or leans(question) or is_vague(terms(question))) else ""
     if leaning and len(before) > 1 and (goes_on(leaning, 3) or leans(leaning)):
         leaning = f"{before[-2]}\n{leaning}"  # it leans on the one before it in turn
+    leaning = "" if asks_what_this_is(plain(leaning)) else leaning
     answered = said[-1] if said and not tells_nothing(said[-1]) else ""
     earlier = before[-1] if before else ""
     told = next((one for one in reversed(said) if not tells_nothing(one)), "")

@@ -110,6 +110,7 @@ _PART_OF_PRICE = (
 )
 PART_OF_PRICE = re.compile(rf"\b{_PART_OF_PRICE}\b")
 _MONEY = next(shape for key, shape in shapes.SHAPES if key == "=price")
+_FREE = re.compile(r"\b(?:free|gratis|gratuit[oa]s?)\b")
 _LONG = next(shape for key, shape in shapes.SHAPES if key == "=duration")
 _HOUR = next(shape for key, shape in shapes.SHAPES if key in shapes.CLOCK)
 _DAY = next(shape for key, shape in shapes.SHAPES if key == "=when")
@@ -158,9 +159,13 @@ def carried(question: str, before: str) -> list[frozenset[str]]:
         shape.search(said) for shape in (shapes.HOW_LONG, shapes.HOW_MUCH, shapes.PRICE_WORD)
     ):
         return []
-    needed: list[frozenset[str]] = (
-        [TAKES] if HOW_LONG_IT_TAKES.search(earlier) else [shapes.DURATION] if shapes.HOW_LONG.search(earlier) else []
-    )
+    needed: list[frozenset[str]] = []
+    if HOW_LONG_IT_TAKES.search(earlier):
+        needed = [TAKES]
+    elif shapes.HOW_LONG.search(earlier):
+        needed = [shapes.DURATION]
+    elif _PRICED.search(earlier) and not _ASKS_ITSELF.search(said):
+        needed = [shapes.COST]
     return [*needed, *([shapes.CLOCK] if TOLD_CLOCK.search(said) else [])]
 
 
@@ -170,6 +175,11 @@ def without_how_long(text: str) -> str:
 
 
 _SHORT = 5
+_PRICED = re.compile(f"{shapes.HOW_PRICED.pattern}|{shapes.COSTS.pattern}")
+_ASKS_ITSELF = re.compile(
+    "|".join(one.pattern for one in (shapes.ASKS_WHICH, shapes.DO_YOU, shapes.MAY, shapes.OBLIGED))
+)
+"""What asks for something of its own, and not for the same of another thing."""
 _HOW_LONG = re.compile(
     rf"{shapes.HOW_LONG.pattern}|\bhow fast\b|\b(?:tak|last|dur|tard|demor|arriv|lleg)\w*|"
     r"\b(?:until|active|activ[oa]|ready|list[oa])\b"
@@ -207,6 +217,8 @@ def fits(question: str, before: str, quoted: Sequence[Excerpt]) -> bool:
         if keys == TAKES and not any(takes(one.text) for one in quoted):
             return False
         if keys == shapes.DURATION and not _LONG.search(text):
+            return False
+        if keys == shapes.COST and not (_MONEY.search(text) or _FREE.search(plain(text))):
             return False
     priced = bool(shapes.HOW_MUCH.search(said) or shapes.PRICE_WORD.search(said))
     priced = priced and not PART_OF_PRICE.search(said)

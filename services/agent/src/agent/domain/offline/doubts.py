@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from agent.domain.offline import shapes
 from agent.domain.offline.concepts import ANOTHER_TERM
-from agent.domain.offline.constraints import FREE_OR_PAID
+from agent.domain.offline.constraints import FREE_OR_PAID, carried
 from agent.domain.offline.evidence import tells
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_in
@@ -223,7 +223,8 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
     no section stands out, none is near in meaning, and no word of it, or of the one before it, is told."""
     asked = terms(FREE_OR_PAID.sub(" ", question))
     before = {word: keys for word, keys in terms(earlier).items() if word not in asked}
-    specific, must = specific_words(asked), needed(question)
+    specific = specific_words(asked)
+    must = [*needed(question), *(carried(question, earlier) if goes_on(question) else ())]
     # Of a question that has only words that anybody says, those.
     words = [*(specific or (word for word in asked if word[0] != "=")), *specific_words(before)]
     index, about = among.index, [(asked | before)[word] for word in words]

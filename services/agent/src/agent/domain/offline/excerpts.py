@@ -81,7 +81,7 @@ def sentences_of(
             elif len(set(cells[1:])) == 1 and len(cells) > 2 and not any(one.isdigit() for one in cells[1]):
                 line = f"{cells[0]}: {cells[1]}"
             elif len(cells) == len(columns):
-                line = f"{cells[0]}: " + ", ".join(map(_named_cell, columns[1:], cells[1:]))
+                line = _told(cells[0], columns[1:], cells[1:])
             pieces = [line]
         else:
             row = item = line.startswith("- ")
@@ -108,10 +108,16 @@ def sentences_of(
     return found
 
 
-def of_column(row: Excerpt, at: int) -> Excerpt:
-    """A table's row with one of its cells alone."""
-    name, cell = row.columns[at], row.cells[at]
-    return replace(row, text=f"{row.text.partition(':')[0]}: {_named_cell(name, cell)}", columns=(name,), cells=(cell,))
+def of_columns(row: Excerpt, places: Sequence[int]) -> Excerpt:
+    """A table's row with some of its cells alone."""
+    names, cells = (tuple(those[at] for at in places) for those in (row.columns, row.cells))
+    return replace(row, text=_told(row.text.partition(":")[0], names, cells), columns=names, cells=cells)
+
+
+def _told(row: str, names: Sequence[str], cells: Sequence[str]) -> str:
+    """A row with its cells, each with its column's name; empty ones are left out."""
+    said = [_named_cell(name, cell) for name, cell in zip(names, cells, strict=True) if cell]
+    return f"{row}: " + ", ".join(said) if said else row
 
 
 def _named_cell(name: str, cell: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from agent.domain.offline.common_words import telling
-from agent.domain.offline.excerpts import Excerpt, of_column
+from agent.domain.offline.excerpts import Excerpt, of_columns
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.shapes import WHICH_DAYS
 from agent.domain.text_features import plain
@@ -82,11 +82,11 @@ def _columns(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
 
 
 def columns_of_things(passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """The rows of the tables whose columns are things, each with its price: a row once for each thing."""
-    tables = {
-        table_of(one) for one in passages if len(one.columns) == len(one.cells) > 1 and PRICE_ROW.search(one.text)
-    }
-    return [of_column(one, at) for one in passages if table_of(one) in tables for at in range(len(one.cells))]
+    """The rows of the tables whose columns are things, a row once for each thing. A table is one if it has a row of
+    prices, or does not say what its rows are."""
+    rows = [one for one in passages if len(one.columns) == len(one.cells) > 1]
+    tables = {table_of(one) for one in rows if not one.column or PRICE_ROW.search(one.text)}
+    return [of_columns(one, [at]) for one in rows if table_of(one) in tables for at in range(len(one.cells))]
 
 
 def column_named(words: AbstractSet[str], passages: Sequence[Excerpt]) -> list[Excerpt]:

@@ -38,7 +38,7 @@ weekend: saturday* sunday* weekend* sabado* domingo* finde
 help: help* ayuda* faq question* pregunta*
 allergy: allerg* gluten coeliac celiac* alerg*
 insurance: insur* seguro* aseguradora* mutua*
-child: child* kid* nino* nina* bebe* pediatr* paediatr*
+child: child* kid* baby babies nino* nina* bebe* pediatr* paediatr*
 cake: cake* tarta* pastel* torta*
 order: order* orden ordenes pedido* encarg*
 last: keep keeps aguant* conserv*

@@ -108,6 +108,8 @@ class PassageIndex:
         self._sitewide = {key for key, count in said.items() if count == len(titles) >= _EVERYWHERE}
         """What the title of every page says: the company and its kind."""
         self._beside = self._sections_of(passages)
+        self._places = [(one.url, one.heading, one.number) for one in passages]
+        self._priced = {self._places[at] for at, own in enumerate(self._own) if own >= shapes.PRICE}
         held: dict[int, set[str]] = {}
         for at, (own, around) in enumerate(zip(self._own, self._around, strict=True)):
             held.setdefault(passages[at].number or -at - 1, set()).update(own, around)
@@ -256,9 +258,14 @@ class PassageIndex:
         return any(keys & keys_of(word) for found in shapes.COUNTED.finditer(said) for word in found[0].split()[1:])
 
     def holds(self, needed: Sequence[frozenset[str]], at: int) -> bool:
-        """Whether a passage, or what stands above it, tells all that is needed."""
+        """Whether a passage, or what stands above it, tells all that is needed; a price, where its section shows some,
+        it tells itself."""
         own = self._own[at] | self._around[at]
-        return all(keys & own if keys <= shapes.SHAPED else self.has(keys, at) for keys in needed)
+        priced = bool(self._own[at] & shapes.COST) or self._places[at] not in self._priced
+        return all(
+            keys & own if keys <= shapes.SHAPED else self.has(keys, at) and (priced or not keys & shapes.PRICE)
+            for keys in needed
+        )
 
     def says_more(self, asked: Mapping[str, frozenset[str]], at: int) -> bool:
         """Whether a passage is more than one word of the question, as a menu's are."""

@@ -42,6 +42,7 @@ SAID_AS = _shapes(
      r"opcional\w*|yes|no|not|without|only|sin|solo|s[ií]|hace falta|hay que|necesit\w+|deb\w{1,4}|"
      r"se (?:paga|pide)|"
      r"pay|pagas?)\b"),
+    ("=child", r"\b(?:under|menor(?:es)? de)[ -]1?\d\b"),
     ("=treat", r"\b(?:treat|tratamos|atend\w+)\b"),
     ("=month", rf"\b(?:{MONTHS})\b"),
     ("=often",
@@ -145,7 +146,7 @@ WHERE_IS = re.compile(
     r"\b(?:where|donde) (?:exactly |exactamente )?(?:is|are|esta|estan|estais|queda|quedais|"
     r"os encontr\w+)\b(?! (?:my|the nearest|mi)\b)"
 )
-HOW_MANY = re.compile(r"\b(?:how many|cuant[oa]s) (?P<what>\w{3,})")
+HOW_MANY = re.compile(r"\b(?:how many|cuant[oa]s) (?!(?:do|does|did|can|will|are|fit)\b)(?P<what>\w{3,})")
 DO_YOU = re.compile(r"\b(?:do|can) you\b|\b\w+[aei]is\b|\b(?:is|are) there\b|^\W*hay\b")
 DOES_OR_NOT = re.compile(r"\b(?:we|our|no|not)\b|\b\w+[aei]mos\b", re.IGNORECASE)
 """What a company says of what it does, and does not."""
@@ -208,6 +209,7 @@ COMPARING = re.compile(
 )
 FIGURE = frozenset(("=figure",))
 PRICE = frozenset(("=price",))
+COST = PRICE | {"=free"}
 CLOCK = frozenset(("=clock",))
 BARE = frozenset(("=figure", "=price", "=clock", "=when", "=length", "=takes", "=often", "=bring"))
 TOLD_ITSELF = ("=often", "=bring")

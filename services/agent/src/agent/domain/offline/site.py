@@ -28,7 +28,7 @@ from agent.domain.offline.shapes import FULL_NAME, OF_IT, TOLD_ITSELF, WHERE_IS
 from agent.domain.offline.steps import Result, SayText, UseTools
 from agent.domain.offline.superlatives import asks_for_most
 from agent.domain.text_features import plain
-from contracts.knowledge import KnowledgeFound, Passage
+from contracts.knowledge import INDEX_PAGE, KnowledgeFound, Passage
 from contracts.languages import Language
 from contracts.person_rules import path_of
 
@@ -123,6 +123,8 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         )
     if rows := follow_up_rows(asked.question, bool(asked.before), asked.answered, [*spoken, *others]):
         return asked.unknown(rows) if is_unknown(asked.answered) else SayText(quoted(rows, asked.language))
+    if asked.about and (begins := _beginning(found, spoken or others)):
+        return SayText(quoted(begins, asked.language))
     named = with_names(asked.question, asked.answered, spoken)
     if named is None:
         return asked.unknown()
@@ -147,6 +149,19 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
     if len(shown) == 1:
         shown = [_of_what(shown[0])]
     return SayText(quoted(shown, asked.language))
+
+
+def _beginning(found: KnowledgeFound, said: Sequence[Excerpt]) -> list[Excerpt]:
+    """What the first page of the site, which has the shortest address, says first: its first paragraph in `said`."""
+    numbers = {one.number for one in said if not one.row and len(words_of(one.text)) > _FEW}
+    pages = [
+        (len(INDEX_PAGE.sub("", one.url.partition("#")[0])), one.id, number)
+        for number, one in enumerate(found.passages, start=1)
+        if number in numbers and one.source == "site" and one.url
+    ]
+    prose = [one for one in said if pages and one.number == min(pages)[2] and not one.row]
+    first = next((one.paragraph for one in prose if len(words_of(one.text)) > _FEW), 0)
+    return [one for one in prose if one.paragraph == first][:AT_ONCE]
 
 
 def _nearness(found: Passage) -> dict[str, float]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.kinds import MOST_SHOWN, PRICE_ROW, column_named, columns_of_things, table_of
+from agent.domain.offline.kinds import MOST_SHOWN, column_named, columns_of_things, name_of, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.text_features import number_of, plain, word_set
 
@@ -19,8 +19,8 @@ _MONEY = r"(?:usd|eur|gbp|mxn|euros?|dollars?|pounds?|dolares|libras|pesos)\b"
 _MINUTES = {"min": 1, "hour": 60, "hora": 60, "h": 60, "day": 1440, "dia": 1440, "week": 10080, "semana": 10080,
             "month": 43200, "mes": 43200, "year": 525600, "ano": 525600}  # fmt: skip
 _GRAMS = {"g": 1, "gr": 1, "gramo": 1, "kg": 1000, "kilo": 1000}
-_HOLDS = (r"seats?|people|persons?|guests?|servings?|portions?|capacity|plazas|personas|raciones|comensales|capacidad|"
-          r"aforo|m2|m²")  # fmt: skip
+_HOLDS = (r"sleeps|seats?|people|persons?|guests?|servings?|portions?|capacity|plazas|personas|raciones|comensales|"
+          r"capacidad|aforo|m2|m²")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def the_most(question: str, before: str, passages: Sequence[Excerpt]) -> list[Ex
     measure, sign = meant
     figured = [
         (sign * value, one)
-        for one in _priced_apart(passages)
+        for one in _set_apart(passages, measure)
         if (value := _value(measure, one)) is not None
         and not (value == 0 and _PAID.search(said))
         and not any(asked.search(said) and other.search(plain(one.text)) for asked, other in _PERIODS)
@@ -143,11 +143,13 @@ def whole_of(one: Excerpt, passages: Sequence[Excerpt]) -> list[Excerpt]:
     return [other for other in passages if (other.url, other.heading) == (one.url, one.heading)][:MOST_SHOWN]
 
 
-def _priced_apart(passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """The passages; where a table's columns are things, the price of each instead of the table's rows."""
+def _set_apart(passages: Sequence[Excerpt], measure: _Measure) -> list[Excerpt]:
+    """The passages; where a table's columns are things, what the first row that tells it tells of each of them, instead
+    of the table's rows."""
     apart = columns_of_things(passages)
     tables = {table_of(one) for one in apart}
-    return [one for one in apart if PRICE_ROW.search(one.text)] + [
+    first = {table_of(one): name_of(one) for one in reversed(apart) if _value(measure, one)}
+    return [one for one in apart if first.get(table_of(one)) == name_of(one)] + [
         one for one in passages if table_of(one) not in tables
     ]
 
@@ -162,7 +164,9 @@ def _meant(said: str) -> tuple[_Measure, int] | None:
 
 
 def _value(measure: _Measure, one: Excerpt) -> float | None:
-    found = [match.groups() for match in measure.shape.finditer(plain(one.text))]
+    # Of a table whose columns are things, the row's name may say what its figures are: "Seats", and 4.
+    said = f"{name_of(one)}: {one.cells[0]}" if len(one.columns) == 1 and one.cells else one.text
+    found = [match.groups() for match in measure.shape.finditer(plain(said))]
     for groups in found:
         written = next((group for group in groups if group and group[0].isdigit()), "")
         if written:

@@ -29,6 +29,11 @@ SYNONYM = 0.5
 LONGEST = 40
 """Characters of a word; anything longer is not a word."""
 
+OTHER_VOWELS = 0.8
+"""The weight of a form of which it is only likely that it is one of the same verb."""
+
+_BROKEN = re.compile(r"(?<![qg])ue|ie")
+_LAST_VOWEL = re.compile(r"([^\W\d]+?)([eo])([^\W\daeiou]{1,3})")
 _ACCENTED = (("ia", "ía"), ("ias", "ías"), ("ian", "ían"), ("io", "ió"), ("cion", "ción"), ("sion", "sión"),
              ("ais", "áis"), ("eis", "éis"))  # fmt: skip
 _WORD = re.compile(r"\d+(?:[.,]\d+)*k?(?![^\W_])|[^\W_]+")
@@ -91,12 +96,22 @@ def sought(text: str) -> list[QueryTerm]:
     found: list[QueryTerm] = []
     for word in telling:
         weights = dict.fromkeys((english(word), spanish(word)), 1.0)
+        weights |= dict.fromkeys(_other_vowels(spanish(word)), OTHER_VOWELS)
         base = ENGLISH_BASE.get(word) or SPANISH_BASE.get(word) or word
         for other in {*SAME.get(word, ()), *SAME.get(base, ())}:
             for stem in (english(other), spanish(other)):
                 weights.setdefault(stem, SYNONYM)
         found.append(QueryTerm(word, tuple(weights.items())))
     return found
+
+
+def _other_vowels(stem: str) -> list[str]:
+    """What a Spanish stem is in other forms of the verb, if its vowel breaks up: cierr of cerrar, dorm of duerme."""
+    if whole := _BROKEN.search(stem):
+        return [f"{stem[: whole.start()]}{'e' if whole[0] == 'ie' else 'o'}{stem[whole.end() :]}"]
+    if single := _LAST_VOWEL.fullmatch(stem):
+        return [f"{single[1]}{'ie' if single[2] == 'e' else 'ue'}{single[3]}"]
+    return []
 
 
 @functools.lru_cache(maxsize=50_000)
