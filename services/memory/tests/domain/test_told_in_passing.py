@@ -255,3 +255,29 @@ def test_a_wish_in_any_verb_is_no_fact(asked: str) -> None:
 )
 def test_what_something_costs_or_gives_its_writer_is_one(told: str) -> None:
     assert kept(after([told]).memory) == [told]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "English isn't my first language", "Gold is my favourite asset", "el oro no es mi activo favorito",
+        "I only understand the basics of bonds", "solo entiendo lo básico de bolsa", "desayuno a las siete",
+    ],
+)  # fmt: skip
+def test_what_something_is_to_its_writer_and_how_little_they_know_is_a_fact(told: str) -> None:
+    assert kept(after([told]).memory) == [told]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "jajaja soy millonario, claro", "lol sure, I'm a millionaire", "yeah right, I'm Warren Buffett",
+        "This is my first question", "Gold is my next question",
+    ],
+)  # fmt: skip
+def test_irony_and_what_is_asked_now_are_none(said: str) -> None:
+    assert kept(after([said]).memory) == []
+
+
+def test_who_wants_to_be_addressed_otherwise_is_so_from_then_on() -> None:
+    assert kept(after(["Prefiero que me hables de usted", "Tutéame, por favor"]).memory) == ["Tutéame, por favor"]

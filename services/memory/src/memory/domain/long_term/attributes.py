@@ -63,7 +63,7 @@ _OF_ONESELF = re.compile(
     r"\b(?:i|we|my|our|mis?|he|hemos|nuestr[oa]|me|nos|viv\w+|resido|trabajo|estoy|tengo|tenemos|poseo|cumpl\w+|opero|"
     r"invierto|uso|conduzco|manejo|estudio|arriesg\w+|risk|vuelv\w+|ahorro|gano|cobro|pago|gasto|meto|aporto|soy|somos|"
     r"sigo|llevo|enviude|quede|empece|\d+|prefiero|prefer|mejor|better|siempre|always|ahora|now|gustan?|mas|more|be|"
-    r"keep|rather|acabo|quiero|want|dame|let's|lets|hablemos|tratame|hablame)\b"
+    r"keep|rather|acabo|quiero|want|dame|let's|lets|hablemos|tratame|hablame|tuteame)\b"
 )
 _ADVERBS = re.compile(
     r"\b(?:now|nowadays|these days|from now on|currently|actually|lately|always|usually|only|also|just|recently|still|"

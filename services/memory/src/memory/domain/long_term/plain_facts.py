@@ -27,7 +27,8 @@ _VERBS = (
     r"enseno|programo|leo|entreno|practico|hago|hacemos|aprendi|doy|di|como|ceno|cambie|sali|rompi|acabo|mude|casamos|"
     r"prefiero|odio|detesto|adoro|amo|adopte|adoptamos|vendere|comprare|tendre|sere|voy|vamos|liquide|salde|contrate|"
     r"cancele|renuncie|consegui|encontre|recibo|recibi|presto|preste|dono|colecciono|juego|nado|cocino|sigo|participo|"
-    r"necesito|renuncio|crie|crio|jubilare|debia"
+    r"necesito|renuncio|crie|crio|jubilare|debia|desayuno|almuerzo|meriendo|madrugo|pinto|escribo|canto|bailo|escalo|"
+    r"esquio|pesco|cultivo|voto|rezo|medito|veraneo|convivo|dependo|administro|gestiono|traduzco|diseno|desconfio"
 )
 _REFLEXIVE = (
     "me (?:llamo|vine|mude|mudo|mudare|he|han|echaron|robaron|case|caso|casare|divorcie|separe|jubilo|jubile|"
@@ -110,7 +111,8 @@ _WILL = re.compile(
 )
 _PASSING = re.compile(
     rf"^(?:[^,]{{0,30}}, ?)?(?:i|we) {_FILLER}(?:do not |did not |can not |am not |would not |have not )?{_FILLER}"
-    r"(?:(?:think|guess|see|understand|know|wonder|mean|believe|suppose|agree|ask|say|said|check|hear|heard|thought|"
+    r"(?:(?:think|guess|see|(?:understand|know)(?! (?:only )?(?:the basics|little|nothing|a (?:lot|little|bit)) )|"
+    r"wonder|mean|believe|suppose|agree|ask|say|said|check|hear|heard|thought|"
     r"would|should|could|might|may|shall|will|must|can|want|need|hope|wish|forgot|appreciate|thank|get(?! paid| up| my|"
     r" a )|got (?:it|an error|this|that)|accept|confirm|cancel|do$|did$|feel|find|found (?:it|that|this)|doubt|"
     r"remember|recall|care|try|tried|(?:am|are|was|were) (?:not )?(?:asking|looking|trying|wondering|thinking|sorry|"
@@ -126,7 +128,8 @@ _PASSING = re.compile(
 )
 _PASSING_ES = re.compile(
     r"^(?:[^,]{0,30}, ?)?(?:(?:yo|ya|no|si|pues|bueno|tambien|ahora|solo|es que|lo|la|le|me|te|"
-    r"se) )*(?:entiendo(?! (?:nada |mucho |poco )?de (?!que\b|lo\b)\w)|se\b|veo|creo|pienso|supongo|espero|digo|"
+    r"se) )*(?:entiendo(?! (?:(?:nada|mucho|poco|lo (?:basico|justo|minimo)) )?de (?!que\b|lo\b)\w)|se\b|veo|creo|"
+    r"pienso|supongo|espero|digo|"
     r"pregunto|agradezco|confirmo|acepto|quiero|queremos|necesito|prefiero (?:verlo|ver|que me|saber)|quisiera|"
     r"comprendo|dudo|imagino|recuerdo|puedo|podemos|estoy (?:viendo|mirando|buscando|de acuerdo|list[oa]|bien|mal|aqui|"
     r"segur[oa]|no|pensando|tratando|intentando|interesad[oa] en (?:saber|ver|conocer)|confundid[oa]|perdid[oa]|"
@@ -141,7 +144,8 @@ _PASSING_ES = re.compile(
     r"abrir|preguntar|escribir))"
 )
 _ABOUT_NOW = re.compile(
-    rf"^(?:[^,]{{0,20}}, ?)?{_MINE} (?:question|questions|order|orders|portfolio|point|bad|screen|app|request|"
+    rf"^(?:[^,]{{0,20}}, ?)?(?:(?:this|that|it|est[ae]|es[ae]) (?:is|es) )?{_MINE} (?:first |only |"
+    rf"primera )?(?:question|questions|order|orders|portfolio|point|bad|screen|app|request|"
     rf"watchlist|"
     r"balance|message|internet|page|last|previous|apologies|pregunta|preguntas|duda|orden|ordenes|cartera|portafolio|"
     r"pantalla|solicitud|saldo|mensaje|pagina|posiciones|positions|disculpas|gran|querid[oa])\b"

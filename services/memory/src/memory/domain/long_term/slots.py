@@ -22,7 +22,7 @@ SLOTS = {
     ): "long longer detailed larga largas largo largos extensas extensa detail details detalle detalles "
     "detalladas detallada detallado",
     ("tone", "formal"): "formal usted",
-    ("tone", "informal"): "informal casual tuteo tuteame tutees",
+    ("tone", "informal"): "informal casual tuteo tuteame tutearme tutees",
     ("answers in", "es"): "spanish espanol castellano",
     ("answers in", "en"): "english ingles",
     ("profile", "conservative"): "conservative conservador conservadora cautious prudent careful prudente cauto cauta",

@@ -31,6 +31,11 @@ _JOKE = re.compile(
     r"|(?:es|era) (?:una )?broma|estoy bromeando|es mentira|no es (?:verdad|cierto)(?! que))\b",
     re.I,
 )
+_IRONY = re.compile(
+    r"\byeah,? right\b|\b(?:lol|ha(?:ha)+|(?:ja){2,})\b[^.!?]*"
+    r"\b(?:sure|obviously|of course|claro|obvio|por supuesto)\b",
+    re.I,
+)
 _ASIDE = re.compile(
     r"\b(?:did i (?:tell you|mention)|have i (?:told you|mentioned)|did you know|do you know|te (?:he (?:dicho|contado|"
     r"comentado)|dije|cont[eé]|coment[eé])|sab(?:es|[ií]as)) (?:that |que )(?!es\b)(?P<said>[^?]+)\?|"
@@ -115,7 +120,7 @@ def statements(text: str) -> list[str]:
         said = " ".join(text[start:end].split())
         low = folded(said)
         imagined = (imagined or bool(_PRETENDS.match(low))) and not _REALLY.match(low)
-        if imagined and not _BACK.search(low):
+        if (imagined and not _BACK.search(low)) or _IRONY.search(low):
             continue
         said = _in_question(said) if "?" in said else _without_unmarked(said)
         if said := said.strip(" ,;:—–"):
