@@ -19,7 +19,7 @@ from redis.asyncio import Redis
 from contracts.channels import TOOL_REQUESTS
 from contracts.streams import CHAT, STREAMS
 from nexus_cli.diagnosis import room
-from nexus_cli.doctor import bus, certificates, clocks, live, stores
+from nexus_cli.doctor import bus, certificates, clocks, live, services, stores
 from nexus_cli.doctor.diagnosis import Diagnosis, wrong
 from nexus_cli.target import Addresses
 from nexus_cli.testing.stacks import production_nats
@@ -27,6 +27,7 @@ from runtime.bus.connection import connect
 from runtime.bus.publisher import Publisher
 from runtime.bus.streams import ensure_streams
 from runtime.errors import RuntimeLibraryError
+from runtime.lifecycle.health import Health, HealthServer
 from runtime.settings import NatsSettings
 from runtime.testing.cluster import run_nats_cluster, urls
 from runtime.testing.disk import SmallDisk
@@ -183,6 +184,17 @@ async def test_dead_letters(nats_streams: Client) -> None:
 
 
 # ---------------------------------------------------------------- stores
+
+
+async def test_every_service_tells_its_clock() -> None:
+    server = HealthServer(Health("agent"), "127.0.0.1", 0)
+    await server.start()
+    ahead: dict[str, float] = {}
+    url = f"http://127.0.0.1:{server.port}"
+    await services.ready({"agent": [url]}, ahead.__setitem__)
+    await server.stop()
+    assert list(ahead) == [f"agent ({url})"]
+    assert abs(ahead[f"agent ({url})"]) < clocks.MOST
 
 
 def no_clock(_who: str, _ahead: float) -> None:

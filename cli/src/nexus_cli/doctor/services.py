@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from email.utils import parsedate_to_datetime
 
 import aiohttp
 from nats.aio.client import Client
@@ -84,14 +83,14 @@ async def _ready(http: aiohttp.ClientSession, name: str, url: str, tell: Tell) -
     try:
         async with http.get(f"{url}/healthz") as answer:
             health = await answer.json()
-            if "Date" in answer.headers:
-                # It tells whole seconds.
-                tell(f"{name} ({url})", parsedate_to_datetime(answer.headers["Date"]).timestamp() + 0.5 - time.time())
+            if "time" in health:
+                tell(f"{name} ({url})", health["time"] - time.time())
         async with http.get(f"{url}/readyz") as answer:
             report, status = await answer.json(), answer.status
-    except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
-        text = str(error) or f"no answer within {ANSWER:g} s"
-        return wrong(name, f"{url} does not answer: {text}", f"start {name}; {_LOG}")
+    except TimeoutError:
+        return wrong(name, f"{url} gives no answer within {ANSWER + 2:g} s: it stands still", f"restart {name}")
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        return wrong(name, f"{url} does not answer: {error}", f"start {name}; {_LOG}")
     if health.get("stuck"):
         return wrong(name, f"{url} is stuck: {health['stuck']}", f"restart {name}: it cannot go on by itself")
     if health.get("status") == "frozen":

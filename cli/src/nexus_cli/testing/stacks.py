@@ -117,6 +117,8 @@ class ProductionNats:
 
     address: str
     log: Path
+    config: Path
+    pid: int
 
 
 @contextlib.contextmanager
@@ -150,7 +152,7 @@ def production_nats(directory: Path, *, without: str = "") -> Generator[Producti
             assert server.poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()
             time.sleep(0.005)
-        yield ProductionNats(f"{ports.HOST}:{port}", log)
+        yield ProductionNats(f"{ports.HOST}:{port}", log, config, server.pid)
     finally:
         server.kill()
         server.wait()

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator
@@ -105,7 +106,12 @@ async def ready(service: Process) -> bool:
 async def test_it_is_ready_answers_and_tells_its_metrics(service: Process, nats_client: Client) -> None:
     assert await service.get("/healthz") == (
         200,
-        {"status": "alive", "service": "sample", "loopSilence": pytest.approx(0, abs=1)},
+        {
+            "status": "alive",
+            "service": "sample",
+            "loopSilence": pytest.approx(0, abs=1),
+            "time": pytest.approx(time.time(), abs=60),
+        },
     )
     status, body = await service.get("/readyz")
     assert (status, body["status"], body["checks"]["nats"]["ok"]) == (200, "ready", True)

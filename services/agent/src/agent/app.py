@@ -158,7 +158,7 @@ class Agent:
         self._summaries = Summarizer(contexts, self._encodings, small_model)
         self._proposer = Proposer(MemoryProofs(rpc), small_model)
         writer = ConversationWriter(chat, publisher, SOURCE)
-        executor = ToolRequests(publisher, ReplyInbox.of(nats), instance)
+        executor = ToolRequests(publisher, ReplyInbox.of(nats), instance, self._catalogue.served)
         analyses = Analyses(nats, SOURCE)
         histories = HistoryClient(rpc, chat, followed=followed)
         hand_offs = HandOffs(writer, histories, self.companies, self._clock)

@@ -85,3 +85,18 @@ async def test_an_answer_that_was_under_way_when_settings_changed_is_not_kept(
         assert [tool.name for tool in await catalogue.offered(COMPANY, ASKER)] == ["old"]
         scene.executor.offer("new", {})
         assert [tool.name for tool in await catalogue.offered(COMPANY, ASKER)] == ["old", "new"]
+
+
+async def test_an_executor_that_refuses_is_there_and_a_silent_one_is_not(
+    nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stage(nats_server.url) as scene:
+        catalogue = ExecutorCatalogue(RpcClient(scene.nats))
+        assert await catalogue.served(COMPANY, ASKER, "one")
+        for code, there in ((ErrorCode.INTERNAL, True), (ErrorCode.UNAVAILABLE, False)):
+
+            def refuses(code: ErrorCode = code) -> list[CatalogueTool]:
+                raise RpcError(code, "not now")
+
+            monkeypatch.setattr(scene.executor, "catalogue", refuses)
+            assert await catalogue.served(COMPANY, ASKER, "one") is there

@@ -22,6 +22,10 @@ ASKER = Requester("user/pro/ana", "user", "pro", "ana", "en")
 CALL = TurnCall("turn-0-0", "create_paper_order", '{"symbol": "IBM"}')
 
 
+async def served(*_: object) -> bool:
+    return True
+
+
 async def outcome(scene: Stage, *, away: int) -> dict[str, object]:
     """What the agent makes of a tool whose store is away for the first `away` requests."""
     left = [away]
@@ -36,7 +40,7 @@ async def outcome(scene: Stage, *, away: int) -> dict[str, object]:
         return ToolResult(success=True, data={"status": "pending_confirmation"}, metadata=metadata)
 
     scene.executor.tools[CALL.tool] = order
-    requests = ToolRequests(scene.publisher, ReplyInbox.of(scene.nats), "agent-1")
+    requests = ToolRequests(scene.publisher, ReplyInbox.of(scene.nats), "agent-1", served)
     return json.loads(await requests.outcome(ConversationKey(COMPANY, "c1"), CALL, "trading", ASKER, "turn", 30.0))
 
 
@@ -67,7 +71,7 @@ async def test_a_refusal_is_no_answer_while_the_call_is_asked_for_a_second_time(
 
     async with stage(nats_server.url) as scene:
         scene.executor.tools[CALL.tool] = order
-        requests = ToolRequests(scene.publisher, ReplyInbox.of(scene.nats), "agent-1")
+        requests = ToolRequests(scene.publisher, ReplyInbox.of(scene.nats), "agent-1", served)
         asked = asyncio.create_task(
             requests.outcome(ConversationKey(COMPANY, "c1"), CALL, "trading", ASKER, "turn", 30.0)
         )
@@ -83,7 +87,7 @@ async def price(request: ToolCallRequested) -> ToolResult:
 
 
 async def asked(scene: Stage) -> dict[str, object]:
-    requests = ToolRequests(scene.publisher, ReplyInbox.of(scene.nats), "agent-1")
+    requests = ToolRequests(scene.publisher, ReplyInbox.of(scene.nats), "agent-1", served)
     return json.loads(await requests.outcome(ConversationKey(COMPANY, "c1"), CALL, "trading", ASKER, "turn", 30.0))
 
 
@@ -140,3 +144,28 @@ async def test_a_tool_that_takes_its_time_is_asked_once(
         scene.executor.tools[CALL.tool] = slow
         assert (await asked(scene))["success"] is True
         assert len(scene.executor.requests) == 1
+
+
+@pytest.mark.parametrize("there", [True, False])
+async def test_a_silent_executor_is_waited_for_only_while_one_answers_at_all(
+    there: bool, nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tool_calls, "PATIENCE", (0.05, 0.05, 0.05, 30.0))
+    looked: list[tuple[object, ...]] = []
+
+    async def look(*about: object) -> bool:
+        looked.append(about)
+        return there
+
+    async def busy(request: ToolCallRequested) -> ToolResult:
+        await eventually(lambda: len(looked) == 2)
+        return await price(request)
+
+    async with stage(nats_server.url) as scene:
+        scene.executor.tools[CALL.tool] = busy
+        requests = ToolRequests(scene.publisher, ReplyInbox.of(scene.nats), "agent-1", look)
+        where = ConversationKey(COMPANY, "c1")
+        result = json.loads(await requests.outcome(where, CALL, "trading", ASKER, "turn", 30.0))
+        assert looked == [(COMPANY, ASKER, CALL.tool)] * (2 if there else 1)
+        assert result.get("data") == ({"price": 1} if there else None)
+        looked.append(())

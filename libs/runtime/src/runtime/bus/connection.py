@@ -81,8 +81,9 @@ async def _call(hooks: list[Hook]) -> None:
 
 
 def inbox_prefix(settings: NatsSettings) -> str:
-    """The subject prefix of replies: below each user's own name, so that permissions can separate users' inboxes."""
-    return f"_INBOX.{settings.user}" if settings.user else "_INBOX"
+    """The subject prefix of replies: below each user's own name, so that permissions can separate users' inboxes.
+    `agent+2` has that of `agent`: with the same permissions it takes its place while a password is replaced."""
+    return f"_INBOX.{settings.user.partition('+')[0]}" if settings.user else "_INBOX"
 
 
 async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks | None = None) -> Client:

@@ -175,6 +175,7 @@ class Health:
             silence, stuck = self.silence(), self.liveness.stuck
             status = "frozen" if silence >= FROZEN else "stuck" if stuck else "alive"
             body: dict[str, object] = {"status": status, "service": self.service, "loopSilence": round(silence, 3)}
+            body["time"] = round(time.time(), 3)
             return JSONResponse(body | ({"stuck": stuck} if stuck else {}), 200 if status == "alive" else 503)
 
         async def readyz(_: Request) -> Response:

@@ -15,6 +15,7 @@ from nats.aio.msg import Msg
 
 from agent.domain.offered_tool import OfferedTool
 from agent.ports import Requester
+from contracts.errors import ErrorCode
 from contracts.languages import Language
 from contracts.tools_rpc import CATALOGUE, CatalogueRequest
 from runtime.calls.deadlines import detached_context
@@ -37,6 +38,8 @@ assistant would say that it has found nothing."""
 KEPT = 4096
 DEADLINE = 1.0
 """Seconds for the executor's answer; then what was last known holds."""
+SERVED = 3.0
+"""Seconds for any executor to answer at all."""
 
 _Kind = tuple[str, str, str, Language]
 
@@ -78,6 +81,15 @@ class ExecutorCatalogue:
                 self._renewing[key].add_done_callback(lambda _: self._renewing.pop(key))
             return kept[1]
         return await self._ask(key)
+
+    async def served(self, company: str, requester: Requester, tool: str) -> bool:
+        """Whether any executor answers: it is asked about this tool alone."""
+        request = CatalogueRequest(company_id=company, role=requester.role, plan=requester.plan, name=tool)
+        try:
+            await self._rpc.call(CATALOGUE, request, deadline=SERVED)
+        except RpcError as error:
+            return error.code not in (ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE)
+        return True
 
     async def _ask(self, key: _Kind) -> tuple[OfferedTool, ...]:
         company, role, plan, language = key

@@ -4,6 +4,7 @@ silence."""
 import asyncio
 import json
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
@@ -29,19 +30,25 @@ log = structlog.get_logger(__name__)
 SOURCE = "/nexus/agent"
 PATIENCE = (4.0, 6.0, 10.0, 20.0, 30.0)
 """Seconds to wait for the answer to each request before the next; the executor runs a call id once."""
+ASSUMED_SERVED = 2
+"""So many requests are sent before it is asked whether any executor answers at all."""
 UNCONFIRMED = 1.0
 """Seconds in which the answer may come before the stream is asked whether it has the request."""
 AGAIN_WITHIN, PAUSE = 2.0, 0.6
 """Seconds from the first request in which one that was UNAVAILABLE is sent again, and between two of them: a store that
 was slow for a moment should not cost the user an order. Nothing was recorded: the call's id is still free."""
+Served = Callable[[str, Requester, str], Awaitable[bool]]
+"""Whether any executor answers, asked about a tool for a company's requester: a busy one is waited for, one that stands
+still is not (decision 0172)."""
 
 
 class ToolRequests:
     """One request for each id: a repeated request gets the recorded result. UNAVAILABLE is returned only if every
     request was answered so, because any of them may still be carried out."""
 
-    def __init__(self, publisher: Publisher, inbox: ReplyInbox, instance: str) -> None:
+    def __init__(self, publisher: Publisher, inbox: ReplyInbox, instance: str, served: Served) -> None:
         self._publisher = publisher
+        self._served = served
         self._inbox = inbox
         self._instance = instance
         self._count = 0
@@ -49,13 +56,20 @@ class ToolRequests:
     async def outcome(
         self, key: ConversationKey, call: TurnCall, category: str, requester: Requester, turn_id: str, seconds: float
     ) -> str:
-        """The result's JSON text; the synthetic "interrupted" result when none comes within `seconds`."""
+        """The result's JSON text; the synthetic "interrupted" result when none comes within `seconds`, or no executor
+        answers at all."""
         begun = time.monotonic()
         end = begun + seconds
         result: str | None = None
         answers = CallAnswers()
         with await self._inbox.expect(answers) as pending:
             for attempt, patience in enumerate(PATIENCE, start=1):
+                if (
+                    attempt > ASSUMED_SERVED
+                    and result is None
+                    and not await self._served(key.company, requester, call.tool)
+                ):
+                    break
                 left = end - time.monotonic()
                 if left <= 0:
                     break

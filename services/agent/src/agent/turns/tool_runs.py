@@ -125,7 +125,11 @@ async def _outcome(tools: ToolCalls, live: Live, asked: CallRound, call: TurnCal
         began = time.monotonic()
         result = await tools.outcome(key, call, category, requester, turn_id, asked.seconds)
         begun = begun or outcome_unknown(result)
-        if outcome_unknown(result) and (left := asked.seconds - (time.monotonic() - began)) > 0:
+        if (
+            outcome_unknown(result)
+            and result != INTERRUPTED
+            and (left := asked.seconds - (time.monotonic() - began)) > 0
+        ):
             # A service that stood still for a moment can say by now what it has done; nobody likes to hear "perhaps".
             result = await tools.outcome(key, call, category, requester, turn_id, left)
         if begun and unrecorded(result) and (tool is None or tool.changes):
