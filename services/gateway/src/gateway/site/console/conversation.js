@@ -46,7 +46,7 @@ export class ConversationView {
       onChange: (view) => { this.#describe(view); context.inbox.put(view); this.#loadNotes(); },
       onFault: (text) => {
         // Whoever has gone on to another conversation hears of it there.
-        if (!this.#desk.node.isConnected) { context.tell(text, this.#view ? nameOf(this.#view) : id, `#/inbox/${encodeURIComponent(id)}`); return; }
+        if (!this.#desk.node.isConnected) { context.tell(text, id); return; }
         this.#composer.tell(text);
         this.#reading.now();
       },
