@@ -6,7 +6,7 @@ import re
 import uuid
 
 import pytest
-from playwright.async_api import FilePayload, WebSocketRoute, expect
+from playwright.async_api import FilePayload, Page, WebSocketRoute, expect
 
 from agent.scripted_model.script import Rule, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
@@ -97,6 +97,20 @@ async def test_two_agents_agree_who_answers_also_when_one_closes_the_laptop_in_m
             await expect(page.locator(".banner")).to_contain_text("The AI is answering")
 
 
+async def held_back(page: Page, until: asyncio.Event, *kinds: str) -> None:
+    """What the server says of those kinds is on its way to the page until then."""
+
+    def route(line: WebSocketRoute) -> None:
+        async def pass_on(text: str | bytes) -> None:
+            if json.loads(text)["type"] in kinds:
+                await until.wait()
+            line.send(text)
+
+        line.connect_to_server().on_message(pass_on)
+
+    await page.route_web_socket("**/v2/chat/ws", route)
+
+
 async def test_of_two_who_write_at_once_the_second_is_told_and_keeps_the_words(
     visits: Visits, stack: RunningStack
 ) -> None:
@@ -105,19 +119,7 @@ async def test_of_two_who_write_at_once_the_second_is_told_and_keeps_the_words(
         await visitor.ask("Hello")
         one, two = await opened(visits, visitor), await opened(visits, visitor, "Admin")
         held = asyncio.Event()
-
-        def late(route: WebSocketRoute) -> None:
-            """What the server says of owners and messages is a moment on its way."""
-            server = route.connect_to_server()
-
-            async def pass_on(text: str | bytes) -> None:
-                if json.loads(text)["type"] in {"owner.changed", "message.created"}:
-                    await held.wait()
-                route.send(text)
-
-            server.on_message(pass_on)
-
-        await two.route_web_socket("**/v2/chat/ws", late)
+        await held_back(two, held, "owner.changed", "message.created")
         await two.reload()
         await expect(two.locator(".banner")).to_contain_text("The AI is answering")
         for page, text in ((one, "Elena here"), (two, "The admin here")):
@@ -130,6 +132,30 @@ async def test_of_two_who_write_at_once_the_second_is_told_and_keeps_the_words(
         held.set()
         await expect(two.locator(".banner")).to_contain_text("Elena has this conversation")
         assert [message["text"] for message in visitor.messages("operator")] == ["Elena here"]
+
+
+async def test_who_has_left_a_conversation_hears_that_what_they_wrote_there_was_refused(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async with await a_visitor(stack) as visitor, await a_visitor(stack) as other:
+        for each in (visitor, other):
+            await each.hello()
+            await each.ask("Hello")
+        one, two, held = await opened(visits, visitor), await opened(visits, visitor, "Admin"), asyncio.Event()
+        await held_back(two, held, "owner.changed", "message.created", "error")
+        await two.reload()
+        await expect(two.locator(".banner")).to_contain_text("The AI is answering")
+        await one.keyboard.press("t")
+        await expect(one.locator(".banner")).to_contain_text("You are answering")
+        await two.get_by_label("Your message").fill("The admin here")
+        await two.keyboard.press("Control+Enter")
+        await two.locator(f'.talks a[data-id="{other.conversation}"]').click()
+        await expect(two).to_have_url(re.compile(str(other.conversation)))
+        held.set()
+        told = two.get_by_role("alert").filter(has_text="Elena took the conversation a moment ago")
+        await told.get_by_role("link").click()
+        await expect(two.get_by_label("Your message")).to_have_value("The admin here")
+        await expect(told).to_have_count(0)
 
 
 async def test_what_was_written_offline_goes_back_to_its_writer_where_a_colleague_has_taken_over(

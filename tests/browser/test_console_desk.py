@@ -57,20 +57,27 @@ async def test_a_conversation_is_labelled_noted_on_resolved_found_and_opened_by_
         gone_on = asyncio.Event()
 
         async def refuse(route: Route) -> None:
-            if route.request.method == "PATCH":
+            if route.request.method in {"PATCH", "POST"}:
                 await gone_on.wait()
                 await route.fulfill(status=422, content_type="application/problem+json", json={"detail": "not now"})
             else:
                 await route.fallback()
 
-        await page.route("**/v2/conversations/*", refuse)
+        await page.route("**/v2/conversations/**", refuse)
         await page.get_by_label("Add a label").fill("late")
         await page.keyboard.press("Enter")
         await page.get_by_role("link", name="Mentions").click()
         gone_on.set()
         await page.get_by_role("alert").filter(has_text="not now").get_by_role("link").click()
-        await page.unroute("**/v2/conversations/*")
+        gone_on.clear()
         await page.get_by_role("button", name="Private note").click()
+        await page.get_by_label("Your message").fill("@ben knows")
+        await page.get_by_role("button", name="Save note").click()
+        await page.get_by_role("link", name="Mentions").click()
+        gone_on.set()
+        await page.get_by_role("alert").filter(has_text="not now").get_by_role("link").click()
+        await page.unroute("**/v2/conversations/**")
+        await expect(page.get_by_label("Your message")).to_have_value("@ben knows")
         await page.get_by_label("Your message").fill("@ben knows <b>more</b>")
         # What is begun is there again, and as the note that it was: after a look elsewhere, and after a reload.
         await page.get_by_role("link", name="Mentions").click()

@@ -103,6 +103,14 @@ async def test_axe_finds_nothing_in_any_view(visits: Visits, stack: RunningStack
     await clean(page, "kill switch")
 
 
+async def test_on_a_low_screen_the_sections_scroll_by_themselves(visits: Visits) -> None:
+    page = await signed_in(visits, "Admin", size=(1280, 520))
+    await page.locator(".rail").hover()
+    await page.mouse.wheel(0, 1000)
+    await expect(page.get_by_role("button", name="Sign out")).to_be_in_viewport(ratio=1)
+    await expect(page.get_by_role("heading", name="Inbox")).to_be_in_viewport(ratio=1)
+
+
 async def test_what_tools_pages_and_names_say_is_text(visits: Visits, stack: RunningStack) -> None:
     """Names, titles and arguments as a hostile service could send them."""
     async with await a_visitor(stack) as visitor:

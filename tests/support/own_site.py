@@ -1,7 +1,8 @@
-"""A company's site on this machine, as a developer has one, with an interface and a model server beside its page."""
+"""A company's site on this machine, as a developer has one, with an interface, a model and an MCP server beside it."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from aiohttp import web
 
@@ -29,8 +30,28 @@ async def own_site(body: str = PAGE) -> AsyncGenerator[str]:
         choice = {"message": {"role": "assistant", "content": "ready"}, "finish_reason": "stop"}
         return web.json_response({"model": "house-1", "choices": [choice]}, status=200 if known else 401)
 
+    async def mcp(request: web.Request) -> web.Response:
+        asked = await request.json()
+        schema = {"type": "object", "properties": {"day": {"type": "string"}}}
+        results: dict[str, Any] = {
+            "initialize": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "agenda", "version": "1"},
+            },
+            "tools/list": {
+                "tools": [{"name": "free_slots", "description": "Free appointments on a day", "inputSchema": schema}]
+            },
+        }
+        if "id" not in asked:
+            return web.Response(status=202)
+        known = results.get(asked["method"])
+        said = {"result": known} if known else {"error": {"code": -32601, "message": "no such method"}}
+        return web.json_response({"jsonrpc": "2.0", "id": asked["id"], **said})
+
     app = web.Application()
     app.router.add_get("/", page)
+    app.router.add_post("/mcp", mcp)
     app.router.add_get("/orders/{order}", order)
     app.router.add_post("/v1/chat/completions", model)
     runner = web.AppRunner(app)

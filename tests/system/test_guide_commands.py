@@ -35,7 +35,7 @@ async def test_every_command_of_the_guide_does_what_it_says(
 ) -> None:
     monkeypatch.chdir(tmp_path)  # a copy is written where one is
     lines = commands(language)
-    assert len(lines) == 36
+    assert len(lines) == 38
     said: dict[str, str] = {}
     spoken = {**stack.env, "LC_ALL": {"en": "en_GB.UTF-8", "es": "es_ES.UTF-8"}[language]}
     async with own_site() as site:
@@ -70,6 +70,7 @@ async def test_every_command_of_the_guide_does_what_it_says(
     other = {"en": ("falta", "empresa", "Todavía"), "es": ("missing", "company  ", "page(s)")}[language]
     assert [word for word in other if word in first] == []
     assert '"state": "sent"' in next(text for line, text in said.items() if "company call" in line)
+    assert "free_slots" in next(text for line, text in said.items() if "mcp-tools" in line)
     assert "house-1 (compatible) " in next(text for line, text in said.items() if "check-model" in line)
     secrets = ("my-secret", "my-key", "my-client-secret", "-32-c", "my-webhook-secret", "my-bot")
     assert not any(secret in text for text in said.values() for secret in secrets)

@@ -33,7 +33,10 @@ export class ConversationView {
     this.#composer = new Composer(id, {
       files: this.#unsent.picker(id, (kept) => files.picker(kept)), may: () => this.#mayTake(), send: (text, sent) => this.#say(text, sent),
       typing: () => context.live.send("typing", { conversationId: id }),
-      note: async (text, noteId) => { await post(this.#at("notes"), { text, noteId }); this.#reading.now(); },
+      note: async (text, noteId) => {
+        try { await post(this.#at("notes"), { text, noteId }); } catch (error) { this.#toldElsewhere(error.message); throw error; }
+        this.#reading.now();
+      },
       mine: context.session.who.subject,
       kept: { read: () => this.#unsent.draft(id), write: (part) => this.#unsent.keepDraft(id, part) },
       places: () => ({
@@ -45,8 +48,7 @@ export class ConversationView {
       sent: () => this.#sent(),
       onChange: (view) => { this.#describe(view); context.inbox.put(view); this.#loadNotes(); },
       onFault: (text) => {
-        // Whoever has gone on to another conversation hears of it there.
-        if (!this.#desk.node.isConnected) { context.tell(text, this.#view ? nameOf(this.#view) : id, `#/inbox/${encodeURIComponent(id)}`); return; }
+        if (this.#toldElsewhere(text)) return;
         this.#composer.tell(text);
         this.#reading.now();
       },
@@ -89,6 +91,12 @@ export class ConversationView {
     this.#reading.end();
   }
 
+  /* Whoever has gone on to another conversation hears there of what was not done. */
+  #toldElsewhere(text) {
+    const left = !this.#desk.node.isConnected;
+    if (left) this.#context.tell(text, this.#id);
+    return left;
+  }
   #at(what) { return `/v2/conversations/${encodeURIComponent(this.#id)}/${what}`; }
 
   /* Keys of an open conversation: r to write, n for a note, t to take over or give back, e to resolve or open again, those of

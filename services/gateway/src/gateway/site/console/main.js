@@ -4,6 +4,7 @@ import { call } from "./api.js";
 import { Conversations } from "./conversations.js";
 import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
+import { nameOf } from "./inbox.js";
 import { Live } from "./live.js";
 import { Notices } from "./notices.js";
 import { Presence } from "./presence.js";
@@ -28,16 +29,17 @@ function start(why = "") {
   const inbox = new Conversations();
   const notices = new Notices(who);
   const presence = new Presence(() => view?.present?.());
-  const unsent = new Unsent(who, (type, fields) => live.send(type, fields), () => live?.doubt());
+  const unsent = new Unsent(who, (type, fields) => live.send(type, fields), () => live?.doubt(), (id, why) => tell(why, id));
   live = new Live(
     (frame) => { presence.frame(frame); inbox.frame(frame); unsent.frame(frame); view?.frame?.(frame); },
     (state) => { line.hidden = state !== "connecting"; if (state === "ready") unsent.again(); },
   );
   const close = () => { fault.hidden = true; };
-  /* Something was not done that one has left behind. */
-  const tell = (text, name, href) => {
+  /* Something was not done in a conversation that one has left. */
+  const tell = (text, id) => {
+    const known = inbox.items.find((one) => one.id === id);
     fault.hidden = false;
-    fault.replaceChildren(make("a", { href, onclick: close }, name), `: ${text} `, button(say("close"), close, { class: "small" }));
+    fault.replaceChildren(make("a", { href: `#/inbox/${encodeURIComponent(id)}`, onclick: close }, known ? nameOf(known) : id), `: ${text} `, button(say("close"), close, { class: "small" }));
   };
   const context = { live, inbox, presence, session, go, say, unsent, tell };
   root.replaceChildren(rail(who, notices), make("div", { class: "beside" }, line, fault, stage));

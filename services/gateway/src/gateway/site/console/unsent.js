@@ -9,12 +9,14 @@ const keep = (key, value) => { try { sessionStorage.setItem(key, JSON.stringify(
 export const joined = (...texts) => texts.filter(Boolean).join("\n");
 
 export class Unsent {
-  #send; #late; #draftsKey; #sentKey; #drafts; #sent; #open = null; #timer = 0; #waiting = []; #pickers = new Map();
+  #send; #late; #tell; #draftsKey; #sentKey; #drafts; #sent; #open = null; #timer = 0; #waiting = []; #pickers = new Map();
 
-  /* send(type, fields); late(): the server has not said for LATE ms what became of something. */
-  constructor({ company, subject }, send, late) {
+  /* send(type, fields); late(): the server has not said for LATE ms what became of something; tell(id, why): what was written
+     in a conversation that one has left was refused. */
+  constructor({ company, subject }, send, late, tell) {
     this.#send = send;
     this.#late = late;
+    this.#tell = tell;
     this.#draftsKey = `nexus.console.drafts.${company}.${subject}`;
     this.#sentKey = `nexus.console.unsent.${company}.${subject}`;
     this.#drafts = read(this.#draftsKey, {});
@@ -89,6 +91,7 @@ export class Unsent {
     const draft = this.draft(conversationId);
     this.keepDraft(conversationId, { text: joined(said, draft.text), files: [...draft.files, ...files] });
     this.#pickers.get(conversationId)?.put(files);
+    this.#tell(conversationId, why);
   }
   #stored(id) {
     const message = this.#taken(id);
