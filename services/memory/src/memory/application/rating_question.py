@@ -29,7 +29,7 @@ class RatingQuestion:
         Raises:
             StoreUnavailableError, RuntimeLibraryError: try again later.
         """
-        state = (await self._conversations.load([(company, conversation)])).get((company, conversation))
+        state = await self._conversations.get(company, conversation)
         settings = await self._companies.get(company)
         if state is None or not _is_due(state) or not (settings and settings.config.ask_rating):
             return False
