@@ -28,7 +28,7 @@ UNDER_WAY = 1.0
 
 
 class Learner:
-    """Turns into memories."""
+    """Learns facts about customers from their turns and watchlists."""
 
     def __init__(
         self,

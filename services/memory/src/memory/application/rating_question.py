@@ -16,7 +16,7 @@ from runtime.conversation import NewFact
 
 
 class RatingQuestion:
-    """Asks. The fact's id is derived from the conversation, so that repeats are one question."""
+    """Appends the question to a conversation. Its id is derived from the conversation, so that repeats are one."""
 
     def __init__(self, *, conversations: MongoConversations, companies: MongoCompanies, log: StreamLog) -> None:
         self._conversations = conversations

@@ -88,7 +88,7 @@ def serve(
         cache=cache,
         files=files,
         others=others,
-        said_there=DeletedWords(memories, MongoFacts(database["facts"]), clock),
+        deleted_words=DeletedWords(memories, MongoFacts(database["facts"]), clock),
         log=deps.log,
         floor=deps.floor,
         clock=clock,
