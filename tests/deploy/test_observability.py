@@ -87,7 +87,7 @@ def test_the_list_of_metrics_is_what_the_services_say() -> None:
     """Against the registry of a service that is loaded."""
     from prometheus_client import REGISTRY, generate_latest
 
-    import agent.measures  # noqa: F401  # pyright: ignore[reportUnusedImport]
+    import agent.metrics  # noqa: F401  # pyright: ignore[reportUnusedImport]
     import runtime.observability.metrics  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
     said = set(re.findall(r"^# HELP (nexus_\w+) ", generate_latest(REGISTRY).decode(), re.MULTILINE))

@@ -41,6 +41,7 @@ from memory.application.inbox_search import InboxSearch
 from memory.application.positions import Positions, ProjectionSource
 from memory.application.projection import Projection
 from memory.application.sweeps import PeriodicSweep
+from memory.deps import Deps
 from memory.domain.facts import LogFact
 from memory.handlers import companies, conversations, positions, refusals, usage
 from memory.settings import MemorySettings
@@ -158,9 +159,21 @@ class Memory:
             self.projection.forget()
             told.hurry(app.SETTINGS_LOOKS)
 
-        looks = RedisLooks(self._redis)
-        conversations.serve(service, self.histories, self.inbox, _no_knowledge, looks, self.floor.now)
-        companies.serve(service, self.companies, self._asked, SystemClock())
+        deps = Deps(
+            service=service,
+            settings=_SETTINGS,
+            asked=self._asked,
+            storing=self._storing,
+            companies=MongoCompanies(self._asked["companies"]),
+            looks=RedisLooks(self._redis),
+            market=cast("Any", None),
+            log=self.log,
+            floor=self.floor,
+            clock=SystemClock(),
+            local=True,
+        )
+        conversations.serve(deps, self.histories, self.inbox, _no_knowledge)
+        companies.serve(deps, self.companies)
         budgets = BudgetBook(SimulatedLedger(self._stores.redis), self._stores.redis.time)
         usage.serve_budgets(service, budgets, _no_knowledge)
         self.positions = Positions(

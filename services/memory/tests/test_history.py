@@ -181,7 +181,7 @@ class Gone:
     async def newest_messages(self, *_: Any, **__: Any) -> list[LogFact]:
         raise StoreUnavailableError("MongoDB is away")
 
-    async def load(self, *_: Any) -> dict[tuple[str, str], InboxConversation]:
+    async def get(self, *_: Any) -> InboxConversation | None:
         raise StoreUnavailableError("MongoDB is away")
 
 

@@ -53,7 +53,7 @@ from agent.domain.context.compression import TokenWindow
 from agent.handlers import AnalysisHandler, LiveFacts, TurnHandler, TurnStates
 from agent.help_methods import HelpMethods
 from agent.llm.paid_calls import Spending
-from agent.measures import OLDEST_DUE, TURNS_DUE, TURNS_RUNNING
+from agent.metrics import OLDEST_DUE, TURNS_DUE, TURNS_RUNNING
 from agent.ports import ConversationKey
 from agent.preview.preview import Preview
 from agent.preview_methods import PreviewMethods

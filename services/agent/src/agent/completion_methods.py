@@ -4,7 +4,7 @@ import asyncio
 
 from agent.completions.completion import Completions
 from agent.completions.speech import Speech
-from agent.measures import TURNS
+from agent.metrics import TURNS
 from contracts.completion_rpc import (
     COMPLETE,
     MODELS,

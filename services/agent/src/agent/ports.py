@@ -72,6 +72,14 @@ class PromptHistory:
     page_title: str | None = None
     funnel_stage: str | None = None
 
+    def unanswered(self, basis: int) -> list[PromptMessage]:
+        """The visitor's or user's messages after the sequence `basis`."""
+        return [one for one in self.messages if not one.mine and one.seq > basis]
+
+    def settled(self, basis: int) -> list[PromptMessage]:
+        """All messages but those."""
+        return [one for one in self.messages if one.mine or one.seq <= basis]
+
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
@@ -335,7 +343,7 @@ class BusClock(Protocol):
 class ModelChoice:
     """The providers to try, in order, each with its model."""
 
-    candidates: tuple[tuple[Model, str], ...] = field(default=())
+    candidates: tuple[tuple[Model, str], ...]
 
 
 class Budgets(Protocol):

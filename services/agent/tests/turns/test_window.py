@@ -5,7 +5,7 @@ from typing import Any
 
 from agent.adapters.encodings import load
 from agent.domain.context.tokens import Counter
-from agent.measures import COMPRESSION
+from agent.metrics import COMPRESSION
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.stage import Stage, agent, stage

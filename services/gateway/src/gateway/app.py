@@ -40,7 +40,7 @@ from gateway.chat.customers import Customers
 from gateway.chat.files import Files
 from gateway.chat.hub import Hub
 from gateway.chat.inboxes import Inboxes
-from gateway.chat.limits import Door
+from gateway.chat.limits import ClientLimits
 from gateway.chat.looks import LookReports
 from gateway.chat.recovery import Recovery
 from gateway.chat.replays import Replays
@@ -182,11 +182,11 @@ def compose(
     inboxes.connect(live.present)
     access = Access(log, memory, identity.principals, identity.conversation_keys)
     commands = Commands(log, bus, memory, agents, identity.principals, shares, companies, clock)
-    door = Door(settings.limits, clock)
+    limits = ClientLimits(settings.limits, clock)
     files = Files(store, memory, identity.seal_key, clock)
     actions = BusActions(rpc, companies)
     customers = Customers(actions)
-    standing = ActionStates(actions, memory)
+    action_states = ActionStates(actions, memory)
     topics = Topics(memory, rpc, identity.tokens, clock, identity.conversation_keys[0])
     heartbeat_ms = int(settings.heartbeat_seconds * 1000)
     sessions = set[ClientSession]()
@@ -199,7 +199,7 @@ def compose(
         companies=companies,
         access=access,
         recovery=Recovery(
-            hub, log, memory, agents, standing, heartbeat_ms=heartbeat_ms, stream_distance=settings.stream_distance
+            hub, log, memory, agents, action_states, heartbeat_ms=heartbeat_ms, stream_distance=settings.stream_distance
         ),
         commands=commands,
         bus=bus,
@@ -207,7 +207,7 @@ def compose(
         hub=hub,
         customers=customers,
         inboxes=inboxes,
-        door=door,
+        limits=limits,
         files=files,
         looks=LookReports(memory, clock),
         topics=topics,
@@ -228,11 +228,11 @@ def compose(
         commands=commands,
         threads=threads,
         memory=memory,
-        door=door,
+        limits=limits,
         files=files,
         tools=tools,
         actions=actions,
-        standing=standing,
+        action_states=action_states,
         completions=BusCompletions(rpc, StreamClient(client)),
         topics=topics,
         knowledge=BusKnowledge(rpc, publisher),

@@ -65,7 +65,7 @@ async def _store(session: ClientSession, place: ConversationPlace, frame: ws.Mes
     draft = MessageDraft(frame.client_message_id, frame.text, session.locale, session.page, door="chat", files=files)
     if caller.is_operator:
         return await commands.send_as_operator(place, replace(draft, seen_seq=frame.seen_seq))
-    session.chat.door.message(
+    session.chat.limits.message(
         f"{caller.company}/{caller.subject}",
         session.address,
         opens_conversation=place.conversation not in session.started,

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
-from gateway.chat.limits import DoorLimits
+from gateway.chat.limits import LimitSettings
 from gateway.domain.forwarded import Network
 from gateway.domain.limits import RateLimit
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
@@ -55,9 +55,9 @@ class GatewaySettings(EnvSettings):
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
     @property
-    def limits(self) -> DoorLimits:
-        """The limits as the door applies them."""
-        return DoorLimits(
+    def limits(self) -> LimitSettings:
+        """The limits of clients."""
+        return LimitSettings(
             messages_per_visitor=RateLimit(self.messages_per_visitor, 60.0),
             messages_per_address=RateLimit(self.messages_per_address, 60.0),
             conversations_per_address=RateLimit(self.conversations_per_address, 3600.0),

@@ -111,7 +111,7 @@ async def test_while_a_conversation_is_young_its_log_knows_what_comes_again(
 async def test_what_comes_again_is_not_refused_for_being_too_much(threads: Threads, gateway: GatewayUnderTest) -> None:
     conversation = await threads.named(ANA, "test", "insistent")
     found: set[int] = set()
-    for _ in range(gateway.gateway.chat.door.limits.messages_per_visitor.count + 2):
+    for _ in range(gateway.gateway.chat.limits.settings.messages_per_visitor.count + 2):
         async with threads.open(ANA, conversation, address=HOME) as thread:
             found.add((await thread.send(SentMessage("m1", "hello"))).seq)
     assert len(found) == 1

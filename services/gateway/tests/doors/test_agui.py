@@ -290,9 +290,9 @@ async def test_what_cannot_begin_is_an_http_error(
     body["threadId"] = named_conversation_id("acme", "bob", "ag-ui", "t")
     body["messages"] = [{"id": "m1", "role": "user", "content": "hello"}]
     assert_problem(await http("POST", path, json=body, token=mine), 404, "NOT_FOUND")
-    door = gateway.gateway.chat.door
-    for _ in range(door.limits.messages_per_visitor.count):
-        door.message("acme/ana", "127.0.0.1", opens_conversation=False)
+    limits = gateway.gateway.chat.limits
+    for _ in range(limits.settings.messages_per_visitor.count):
+        limits.message("acme/ana", "127.0.0.1", opens_conversation=False)
     body |= {"threadId": "mine", "tools": None, "resume": None}
     limited = await http("POST", path, json=body, token=mine)
     assert_problem(limited, 429, "RATE_LIMITED")

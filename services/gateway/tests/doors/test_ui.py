@@ -317,9 +317,9 @@ async def test_what_cannot_begin_is_an_http_error(
     theirs = named_conversation_id("acme", "bob", "ui", "t")
     assert_problem(await http("POST", path, json=asking(hello, chat=theirs), token=mine), 404, "NOT_FOUND")
     assert_problem(await http("GET", f"{path}/{theirs}/stream", token=mine), 404, "NOT_FOUND")
-    door = gateway.gateway.chat.door
-    for _ in range(door.limits.messages_per_visitor.count):
-        door.message("acme/ana", "127.0.0.1", opens_conversation=False)
+    limits = gateway.gateway.chat.limits
+    for _ in range(limits.settings.messages_per_visitor.count):
+        limits.message("acme/ana", "127.0.0.1", opens_conversation=False)
     limited = await http("POST", path, json=asking(hello), token=mine)
     assert_problem(limited, 429, "RATE_LIMITED")
     assert int(limited[2]["retry-after"]) > 0

@@ -49,6 +49,7 @@ from memory.application.reports import Reports
 from memory.application.seed import seed
 from memory.application.sweeps import PeriodicSweep
 from memory.application.usage import Usages
+from memory.deps import Deps
 from memory.domain.facts import LogFact
 from memory.fact_intake import FactIntake
 from memory.handlers import companies as company_handlers
@@ -158,30 +159,39 @@ class MemoryReplica:
             service.on_stop(close)
         fresh = str(uuid4())
         store, stored_format = await mongo.opened(self._database, fresh)
-        facts = MongoFacts(self._database["facts"])
+        facts, stored_facts = MongoFacts(self._database["facts"]), MongoFacts(self._storing["facts"])
         conversations = MongoConversations(self._database["conversations"])
         stored_conversations = MongoConversations(self._storing["conversations"])
         log = StreamLog(service.conversation_log, service.publisher, settings.history_deadline)
-        floor = ProjectionFloor(service.nats, CHAT.name, DURABLE, lambda: log.era)
+        deps = Deps(
+            service=service,
+            settings=settings,
+            asked=self._database,
+            storing=self._storing,
+            companies=self._companies,
+            looks=RedisLooks(self._redis),
+            market=MarketClient(service.rpc),
+            log=log,
+            floor=ProjectionFloor(service.nats, CHAT.name, DURABLE, lambda: log.era),
+            clock=self._clock,
+            local=self._dev.dev,
+        )
+        floor = deps.floor
         projection = Projection(
-            facts=MongoFacts(self._storing["facts"]),
+            facts=stored_facts,
             conversations=stored_conversations,
             settled=functools.partial(self._positions.position, positions.PROJECTION),
             principals=self._principals,
         )
-        market = MarketClient(service.rpc)
         short_term = RedisShortTerm(self._redis, self._clock)
         activity = Activity(
             store=short_term,
             conversations=stored_conversations,
             principals=self._principals,
-            market=market,
+            market=deps.market,
             clock=self._clock,
         )
-
-        knowledge = KnowledgePart(
-            service, self._database, self._storing, self._companies, MongoFacts(self._storing["facts"]), self._clock
-        )
+        knowledge = KnowledgePart(service, self._database, self._storing, self._companies, stored_facts, self._clock)
         service.on_stop(knowledge.indexes.stop)
 
         async def take_in(facts: Sequence[LogFact]) -> None:
@@ -190,9 +200,8 @@ class MemoryReplica:
             mongodb.taken(len(facts))
             activity.note(facts)
             if projection.sweeps(facts):
-                waiting.stir()
-                due.stir()
-                in_turn.stir()
+                for sweep in handoff_sweeps:
+                    sweep.stir()
             await knowledge.heard(facts)
 
         consumer = ChatConsumer(
@@ -220,97 +229,46 @@ class MemoryReplica:
         histories = history_reader()
         inbox_search = InboxSearch(conversations)
         service.on_stop(inbox_search.stop)
-        looks = RedisLooks(self._redis)
         inbox = Inbox(
-            facts=facts, conversations=conversations, searching=inbox_search, looks=looks, log=log, floor=floor
+            facts=facts, conversations=conversations, searching=inbox_search, looks=deps.looks, log=log, floor=floor
         )
         announcements = BusAnnouncements(service.publisher, DirectReader(service.nats, FACTS.name))
         table = WebhookTable(self._companies)
         companies = CompanyRegistry(
             store=self._companies, announcements=announcements, changed=table.refresh, close=company_seal()
         )
-        await self._keep_on(
-            *await webhooks.deliver(service, settings, table, companies, RedisEchoes(self._redis), local=self._dev.dev)
-        )
+        await self._keep_on(*await webhooks.deliver(deps, table, companies, RedisEchoes(self._redis)))
         reports = Reports(
             store=MongoReports(self._database), companies=self._companies, fresh=inbox.fresh, clock=floor.now
         )
-        handoffs = Handoffs(
-            conversations=conversations,
-            companies=self._companies,
-            log=log,
-            looks=looks,
-            clock=floor.now,
-            usual=reports.usual_wait,
-        )
         if self._dev.dev:
             await seed(companies, self._dev.demo_origin)
-        conversation_handlers.serve(service, histories, inbox, knowledge.searcher.ask, looks, floor.now)
-        company_handlers.serve(service, companies, self._database, self._clock)
-        company_handlers.serve_sign_in(service, companies, self._clock, local=self._dev.dev)
+        conversation_handlers.serve(deps, histories, inbox, knowledge.searcher.ask)
+        company_handlers.serve(deps, companies)
+        company_handlers.serve_sign_in(deps, companies)
         usage.serve_budgets(service, self._spending, knowledge.searcher.ask)
         memories, learner, lessons, searching = long_term.serve(
-            service,
-            asked=self._database,
-            storing=self._storing,
-            conversations=conversations,
-            announcements=announcements,
-            market=market,
-            inbox=inbox,
-            histories=histories,
-            embeddings=knowledge.embeddings,
-            log=log,
-            floor=floor,
-            clock=self._clock,
+            deps, announcements=announcements, inbox=inbox, histories=histories, embeddings=knowledge.embeddings
         )
-        contexts.serve(
-            service,
-            self._database,
-            memories,
-            # A context reads twice within two parts' time, and the summary in between may take one of them.
-            history_reader(patience=settings.context_part / 4),
-            short_term,
-            knowledge.searcher.ask,
-            market=market,
-            log=log,
-            clock=self._clock,
-            seconds=settings.context_part,
-        )
-        exports = Exports(memories=memories, conversations=conversations, inbox=inbox)
+        # A context reads twice within two parts' time, and the summary in between may take one of them.
+        hasty = history_reader(patience=settings.context_part / 4)
+        contexts.serve(deps, memories, hasty, short_term, knowledge.searcher.ask)
         drops = (windows.drop, cached_windows.drop, projection.drop, searching.drop, inbox_search.drop)
         cache = CacheErasure(service.nats, self._redis, drops)
         erasing = erasure.serve(
-            service,
-            self._database,
-            settings,
-            cache=cache,
-            knowledge=knowledge,
-            companies=companies,
-            memories=memories,
-            drop=projection.drop,
-            log=log,
-            floor=floor,
-            clock=self._clock,
+            deps, cache=cache, knowledge=knowledge, companies=companies, memories=memories, drop=projection.drop
         )
         intake = FactIntake(service, erasing.late)
         answer_ratings = MongoRatings(self._database["ratings"])
         ratings.serve(service, Insights(conversations=conversations, ratings=answer_ratings), reports)
         ratings.consume(intake, answer_ratings, self._reports, knowledge.rated)
+        exports = Exports(memories=memories, conversations=conversations, inbox=inbox)
         users.serve(service, memories, learner, exports, erasing.erasure)
         users.consume(intake, learner, self._executions)
         usage.serve(intake, self._usages, self._spending)
-        desk = desk_handlers.serve(
-            intake,
-            asked=self._database,
-            storing=self._storing,
-            companies=self._companies,
-            inbox=inbox,
-            looks=looks,
-            log=log,
-            floor=floor,
-        )
+        desk = desk_handlers.serve(deps, intake, inbox)
         knowledge.consume()
-        older_lists = listed(stored_conversations, MongoFacts(self._storing["facts"]))
+        older_lists = listed(stored_conversations, stored_facts)
         migrations.serve(service, (*knowledge.changes(), older_lists), stored_format)
         contexts.consume(service, activity)
         settings_sweep = PeriodicSweep("settings on the bus", SETTINGS_AGAIN, companies.refresh, rest=SETTINGS_EVERY)
@@ -332,20 +290,30 @@ class MemoryReplica:
             desk,
         )
         mongodb, position_sweeps = positions.watch(
-            service,
+            deps,
             self._positions,
             self._budgets,
             in_mongodb,
             positions.in_redis(log, activity, self._spending),
-            now=self._clock.now,
             empty=store == fresh,
-            every=settings.positions_sweep,
             restored=store_was_restored,
         )
-        rest = REST * settings.handoff_sweep
-        waiting = PeriodicSweep("waiting conversations", settings.handoff_sweep, handoffs.look, rest=rest)
-        due = PeriodicSweep("conversations that are due", settings.handoff_sweep, desk.sweep, rest=rest)
-        in_turn = PeriodicSweep("conversations in turn", settings.handoff_sweep, desk.sweep_waiting, rest=rest)
+        handoffs = Handoffs(
+            conversations=conversations,
+            companies=self._companies,
+            log=log,
+            looks=deps.looks,
+            clock=floor.now,
+            usual=reports.usual_wait,
+        )
+        handoff_sweeps = [
+            PeriodicSweep(name, settings.handoff_sweep, look, rest=REST * settings.handoff_sweep)
+            for name, look in (
+                ("waiting conversations", handoffs.look),
+                ("conversations that are due", desk.sweep),
+                ("conversations in turn", desk.sweep_waiting),
+            )
+        ]
         floor.store, floor.same_server = lambda: mongodb.behind.get(positions.PROJECTION), mongodb.same_server
         try:
             # Before anything is read: what the store has lost is read from the log until it has it again.
@@ -368,9 +336,7 @@ class MemoryReplica:
             *knowledge.parts(),
             *position_sweeps,
             *erasing.sweeps,
-            waiting,
-            due,
-            in_turn,
+            *handoff_sweeps,
             PeriodicSweep("quiet conversations", settings.quiet_sweep, desk.sweep_quiet),
             PeriodicSweep("figures of the streams", stream_figures.EVERY, figures.look),
             PeriodicSweep("the log's window", TRIM_SWEEP, self._trimming(log, floor).sweep),

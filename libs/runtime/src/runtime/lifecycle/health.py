@@ -11,6 +11,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -255,7 +256,6 @@ class HealthServer:
         config.timeout_graceful_shutdown = 1
         self._server = QuietServer(config)
         self._thread = threading.Thread(target=self._serve, name="health", daemon=True)
-        self._failure: BaseException | None = None
         self.port = port
 
     async def start(self) -> None:
@@ -283,7 +283,5 @@ class HealthServer:
 
     def _serve(self) -> None:
         # uvicorn ends with SystemExit when it cannot bind; start() reports that.
-        try:
+        with suppress(BaseException):
             self._server.run()
-        except BaseException as failure:
-            self._failure = failure

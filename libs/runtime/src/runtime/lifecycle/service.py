@@ -23,7 +23,6 @@ import asyncio
 import importlib
 import os
 import signal
-import threading
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -112,7 +111,6 @@ class Service:
         self._on_drain: list[Hook] = []
         self._on_stop: list[Hook] = []
         self._stopping = asyncio.Event()
-        self._last_resort: threading.Timer | None = None
         self._upkeep: Upkeep | None = None
         self._spans: SpanStore | None = None
         self._collector: Collector | None = None
@@ -307,7 +305,7 @@ class Service:
             if self._stopping.is_set():
                 os._exit(128 + number)
             log.info("service.signal", signal=number.name)
-            self._last_resort = end_without_fail(self._drain_settings.deadline)
+            end_without_fail(self._drain_settings.deadline)
             self.end()
 
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -19,7 +19,7 @@ OVERDUE = 70
 """Exit code of a process that was ended at its drain deadline (sysexits.h: an internal error)."""
 
 
-def end_without_fail(seconds: float) -> threading.Timer:
+def end_without_fail(seconds: float) -> None:
     """Ends the process after this many seconds, whatever it still waits for: a thread in a system call, a hanging
     event loop, an exporter's last batch. None of them notices a cancellation."""
 
@@ -32,7 +32,6 @@ def end_without_fail(seconds: float) -> threading.Timer:
     timer = threading.Timer(seconds, end)
     timer.daemon = True
     timer.start()
-    return timer
 
 
 async def close(client: Client, deadline: float) -> None:

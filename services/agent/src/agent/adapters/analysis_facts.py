@@ -12,17 +12,17 @@ TYPE = "analysis.completed.v1"
 
 
 class AnalysisFacts:
-    """Outcomes."""
+    """Publishes how analyses ended."""
 
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
 
     async def tell(self, outcome: AnalysisCompleted) -> None:
-        """Raises PublishFailedError."""
+        """Publishes the outcome of a finished analysis; raises PublishFailedError."""
         await self._tell(outcome, "completed")
 
     async def refuse(self, outcome: AnalysisCompleted) -> None:
-        """Raises PublishFailedError."""
+        """Publishes that a request could not be read; raises PublishFailedError."""
         await self._tell(outcome, "refused")
 
     async def _tell(self, outcome: AnalysisCompleted, ending: str) -> None:

@@ -10,7 +10,7 @@ from nats.aio.client import Client
 from agent.domain.cost import Reservation
 from agent.domain.local_budgets import LocalBudgets
 from agent.errors import BudgetSpentError
-from agent.measures import BUDGET_LOCAL, BUDGET_REFUSED
+from agent.metrics import BUDGET_LOCAL, BUDGET_REFUSED
 from agent.ports import Search
 from contracts.errors import ErrorCode
 from contracts.memory_rpc import BUDGET_RESERVE, BUDGET_SETTLE, BudgetReserveRequest, BudgetSettleRequest, FurtherCall

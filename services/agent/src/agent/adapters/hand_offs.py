@@ -22,14 +22,14 @@ BY = "agent"
 
 
 class EndedTurns:
-    """Failures: told to operators, except a spent budget, which may ask for a person."""
+    """Reports failed turns to operators; after a spent budget, asks for a person if the company wants that."""
 
     def __init__(self, failed: Failures, hand_offs: "HandOffs") -> None:
         self._failed = failed
         self._hand_offs = hand_offs
 
     async def report(self, key: ConversationKey, journal: Journal) -> None:
-        """May come twice; raises UnreachableError when it could not be done."""
+        """Follows up one failed turn; may be called twice. Raises UnreachableError if it could not be done."""
         if journal.failure != "BUDGET_SPENT":
             await self._failed.report(key, journal)
         elif journal.detail == "handoff":

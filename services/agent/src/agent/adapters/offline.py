@@ -7,16 +7,14 @@ from agent.domain.offline.assistant import respond
 from agent.domain.offline.steps import SayText
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
 from agent.ports import ModelRequest, TextSink
-from contracts.providers import OFFLINE_MODEL
+from contracts.providers import OFFLINE, OFFLINE_MODEL
 
 
 class Offline:
     """Answers at once; counts no tokens, since it uses none."""
 
-    @property
-    def provider(self) -> str:
-        """The provider's name in settings and answers."""
-        return "offline"
+    provider = OFFLINE.name
+    """The provider's name in settings and answers."""
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         """Tool calls or an answer, by rules."""

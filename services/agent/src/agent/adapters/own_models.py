@@ -118,10 +118,7 @@ class _Reached:
 
     def __init__(self, client: Model) -> None:
         self._client = client
-
-    @property
-    def provider(self) -> str:
-        return self._client.provider
+        self.provider = client.provider
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         try:
@@ -134,12 +131,8 @@ class _Refusing:
     """A model that cannot be asked."""
 
     def __init__(self, provider: str, why: str) -> None:
-        self._provider = provider
+        self.provider = provider
         self._why = why
-
-    @property
-    def provider(self) -> str:
-        return self._provider
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         del prompt, sink

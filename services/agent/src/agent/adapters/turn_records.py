@@ -7,7 +7,7 @@ import orjson
 
 from agent.adapters.write_behind import WriteBehind
 from agent.domain.turn.journal_wire import journal_to_wire
-from agent.measures import RECORDS_LOST
+from agent.metrics import RECORDS_LOST
 from agent.ports import ConversationKey
 from agent.record.turn import TYPE, EndedTurn, hash_of, inputs_to_json
 from contracts import channels

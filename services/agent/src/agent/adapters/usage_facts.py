@@ -7,7 +7,7 @@ from functools import partial
 
 from agent.adapters.write_behind import WriteBehind
 from agent.domain.cost import ModelUse, Prices, Reservation, SpendingAccount
-from agent.measures import MODEL_COST, USAGE_LOST
+from agent.metrics import MODEL_COST, USAGE_LOST
 from contracts import channels
 from contracts.envelope import CloudEvent
 from contracts.events.chat import Usage

@@ -23,7 +23,7 @@ from agent.domain.cost import SpendingAccount
 from agent.domain.turn.journal import TurnCall
 from agent.errors import BudgetSpentError, ModelError, UnreachableError
 from agent.llm.paid_calls import ask_paid
-from agent.measures import ANALYSES, SENTENCES
+from agent.metrics import ANALYSES, SENTENCES
 from agent.ports import ConversationKey, ModelRequest, Requester
 from contracts.analysis_report import report_schema
 from contracts.company import CompanyConfig

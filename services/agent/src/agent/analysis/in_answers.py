@@ -18,7 +18,7 @@ from agent.domain.offered_tool import OfferedTool
 from agent.domain.prompt.messages import PAGE_TOOL
 from agent.domain.tool_results import data_of
 from agent.domain.turn.journal import Journal, ModelAnswer
-from agent.measures import SENTENCES
+from agent.metrics import SENTENCES
 from agent.ports import ModelChoice, ModelRequest, TextSink
 from agent.texts import TEXTS
 from contracts.json_values import is_list, is_object, list_of, object_of

@@ -21,7 +21,7 @@ from agent.errors import (
     ModelError,
     ModelSilentError,
 )
-from agent.measures import MODEL_SECONDS, MODEL_TOKENS
+from agent.metrics import MODEL_SECONDS, MODEL_TOKENS
 from agent.ports import Model, ModelChoice, ModelRequest, TextSink
 from runtime.observability.gen_ai import (
     INPUT_TOKENS,

@@ -18,7 +18,7 @@ from agent.domain.prompt.messages import PAGE_TOOL, conversation
 from agent.domain.sent_files import ReadFile, files_section
 from agent.domain.text_features import plain
 from agent.domain.turn.journal import Journal
-from agent.measures import COMPRESSED_TOKENS, COMPRESSION, ORIGINAL_TOKENS, STRATEGIES
+from agent.metrics import COMPRESSED_TOKENS, COMPRESSION, ORIGINAL_TOKENS, STRATEGIES
 from agent.ports import ModelRequest, PromptHistory, Requester
 from agent.texts import TEXTS
 from contracts.company import CompanyConfig

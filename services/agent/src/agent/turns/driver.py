@@ -17,7 +17,7 @@ from agent.domain.turn.journal import Journal, ModelAnswer, usage_on_the_wire
 from agent.domain.turn.machine import EARLY, advance, begin
 from agent.domain.turn.policy import AnswerPolicy, StopReason, stop_reason
 from agent.errors import BudgetSpentError, ModelError
-from agent.measures import FIRST_TOKEN_SECONDS
+from agent.metrics import FIRST_TOKEN_SECONDS
 from agent.ports import AskedSnapshot, ConversationKey
 from agent.turns.deps import Limits, Ports, existing, in_company, policy_of
 from agent.turns.handed_out import HandedOut

@@ -11,7 +11,7 @@ import structlog
 from agent.domain.turn.effects import Ack, Retry, Trigger
 from agent.domain.turn.policy import StopReason
 from agent.errors import UnreachableError
-from agent.measures import TURNS
+from agent.metrics import TURNS
 from agent.ports import ConversationKey
 from agent.turns.deps import Limits, Ports, policy_of
 from agent.turns.driver import TurnDriver

@@ -7,13 +7,13 @@ question is searched in the request for the first call's tokens, while the journ
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from agent.analysis.in_chat import offered_with_analysis
 from agent.domain import hand_over
 from agent.domain.client_tools import with_client_tools
-from agent.domain.context.compression import Compressed
+from agent.domain.context.compression import Compressed, PromptMessage
 from agent.domain.grounding import grounded, query_of
 from agent.domain.knowledge import Numbers, fitting, sources
 from agent.domain.offered_tool import OfferedTool
@@ -71,6 +71,10 @@ def _message_taken(view: Snapshot) -> bool:
     """Whether a message waits for people who are not there: a rule leaves no second one."""
     owner = view.last.get(ChatKind.OWNER)
     return owner is not None and owner.data.get("opensAt") is not None
+
+
+def _joined(messages: Iterable[PromptMessage]) -> str:
+    return "\n".join(one.text for one in messages)
 
 
 class TurnInputs:
@@ -161,8 +165,8 @@ class TurnInputs:
             return None
         history = await asyncio.shield(self.begin(effect.view.seq))
         self.inputs = Inputs(seen, history)
-        text = "\n".join(one.text for one in history.messages if not one.mine and one.seq > effect.view.basis)
-        told = [one for one in history.messages if one.mine or one.seq <= effect.view.basis]
+        text = _joined(history.unanswered(effect.view.basis))
+        told = history.settled(effect.view.basis)
         answers = [one.text for one in reversed(told) if one.mine] if told and told[-1].mine else []
         answers = meant_answers(answers, [one.text for one in reversed(told) if not one.mine])
         return (
@@ -178,7 +182,7 @@ class TurnInputs:
             return None
         history = await asyncio.shield(self.begin(effect.view.seq))
         after = max(effect.view.basis, hand_over.last_handed_over(effect.journal))
-        text = "\n".join(one.text for one in history.messages if not one.mine and one.seq > after)
+        text = _joined(history.unanswered(after))
         to, asks = ruled(config, seen.requester, text), only_asks_for_person(text)
         if to == "never":
             return said(TEXTS["hand_over.not_to_people"].said_in(seen.requester.language)) if asks else None
@@ -192,7 +196,7 @@ class TurnInputs:
         view = seen.view
         history = await asyncio.shield(self.begin(view.seq))
         after = max(view.basis, view.owner_seq)
-        texts = [one.text for one in history.messages if not one.mine and one.seq > after]
+        texts = [one.text for one in history.unanswered(after)]
         to, asks = ruled(config, seen.requester, "\n".join(texts)), any(map(asks_for_person, texts))
         if to == "never" or not (asks or (to == "person" and texts)) or _message_taken(view):
             return None
@@ -206,13 +210,12 @@ class TurnInputs:
     async def unread_files(self, effect: CallModel, language: Language) -> ModelAnswer | None:
         """Returns the reply of the assistant without a model to files alone; None if there were words too."""
         history = await asyncio.shield(self.begin(effect.view.seq))
-        unanswered = [one for one in history.messages if not one.mine and one.seq > effect.view.basis]
-        return said(TEXTS["file.not_read"].said_in(language)) if only_files(unanswered) else None
+        alone = only_files(history.unanswered(effect.view.basis))
+        return said(TEXTS["file.not_read"].said_in(language)) if alone else None
 
     async def _only_asked_for_person(self, effect: CallModel) -> bool:
         history = await asyncio.shield(self.begin(effect.view.seq))
-        unanswered = [one.text for one in history.messages if not one.mine and one.seq > effect.view.basis]
-        return only_asks_for_person("\n".join(unanswered))
+        return only_asks_for_person(_joined(history.unanswered(effect.view.basis)))
 
     async def handing(self, effect: RunCalls, seen: AskedSnapshot) -> dict[str, TurnCall]:
         """The calls that hand the conversation over, with what the person gets to read."""
@@ -261,10 +264,11 @@ class TurnInputs:
             tools = await self._ports.catalogue.offered(self.key.company, seen.requester)
             self.context = await asyncio.shield(context) if context is not None else None
             tools = offered_with_analysis(tools, seen.requester, heard, config)
-            unanswered = "\n".join(one.text for one in heard.messages if not one.mine and one.seq > effect.view.basis)
+            asked = heard.unanswered(effect.view.basis)
+            unanswered = _joined(asked)
             if ruled(config, seen.requester, unanswered) != "never":
                 tools = hand_over.offered_with_hand_over(tools, seen.requester.language)
-            before = [one.text for one in heard.messages if one.mine or one.seq <= effect.view.basis]
+            before = [one.text for one in heard.settled(effect.view.basis)]
             shown = chosen_tools(tools, [*before, unanswered], effect.journal, seen.requester.language)
             ours, tools = len(tools), with_client_tools(tools, seen.wishes)
             shown = (*shown, *tools[ours:])  # a client shows what it brings
@@ -303,8 +307,7 @@ class TurnInputs:
             prompt, self.compressed = await prompt_for(composer, self._ports.encoders, name, room)
             self._sent = prompt, name
             # Rules read what is asked; whatever was said before, they have to look for.
-            asked = [one.seq for one in heard.messages if not one.mine and one.seq > effect.view.basis]
-            self._read = (asked[0], asked[-1]) if rules and asked else in_prompt(self.compressed)
+            self._read = (asked[0].seq, asked[-1].seq) if rules and asked else in_prompt(self.compressed)
             if self.context is not None:
                 work.set_attributes({"nexus.context.missing": self.context.missing})
         return prompt

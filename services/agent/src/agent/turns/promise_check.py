@@ -9,7 +9,7 @@ from agent.domain.promise import MEMORY_TOOLS, is_broken, without_promises
 from agent.domain.turn.journal import Journal, ModelAnswer
 from agent.errors import BudgetSpentError, ModelError
 from agent.llm.paid_calls import ask_paid
-from agent.measures import PROMISES
+from agent.metrics import PROMISES
 from agent.ports import TextSink
 from agent.texts import TEXTS
 from agent.turns.deps import Ports

@@ -6,7 +6,7 @@ Nobody waits for it. Proposals that are lost with their agent are not made again
 
 from agent.adapters.proofs import MemoryProofs
 from agent.domain.prompt.proposals import proposal_messages, read_proposals
-from agent.measures import PROPOSALS, PROPOSALS_JUDGED
+from agent.metrics import PROPOSALS, PROPOSALS_JUDGED
 from agent.ports import ConversationKey, Requester
 from agent.turns.after_turn import AfterTurn, SmallModel
 from contracts.company import CompanyConfig

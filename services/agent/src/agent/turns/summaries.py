@@ -7,7 +7,7 @@ from agent.adapters.encodings import Encodings
 from agent.domain.context.compression import PromptMessage
 from agent.domain.context.extract import extract, limited
 from agent.domain.prompt.summary import summary_messages
-from agent.measures import SUMMARIES
+from agent.metrics import SUMMARIES
 from agent.ports import Contexts, ConversationKey, Requester
 from agent.turns.after_turn import AfterTurn, SmallModel
 from contracts.company import CompanyConfig

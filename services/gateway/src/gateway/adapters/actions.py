@@ -42,8 +42,12 @@ class BusActions:
         edits: Mapping[str, object] | None = None,
     ) -> Action:
         """Decides an action of the caller's and returns it as it is now; the first decision counts. `edits`, with a
-        yes: new values of editable fields. Raises Refused (NOT_FOUND; BAD_FIELD for the edits, and nothing is decided;
-        in `language`), UnavailableError."""
+        yes: new values of editable fields. `language`: of an error message.
+
+        Raises:
+            RefusedError: NOT_FOUND; BAD_FIELD for the edits, and nothing is decided.
+            UnavailableError: its service does not answer.
+        """
         own = action.startswith(ACTION_PREFIX)
         if not own and not await self._trades(caller.company):
             raise not_found("action waiting for a decision")

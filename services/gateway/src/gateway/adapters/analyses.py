@@ -57,7 +57,7 @@ class BusAnalyses:
             raise UnavailableError(_AWAY) from error
 
     async def get(self, caller: TokenCaller, analysis_id: str) -> KeptAnalysis:
-        """The analysis as it is now; raises Refused (NOT_FOUND), for another user's too."""
+        """The analysis as it is now; raises RefusedError (NOT_FOUND), for another user's too."""
         if not is_id(analysis_id):
             raise not_found("analysis")
         try:

@@ -1,11 +1,11 @@
 """Publishes presence signals, which may be lost, and facts outside the conversations."""
 
 from contracts.channels import PresenceKind, fact, live_presence
-from contracts.envelope import CloudEvent, Wire
+from contracts.envelope import Wire
 from contracts.ids import derive_id
-from gateway.adapters.log import SOURCE, event_json
+from gateway.adapters.log import SOURCE
 from gateway.errors import UnavailableError
-from runtime.bus.publisher import Publisher
+from runtime.bus.publisher import Publisher, event_json
 from runtime.errors import PublishFailedError
 
 ORIGIN_HEADER = "Nexus-Origin"
@@ -20,23 +20,15 @@ class NatsBus:
 
     async def presence(self, company: str, conversation: str, kind: PresenceKind, data: Wire, source: str) -> None:
         """Publishes to the other sockets of a conversation; `source` is the socket's own id."""
-        event = CloudEvent[Wire](
-            source=SOURCE,
-            type=f"live.presence.{kind.value}.v1",
-            subject=f"{company}/{conversation}",
-            data=data,
-        )
-        subject = live_presence(company, conversation, kind)
-        await self._publisher.publish_live(subject, event_json(event), {ORIGIN_HEADER: source})
+        about = f"{company}/{conversation}"
+        event = event_json(f"live.presence.{kind.value}.v1", SOURCE, data.to_wire(), subject=about)
+        await self._publisher.publish_live(live_presence(company, conversation, kind), event, {ORIGIN_HEADER: source})
 
     async def fact(self, kind: str, company: str, user: str | None, data: Wire, *, identity: str) -> None:
         """Appends a fact to FACTS; raises UnavailableError."""
-        event = CloudEvent[Wire](
-            id=derive_id(identity), source=SOURCE, type=kind, subject=f"{company}/{user or '-'}", data=data
-        )
+        about = f"{company}/{user or '-'}"
+        event = event_json(kind, SOURCE, data.to_wire(), subject=about, identity=derive_id(identity))
         try:
-            await self._publisher.append(
-                fact(kind, company, user), event_json(event), stream="FACTS", msg_id=identity, deadline=15.0
-            )
+            await self._publisher.append(fact(kind, company, user), event, stream="FACTS", msg_id=identity)
         except PublishFailedError as error:
             raise UnavailableError("it could not be stored now: try again") from error

@@ -83,13 +83,14 @@ class BusCompanies:
             raise meaning(COMPANY_GET, error) from error
 
     async def create(self, config: JsonObject) -> CompanySettings:
-        """Creates a company's settings (camelCase); raises Refused: BAD_FIELD with fields, CONFLICT."""
+        """Creates a company's settings (camelCase); raises RefusedError: BAD_FIELD with fields, CONFLICT."""
         saved = await ask(self._client, COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=SAVE_SECONDS)
         self._cache.learn(saved.settings)
         return saved.settings
 
     async def patch(self, company: str, version: int, patch: JsonObject) -> CompanySettings:
-        """Applies a merge patch to `version`; raises Refused: BAD_FIELD with fields, NOT_FOUND, PRECONDITION_FAILED."""
+        """Applies a merge patch to `version`; raises RefusedError (BAD_FIELD with fields, NOT_FOUND,
+        PRECONDITION_FAILED)."""
         request = CompanyPatchRequest(company_id=company, version=version, patch=patch)
         saved = await ask(self._client, COMPANY_PATCH, request, deadline=SAVE_SECONDS)
         self._cache.learn(saved.settings)

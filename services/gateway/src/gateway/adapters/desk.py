@@ -8,7 +8,7 @@ from runtime.calls.rpc import RpcClient
 
 
 async def change_conversation(rpc: RpcClient, request: desk_rpc.ConversationUpdate) -> ConversationView:
-    """The conversation after the change; raises Refused: NOT_FOUND, or CONFLICT if somebody else has it."""
+    """The conversation after the change; raises RefusedError: NOT_FOUND, or CONFLICT if somebody else has it."""
     reply = await ask(rpc, desk_rpc.CONVERSATION_UPDATE, request, deadline=CHANGE_SECONDS)
     if reply.conversation is None:
         raise not_found("conversation")
@@ -16,5 +16,5 @@ async def change_conversation(rpc: RpcClient, request: desk_rpc.ConversationUpda
 
 
 async def merge_person(rpc: RpcClient, request: desk_rpc.PersonMerge) -> desk_rpc.PersonMerged:
-    """The conversations that changed hands; raises Refused: NOT_FOUND, CONFLICT."""
+    """The conversations that changed hands; raises RefusedError: NOT_FOUND, CONFLICT."""
     return await ask(rpc, desk_rpc.PERSON_MERGE, request, deadline=CHANGE_SECONDS)

@@ -8,7 +8,7 @@ import orjson
 
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot
-from contracts.envelope import CloudEvent, Wire
+from contracts.envelope import Wire
 from contracts.ids import begun_at, derive_id
 from contracts.json_values import JsonObject
 from gateway.domain.recovery import Bounds
@@ -209,12 +209,6 @@ def _publishing() -> Generator[None]:
 
 def _new_fact(company: str, conversation: str, kind: ChatKind, data: Wire, identity: str) -> NewFact:
     return NewFact(kind, data, identity, event_id=derive_id(company, conversation, kind.short, identity))
-
-
-def event_json(event: CloudEvent[Wire]) -> bytes:
-    """The event's JSON with all its data: the envelope's type parameter names only the base class."""
-    envelope = event.model_dump(mode="json", exclude={"data"}, exclude_none=True)
-    return orjson.dumps({**envelope, "data": event.data.to_wire()})
 
 
 def _away() -> UnavailableError:

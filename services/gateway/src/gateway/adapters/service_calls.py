@@ -57,7 +57,12 @@ _AWAY = {
 async def ask(
     client: RpcClient, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = DEADLINE
 ) -> ReplyT:
-    """The reply; raises UnavailableError if none comes in time, Refused or Limited with the service's own code."""
+    """The reply.
+
+    Raises:
+        UnavailableError: none came in time.
+        RefusedError, RateLimitedError: with the service's own code.
+    """
     try:
         return await client.call(method, request, deadline=deadline)
     except RpcError as error:

@@ -95,17 +95,13 @@ class Exchange:
         """The message itself, if the frames read include it."""
         self.counted = False
         """Whether the answer's usage was reported."""
-        self._caught_up = False
+        self.live = False
+        """Whether all missed frames have been read, so that frames are now live."""
         self._overtaken = False
         self._next_delta = 0
         """The next delta of the running text. Deltas after a missed one, or of a run that began earlier, are not
         shown: the final message has the whole text."""
         self.ended = False
-
-    @property
-    def live(self) -> bool:
-        """Whether all missed frames have been read, so that frames are now live."""
-        return self._caught_up
 
     def usage(self, told: Mapping[str, Any]) -> turn.RunFinished | None:
         """The answer's usage, if this frame reports it."""
@@ -115,14 +111,14 @@ class Exchange:
 
     def begin(self, owner: Owner) -> Sequence[Event]:
         """The events of a conversation that is followed from now on."""
-        self._owner, self._caught_up = owner, True
+        self._owner, self.live = owner, True
         return self._left_to_people()
 
     def read(self, told: Mapping[str, Any]) -> Sequence[Event]:
         """The events in a frame that belong to this exchange. After its end: messages of people before the visitor's
         next one."""
         if told["type"] == CAUGHT_UP:
-            self._caught_up = True
+            self.live = True
             return () if self.ended else self._left_to_people()
         read = _READ.get(told["type"])
         if read is None or self._overtaken:
@@ -138,7 +134,7 @@ class Exchange:
             case _ if self.ended:
                 return ()
             case ws.OwnerFrame():
-                if self._caught_up:  # the welcome's is newer than what was missed
+                if self.live:  # the welcome's is newer than what was missed
                     self._owner = frame.owner
                     if not self.patient:
                         return (frame, *self._left_to_people())

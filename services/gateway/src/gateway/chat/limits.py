@@ -12,7 +12,7 @@ from runtime.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)
-class DoorLimits:
+class LimitSettings:
     """Messages, conversations and tokens in sliding windows; connections at a time."""
 
     messages_per_visitor: RateLimit
@@ -28,17 +28,17 @@ MOST_ADDRESSES = 64
 """Addresses counted for the metric of distinct addresses."""
 
 
-class Door:
+class ClientLimits:
     """Counts connections and requests. An address that a trusted proxy does not give (NOBODY) may be anybody's, so
     limits by address do not apply to it: no visitor is refused for another's messages."""
 
-    def __init__(self, limits: DoorLimits, clock: Clock) -> None:
-        self.limits = limits
+    def __init__(self, settings: LimitSettings, clock: Clock) -> None:
+        self.settings = settings
         self._clock = clock
-        self._by_visitor = SlidingLog(limits.messages_per_visitor)
-        self._by_address = SlidingLog(limits.messages_per_address)
-        self._conversations = SlidingLog(limits.conversations_per_address)
-        self._tokens = SlidingLog(limits.tokens_per_address)
+        self._by_visitor = SlidingLog(settings.messages_per_visitor)
+        self._by_address = SlidingLog(settings.messages_per_address)
+        self._conversations = SlidingLog(settings.conversations_per_address)
+        self._tokens = SlidingLog(settings.tokens_per_address)
         self._connections: Counter[str] = Counter()
         self._addresses: set[str] = set()
 
@@ -76,7 +76,7 @@ class Door:
 
     def enter_address(self, address: str) -> bool:
         """Counts a connection; False (and nothing counted) if the address has too many."""
-        return address == NOBODY or self._enter(f"a:{address_key(address)}", self.limits.connections_per_address)
+        return address == NOBODY or self._enter(f"a:{address_key(address)}", self.settings.connections_per_address)
 
     def leave_address(self, address: str) -> None:
         if address != NOBODY:
@@ -84,7 +84,7 @@ class Door:
 
     def enter_subject(self, company: str, subject: str) -> bool:
         """Counts a connection of one person; False (and nothing counted) if they have too many."""
-        return self._enter(f"s:{company}/{subject}", self.limits.connections_per_subject)
+        return self._enter(f"s:{company}/{subject}", self.settings.connections_per_subject)
 
     def leave_subject(self, company: str, subject: str) -> None:
         self._leave(f"s:{company}/{subject}")

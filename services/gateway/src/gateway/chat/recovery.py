@@ -63,7 +63,7 @@ class Recovery:
         log_: NatsLog,
         memory: BusMemory,
         agents: BusAgents,
-        standing: ActionStates,
+        action_states: ActionStates,
         *,
         heartbeat_ms: int,
         stream_distance: int = MAX_STREAM_DISTANCE,
@@ -72,7 +72,7 @@ class Recovery:
         self._log = log_
         self._memory = memory
         self._agents = agents
-        self._standing = standing
+        self._action_states = action_states
         self._heartbeat_ms = heartbeat_ms
         self._stream_distance = stream_distance
         self._wanted = False
@@ -291,7 +291,7 @@ class Recovery:
         kept_alone = snapshot.seq == 0 and held and (await self._log.snapshot(company, conversation)).seq == 0
         while held and held[-1].seq > snapshot.seq and not kept_alone:
             held.pop()
-        now = await self._standing.now(company, conversation, held)
+        now = await self._action_states.now(company, conversation, held)
         messages = [message.to_wire() for message in now]
         events = [event.to_wire() for event in reply.events or () if event.seq <= snapshot.seq or kept_alone]
         return _Missed(messages=messages, events=_with_newest(events, snapshot), recovered=recovered)
@@ -307,9 +307,10 @@ class Recovery:
         return _Missed(messages=messages, events=events, recovered=recovered, complete=complete)
 
     async def _send_facts(self, attachment: Attachment, facts: Sequence[Fact]) -> None:
-        now = await self._standing.facts_now(attachment.company, attachment.conversation, facts, attachment.customer)
+        company, conversation = attachment.company, attachment.conversation
+        now = await self._action_states.facts_now(company, conversation, facts, attachment.customer)
         for index, fact in enumerate(now):
-            frame = server_frames.of_fact(attachment.conversation, fact)
+            frame = server_frames.of_fact(conversation, fact)
             if frame is not None and attachment.feed.read(fact.seq):
                 attachment.came_back(fact)
                 attachment.socket.push(frame)

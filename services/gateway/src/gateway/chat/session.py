@@ -22,7 +22,7 @@ from gateway.chat.customers import Customers, has_account
 from gateway.chat.files import Files
 from gateway.chat.hub import Attachment, Hub
 from gateway.chat.inboxes import Inboxes
-from gateway.chat.limits import Door, FrameRate
+from gateway.chat.limits import ClientLimits, FrameRate
 from gateway.chat.looks import LookReports
 from gateway.chat.recovery import Recovery
 from gateway.chat.topics import Topics
@@ -77,7 +77,7 @@ class Chat:
     hub: Hub
     customers: Customers
     inboxes: Inboxes
-    door: Door
+    limits: ClientLimits
     files: Files
     looks: LookReports
     topics: Topics
@@ -147,7 +147,7 @@ class ClientSession:
         self.started: set[str] = set()
         """Conversations known to hold a message already."""
         self._socket = socket
-        self._rate = FrameRate(chat.door.limits.frames_per_socket, chat.clock.monotonic())
+        self._rate = FrameRate(chat.limits.settings.frames_per_socket, chat.clock.monotonic())
         self._attachments: dict[str, Attachment] = {}
         self._waiting: deque[tuple[TokenCaller, ws.ClientFrame]] | None = None
         self._worker: asyncio.Task[None] | None = None
@@ -193,7 +193,7 @@ class ClientSession:
         if self._expiry is not None:
             self._expiry.cancel()
         if self.caller is not None:
-            self.chat.door.leave_subject(self.caller.company, self.caller.subject)
+            self.chat.limits.leave_subject(self.caller.company, self.caller.subject)
             self.chat.customers.leave(self.caller, self)
             await self.chat.inboxes.leave(self.caller, self)
         for attachment in list(self._attachments.values()):
@@ -333,13 +333,13 @@ class ClientSession:
         if await self.chat.companies.lack(caller.company):
             self._socket.terminate(CloseCode.NO_SUCH_COMPANY)
             return
-        if not self.chat.door.enter_subject(caller.company, caller.subject):
+        if not self.chat.limits.enter_subject(caller.company, caller.subject):
             self._socket.terminate(CloseCode.TOO_MANY_CONNECTIONS)
             return
         try:
             await self._let_in(caller, frame)
         except Exception as failure:
-            self.chat.door.leave_subject(caller.company, caller.subject)
+            self.chat.limits.leave_subject(caller.company, caller.subject)
             self._refuse_hello(failure if isinstance(failure, GatewayError) else unexpected(failure))
 
     def _refuse_hello(self, error: GatewayError) -> None:
@@ -381,7 +381,7 @@ class ClientSession:
 
     def _entered(self, caller: TokenCaller) -> None:
         if self.closed:
-            self.chat.door.leave_subject(caller.company, caller.subject)
+            self.chat.limits.leave_subject(caller.company, caller.subject)
             return
         self.caller = caller
         if not self.chat.tokens.counts(caller):

@@ -106,7 +106,7 @@ class Thread:
         if settings is None:
             raise not_found("company")
         self._rules = AnswerRules.of(settings)
-        if not chat.door.enter_subject(caller.company, caller.subject):
+        if not chat.limits.enter_subject(caller.company, caller.subject):
             raise RateLimitedError("too many requests at a time: wait for one to end", TOO_MANY_AGAIN)
         self._open_here.add(self)
         try:
@@ -132,7 +132,7 @@ class Thread:
         """Follows it no longer."""
         self._stop_waiting()
         self._open_here.discard(self)
-        self._chat.door.leave_subject(self.place.company, self.place.caller.subject)
+        self._chat.limits.leave_subject(self.place.company, self.place.caller.subject)
         await self._close()
 
     @property
@@ -178,7 +178,7 @@ class Thread:
 
     async def _store(self, message: SentMessage, wishes: Wishes | None, *, begun: bool) -> Appended:
         place, chat, locale = self.place, self._chat, self._locale
-        chat.door.message(f"{place.company}/{place.caller.subject}", self._address, opens_conversation=not begun)
+        chat.limits.message(f"{place.company}/{place.caller.subject}", self._address, opens_conversation=not begun)
         # Of a message that the log turns out to hold already they are named by none, and gone within a day.
         language = await chat.companies.language_for(place.company, locale, message.text) if message.files else "en"
         taken = [await chat.files.take_in(place, one.name, one.body(), language) for one in message.files]

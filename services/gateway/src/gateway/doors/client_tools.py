@@ -21,7 +21,7 @@ def wishes_in(tools: Sequence[Json], *, schema: str) -> Wishes | None:
     """A message's wishes with these tools; None: there are none. `schema`: the field with their JSON Schema.
 
     Raises:
-        Refused: BAD_FIELD, naming the tool.
+        RefusedError: BAD_FIELD, naming the tool.
     """
     if not tools:
         return None
@@ -38,7 +38,7 @@ def result_of(value: Any, error: str | None, field: str) -> Json:
     """A result in the turn's form. `error`: the client's message; None: success.
 
     Raises:
-        Refused: BAD_FIELD, it is too long.
+        RefusedError: BAD_FIELD, it is too long.
     """
     if error is not None:
         told: Json = {"success": False, "error": {"code": "EXECUTION_ERROR", "message": error}}

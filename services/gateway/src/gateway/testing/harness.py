@@ -22,11 +22,10 @@ from contracts import agent_rpc, company_rpc, conversation_rpc, owner_rpc, ws
 from contracts.channels import ChatKind, LiveTurnKind, chat, chat_msg_id, live_turn
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.conversation import Fact, message_view
-from contracts.envelope import CloudEvent, Wire
+from contracts.envelope import Wire
 from contracts.events.chat import Action, AssistantMessage, Owner
 from contracts.ids import answer_id, derive_id, turn_id
 from gateway.adapters.identity import IdentityKeys
-from gateway.adapters.log import event_json
 from gateway.adapters.personas import DemoPersonas
 from gateway.app import Gateway, compose
 from gateway.doors.mcp.endpoint import Build as McpBuild
@@ -35,7 +34,7 @@ from gateway.settings import GatewaySettings
 from gateway.testing.withdrawals import WithdrawalsStandIn
 from gateway.web.server import WebServer
 from runtime.bus.connection import ConnectionHooks, connect
-from runtime.bus.publisher import Appended, Publisher
+from runtime.bus.publisher import Appended, Publisher, event_json
 from runtime.bus.streams import ensure_streams
 from runtime.calls.rpc import RpcServer
 from runtime.clock import SystemClock
@@ -362,16 +361,16 @@ class AgentStandIn:
 
     async def append(self, kind: ChatKind, data: Wire, identity: str) -> Appended:
         """Any fact of the conversation."""
-        event = CloudEvent[Wire](
-            id=derive_id(self.company, self.conversation, kind.short, identity),
-            source="/nexus/agent",
-            type=kind.event_type,
+        event = event_json(
+            kind.event_type,
+            "/nexus/agent",
+            data.to_wire(),
             subject=f"{self.company}/{self.conversation}",
-            data=data,
+            identity=derive_id(self.company, self.conversation, kind.short, identity),
         )
         return await self._publisher.append(
             chat(self.company, self.conversation, kind),
-            event_json(event),
+            event,
             stream="CHAT",
             msg_id=chat_msg_id(self.company, self.conversation, kind, identity),
         )

@@ -10,14 +10,14 @@ from pydantic import ValidationError
 from contracts import conversation_rpc, erasure_rpc, insight_rpc, market_rpc, memory_rpc, report_rpc
 from contracts.channels import fact
 from contracts.enumerations import AT_THE_DOOR
-from contracts.envelope import CloudEvent, Wire
+from contracts.envelope import Wire
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import Action, ActionState
 from contracts.events.market import TriggeredAlert
 from contracts.merge_patch import merged
 from contracts.text import Text
-from gateway.adapters.log import event_json
 from gateway.testing.harness import conversation_view
+from runtime.bus.publisher import event_json
 from runtime.calls.rpc import RpcServer
 from runtime.errors import RpcError
 
@@ -209,8 +209,8 @@ class RecordsStandIn:
 
 async def tell(client: Client, kind: str, user: str, data: Wire) -> None:
     """A fact of the market's about a user of acme."""
-    event = CloudEvent[Wire](source="/nexus/market-adapter", type=kind, subject=f"acme/{user}", data=data)
-    await client.publish(fact(kind, "acme", user), event_json(event))
+    event = event_json(kind, "/nexus/market-adapter", data.to_wire(), subject=f"acme/{user}")
+    await client.publish(fact(kind, "acme", user), event)
 
 
 def _receipt(name: str, kind: erasure_rpc.ErasureKind, by: erasure_rpc.ErasedBy) -> erasure_rpc.Receipt:

@@ -28,13 +28,13 @@ class ChatEndpoint:
             socket.terminate(CloseCode.DRAINING)
         elif is_blocked(address, self._blocked):
             socket.terminate(CloseCode.BLOCKED)
-        elif not self._chat.door.enter_address(address):
+        elif not self._chat.limits.enter_address(address):
             socket.terminate(CloseCode.TOO_MANY_CONNECTIONS)
         else:
             try:
                 await self._serve(ClientSession(self._chat, socket, address), socket, receive)
             finally:
-                self._chat.door.leave_address(address)
+                self._chat.limits.leave_address(address)
 
     async def _serve(self, session: ClientSession, socket: Socket, receive: Receive) -> None:
         try:

@@ -156,7 +156,7 @@ async def begin_conversation(request: Request, api: ApiDep, caller: PersonDep, b
     if caller.is_operator:
         raise RefusedError(ErrorCode.FORBIDDEN, "this is for visitors and customers")
     address = request.client.host if request.client else NOBODY
-    api.door.message(f"{caller.company}/{caller.subject}", address, opens_conversation=True)
+    api.limits.message(f"{caller.company}/{caller.subject}", address, opens_conversation=True)
     conversation, previous = await api.topics.begin(caller, body.topic)
     return Begun(conversation_id=conversation, previous=previous)
 
@@ -303,7 +303,7 @@ async def _messages(
     api: Api, caller: TokenCaller, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
 ) -> MessagesReply:
     page = await api.memory.messages(caller.company, conversation, limit, cursor, latest=latest)
-    return page.model_copy(update={"items": await api.standing.now(caller.company, conversation, page.items)})
+    return page.model_copy(update={"items": await api.action_states.now(caller.company, conversation, page.items)})
 
 
 async def _pages(api: Api, caller: TokenCaller, conversation: str) -> AsyncIterator[MessagesReply]:

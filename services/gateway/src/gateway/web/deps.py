@@ -25,7 +25,7 @@ from gateway.chat.access import Access
 from gateway.chat.action_states import ActionStates
 from gateway.chat.commands import Commands
 from gateway.chat.files import Files
-from gateway.chat.limits import Door
+from gateway.chat.limits import ClientLimits
 from gateway.chat.replays import Replays
 from gateway.chat.threads import Threads
 from gateway.chat.topics import Topics
@@ -48,11 +48,11 @@ class Api:
     commands: Commands
     threads: Threads
     memory: BusMemory
-    door: Door
+    limits: ClientLimits
     files: Files
     tools: ToolClient
     actions: BusActions
-    standing: ActionStates
+    action_states: ActionStates
     knowledge: BusKnowledge
     completions: BusCompletions
     topics: Topics

@@ -13,8 +13,8 @@ DEMO, DEMO_ENDS = "demo", "demo-ends"
 
 
 class MongoSessionStore:
-    """Implements SessionStore. The document is {_id: "sample", session: "2012-09-07"}: a date, not an index, so that
-    it keeps its meaning when the sample data gains sessions.
+    """Stores the sample's current session in {_id: "sample", session: "2012-09-07"}: a date, not an index, so that it
+    keeps its meaning when the sample data gains sessions.
     """
 
     def __init__(self, database: Database, key: str = KEY) -> None:

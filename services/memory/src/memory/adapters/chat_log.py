@@ -23,7 +23,8 @@ _log = structlog.get_logger(__name__)
 
 
 class StreamLog:
-    """Implements Log. `refresh` reads the stream's bounds: at the start, after a reconnect, and periodically."""
+    """The log as memory reads and appends to it. `refresh` reads the stream's bounds: at the start, after a reconnect,
+    and periodically."""
 
     def __init__(self, log: ConversationLog, publisher: Publisher, deadline: float = 3.0) -> None:
         self._log = log

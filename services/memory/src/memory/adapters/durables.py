@@ -13,9 +13,8 @@ async def durables(ask: Ask, stream: str) -> dict[str, ConsumerInfo]:
     """Each consumer's information, by name.
 
     Raises:
-        BusUnavailableError: no answer, or an incomplete one because some consumers' leaders are away: they must not be
-            taken
-            for missing.
+        BusUnavailableError: no answer, or an incomplete one because some consumers' leaders are away: those consumers
+            must not be taken for missing.
     """
     found: dict[str, ConsumerInfo] = {}
     offset = 0

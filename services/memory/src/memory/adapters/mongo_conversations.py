@@ -43,6 +43,10 @@ class MongoConversations:
         self._rows = collection
         self._unknown = UnknownFields(ConversationFields.__annotations__)
 
+    async def get(self, company: str, conversation: str) -> InboxConversation | None:
+        """The stored state of one conversation; None: nothing of it is stored."""
+        return (await self.load([(company, conversation)])).get((company, conversation))
+
     async def load(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], InboxConversation]:
         """The stored states, by (company, conversation)."""
         where = {"_id": {"$in": [conversation_key(*key) for key in keys]}}

@@ -125,8 +125,7 @@ class Activity:
     async def _keep_one(self, noted: _Noted) -> None:
         happening, user = noted.happening, noted.user
         if user is None:
-            key = (noted.company, noted.conversation)
-            state = (await self._conversations.load([key])).get(key)
+            state = await self._conversations.get(noted.company, noted.conversation)
             if state is None or state.person is None or state.person.role != CUSTOMER:
                 return
             user = state.person.user_id

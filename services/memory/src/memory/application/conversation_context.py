@@ -62,7 +62,7 @@ class PastConversations:
         """
         company, name = asked.company_id, asked.conversation_id
         loading = parts.start("conversation.summary", self._summaries.load(company, name))
-        counting = parts.start("conversation.messageCount", self._state(company, name))
+        counting = parts.start("conversation.messageCount", self._conversations.get(company, name))
         using = parts.start("conversation.recentTopics", self._uses.newest(company, name, USES))
         window = (await self._histories.newest(company, name, asked.up_to_seq, HELD, exact=True)).messages
         asked_for = [(one.created_at, subjects(one.text)) for one in window if one.role in ASKERS]
@@ -103,7 +103,7 @@ class PastConversations:
         if held is not None and held.version == new.version:
             return True, self._seen(held)
         # A summary of a conversation that has been deleted must not bring back what was said in it.
-        gone = await self._state(company, name) is None
+        gone = await self._conversations.get(company, name) is None
         if gone or (held is not None and held.up_to >= up_to) or asked.over != (held.version if held else None):
             return False, self._seen(held)
         if await self._summaries.save(company, name, new, asked.over):
@@ -115,9 +115,6 @@ class PastConversations:
         if held is None:
             return None
         return summary_view(held, held.up_to.seq if held.up_to.era == self._log.era else 0)
-
-    async def _state(self, company: str, name: str) -> InboxConversation | None:
-        return (await self._conversations.load([(company, name)])).get((company, name))
 
     async def _known(self, asked_for: Sequence[Named]) -> frozenset[str]:
         """Those of the symbols named, the newest ones, which a provider knows."""

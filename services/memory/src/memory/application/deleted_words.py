@@ -15,7 +15,7 @@ _START, _END = LogPosition(0, 0), LogPosition(10**13 - 1, MAX_SEQ)
 
 
 class DeletedWords:
-    """Removes it from what is remembered of the authors."""
+    """Forgets, of each author, the facts that were learned from the words of a deleted conversation."""
 
     def __init__(self, memories: Memories, facts: MongoFacts, clock: Clock) -> None:
         self._memories = memories
@@ -23,7 +23,7 @@ class DeletedWords:
         self._clock = clock
 
     async def forget(self, job: Erasure) -> int:
-        """Forgets it; returns how many facts. Raises StoreUnavailableError."""
+        """Forgets them; returns how many facts. Raises StoreUnavailableError."""
         texts: list[str] = []
         for name in job.conversations:
             facts = await self._facts.after(job.company, name, _START, _END, MOST)

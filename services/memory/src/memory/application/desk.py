@@ -1,6 +1,5 @@
 """The desk: stores human agents' changes as facts in FACTS, and applies them to their conversations."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -105,7 +104,7 @@ class Desk:
             )
         basis = self._known(state) if wanted.seen_seq is None else self._seen(state, wanted.by, wanted.seen_seq)
         data = ConversationUpdated.model_validate({**dict(wanted), "basis": basis})
-        return conversation_view(await self._do(wanted.update_id, data))
+        return conversation_view(await self._publish(wanted.update_id, data))
 
     async def note(self, wanted: NoteRequest) -> NoteView:
         """Adds a private note; returns the existing one of the same id, if any."""
@@ -221,7 +220,7 @@ class Desk:
             reason=IN_TURN,
         )
         try:
-            await self._do(derive_id(state.company, state.conversation, "desk", IN_TURN, wait), data)
+            await self._publish(derive_id(state.company, state.conversation, "desk", IN_TURN, wait), data)
         except NexusError as error:
             _log.warning("not given", company=state.company, conversation=state.conversation, error=str(error)[:300])
 
@@ -257,7 +256,7 @@ class Desk:
             reason=reason,
         )
         try:
-            await self._do(derive_id(state.company, state.conversation, "desk", *what), data)
+            await self._publish(derive_id(state.company, state.conversation, "desk", *what), data)
         except NexusError as error:
             _log.warning("not settled", company=state.company, conversation=state.conversation, error=str(error)[:300])
 
@@ -273,13 +272,13 @@ class Desk:
         known = self._known(state)
         return min(known, seen) if news.era == self._log.era and news.seq > seen else known
 
-    async def _do(self, update_id: str, data: ConversationUpdated) -> InboxConversation:
+    async def _publish(self, update_id: str, data: ConversationUpdated) -> InboxConversation:
         place = await self._facts.updated(update_id, data)
         return await self.take_update(Update(update_id, place, data))
 
     async def _load(self, company: str, conversation: str) -> InboxConversation:
-        found: Sequence[InboxConversation] = list((await self._conversations.load([(company, conversation)])).values())
-        return found[0] if found else InboxConversation(company, conversation)
+        found = await self._conversations.get(company, conversation)
+        return found or InboxConversation(company, conversation)
 
 
 def _wants_somebody(state: InboxConversation) -> bool:

@@ -56,7 +56,7 @@ class DataErasure:
         cache: CacheErasure,
         files: KeptFiles,
         others: OtherServices,
-        said_there: DeletedWords,
+        deleted_words: DeletedWords,
         log: StreamLog,
         floor: ProjectionFloor,
         clock: Clock,
@@ -68,7 +68,7 @@ class DataErasure:
         self._cache = cache
         self._files = files
         self._others = others
-        self._said_there = said_there
+        self._deleted_words = deleted_words
         self._log = log
         self._floor = floor
         self._clock = clock
@@ -112,14 +112,14 @@ class DataErasure:
             await self.stored()
         for job in due:
             if job.up_to.era == 0:
-                await self._everywhere(job)
+                await self._erase_everywhere(job)
             else:
-                await self._once_more(job)
+                await self._erase_again(job)
             await self._receipts.note(job.company, job.receipt, AGAIN, {}, self._clock.now())
             await self._store.done(job)
             self._late.append(job)
         while self._late and self._late[0].at <= ended:
-            await self._after_calls(self._late[0])
+            await self._erase_call_outcomes(self._late[0])
             self._late.popleft()
         return len(due)
 
@@ -130,7 +130,7 @@ class DataErasure:
             # Asked for again after it had ended: what was written since then stays.
             return receipt_view(record)
         await self._store.begin(job)
-        await self._everywhere(job)
+        await self._erase_everywhere(job)
         # From here on the names may be used anew: only what lies before this point is swept again.
         ended = replace(job, up_to=LogPosition(self._log.era, await self._log.end()))
         await self._tombstones.keep(ended, self._clock.now())
@@ -143,14 +143,14 @@ class DataErasure:
         if not await self._floor.reach(end, FRESH):
             raise ProjectionBehindError(f"the projection is at {self._floor.seq} and the log ends at {end}: try again")
 
-    async def _back(self, job: Erasure) -> frozenset[str]:
+    async def _reappeared(self, job: Erasure) -> frozenset[str]:
         """Those of the conversations that have reappeared; for a user also new ones."""
         if job.user:
             return frozenset(await self._store.conversations_of(job.company, job.user))
         return frozenset(await self._store.living(job.company, job.conversations))
 
-    async def _once_more(self, job: Erasure) -> None:
-        if not await self._back(job):
+    async def _erase_again(self, job: Erasure) -> None:
+        if not await self._reappeared(job):
             # They have not come back, so what was published meanwhile belongs to what was deleted.
             plan = await self._bus.plan(job)
             await self._receipts.note(
@@ -161,17 +161,18 @@ class DataErasure:
         await self._cache.erase(job)
         await self._store.erase_late(job)
 
-    async def _after_calls(self, job: Erasure) -> None:
-        back = await self._back(job)
-        gone = replace(job, conversations=tuple(name for name in job.conversations if name not in back))
-        plan = await (self._bus.plan_told(gone) if back else self._bus.plan(gone))
+    async def _erase_call_outcomes(self, job: Erasure) -> None:
+        reappeared = await self._reappeared(job)
+        gone = replace(job, conversations=tuple(name for name in job.conversations if name not in reappeared))
+        plan = await (self._bus.plan_told(gone) if reappeared else self._bus.plan(gone))
         await self._receipts.note(job.company, job.receipt, LATE, plan.found)
         await self._bus.carry_out(plan)
-        await self._store.erase_calls(gone, own=bool(job.user) and not back)
+        await self._store.erase_calls(gone, own=bool(job.user) and not reappeared)
 
-    async def _emptied(self, job: Erasure) -> dict[str, int]:
-        """Empties the stores that report how much they removed afterwards; raises ServiceUnavailableError. A run that
-        ends in between leaves too low a number in the receipt, which says so."""
+    async def _erase_elsewhere(self, job: Erasure) -> dict[str, int]:
+        """Deletes in other services and from what is remembered, which tell only afterwards how much they removed; a
+        run that ends in between leaves too low a number in the receipt, which says so. Raises
+        ServiceUnavailableError."""
 
         async def note(found: dict[str, int]) -> None:
             await self._receipts.note(job.company, job.receipt, FIRST, found)
@@ -183,19 +184,19 @@ class DataErasure:
         await note(found)
         if failed is not None:
             raise failed
-        found |= {"mongodb memories": await self._said_there.forget(job)} if job.people else {}
+        found |= {"mongodb memories": await self._deleted_words.forget(job)} if job.people else {}
         await note(found | {TOLD: 1})
         return found
 
-    async def _everywhere(self, job: Erasure) -> None:
+    async def _erase_everywhere(self, job: Erasure) -> None:
         # From now on facts about what was said before are known to be late.
         before = replace(job, up_to=LogPosition(self._log.era, await self._log.end()))
         await self._tombstones.keep(before, self._clock.now())
         # First the services that publish facts about the user, then the streams: what those no longer hold, nobody
         # projects or reads again.
-        emptied = await self._emptied(job)
+        elsewhere = await self._erase_elsewhere(job)
         plan = await self._bus.plan(job)
-        found = plan.found | {"redis": len(await self._cache.keys(job))} | emptied
+        found = plan.found | {"redis": len(await self._cache.keys(job))} | elsewhere
         stored = await self._store.found(job) | {"files": await self._files.count(job)}
         await self._receipts.note(job.company, job.receipt, FIRST, stored | found)
         await self._bus.carry_out(plan)

@@ -77,7 +77,7 @@ class Exports:
         """As much of one conversation as fits, the cursor after it, and its size in bytes."""
         name, cursor = str(place.conversation), place.messages
         behind = ExportCursor(place.after, place.ended)
-        state = (await self._conversations.load([(company, name)])).get((company, name))
+        state = await self._conversations.get(company, name)
         if state is None or state.person is None or state.person.user_id != user:
             return None, behind, 0
         seen = conversation_view(state)

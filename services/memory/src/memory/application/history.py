@@ -161,7 +161,7 @@ class HistoryReader:
         patience = self._patience if self._log_will_do(up_to) else PATIENCE
         try:
             async with asyncio.timeout(patience), self._floor.same_server():
-                rows, states = await asyncio.gather(
+                rows, state = await asyncio.gather(
                     self._facts.newest_messages(
                         company,
                         conversation,
@@ -169,11 +169,10 @@ class HistoryReader:
                         limit + 1,
                         since=self._at(after) if after else None,
                     ),
-                    self._conversations.load([(company, conversation)]),
+                    self._conversations.get(company, conversation),
                 )
         except TimeoutError as error:
             raise StoreUnavailableError(f"MongoDB did not answer within {patience:g} s") from error
-        state = states.get((company, conversation))
         stored = stored_window(rows, min(floor, up_to), limit, state.seen if state else None)
         if up_to <= floor:
             return stored

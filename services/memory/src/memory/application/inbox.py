@@ -52,7 +52,7 @@ class Inbox:
     async def get(self, company: str, conversation: str) -> ConversationView | None:
         """Returns one conversation as of the request."""
         await self.fresh()
-        state = (await self._conversations.load([(company, conversation)])).get((company, conversation))
+        state = await self._conversations.get(company, conversation)
         return conversation_view(state) if state and state.started_at else None
 
     async def counts(self, company: str, operator: str) -> dict[str, int]:

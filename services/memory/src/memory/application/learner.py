@@ -28,7 +28,7 @@ UNDER_WAY = 1.0
 
 
 class Learner:
-    """Turns into memories."""
+    """Learns facts about customers from their turns and watchlists."""
 
     def __init__(
         self,
@@ -83,12 +83,11 @@ class Learner:
         Raises:
             StoreUnavailableError, ProjectionBehindError, UnknownSequenceError: a retry may succeed.
         """
-        key = (company, conversation)
-        state = (await self._conversations.load([key])).get(key)
+        state = await self._conversations.get(company, conversation)
         if state is None or state.person_position is None:
             # Another replica is perhaps about to store the message that was answered.
             await self._inbox.fresh()
-            state = (await self._conversations.load([key])).get(key)
+            state = await self._conversations.get(company, conversation)
         if state is None or state.person is None or state.person.role != CUSTOMER:
             return None
         found = await self._histories.newest(company, conversation, basis, REACH, exact=True)

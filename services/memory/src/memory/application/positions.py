@@ -122,9 +122,8 @@ class Positions:
         store: its name.
         empty: it is new, so that a missing position means the beginning. In an older store it means that an earlier
             release filled it, up to its consumer's position.
-        every: seconds between two questions to the bus about its consumers, while nothing suggests that the store
-            lost
-            data and little was `taken`; what was processed in between is processed again at the next start.
+        every: seconds between two questions to the bus about its consumers, while little was `taken` and nothing
+            suggests that the store lost data; what was processed in between is processed again at the next start.
         restored: called when the store turns out to be older than it was, or may be.
     """
 

@@ -16,7 +16,7 @@ from runtime.conversation import NewFact
 
 
 class RatingQuestion:
-    """Asks. The fact's id is derived from the conversation, so that repeats are one question."""
+    """Appends the question to a conversation. Its id is derived from the conversation, so that repeats are one."""
 
     def __init__(self, *, conversations: MongoConversations, companies: MongoCompanies, log: StreamLog) -> None:
         self._conversations = conversations
@@ -29,7 +29,7 @@ class RatingQuestion:
         Raises:
             StoreUnavailableError, RuntimeLibraryError: try again later.
         """
-        state = (await self._conversations.load([(company, conversation)])).get((company, conversation))
+        state = await self._conversations.get(company, conversation)
         settings = await self._companies.get(company)
         if state is None or not _is_due(state) or not (settings and settings.config.ask_rating):
             return False

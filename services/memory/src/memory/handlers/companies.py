@@ -35,17 +35,16 @@ from memory.adapters.openid_provider import SECONDS, OpenIdProviders
 from memory.adapters.webhook_client import WebhookPosting
 from memory.application.companies import CompanyRegistry
 from memory.application.sign_in import SignIns
+from memory.deps import Deps
 from memory.domain.identity import IdentityRefusedError
 from memory.domain.openid import SignInRefusedError
 from runtime.auth.seal import Seal
-from runtime.clock import Clock
-from runtime.lifecycle.service import Service
 from runtime.settings import SealSettings
-from runtime.stores.mongo import Database
 
 
-def serve(service: Service, companies: CompanyRegistry, database: Database, clock: Clock) -> None:
-    sightings = MongoSightings(database["sightings"])
+def serve(deps: Deps, companies: CompanyRegistry) -> None:
+    service, clock = deps.service, deps.clock
+    sightings = MongoSightings(deps.asked["sightings"])
 
     async def get(request: CompanyRequest) -> CompanyReply:
         kept = await companies.kept(request.company_id)
@@ -85,11 +84,12 @@ def serve(service: Service, companies: CompanyRegistry, database: Database, cloc
     service.serve(SIGHTINGS, seen)
 
 
-def serve_sign_in(service: Service, companies: CompanyRegistry, clock: Clock, *, local: bool) -> None:
-    """Signing in to the console. `local`: a provider may be on this machine."""
-    posting = WebhookPosting(seconds=SECONDS, local=local)
+def serve_sign_in(deps: Deps, companies: CompanyRegistry) -> None:
+    """Signing in to the console."""
+    service = deps.service
+    posting = WebhookPosting(seconds=SECONDS, local=deps.local)
     service.on_stop(posting.close)
-    sign_ins = SignIns(companies, OpenIdProviders(posting, Seal(SealSettings()), clock))
+    sign_ins = SignIns(companies, OpenIdProviders(posting, Seal(SealSettings()), deps.clock))
 
     async def begin(request: SignInBegin) -> SignInBegun:
         try:

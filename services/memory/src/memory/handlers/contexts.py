@@ -17,8 +17,6 @@ from contracts.context_rpc import (
 from contracts.envelope import CloudEvent
 from contracts.events.market import ActionDecided
 from contracts.memory_rpc import UserRef
-from memory.adapters.chat_log import StreamLog
-from memory.adapters.market import MarketClient
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_executions import MongoExecutions
 from memory.adapters.mongo_summaries import MongoSummaries
@@ -29,11 +27,10 @@ from memory.application.contexts import ContextBuilder, PassageSearch
 from memory.application.conversation_context import PastConversations
 from memory.application.history import HistoryReader
 from memory.application.memories import Memories
+from memory.deps import Deps
 from memory.domain.short_term import UserActivity
 from memory.fact_intake import NO_OWNER, FactIntake, FactType, TakenFact, take_in
-from runtime.clock import Clock
 from runtime.lifecycle.service import Service
-from runtime.stores.mongo import Database
 from runtime.workers.outcomes import Ack, DeadLetter
 
 ACTIONS = FactType("action.decided.v1", "memory-actions", CloudEvent[ActionDecided])
@@ -54,35 +51,26 @@ async def decide(activity: Activity, fact: TakenFact[ActionDecided]) -> Ack | De
 
 
 def serve(
-    service: Service,
-    database: Database,
-    memories: Memories,
-    histories: HistoryReader,
-    short_term: RedisShortTerm,
-    knowledge: PassageSearch,
-    *,
-    market: MarketClient,
-    log: StreamLog,
-    clock: Clock,
-    seconds: float,
+    deps: Deps, memories: Memories, histories: HistoryReader, short_term: RedisShortTerm, knowledge: PassageSearch
 ) -> None:
-    """Serves what memory supplies for a customer's turn. `seconds` is the deadline of each part of a context."""
+    """Serves what memory supplies for a customer's turn."""
+    service, database, clock = deps.service, deps.asked, deps.clock
     conversations = PastConversations(
         histories=histories,
         conversations=MongoConversations(database["conversations"]),
         summaries=MongoSummaries(database["summaries"]),
         uses=MongoExecutions(database["executions"]),
-        market=market,
-        log=log,
+        market=deps.market,
+        log=deps.log,
     )
     contexts = ContextBuilder(
         memories=memories,
         conversations=conversations,
         short_term=short_term,
-        market=market,
+        market=deps.market,
         tools=ToolCatalogue(service.rpc),
         clock=clock,
-        seconds=seconds,
+        seconds=deps.settings.context_part,
         knowledge=knowledge,
     )
 

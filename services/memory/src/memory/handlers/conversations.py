@@ -38,32 +38,25 @@ from contracts.conversation_rpc import (
 from contracts.errors import ErrorCode
 from contracts.inbox import OwnerEvent
 from contracts.owner_rpc import OWNER_SEEN, OwnerSeenReply, OwnerSeenRequest
-from memory.adapters.redis_looks import RedisLooks
 from memory.application.contexts import PassageSearch
 from memory.application.history import HistoryReader
 from memory.application.inbox import Inbox
+from memory.deps import Deps
 from memory.domain.conversation import STATES
 from memory.domain.facts import without_principal
 from memory.domain.inbox_index import InboxQuery
 from memory.errors import StoreUnavailableError
-from memory.ports import InboxFilter, LogClock
+from memory.ports import InboxFilter
 from runtime.errors import RpcError
-from runtime.lifecycle.service import Service
 
 
-def serve(
-    service: Service,
-    histories: HistoryReader,
-    inbox: Inbox,
-    knowledge: PassageSearch,
-    looks: RedisLooks,
-    clock: LogClock,
-) -> None:
+def serve(deps: Deps, histories: HistoryReader, inbox: Inbox, knowledge: PassageSearch) -> None:
+    service = deps.service
     conversations = ConversationMethods(histories, inbox, knowledge)
 
     async def seen(request: OwnerSeenRequest) -> OwnerSeenReply:
-        at = await clock()
-        await looks.note(request.company_id, request.conversation_id, request.operator_id, at, request.up_to_seq)
+        at = await deps.floor.now()
+        await deps.looks.note(request.company_id, request.conversation_id, request.operator_id, at, request.up_to_seq)
         return OwnerSeenReply()
 
     service.serve(HISTORY, conversations.history)

@@ -30,41 +30,27 @@ from contracts.desk_rpc import (
 from contracts.envelope import CloudEvent
 from contracts.events.desk import ConversationUpdated, NoteAdded
 from contracts.streams import FACTS
-from memory.adapters.chat_log import StreamLog
 from memory.adapters.desk_facts import NOTED, UPDATED, BusDeskFacts
-from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_desk import MongoDesk
-from memory.adapters.projection_floor import ProjectionFloor
-from memory.adapters.redis_looks import RedisLooks
 from memory.application.desk import Desk
 from memory.application.inbox import Inbox
 from memory.application.people import People
 from memory.application.rating_question import RatingQuestion
+from memory.deps import Deps
 from memory.domain.desk import RESOLVED, Update
 from memory.fact_intake import FactIntake, FactType, TakenFact, take_in
 from runtime.bus.direct import DirectReader
-from runtime.stores.mongo import Database
 from runtime.workers.outcomes import Ack
 
 UPDATE_FACTS = FactType(UPDATED, "memory-updates", CloudEvent[ConversationUpdated])
 NOTE_FACTS = FactType(NOTED, "memory-notes", CloudEvent[NoteAdded])
 
 
-def serve(
-    intake: FactIntake,
-    *,
-    asked: Database,
-    storing: Database,
-    companies: MongoCompanies,
-    inbox: Inbox,
-    looks: RedisLooks,
-    log: StreamLog,
-    floor: ProjectionFloor,
-) -> Desk:
-    """Serves the desk and consumes its facts; `asked`, `storing`: the database for methods and for consumers."""
-    service = intake.service
-    conversations, stored = MongoConversations(storing["conversations"]), MongoDesk(storing)
+def serve(deps: Deps, intake: FactIntake, inbox: Inbox) -> Desk:
+    """Serves the desk and consumes its facts."""
+    service, companies, looks, log = deps.service, deps.companies, deps.looks, deps.log
+    conversations, stored = MongoConversations(deps.storing["conversations"]), MongoDesk(deps.storing)
     desk = Desk(
         store=stored,
         facts=BusDeskFacts(service.publisher, DirectReader(service.nats, FACTS.name)),
@@ -73,11 +59,11 @@ def serve(
         inbox=inbox,
         looks=looks,
         log=log,
-        clock=floor.now,
+        clock=deps.floor.now,
     )
     people = People(desk=desk, store=stored, conversations=conversations, companies=companies, inbox=inbox, looks=looks)
     question = RatingQuestion(conversations=conversations, companies=companies, log=log)
-    store = MongoDesk(asked)
+    store = MongoDesk(deps.asked)
 
     async def update(request: ConversationUpdate) -> ConversationReply:
         updated = await desk.update(request)

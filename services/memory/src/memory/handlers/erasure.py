@@ -22,9 +22,7 @@ from contracts.streams import FACTS
 from contracts.withdrawal_rpc import WITHDRAW, WITHDRAWN, ResponseRef, WithdrawnReply, WithdrawReply, WithdrawRequest
 from memory.adapters.bus_erasure import StreamErasure
 from memory.adapters.cache_erasure import CacheErasure
-from memory.adapters.chat_log import StreamLog
 from memory.adapters.kept_files import KeptFiles
-from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_erasure import MongoErasure
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_file_shares import MongoFileShares
@@ -33,7 +31,6 @@ from memory.adapters.mongo_retention import MongoRetention
 from memory.adapters.mongo_tombstones import MongoTombstones
 from memory.adapters.mongo_withdrawals import MongoWithdrawals
 from memory.adapters.other_services import OtherServices
-from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.recorded_traces import RecordedTraces
 from memory.application.companies import CompanyRegistry
 from memory.application.company_deletion import CompanyDeletion
@@ -43,14 +40,12 @@ from memory.application.late_facts import Drop, LateFacts
 from memory.application.memories import Memories
 from memory.application.retention import RetentionSweep
 from memory.application.sweeps import PeriodicSweep
+from memory.deps import Deps
 from memory.domain.receipt import receipt_view
 from memory.knowledge.part import KnowledgePart
-from memory.settings import MemorySettings
-from runtime.clock import Clock
 from runtime.lifecycle.service import Service
 from runtime.settings import FileSettings
 from runtime.stores.file_stores import file_store
-from runtime.stores.mongo import Database
 
 TOMBSTONES = timedelta(seconds=FACTS.max_age, days=1)
 """How long tombstones are kept: by then everything that a stream held at the deletion is gone."""
@@ -66,20 +61,16 @@ class ErasureParts:
 
 
 def serve(
-    service: Service,
-    database: Database,
-    settings: MemorySettings,
+    deps: Deps,
     *,
     cache: CacheErasure,
     knowledge: KnowledgePart,
     companies: CompanyRegistry,
     memories: Memories,
     drop: Drop,
-    log: StreamLog,
-    floor: ProjectionFloor,
-    clock: Clock,
 ) -> ErasureParts:
     """Serves deletion. `drop` removes conversations from this process's memory."""
+    service, database, settings, clock = deps.service, deps.asked, deps.settings, deps.clock
     place = FileSettings()
     storage = file_store(place, clock)
     store, bus = MongoErasure(database, knowledge.forget_conversations), StreamErasure(service.nats)
@@ -97,9 +88,9 @@ def serve(
         cache=cache,
         files=files,
         others=others,
-        said_there=DeletedWords(memories, MongoFacts(database["facts"]), clock),
-        log=log,
-        floor=floor,
+        deleted_words=DeletedWords(memories, MongoFacts(database["facts"]), clock),
+        log=deps.log,
+        floor=deps.floor,
         clock=clock,
     )
     deletion = CompanyDeletion(
@@ -114,7 +105,7 @@ def serve(
         await cache.rewrite()
 
     keeping = RetentionSweep(
-        companies=MongoCompanies(database["companies"]),
+        companies=deps.companies,
         store=MongoRetention(database),
         files=files,
         traces=RecordedTraces(service.nats),
@@ -131,8 +122,8 @@ def serve(
             tombstones=tombstones,
             store=store,
             bus=bus,
-            log=log,
-            floor=floor,
+            log=deps.log,
+            floor=deps.floor,
             drop=drop,
             clock=clock,
         ),

@@ -5,13 +5,10 @@ from typing import NamedTuple
 from contracts.proposal_rpc import PROPOSAL_GROUND, PROPOSE
 from memory import fact_tools
 from memory.adapters.announcements import BusAnnouncements
-from memory.adapters.chat_log import StreamLog
-from memory.adapters.market import MarketClient
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_lessons import MongoLessons
 from memory.adapters.mongo_memories import MongoMemories
 from memory.adapters.mongo_past_conversations import MongoPastConversations
-from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.history import HistoryReader
 from memory.application.inbox import Inbox
 from memory.application.learner import Learner
@@ -19,11 +16,9 @@ from memory.application.lessons import Lessons
 from memory.application.memories import Memories
 from memory.application.message_search import MessageSearch
 from memory.application.proofs import Proofs
+from memory.deps import Deps
 from memory.embeddings.embeddings import Embeddings
 from memory.handlers import search_memory
-from runtime.clock import Clock
-from runtime.lifecycle.service import Service
-from runtime.stores.mongo import Database
 
 
 class LongTerm(NamedTuple):
@@ -36,30 +31,24 @@ class LongTerm(NamedTuple):
 
 
 def serve(
-    service: Service,
-    *,
-    asked: Database,
-    storing: Database,
-    conversations: MongoConversations,
-    announcements: BusAnnouncements,
-    market: MarketClient,
-    inbox: Inbox,
-    histories: HistoryReader,
-    embeddings: Embeddings,
-    log: StreamLog,
-    floor: ProjectionFloor,
-    clock: Clock,
+    deps: Deps, *, announcements: BusAnnouncements, inbox: Inbox, histories: HistoryReader, embeddings: Embeddings
 ) -> LongTerm:
-    """Serves its methods; `asked`, `storing`: the database for methods and for consumers."""
+    """Serves its methods."""
+    service, asked, log, clock = deps.service, deps.asked, deps.log, deps.clock
     memories = Memories(store=MongoMemories(asked["memories"]), announcements=announcements, clock=clock)
     learner = Learner(
-        memories=memories, conversations=conversations, inbox=inbox, histories=histories, market=market, log=log
+        memories=memories,
+        conversations=MongoConversations(asked["conversations"]),
+        inbox=inbox,
+        histories=histories,
+        market=deps.market,
+        log=log,
     )
     searching = MessageSearch(
         past=MongoPastConversations(asked["conversations"], asked["facts"]),
         memories=memories,
         inbox=inbox,
-        floor=floor,
+        floor=deps.floor,
         clock=clock,
         embeddings=embeddings,
     )
@@ -69,4 +58,4 @@ def serve(
     search_memory.serve(service, searching)
     fact_tools.serve(service, memories, histories, log, clock)
     service.on_stop(searching.stop)
-    return LongTerm(memories, learner, Lessons(learner, MongoLessons(storing["lessons"]), log), searching)
+    return LongTerm(memories, learner, Lessons(learner, MongoLessons(deps.storing["lessons"]), log), searching)

@@ -3,7 +3,7 @@ of earlier releases."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import TypeVar
 
@@ -31,13 +31,13 @@ from memory.application.positions import Positions, ProjectionSource, process_al
 from memory.application.projection import Projection
 from memory.application.sweeps import PeriodicSweep
 from memory.application.usage import Usages
+from memory.deps import Deps
 from memory.domain.short_term import KEPT
 from memory.fact_intake import FactType, TakenFact, read_again
 from memory.handlers import contexts, desk, ratings, usage, users
 from memory.knowledge import part as knowledge_part
 from memory.knowledge.part import KnowledgePart
 from runtime.bus.direct import StoredFact
-from runtime.lifecycle.service import Service
 
 DataT = TypeVar("DataT", bound=BaseModel)
 
@@ -50,18 +50,17 @@ POSITIONS_EVERY = 5.0
 
 
 def watch(
-    service: Service,
+    deps: Deps,
     kept: MongoPositions,
     redis: Redis,
     mongodb_sources: tuple[ProjectionSource, ...],
     redis_sources: tuple[ProjectionSource, ...],
     *,
-    now: Callable[[], datetime],
     empty: bool,
-    every: float,
     restored: Callable[[], None],
 ) -> tuple[Positions, tuple[PeriodicSweep, ...]]:
     """MongoDB's positions, and the sweeps of both stores; `empty`: MongoDB is new."""
+    service, now, every = deps.service, deps.clock.now, deps.settings.positions_sweep
     consumers = BusConsumers(service.nats)
     of_mongodb = Positions(
         "mongodb",

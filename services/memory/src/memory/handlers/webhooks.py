@@ -35,8 +35,8 @@ from memory.application.channel_delivery import ChannelDelivery
 from memory.application.companies import CompanyRegistry
 from memory.application.sweeps import PeriodicSweep
 from memory.application.webhook_delivery import Deliveries
+from memory.deps import Deps
 from memory.domain.channels import genuine
-from memory.settings import MemorySettings
 from runtime.bus.connection import subscribe
 from runtime.errors import RpcError
 from runtime.lifecycle.service import Service
@@ -51,18 +51,13 @@ EVERY = 15.0
 
 
 async def deliver(
-    service: Service,
-    settings: MemorySettings,
-    table: WebhookTable,
-    companies: CompanyRegistry,
-    echoes: RedisEchoes,
-    *,
-    local: bool,
+    deps: Deps, table: WebhookTable, companies: CompanyRegistry, echoes: RedisEchoes
 ) -> tuple[WebhookFeed, PeriodicSweep]:
     """The parts to start and stop; the delivering worker is added to the service."""
+    service, settings = deps.service, deps.settings
     feed = WebhookFeed(service.nats, table)
     table.changed = feed.follow
-    posting = WebhookPosting(seconds=settings.webhook_timeout, local=local)
+    posting = WebhookPosting(seconds=settings.webhook_timeout, local=deps.local)
     service.on_stop(posting.close)
     chatwoot = ChatwootApi(posting)
     _serve_channels(service, table, chatwoot, echoes)

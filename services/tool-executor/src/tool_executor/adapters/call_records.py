@@ -78,7 +78,7 @@ _UNANSWERED = 1000
 
 
 class RedisCallRecords:
-    """See ports.CallRecords. `keep`: seconds that a call with side effects is remembered."""
+    """Claims and results of calls in Redis. `keep`: seconds that a call with side effects is remembered."""
 
     def __init__(self, store: RedisStore, renewals: Renewals, keep: int) -> None:
         self._store = store

@@ -50,7 +50,7 @@ class Message(_Camel):
         return "\n".join(cast("str", part["text"]) for part in self.parts if _kind(part) == "text")
 
     def sent(self) -> SentMessage:
-        """The message for the conversation; raises A2AError if a part is of an unsupported kind, and Refused."""
+        """The message for the conversation; raises A2AError if a part is of an unsupported kind, and RefusedError."""
         return sent_message(self.message_id, (_part(one) for one in self.parts), "message.parts")
 
     def answer(self) -> bool | None:

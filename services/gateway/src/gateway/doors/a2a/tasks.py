@@ -265,7 +265,7 @@ class Tasks:
             facts += [Fact.of(ChatKind(one.kind), one.seq, one.event) for one in known]
             if reply.complete or not known:
                 break
-        facts = await self.api.standing.facts_now(company, conversation, facts, self.caller.subject)
+        facts = await self.api.action_states.facts_now(company, conversation, facts, self.caller.subject)
         frames = [orjson.loads(told) for fact in facts if (told := server_frames.of_fact(conversation, fact))]
         tasks: list[Task] = []
         rules = AnswerRules.of(await self.api.companies.get(company))

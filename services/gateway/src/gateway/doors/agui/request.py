@@ -34,7 +34,7 @@ class ResumeEntry(_AguiModel):
         """Whether it is a yes. Closing the question is not a yes.
 
         Raises:
-            Refused: BAD_FIELD, the payload says neither yes nor no, or more than was asked for.
+            RefusedError: BAD_FIELD, the payload says neither yes nor no, or more than was asked for.
         """
         if self.status == "cancelled":
             return False
@@ -51,7 +51,7 @@ class ResumeEntry(_AguiModel):
 
     @property
     def edits(self) -> Json | None:
-        """The new values that come with a yes; raises Refused: BAD_FIELD."""
+        """The new values that come with a yes; raises RefusedError: BAD_FIELD."""
         given = cast("Json", self.payload).get("editedArgs") if isinstance(self.payload, dict) else None
         if given is not None and not isinstance(given, dict):
             raise bad_field("resume", "editedArgs is an object")
@@ -70,7 +70,7 @@ class RunAgentInput(_AguiModel):
     resume: list[ResumeEntry] | None = Field(default=None, max_length=100)
 
     def new_messages(self) -> list[SentMessage]:
-        """The user's messages at the end, after the last one of anybody else; raises Refused."""
+        """The user's messages at the end, after the last one of anybody else; raises RefusedError."""
         if self.messages and self.messages[-1].get("role") not in ROLES:
             raise bad_field(f"messages[{len(self.messages) - 1}].role", f"one of {', '.join(ROLES)}")
         return new_messages(self.messages, _parts)
@@ -79,7 +79,7 @@ class RunAgentInput(_AguiModel):
         """The client's results of handed calls, by call.
 
         Raises:
-            Refused: BAD_FIELD.
+            RefusedError: BAD_FIELD.
         """
         found: dict[str, Json] = {}
         for index in range(first_new(self.messages) - 1, -1, -1):

@@ -54,7 +54,7 @@ class ChannelEvents:
         if await self._api.threads.newest(place.caller, place.conversation) and await commands.find_sent(place, key):
             return
         subject = f"{self._company}/{place.caller.subject}"
-        self._api.door.message(subject, subject, opens_conversation=False)
+        self._api.limits.message(subject, subject, opens_conversation=False)
         await commands.send_as_visitor(place, MessageDraft(key, event.text, event.at.locale))
 
     async def _follow_owner(self, standing: ChatwootConversation, *, given_back: bool) -> None:

@@ -187,7 +187,7 @@ class ChatCompletionRequest(Sampling, Open):
 def request_of(
     body: ChatCompletionRequest, *, company: str, request_id: str, principal: str, language: Language | None, door: str
 ) -> CompleteRequest:
-    """The request to an agent; raises Refused BAD_FIELD, naming the parameter."""
+    """The request to an agent; raises RefusedError BAD_FIELD, naming the parameter."""
     check_parameters(body.model_extra or {}, _NOT_DONE)
     messages = _messages_of(body)
     tools = [
@@ -248,7 +248,7 @@ def _messages_of(body: ChatCompletionRequest) -> list[CompletionMessage]:
 
 
 def shape_of(body: ChatCompletionRequest) -> TextShape | None:
-    """The format that the answer is checked against; None: any text. Raises Refused BAD_FIELD."""
+    """The format that the answer is checked against; None: any text. Raises RefusedError BAD_FIELD."""
     wanted = body.response_format
     if wanted is None or wanted.type == "text":
         return None
@@ -273,7 +273,7 @@ def sampling_of(body: Sampling) -> Sampling | None:
 
 
 def check_parameters(sent: Mapping[str, object], not_done: Mapping[str, NotDone]) -> None:
-    """Raises Refused BAD_FIELD, naming the first unsupported parameter with an effect."""
+    """Raises RefusedError BAD_FIELD, naming the first unsupported parameter with an effect."""
     for name, value in sent.items():
         neutral, instead = not_done.get(name, ((value,), ""))
         if value is not None and value not in neutral:
@@ -325,7 +325,7 @@ def _content(message: ChatMessage, at: str) -> tuple[str, list[CompletionPicture
 
 
 def _picture(part: ContentPart, where: str, number: int) -> CompletionPicture:
-    """The picture, with its kind determined from its content; raises Refused."""
+    """The picture, with its kind determined from its content; raises RefusedError."""
     url = part.image_url.url if part.image_url is not None else None
     head, _, content = (url or "").partition(",")
     if not head.startswith("data:image/") or not head.endswith(";base64"):

@@ -146,7 +146,7 @@ _INSTRUCTS = frozenset({"system", "developer"})
 
 
 def check(body: CreateResponse) -> None:
-    """Raises Refused BAD_FIELD, naming the first unsupported parameter."""
+    """Raises RefusedError BAD_FIELD, naming the first unsupported parameter."""
     check_parameters(body.model_extra or {}, _NOT_DONE)
     for index, name in enumerate(body.include or ()):
         if name not in _HARMLESS:
@@ -183,8 +183,8 @@ def takes_approvals(body: CreateResponse, client: str) -> bool:
 
 
 def text_of(content: str | list[MessagePart] | None, at: str, *, first: int = 0) -> str:
-    """The text of a message's content or of a result, with parts counted from `first`; raises Refused BAD_FIELD for
-    anything but text."""
+    """The text of a message's content or of a result, with parts counted from `first`; raises RefusedError (BAD_FIELD)
+    for anything but text."""
     if content is None:
         raise bad_field(at, "is missing")
     if isinstance(content, str):
