@@ -50,7 +50,9 @@ def test_a_customer_without_any_tools_hears_that_they_cannot_be_reached() -> Non
     [
         ("since Christmas", "since 2011-12-25"), ("desde navidad", "desde 2011-12-25"),
         ("on new year's eve", "on 2011-12-31"), ("in march", "in march 2012"), ("en octubre", "en octubre 2011"),
-        ("in march 2009", "in march 2009"), ("feliz navidad", "feliz navidad"),
+        ("in march 2009", "in march 2009"), ("in the second quarter", "in Q2 2012"), ("q4 return", "Q4 2011 return"),
+        ("y el trimestre pasado?", "y Q2 2012?"), ("second quarter of 2009", "second quarter of 2009"),
+        ("feliz navidad", "feliz navidad"),
     ],
 )  # fmt: skip
 def test_holidays_and_months_are_the_last_ones(text: str, dated: str) -> None:
@@ -64,6 +66,11 @@ def test_holidays_and_months_are_the_last_ones(text: str, dated: str) -> None:
 )  # fmt: skip
 def test_a_run_until_now_is_not_the_longest_one(query: str) -> None:
     assert read_question(query, ("MSFT",)).figures == ["current_streak"]
+
+
+def test_a_close_on_the_first_day_and_a_line_of_days_are_read() -> None:
+    assert read_question("what did fb close at on its first day", ("FB",)).figures == ["base"]
+    assert read_question("is ibm above its 50 day line", ("IBM",)).figures == ["averages"]
 
 
 BOTH = ["price of AAPL", "is that better than msft"]
@@ -84,6 +91,8 @@ BOTH = ["price of AAPL", "is that better than msft"]
          {"symbol": "IBM", "condition": "<=", "price": 190.0}),
         ("what moved microsoft", [], "get_news", {"symbol": "MSFT"}),
         ("cual es mi peor accion", ["RSI de IBM"], "get_portfolio", {}),
+        ("anything waiting to be filled?", [], "get_pending_orders", {}),
+        ("cual fue su mejor dia", ["price of IBM"], "get_performance", {"tickers": ["IBM"], "period": "1y"}),
         ("y ordenes?", [], "get_pending_orders", {}),
         ("rsi of fb on 2012-09-05", [], "get_indicators", {"end": "2012-09-05"}),
         ("espera, cancelalo", ["compra 2 AAPL"], "cancel_paper_order", {}),

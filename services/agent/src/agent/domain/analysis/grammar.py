@@ -117,6 +117,9 @@ class _QuestionReader:
             found.most["drawdowns"] = 1
             by_kind["stretch"].append("drawdowns")
         stretches = self._looked_at(stretches, by_kind, every)
+        if stretches == [ALL_TIME] and patterns.FIRST_DAY.search(folded(self._query)):
+            for names in (found.figures, *by_kind.values()):  # the price of that day, and not of now
+                names[:] = ["base" if one in ("price", "close") else one for one in names]
         self._past_prices(stretches, by_kind)
         if any(one.arguments for one in stretches) and "stretch" not in by_kind and rule is None:
             found.now_only = [*by_kind.get("company", []), *by_kind.get("standing", [])]

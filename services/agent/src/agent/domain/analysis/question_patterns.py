@@ -41,11 +41,16 @@ MEAN = r"(?:moving |simple ){0,3}(?:averages?|sma|ma|dma)"
 MEDIA = r"(?:sma|medias?(?: moviles| movil| simples?){0,3})"
 NUMBER = r"\d{1,3}(?:[- ]?(?:day|session|dia|sesion|d)\w*)?-?"
 AVERAGES = re.compile(
-    rf"\b(?P<a>{NUMBER}(?: ?(?:,|/|and|or) {NUMBER}){{0,6}})[- ]{{0,4}}{MEAN}\b|\b(?P<d>\d{{1,3}})dma\b"
+    rf"\b(?P<a>{NUMBER}(?: ?(?:,|/|and|or) {NUMBER}){{0,6}})[- ]{{0,4}}(?:{MEAN}|(?:day|session)s?[- ]line)\b|"
+    rf"\b(?P<d>\d{{1,3}})dma\b"
     rf"|\b{MEDIA} (?:de |a |\()?(?P<b>\d{{1,3}}(?: ?(?:,|/|y|o|a|con|sobre) (?:la )?(?:de |"
     rf"la de )?\d{{1,3}}){{0,6}})\)?(?: (?:sesiones|dias|days|sessions))?"
 )
 WHOLE_AVERAGE = re.compile(rf"\b(?:{MEAN}|{MEDIA})\b(?! true)")
+FIRST_DAY = re.compile(
+    r"\b(?:first (?:trading )?day|(?:ipo|listing) day|day (?:of|it) (?:its )?(?:ipo|listed|listing|went public|debut)|"
+    r"primer dia|dia (?:de su salida a bolsa|que salio a bolsa))\b"
+)
 FROM_THE_TOP = re.compile(
     r"\b(?:de mejor(?:es)? a peor(?:es)?|best to worst|winners first|strongest first|de mayor a menor|"
     r"de mas (?:\w+ )?a menos|(?:highest|largest|most|best)(?: \w+)? first|descending|"

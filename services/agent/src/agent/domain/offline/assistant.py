@@ -155,7 +155,8 @@ def respond(
     elif results and (wish.calls or wish.intent not in (Intent.UNKNOWN, Intent.SITE)):
         results = [one for one in results if one[0] == _LIST] or results
         told = "\n".join(answer_from(*one, question, language) for one in results)
-        unread = unread_beside(wish.calls[0][0], question) if [one for one, _ in wish.calls] in _LOOK_UPS else []
+        looked_up = [one for one, _ in wish.calls] in _LOOK_UPS and asks(question)
+        unread = unread_beside(wish.calls[0][0], question) if looked_up else []
         response = SayText(f"{told}\n{left_out(unread, language)}" if unread else told)
     elif wish.intent is Intent.GREETING and company is not None and language in company.assistant.greeting:
         response = SayText(company.assistant.greeting[language])

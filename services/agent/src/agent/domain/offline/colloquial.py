@@ -91,6 +91,7 @@ _LONGEST = 600
 _SAID: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), instead)
     for pattern, instead in (
+        (r"\b(?:a couple(?: of)?|un par(?: de)?)\b", "2"),
         # Money.
         (rf"(?P<n>{_COUNT}) (?:varos|pavos|lucas|mangos|pesos)\b", r"\g<n> dólares"),
         (rf"(?P<n>{_COUNT}) (?:quid|smackers)\b", r"\g<n> dollars"),

@@ -33,6 +33,14 @@ _OF_MONTH = re.compile(
     re.IGNORECASE,
 )
 _IN_MONTH = re.compile(rf"\b(?P<in>in|during|en|durante) (?P<month>{_MONTH})\b(?!,? (?:of |del? )?\d)", re.IGNORECASE)
+_QUARTER = re.compile(
+    r"\b(?:(?:the |el )?(?P<which>q[1-4]|first|second|third|fourth|primer|segundo|tercer|cuarto)"
+    r"(?: (?:quarter|trimestre)|(?<=q[1-4]))|"
+    r"(?:the )?(?:last|previous) quarter|(?:el )?trimestre (?:pasado|anterior))\b"
+    r"(?!,? (?:of |del? )?\d{4})",
+    re.IGNORECASE,
+)
+_ORDINALS = ("first primer q1", "second segundo q2", "third tercer q3", "fourth cuarto q4")
 _HOLIDAYS = {
     "24 december": r"christmas eve|nochebuena", "25 december": r"christmas(?: day)?|navidad",
     "31 december": r"new year\W?s eve|nochevieja", "1 january": r"(?:the )?new year(?:\W?s(?: day)?)?|a[nñ]o nuevo",
@@ -69,9 +77,14 @@ def with_past_days(text: str, today: date, *, over: bool = False) -> str:
         of = MONTHS[match["month"].lower()]
         return f"{match[0]} {today.year - (of > today.month)}"
 
+    def quarter(match: re.Match[str]) -> str:
+        now, which = (today.month + 2) // 3, (match["which"] or "").lower()
+        number = next((at for at, one in enumerate(_ORDINALS, 1) if which and which in one.split()), now - 1 or 4)
+        return f"Q{number} {today.year - (number > now or (not which and now == 1))}"
+
     if _TO_COME.search(text):
         return text
-    return _IN_MONTH.sub(month, _OF_MONTH.sub(last, _PAST.sub(named, with_holidays(text))))
+    return _IN_MONTH.sub(month, _QUARTER.sub(quarter, _OF_MONTH.sub(last, _PAST.sub(named, with_holidays(text)))))
 
 
 def with_holidays(text: str) -> str:

@@ -239,9 +239,10 @@ def _bars(body: Fields, language: Language) -> str:
 def _dates(body: Fields, language: Language) -> str:
     lines: list[str] = []
     for symbol, one in cast("dict[str, Fields]", body.get("tickers") or {}).items():
-        known = ((kind, one.get(f"next_{kind}_date")) for kind in ("earnings", "dividend"))
-        said = [_say(kind, language, day=moment(str(date), language)) for kind, date in known if date]
-        lines.append(f"- {symbol}: {', '.join(said) or _say('no_date', language)}")
+        known = {kind: one.get(f"next_{kind}_date") for kind in ("earnings", "dividend")}
+        said = [_say(kind, language, day=moment(str(on), language) if on else _say("undated", language))
+                for kind, on in known.items()]  # fmt: skip
+        lines.append(f"- {symbol}: {', '.join(said) if any(known.values()) else _say('no_date', language)}")
     lines += [f"- {_say('no_data_of', language, symbol=one['ticker'])}" for one in _list(body, "errors")]
     return "\n".join([_say("dates", language), *lines, "", _source(body, language)])
 

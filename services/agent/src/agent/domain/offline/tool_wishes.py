@@ -127,7 +127,13 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     amends = talk_words.AMENDS.search(said) or (row is None and talk_words.YES_BUT.search(said))
     amends = "?" not in text and amends is not None and short
     earlier = _earlier(schemas, before, past=amends) if before else None
-    if row is not None and row.tool == "get_price" and not own and earlier is not None and OF_A_STRETCH.search(said):
+    if (
+        row is not None
+        and row.tool in ("get_price", "market_snapshot")
+        and not own
+        and earlier is not None
+        and OF_A_STRETCH.search(said)
+    ):
         row = None  # the highest close of the time that was spoken of
     if earlier is not None and row is None and (one_of := one_of_several(earlier, own, said)) is not None:
         if one_of.intent is Intent.UNREAD or one_of.way == "cancel" or one_of.missing:
