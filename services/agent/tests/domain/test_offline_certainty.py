@@ -170,3 +170,58 @@ def test_how_much_it_is_after_two_quoted_sections_is_of_what_was_asked_before() 
     )
     before = [{"role": "user", "content": "for a signature?"}, {"role": "assistant", "content": said}]
     assert answered("how much is it", found, "en", *before) == "Signature: Price 12 €. [1]"
+
+
+def test_how_many_there_are_is_told_by_their_number_and_not_by_their_prices() -> None:
+    prices = passage("Prices", "| Item | Night |\n| --- | --- |\n| Pitch with power (10 A) | 19 € |\n| Pitch | 14 € |")
+    rules = passage("Rules", "# Rules\n\n- A pitch takes six people.\n- Dogs are kept on a lead.")
+    lake = passage("Lake", "# By the lake\n\nThe site has 120 pitches near the lake. We open at Easter.")
+    said = answered("how many pitches do you have?", [prices, rules, lake], "en")
+    assert said.startswith("The site has 120 pitches near the lake.")
+
+
+def test_a_complete_question_is_of_nothing_that_was_asked_before() -> None:
+    site = [
+        passage(
+            "Rules",
+            "# Cancelling\n\nWho cancels three days before gets no money back.\n\n"
+            "# Rules\n\nCampfires are never allowed.",
+        ),
+        passage("Refunds", "# Refunds\n\nMoney is sent back within three days."),
+    ]
+    before = (
+        {"role": "user", "content": "can i get my money back if i cancel 3 days before?"},
+        {"role": "assistant", "content": "Who cancels three days before gets no money back. [1]"},
+    )
+    assert answered("are campfires allowed?", site, "en", *before) == answered("are campfires allowed?", site, "en")
+
+
+def test_a_price_right_after_what_this_is_is_any_of_the_site() -> None:
+    site = [
+        passage("a", "# Welcome\n\nWe are a school of weaving, for adults and children."),
+        passage("Prices", "# Prices\n\n| Class | Month |\n| --- | --- |\n| Loom | 70 € |\n| Basket | 40 € |"),
+    ]
+    first = {"role": "user", "content": "Hi! What exactly is this?"}
+    told = answered("Hi! What exactly is this?", site, "en")
+    assert told == "We are a school of weaving, for adults and children. [1]"
+    said = answered("and how much is it?", site, "en", first, {"role": "assistant", "content": told})
+    assert said == "Loom: Month 70 €. Basket: Month 40 €. [2]"
+
+
+def test_what_is_only_mentioned_is_not_sold() -> None:
+    site = [passage("Lessons", "# Lessons\n\nDrums start at eight years; piano, guitar and strings at six.")]
+    assert is_unknown(answered("do you sell guitar strings?", site, "en"))
+    shop = [passage("Shop", "# Shop\n\nGuitar strings cost 9 € a set.")]
+    assert answered("do you sell guitar strings?", shop, "en") == "Guitar strings cost 9 € a set. [1]"
+
+
+def test_how_old_is_carried_to_what_is_asked_next() -> None:
+    site = [
+        passage("Lessons", "# Lessons\n\nWe teach drums, flute and oboe."),
+        passage("Beginners", "# Beginners\n\nDrums start at the age of eight."),
+    ]
+    before = (
+        {"role": "user", "content": "at what age can you start with drums?"},
+        {"role": "assistant", "content": "Drums start at the age of eight. [1]"},
+    )
+    assert is_unknown(answered("and with the oboe?", site, "en", *before))

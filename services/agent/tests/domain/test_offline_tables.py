@@ -122,3 +122,12 @@ def test_what_follows_a_question_for_a_price_asks_for_one_of_something_else() ->
     said = answered("and for babies?", [baths, prices], "en", *before)
     assert "Under 3: Night free" in said
     assert "Child (3 to 11)" not in said
+
+
+def test_the_price_of_a_column_that_was_told_of_is_in_its_row_of_prices() -> None:
+    packs = passage("Packs", "| | Blue | Red |\n| --- | --- | --- |\n| Lessons | 5 | 20 |\n| Price | 140 € | 480 € |")
+    before = (
+        {"role": "user", "content": "how many lessons does Red have?"},
+        {"role": "assistant", "content": "Lessons: Blue 5, Red 20. [1]"},
+    )
+    assert answered("and what does it cost?", [packs], "en", *before) == "Price: Blue 140 €, Red 480 €. [1]"

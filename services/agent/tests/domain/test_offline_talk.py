@@ -241,6 +241,7 @@ def test_a_question_about_oneself_is_answered_with_what_one_has_told(
         ("is someone there overnight", False),
         ("are any people there all night?", False),
         ("¿hay alguien ahí toda la noche?", False),
+        ("¿los lunes por la tarde hay alguien?", False),
         ("do you need a person: name and phone?", False),
     ],
 )

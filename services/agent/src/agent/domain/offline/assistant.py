@@ -293,7 +293,7 @@ def _site_question(
     leaning = before[-1] if before and (goes_on(question) or leans(question) or is_vague(terms(question))) else ""
     if leaning and len(before) > 1 and (goes_on(leaning, 3) or leans(leaning)):
         leaning = f"{before[-2]}\n{leaning}"  # it leans on the one before it in turn
-    leaning = "" if asks_what_this_is(plain(leaning)) else leaning
+    leaning = "" if asks_what_this_is(leaning) else leaning
     answered = said[-1] if said and not tells_nothing(said[-1]) else ""
     earlier = before[-1] if before else ""
     told = next((one for one in reversed(said) if not tells_nothing(one)), "")

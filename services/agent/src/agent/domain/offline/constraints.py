@@ -164,6 +164,8 @@ def carried(question: str, before: str) -> list[frozenset[str]]:
         needed = [TAKES]
     elif shapes.HOW_LONG.search(earlier):
         needed = [shapes.DURATION]
+    elif _HOW_OLD.search(earlier) and not _ASKS_ITSELF.search(said):
+        needed = [_AGE]
     elif _PRICED.search(earlier) and not _ASKS_ITSELF.search(said):
         needed = [shapes.COST]
     return [*needed, *([shapes.CLOCK] if TOLD_CLOCK.search(said) else [])]
@@ -175,6 +177,9 @@ def without_how_long(text: str) -> str:
 
 
 _SHORT = 5
+_AGE = frozenset(("=age",))
+_TELLS_AGE = dict(shapes.SAID_AS)["=age"]
+_HOW_OLD = re.compile(r"\b(?:que edad|(?:wh?at|which) age|how (?:old|young))\b")
 _PRICED = re.compile(f"{shapes.HOW_PRICED.pattern}|{shapes.COSTS.pattern}")
 _ASKS_ITSELF = re.compile(
     "|".join(one.pattern for one in (shapes.ASKS_WHICH, shapes.DO_YOU, shapes.MAY, shapes.OBLIGED))
@@ -217,6 +222,8 @@ def fits(question: str, before: str, quoted: Sequence[Excerpt]) -> bool:
         if keys == TAKES and not any(takes(one.text) for one in quoted):
             return False
         if keys == shapes.DURATION and not _LONG.search(text):
+            return False
+        if keys == _AGE and not _TELLS_AGE.search(text):
             return False
         if keys == shapes.COST and not (_MONEY.search(text) or _FREE.search(plain(text))):
             return False

@@ -12,7 +12,7 @@ from agent.domain.offline.concepts import ANOTHER_TERM
 from agent.domain.offline.constraints import FREE_OR_PAID, carried
 from agent.domain.offline.evidence import tells
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.lexicon import keys_in
+from agent.domain.offline.lexicon import keys_in, keys_of
 from agent.domain.offline.other_cases import is_another_case
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import TELLS, as_a_whole
@@ -70,7 +70,11 @@ def doubts(
     if as_a_whole(question, before, among.passages):
         return list(chosen), True
     index, must, places = among.index, needed(question), {(one.url, one.heading) for one in chosen}
-    whole = likely(question, earlier, told, among)
+    asked = terms(FREE_OR_PAID.sub(" ", question))
+    spots = [at for at, one in enumerate(among.passages) if one in chosen]
+    untold = [word for word in _untold(asked, spots, among) if not asked[word] & shapes.TOLD_OTHERWISE]
+    # Who asks a complete question that is told as a whole asks it of nothing that was spoken of before.
+    whole = likely(question, earlier, told, among) if before or untold else likely(question, "", "", among)
     sections = [
         one
         for one in whole
@@ -79,9 +83,6 @@ def doubts(
         or any(index.holds(must, at) and tells(question, index.section(at)) for at in one.sentences)
     ]
     mine = [one for one in sections if one.place in places]
-    asked = terms(FREE_OR_PAID.sub(" ", question))
-    spots = [at for at, one in enumerate(among.passages) if one in chosen]
-    untold = [word for word in _untold(asked, spots, among) if not asked[word] & shapes.TOLD_OTHERWISE]
     if not any(_MONTH & keys for keys in asked.values()):
         # What holds in one month is the exception.
         untold += ["=month" for at in spots if shapes.A_MONTH_ALONE.match(among.passages[at].text)][:1]
@@ -93,6 +94,9 @@ def doubts(
         return _with_neighbours(chosen, asked, must, among), True
     untold += [word for word in asked if _is_name(word) and all(not index.has(asked[word], at) for at in spots)]
     another = is_another_case(question, earlier, told, spots, among)
+    many = None if before else shapes.HOW_MANY.search(plain(question))
+    if many and not (untold or another) and any(index.counts(keys_of(many["what"]), at) for at in spots):
+        return _with_neighbours(chosen, asked, must, among), True
     share = sum(one.likelihood for one in mine) / sum(one.likelihood for one in sections)
     far_behind = whole[0].likelihood >= CERTAIN and sum(one.likelihood for one in mine) < _FAR_BEHIND
     if not (untold or another or nearer) and called is None and sections[0] in mine and not far_behind:

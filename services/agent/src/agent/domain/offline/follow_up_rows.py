@@ -15,7 +15,7 @@ from agent.domain.text_features import plain
 
 _MOST = 3
 """Rows of an answer."""
-_LOOKS = (SHAPED | SHOWN) - LENGTH
+_LOOKS = (SHAPED | SHOWN | {"=free", "=percent"}) - LENGTH
 """What is seen by its look; for how long something is wanted need not stand in a row of prices."""
 _Terms = Mapping[str, frozenset[str]]
 

@@ -105,16 +105,16 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
             return Wish(Intent.NOT_YET)
         waits = decision == "confirm" and after_an_order(before[-3:], schemas)
         return Wish(Intent.TOOL, (("get_pending_orders", {}),)) if waits else Wish(Intent.FINE)
-    if found is None and asks_what_this_is(said):
+    if found is None and asks_what_this_is(text):
         return Wish(Intent.ABOUT)
     if found is not None or _PAGE not in schemas:
         return found or Wish(Intent.UNKNOWN)
     return Wish(Intent.SITE, missing=("symbol",) if of_which else ())
 
 
-def asks_what_this_is(said: str) -> bool:
-    """Whether a text (plain) asks what the company is or does."""
-    bare = talk_words.THIS_PLACE.sub("this", talk_words.YOU_ALL.sub("you", said))
+def asks_what_this_is(text: str) -> bool:
+    """Whether a text asks what the company is or does."""
+    bare = talk_words.THIS_PLACE.sub("this", talk_words.YOU_ALL.sub("you", plain(past_greeting(text))))
     return talk_words.IS_ABOUT.search(bare) is not None and not terms(bare)
 
 

@@ -12,11 +12,15 @@ from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_in, words_of
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.questions import needed, specific_words, terms
+from agent.domain.offline.shapes import SHAPES
 from agent.domain.text_features import plain, stem
 
 _DONE = re.compile(r"\b(?:sell|happen|leav|work|mak|bring|vend|pas|ocurr|suced|dej|funcion|hac|tra)\w*\b")
 """What is asked about a thing, in words that by themselves find no passage."""
+_SOLD = {stem("sell"), stem("vender")}
+"""What is told by a price, too."""
 _DENIES = re.compile(r"\b(?:not|cannot|without|never|no|sin|nunca|\w+n['’]t|(?:ca|wo|do|does|did|is|are)nt)\b")
+_PRICE = dict(SHAPES)["=price"]
 _IF = re.compile(r"^\W*(?:if|when|si|cuando)\b")
 _POINTS = re.compile(r"\b(?:s?he|hers?|him|they|them|those|that one|ell[oa]s?|es[oa]s?|ese)\b")
 """What points to somebody or something that was spoken of."""
@@ -43,9 +47,11 @@ def _is_only_mentioned(question: str, asked: _Terms, chosen: Sequence[Excerpt], 
     """Whether one word is all that is shared, is no heading's or row's, and what the question says happens to it is not
     told: food is not sold because "no food after 8pm" has it."""
     specific, done = specific_words(asked), {stem(word) for word in _DONE.findall(plain(question))}
-    if len(specific) != 1 or not done or needed(question):
+    if not specific or (len(specific) > 1 and not done <= _SOLD) or not done or needed(question):
         return False
     named = any(one.row or asked[specific[0]] & keys_in(f"{one.heading} {one.title}") for one in chosen)
+    if done <= _SOLD and any(_PRICE.search(one.text) for one in chosen):
+        return False
     return not named and not any(done & {stem(word) for word in words_of(section)} for section in sections)
 
 

@@ -70,6 +70,7 @@ class PassageIndex:
         self._said = [one.text for one in passages]
         self._heading = [one.heading for one in passages]
         self._row = [one.row for one in passages]
+        self._of_table = [one.row and not one.item for one in passages]
         self._texts = [words_of(one.text) for one in passages]
         self._written = [{stem(word) for word in one} for one in self._texts]
         self._sections = _section_texts(passages)
@@ -246,7 +247,7 @@ class PassageIndex:
 
     def counts(self, keys: frozenset[str], at: int) -> bool:
         """Whether a passage says how many there are of something: a number before it, or a cell of a table."""
-        if self._row[at] and keys & self._own[at] and any(map(str.isdigit, self._said[at])):
+        if self._of_table[at] and keys & self._own[at] and measured(self._said[at].partition(":")[2]):
             return True
         if (
             keys & self._under[at]

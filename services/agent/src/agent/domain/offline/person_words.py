@@ -190,7 +190,7 @@ def _unwanted(said: str, match: re.Match[str]) -> bool:
     clause = _CLAUSE.split(said[: match.start()])[-1].lstrip()
     before = re.sub(r"[^\w\s']+", " ", clause)
     before = " ".join(before.split())
-    if _IS_THERE.search(said) and _WHO_OR_WHEN.search(said[match.start() :]):
+    if _IS_THERE.search(said) and _WHO_OR_WHEN.search(clause + said[match.start() :]):
         return True
     if _WHY_NOT.search(before):
         return False
