@@ -91,3 +91,8 @@ def test_what_lacks_its_side_is_asked_for_it() -> None:
     assert isinstance(said, SayText)
     assert "whether to buy or to sell" in said.text
     assert wish_in(text, SCHEMAS).calls[0][1]["quantity"] == 4.0
+
+
+@pytest.mark.parametrize("text", ["Buy three IBM for me on paper", "Ponme una compra de 3 IBM limitada a 190"])
+def test_what_is_said_beside_an_order_does_not_stop_it(text: str) -> None:
+    assert wish_in(text, SCHEMAS).calls[0][1]["quantity"] == 3.0

@@ -39,8 +39,9 @@ def test_the_chosen_reading_is_answered_and_gone_on_with() -> None:
     assert response.calls == (("get_news", {"symbol": "MSFT"}),)
 
 
-def test_a_customer_without_any_tools_hears_that_they_cannot_be_reached() -> None:
-    said = respond([{"role": "user", "content": "IBM price"}], {}, "en", plan="free", knowledge=KnowledgeFound())
+@pytest.mark.parametrize("text", ["IBM price", "my portfolio", "buy 3 IBM"])
+def test_a_customer_without_any_tools_hears_that_they_cannot_be_reached(text: str) -> None:
+    said = respond([{"role": "user", "content": text}], {}, "en", plan="free", knowledge=KnowledgeFound())
     assert isinstance(said, SayText)
     assert TEXTS["offline.tools_away"].said_in("en") in said.text
 

@@ -164,8 +164,9 @@ def respond(
         response = SayText(plain_answer(wish, language, offered, missed=missed, demo=demo))
     if isinstance(response, SayText) and (is_unknown(response.text) or response.text == not_searched(language)):
         response = _otherwise(question, wish, before, said, offered, results, language) or response
-        if plan and not set(offered) - _OF_THE_AGENT:
-            response = SayText(tools_away(language))
+    unserved = isinstance(response, SayText) and (wish.withheld is not None or is_unknown(response.text))
+    if unserved and plan and not set(offered) - _OF_THE_AGENT:
+        response = SayText(tools_away(language))
     if isinstance(response, SayText) and plan and not wish.calls and MY_PLAN.search(plain(question)):
         more = terms(MY_PLAN.sub(" ", plain(question))) and not is_unknown(response.text)
         rest = f"\n{response.text}" if more else ""

@@ -107,7 +107,7 @@ _KINDS = {"stop_price": re.compile(r"\bstop\b"), "limit_price": re.compile(r"\bl
 """What an order is called that waits for a price."""
 _WHOLE_PERCENT = 0.2
 """A risk from which on it is told in per cent, and not as a share."""
-_AN_ORDER = re.compile(r"\b(?:an?|una?) (?=(?:\w+ )?(?:order|orden|venta|compra|sale|stop|limit)\b)")
+AN_ORDER = re.compile(r"\b(?:an?|una?) (?=(?:\w+ )?(?:order|orden|venta|compra|sale|stop|limit)\b)")
 """It counts no shares."""
 _COUNT = rf"(?:\d+|{'|'.join(NUMBERS)}|(?:half )?an? dozen|(?:una|media) docena)"
 TAKES = (
@@ -193,7 +193,7 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
     `point`: 1.000 is one, unless it is a sum of money, of which nobody writes three decimals."""
     for pattern in DATES:
         said = pattern.sub(" ", said)
-    said = _AN_ORDER.sub("", said)
+    said = AN_ORDER.sub("", said)
     said = in_figures(said) if "quantity" in wanted else large_in_figures(said)
     numbers = list(re.finditer(rf"(?<![\w.]){NUMBER}", said))
     found: dict[str, float] = {}

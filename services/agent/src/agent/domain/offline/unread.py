@@ -11,7 +11,7 @@ from agent.domain.number_words import in_figures
 from agent.domain.offline.changes import ALL_BUT, SHARE
 from agent.domain.offline.conditions import POLITE, YES
 from agent.domain.offline.key_words import put_right
-from agent.domain.offline.slots import AT_MARKET, NEGATED, NUMBER, PAID, TAKES_PROFIT, sides_said
+from agent.domain.offline.slots import AN_ORDER, AT_MARKET, NEGATED, NUMBER, PAID, TAKES_PROFIT, sides_said
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import language_of, number_of, plain, symbols_in, word_set
 from agent.domain.tickers import NAMES
@@ -136,7 +136,7 @@ def unread_figure(text: str, said: str, wish: Wish) -> str:
     """The first figure of the text (`said`: plain) that the orders do not have, or that may be read in two ways."""
     if wish.way in _WORKED_OUT:
         return ""
-    said, point = in_figures(said), language_of(text, "es") == "en"
+    said, point = in_figures(AN_ORDER.sub("", said)), language_of(text, "es") == "en"
     told = [value for _, arguments in wish.calls for value in arguments.values() if isinstance(value, int | float)]
     told += [100 * abs(1 - value) for _, given in wish.calls for name, value in given.items() if name.startswith("of_")]
     spent = [float(wish.shown)] if re.fullmatch(r"[\d.]+", wish.shown) else []
