@@ -13,6 +13,7 @@ from agent.domain.analysis import asked
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.question_patterns import COSTS
 from agent.domain.assist import read_improved
+from agent.domain.claims.agreement import as_figures
 from agent.domain.claims.spoken_frame import without_frame
 from agent.domain.knowledge import MARK
 from agent.domain.number_words import in_figures
@@ -49,6 +50,8 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (without_frame, "no, usually an rsi above from -1 to march the 5 " * 800),
     (MARK.search, " " * 40_000),
     (promised, "ok--" * 10_000),
+    (as_figures, "IBM traded within a range of 5 " * 2_000),
+    (as_figures, "5% a little more at " * 3_000),
     (TAKES_BACK.search, "borra el de " + "." * 40_000 + " x"),
     (about_memory, "-" * 40_000),
     (about_memory, "eso de " + "borralo-" * 5_000),

@@ -26,7 +26,7 @@ from memory.domain.long_term.asked_notes import notes_in
 from memory.domain.long_term.attributes import changing
 from memory.domain.long_term.concepts import content, plain
 from memory.domain.long_term.endings import endings
-from memory.domain.long_term.own_words import speaks_of_oneself
+from memory.domain.long_term.own_words import IS_MINE, speaks_of_oneself
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact
 from memory.domain.long_term.speech import meant, statements, unquoted
 from memory.domain.long_term.standing_orders import is_standing_order
@@ -58,12 +58,6 @@ _FIELDS = (("user_notes", "userNotes"), ("preferences", "preferences"), ("older_
 _NAMES = frozenset(name for _, name in _FIELDS)
 _MOST = {"user_notes": NOTES, "preferences": PREFERENCES, "older_notes": OLDER}
 _FIGURE = re.compile(r"\d")
-_IS_MINE = re.compile(
-    r"(?!(?:that|this|it|what|who|which|here|there|is|eso|es[ae]|est[aeo]|que|cual|quien|aqui|ahi)\b)(?:\w+ ){1,4}"
-    r"(?:(?:is|are|was)(?: not)?|(?:no )?(?:es|son|era)) (?:my|our|mis?|nuestr[oa]s?) "
-    r"(?!(?:\w+ )?(?:question|order|pregunta|duda|orden)\b)\w"
-)
-"""What a thing that it names is to its writer: "gold is my favourite asset"."""
 _STOPS = re.compile(r"[.,;:!?]+(?=\s|$)|[¡¿]")
 _PRONOUN = re.compile(r"\b(?:it|them|those|one|lo|los|las)\b(?! (?:que|de)\b)", re.I)
 """What of it is meant stands in another clause of its sentence."""
@@ -244,7 +238,7 @@ def _with_what_is_over(sentence: str, clauses: Sequence[str], clause: str) -> st
 def _says_something_lasting(sentence: str) -> bool:
     """Whether a sentence that no rule knows speaks of its writer, and of a matter or a figure, or says what something
     is to them: "I live off 900 euros"."""
-    about = kinds(sentence) or _FIGURE.search(sentence) or _IS_MINE.match(plain(sentence))
+    about = kinds(sentence) or _FIGURE.search(sentence) or IS_MINE.match(plain(sentence))
     return speaks_of_oneself(sentence) and bool(about)
 
 

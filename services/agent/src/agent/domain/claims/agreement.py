@@ -101,7 +101,11 @@ _SPELLED = re.compile(
     rf"\b(?:{'|'.join(_COUNTS)})\b(?= (?:percent|per cent|por ciento|(?:percentage |basis )?points|puntos)\b)", re.I
 )
 _IN_MONTH = re.compile(rf"\b\d{{1,2}} (?:of |de )?({'|'.join(MONTHS)})\b", re.I)
-_BARE_DAY = re.compile(r"\b(?:on the \d{1,2}(?:st|nd|rd|th)|el d[ií]a \d{1,2})\b(?! (?:of|de)\b)", re.I)
+_BARE_DAY = re.compile(
+    r"\b(?:(?:on )?the \d{1,2}(?:st|nd|rd|th)|el (?:d[ií]a )?\d{1,2})\b"
+    r"(?! ?(?:of|de|%|[.,]\d|por ciento|d[oó]lares)(?!\w))",
+    re.I,
+)
 _BARE_AMOUNT = re.compile(
     rf"(?:{_N}) ?(?P<unit>mil millones|millones|(?:b|m|tr)illion|bn)\b(?! (?:de )?(?:mil|"
     rf"bill))[^.;%\d]{{0,40}}?\b(?:frente a|"
@@ -121,6 +125,41 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _YEAR_BESIDE = re.compile(
     r"\b(?:(?:the|in the|al|el) )?(?:(?P<next>following year|year after|next year|a[nñ]o siguiente)|year before|"
     r"previous year|a[nñ]o anterior)\b",
+    re.I,
+)
+_RANGE = re.compile(
+    rf"\b(?:(?:has |have |se )?(?:trad|rang|mov|swung|swing|fluctuat|oscil)\w*(?: (?:with)?in)?|"
+    r"(?:\w+ )?(?:price )?(?:range|rango)"
+    rf"(?: (?:was|is|fue|es))?)(?: (?:an? range|un rango|precios?))?(?: (?:of|between|from|de|entre|desde))? "
+    rf"(?P<a>{_N}(?: d[oó]lares)?) ?(?:and|to|y|al?|hasta|-|–) (?P<b>{_N})(?![\d.,]*\d)(?! ?%)",
+    re.I,
+)
+_THAN_AGO = re.compile(
+    rf"\b(?:(?P<up>higher|up|above|m[aá]s (?:alt[oa]s?|arriba)|por encima)|lower|down|below|m[aá]s (?:baj[oa]s?|abajo)|"
+    rf"por debajo) (?:than|where|que|de) (?:(?:it|they|its price) (?:was|were|stood) )?(?:hace )?(?P<n>an?|one|una?|"
+    rf"{'|'.join(NUMBERS)}|\d+) (?P<unit>{_UNITS})(?:e?s)?(?: ago)?\b",
+    re.I,
+)
+_SAME_AS = re.compile(
+    rf"(?P<n>(?:{_N}) ?%),? (?:igual que|lo mismo que|tanto como|the same as|as much as) (?P<whom>\w+)", re.I
+)
+_MONEY = re.compile(
+    r"\b(?:(?P<lost>(?:has |have )?lost|(?:ha |han )?perdi(?:[oó]|eron|do)|losing)|(?:has |have )?made|"
+    r"(?:ha |han )?gan(?:[oó]|aron|ado)|making) (?:money|dinero)\b",
+    re.I,
+)
+_LITTLE = re.compile(
+    rf"(?P<a>{_N}) ?%(?P<whom>[^.;%\d]{{0,40}}?) (?:a (?:little|bit|touch|shade)|slightly|somewhat|algo|un poco) "
+    rf"(?:(?P<more>more|higher|better|m[aá]s|mejor)|less|lower|worse|menos|peor),? "
+    rf"(?:at |with |by |con )?(?P<b>{_N}) ?%",
+    re.I,
+)
+"""Microsoft returned 17.8%, IBM a little less at 16.8%."""
+_WITHIN = re.compile(rf"\b(?:between|entre(?: un| el)?) (?P<a>{_N}) ?%? (?:and|y)(?: un| el)? (?P<b>{_N}) ?%", re.I)
+_DAYS_UP = re.compile(
+    r"\b(?P<n>\d+) (?:sesiones|d[ií]as) (?:(?P<es>al alza|alcistas|de subidas?|en positivo)|a la baja|bajistas|"
+    r"de (?:ca[ií]das?|bajadas?)|en negativo)\b|"
+    r"\b(?:closed|ended|finished) (?:(?P<en>up|higher)|down|lower) on (?P<m>\d+) (?:days|sessions)\b",
     re.I,
 )
 _NOT = re.compile(r"\b(?:not|no|nor|ni|never|nunca)\b|n't\b")
@@ -144,6 +183,31 @@ def with_each_average(said: str) -> str:
 def with_its_high(said: str) -> str:
     """A sentence in which "at its high: 0.1% below it" is "0.1% below its high"."""
     return _BELOW_IT.sub(r"\1 its high", said) if _HIGH.search(said) else said
+
+
+def as_figures(said: str) -> str:
+    """A sentence in which "traded between 158 and 210" is a low and a high, "higher than a year ago" is "up over the
+    last year", "lost money" is "fell", "19%, igual que IBM" says 19% of IBM too, and
+    "130 sesiones al alza" are "130 up days"."""
+    said = _MONEY.sub(lambda match: "fell" if match["lost"] else "rose", said)
+    said = _RANGE.sub(lambda match: f"had a low of {match['a']} and a high of {match['b']}", said)
+    said = _THAN_AGO.sub(_moved_since, said)
+    said = _SAME_AS.sub(lambda match: f"{match['n']}, and {match['whom']} {match['n']}", said)
+    said = _WITHIN.sub(lambda match: f"more than {match['a']}% and less than {match['b']}%", said)
+    said = _LITTLE.sub(lambda match: f"{match['a']}%{match['whom']} {match['b']}%" if _is_so(match) else match[0], said)
+    return _DAYS_UP.sub(
+        lambda match: f"had {match['n'] or match['m']} {'up' if match['es'] or match['en'] else 'down'} days", said
+    )
+
+
+def _is_so(match: re.Match[str]) -> bool:
+    return (_value(match["b"]) > _value(match["a"])) == bool(match["more"])
+
+
+def _moved_since(match: re.Match[str]) -> str:
+    count = NUMBERS.get(match["n"].lower(), match["n"])
+    span = match["unit"] if match["n"].lower() in ("a", "an", "one", "un", "una") else f"{count} {match['unit']}s"
+    return f"{'up' if match['up'] else 'down'} over the last {span}"
 
 
 def with_its_unit(said: str) -> str:
@@ -183,6 +247,8 @@ def agrees(low: str) -> bool:
     for match in chain(_SPAN.finditer(low), _THEN.finditer(low), _GREW.finditer(low)):
         if (_value(match["b"]) > _value(match["a"])) != bool(match["up"]):
             return False
+    if not all(map(_is_so, _LITTLE.finditer(low))):
+        return False
     for match in chain(_AHEAD.finditer(low), _OVER_ITS.finditer(low)):
         if (_value(match["a"]) > _value(match["b"])) != bool(match["more"]):
             return False

@@ -16,6 +16,7 @@ from itertools import chain
 from agent.domain.claims import sentence_patterns as patterns
 from agent.domain.claims.agreement import (
     agrees,
+    as_figures,
     beside_the_close,
     has_owner,
     with_each_average,
@@ -143,7 +144,7 @@ class ClaimChecker:
         return tuple(dict.fromkeys(reason for one in told if _SAYS.search(one) for reason in self._reasons(one)))
 
     def _reasons(self, sentence: str) -> tuple[str, ...]:
-        said = with_its_unit(with_each_unit(beside_the_close(_MARKS.sub(" ", sentence))))
+        said = with_its_unit(with_each_unit(as_figures(beside_the_close(_MARKS.sub(" ", sentence)))))
         said = with_each_average(with_its_high(said))
         years = {self._year} if self._year else {int(year) for year in _YEAR.findall(said)}
         if len(years) == 1:

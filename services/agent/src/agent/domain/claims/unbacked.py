@@ -23,11 +23,13 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "a multiple that no tool gave",
         re.compile(
-            r"\b(?:doubl(?:ed|es)|tripl(?:ed|es)|quadrupl\w+|halved|twice|(?:two|three|four|five) times|\w+fold|"
+            r"\b(?:doubl(?:ed|es)|tripl(?:ed|es)|quadrupl\w+|halved|twice|"
+            r"(?:two|three|four|five|six|seven|eight|nine|ten) times(?! (?:its |trailing )?earnings)|\w+fold|"
             rf"half (?:of )?{_WHOLE} (?:value|price|worth)|an? (?:third|quarter|fifth|tenth) of {_WHOLE}|"
             r"(?:se )?(?:duplic|triplic|cuadruplic)(?:o|aron|ado|a|an)|(?:ha |han )?doblad[oa]|"
             rf"(?:el |la )?(?:doble|triple) (?:de|que)|la mitad (?:de|que)|"
-            rf"un (?:tercio|cuarto|quinto|decimo) de {_WHOLE}|(?:dos|tres|cuatro) veces)\b"
+            rf"un (?:tercio|cuarto|quinto|decimo) de {_WHOLE}|(?:dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez) "
+            r"veces(?! (?:sus |los )?beneficios?))\b"
         ),
     ),
     (
@@ -149,6 +151,7 @@ _TIMES = re.compile(
 )
 _AS_MUCH = re.compile(r" as (?:much|many|high|large|deep)[:,]? \(?\d")
 """Behind a multiple: its own number is the second one, as in "IBM fell 22%, and AAPL twice as much: 57%"."""
+_WORTH = re.compile(r"\b(?:worth|valued|valen?|valuad[oa])\b")
 _RATIO = {name: ratio for name, ratio, _ in _SHARES}
 _ABOUT = 0.15
 """How far a multiple that is said in a word may be off."""
@@ -184,26 +187,31 @@ def is_multiple(
 ) -> bool | None:
     """Whether the two numbers of a sentence, or without numbers its one figure of two tickers, are that many times each
     other, the first of the second or, of money that was put in, the second of the first; None: it says no such thing,
-    or there are no such numbers."""
+    or there are no such numbers. Where no period is said, one in which it is so is enough."""
     match = next((one for one in _TIMES.finditer(low) if one.lastgroup), None)
     if match is None or any(claim.number is not None and claim.number.part for claim in claims):
         return None
     told = {claim.number: claim for claim in claims if claim.number is not None and not claim.number.times}
     if len(told) > 1:
-        values: list[float | None] = [number.readings[0][0] * number.scale for number in told]
+        values = [number.readings[0][0] * number.scale for number in told]
         if any("growth" in claim.figures for claim in told.values()) or _AS_MUCH.match(low, match.end()):
             values.reverse()
+        pairs = [(values[0], values[1])] if len(values) == 2 and len({number.percent for number in told}) == 1 else []
     else:
+        pairs = list[tuple[float, float]]()
         tickers = [token.value for token in tokens if token.kind == "ticker"]
         figures = {token.value for token in tokens if token.kind == "figure"}
         figures |= {claim.figures for claim in claims if claim.relation in ("more", "less")}
-        figures = figures or {("return",)}
-        periods = [token.value for token in tokens if token.kind == "period"] or [asked]
-        found = (value_of(facts, one, min(figures), [str(periods[0])]) for one in tickers if len(figures) == 1)
-        values = list(found)
-    if len(values) != 2 or None in values or len({number.percent for number in told}) > 1:
-        return None
-    one, other = (value or 0.0 for value in values)
+        figures = figures or {("market_cap",) if _WORTH.search(low) else ("return",)}
+        said = [token.value for token in tokens if token.kind == "period"][:1] or [asked] * bool(asked)
+        for period in said or sorted({one.period or "" for one in facts.facts}):
+            found = [value_of(facts, one, min(figures), [period]) for one in tickers if len(figures) == 1]
+            if len(found) == 2 and None not in found:
+                pairs.append((found[0] or 0.0, found[1] or 0.0))
+    return any(_is_so_many(match, one, other) for one, other in pairs) if pairs else None
+
+
+def _is_so_many(match: re.Match[str], one: float, other: float) -> bool:
     count = match["count"] or match["by"]
     wanted = float(count_of(count)) if count else next(_RATIO[name] for name in _RATIO if match[name])
     wanted += 0.5 if match["half_more"] else 0

@@ -74,6 +74,8 @@ def _is_in(period: str, claim: Claim, facts: Facts) -> bool:
 
 
 _PRICES = frozenset(("price", "close"))
+_OF_AMOUNTS = frozenset(("invested", "growth", "final"))
+"""What was put in then, and what became of it."""
 _OF_VERBS = frozenset(("price", "close", "return"))
 """Figures that verbs name by the way: trades at, fell."""
 _STREAKS = ("up_streak", "down_streak")
@@ -271,7 +273,7 @@ def is_of_now(claim: Claim, facts: Facts) -> bool:
     """Whether it tells the number of a figure that is known without a period: that of now."""
     if claim.relation != "is" or claim.number is None or claim.subject is None:
         return False
-    known = facts.of(claim.subject, _named(claim, claim.number))
+    known = (one for one in facts.of(claim.subject, _named(claim, claim.number)) if one.figure not in _OF_AMOUNTS)
     return any(one.period is None and _fits(one, claim.number, claim.move) for one in known)
 
 

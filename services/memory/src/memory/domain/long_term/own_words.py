@@ -67,6 +67,13 @@ _ABOUT_NOW = re.compile(
     r"questions|point|apologies|bad|screen|message|pregunta|preguntas|duda|pantalla|mensaje|disculpas)\b"
 )
 
+IS_MINE = re.compile(
+    r"(?!(?:that|this|it|what|who|which|here|there|is|eso|es[ae]|est[aeo]|que|cual|quien|aqui|ahi)\b)(?:\w+ ){1,4}"
+    r"(?:(?:is|are|was)(?: not)?|(?:no )?(?:es|son|era)) (?:my|our|mis?|nuestr[oa]s?) "
+    r"(?!(?:\w+ )?(?:question|order|pregunta|duda|orden)\b)\w"
+)
+"""What a thing that it names is to its writer: "gold is my favourite asset"."""
+
 
 def speaks_of_oneself(statement: str) -> bool:
     """Whether a statement (no question) may say something lasting of its writer."""
