@@ -15,12 +15,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ByteSize, Field, SecretStr, TypeAdapter, ValidationError, field_validator
 from pydantic.fields import FieldInfo
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SecretsSettingsSource,
-    SettingsConfigDict,
-)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SecretsSettingsSource, SettingsConfigDict
 
 from contracts.streams import STREAMS, Stream
 
@@ -308,20 +303,26 @@ class TokenSettings(EnvSettings):
         return several if len(several) > 1 else [written]
 
 
+_SHORTEST_KEY = 32
+
+
+def _are_long(value: SecretStr) -> SecretStr:
+    if any(len(key) < _SHORTEST_KEY for key in _keys(value)):
+        raise ValueError(f"each key needs {_SHORTEST_KEY} characters at least")
+    return value
+
+
+LongKeys = Annotated[SecretStr, AfterValidator(_are_long)]
+"""One key, or several with commas between them."""
+
+
 class MarkSettings(EnvSettings):
     """Keys with which gateway, agent and memory mark conversations' facts and journals (runtime.bus.marks)."""
 
-    mark_key: SecretStr | None = Field(
+    mark_key: LongKeys | None = Field(
         default=None,
         description="32 characters or more; several, by commas, while one is replaced: the first one marks",
     )
-
-    @field_validator("mark_key")
-    @classmethod
-    def _keys_are_long(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and any(len(key) < _SHORTEST_KEY for key in _keys(value)):
-            raise ValueError(f"NEXUS_MARK_KEY: each key needs {_SHORTEST_KEY} characters at least")
-        return value
 
     @property
     def keys(self) -> tuple[bytes, ...]:
@@ -332,25 +333,15 @@ class MarkSettings(EnvSettings):
 class SealSettings(EnvSettings):
     """Keys with which memory, agent and tool-executor seal companies' secrets (runtime.auth.seal)."""
 
-    secrets_key: SecretStr | None = Field(
+    secrets_key: LongKeys | None = Field(
         default=None,
         description="32 characters or more; several, by commas, while one is replaced: the first one seals",
     )
-
-    @field_validator("secrets_key")
-    @classmethod
-    def _keys_are_long(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and any(len(key) < _SHORTEST_KEY for key in _keys(value)):
-            raise ValueError(f"NEXUS_SECRETS_KEY: each key needs {_SHORTEST_KEY} characters at least")
-        return value
 
     @property
     def keys(self) -> tuple[bytes, ...]:
         """The keys, one by one; none: companies cannot store secrets."""
         return () if self.secrets_key is None else tuple(key.encode() for key in _keys(self.secrets_key))
-
-
-_SHORTEST_KEY = 32
 
 
 def _pems(text: str) -> list[str]:
