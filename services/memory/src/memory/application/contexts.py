@@ -8,17 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from contracts.context_rpc import (
-    ContextConversation,
-    ContextMarket,
-    ContextMemory,
-    ContextPortfolio,
-    ContextRequest,
-    ContextSystem,
-    ContextUser,
-    FullContext,
-    RelevantSymbol,
-)
+from contracts import context_rpc
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.market_rpc import ActiveAlert, MarketEvent, MarketStatusReply
 from contracts.memory_rpc import LongTermMemory
@@ -49,7 +39,7 @@ EVENTS = 20
 class _HeldContext:
     """`portfolio` None: the one received was empty."""
 
-    portfolio: ContextPortfolio | None
+    portfolio: context_rpc.ContextPortfolio | None
     alerts: list[ActiveAlert]
 
 
@@ -78,7 +68,7 @@ class ContextBuilder:
         self._seconds = seconds
         self._knowledge = knowledge
 
-    async def build(self, asked: ContextRequest) -> FullContext:
+    async def build(self, asked: context_rpc.ContextRequest) -> context_rpc.FullContext:
         """The context; missing parts are named in it. It takes at most twice a part's deadline."""
         if asked.market is False:
             return await self._untraded(asked)
@@ -107,7 +97,7 @@ class ContextBuilder:
         elif held.portfolio is None:
             parts.leave_out("portfolio", "the market-adapter returned something that is no portfolio")
         person = _user(asked, known)
-        return FullContext(
+        return context_rpc.FullContext(
             user=person,
             market=_market(status.result(), events.result(), symbols.result(), parts),
             portfolio=held.portfolio if held else None,
@@ -120,7 +110,7 @@ class ContextBuilder:
             missing=parts.missing,
         )
 
-    async def _untraded(self, asked: ContextRequest) -> FullContext:
+    async def _untraded(self, asked: context_rpc.ContextRequest) -> context_rpc.FullContext:
         """The context of a company without trading."""
         company, user = asked.company_id, asked.user_id
         parts = Parts(part(self._seconds))
@@ -134,7 +124,7 @@ class ContextBuilder:
         state = remembering.result()
         known = _told(state.memory, asked.text) if state else None
         person = _user(asked, known)
-        return FullContext(
+        return context_rpc.FullContext(
             user=person,
             conversation=_without_forgotten(conversation.result(), state),
             memory=_memory(known),
@@ -146,7 +136,7 @@ class ContextBuilder:
     async def _holdings(self, company: str, user: str) -> "_HeldContext":
         held = await self._market.holdings(company, user)
         try:
-            portfolio = ContextPortfolio.model_validate(held.portfolio)
+            portfolio = context_rpc.ContextPortfolio.model_validate(held.portfolio)
         except ValidationError:
             return _HeldContext(None, held.alerts[:MOST])
         if len(portfolio.positions) > MOST:
@@ -166,7 +156,7 @@ class ContextBuilder:
             [one.symbol for one in portfolio.positions] if portfolio else (),
         )
 
-    async def _symbols(self, wanted: "Task[list[str]]") -> list[RelevantSymbol]:
+    async def _symbols(self, wanted: "Task[list[str]]") -> list[context_rpc.RelevantSymbol]:
         names = await asyncio.shield(wanted)
         return relevant(names, await self._market.quotes(names)) if names else []
 
@@ -184,8 +174,8 @@ def _told(memory: LongTermMemory, question: str) -> LongTermMemory:
 
 
 def _without_forgotten(
-    conversation: ContextConversation | None, state: Remembered | None
-) -> ContextConversation | None:
+    conversation: context_rpc.ContextConversation | None, state: Remembered | None
+) -> context_rpc.ContextConversation | None:
     """The conversation, its summary without what was forgotten."""
     if conversation is None or conversation.summary is None or state is None or not state.gone:
         return conversation
@@ -194,10 +184,10 @@ def _without_forgotten(
     return conversation.model_copy(update={"summary": summary})
 
 
-def _user(asked: ContextRequest, known: LongTermMemory | None) -> ContextUser:
+def _user(asked: context_rpc.ContextRequest, known: LongTermMemory | None) -> context_rpc.ContextUser:
     """Identity and plan from the token; the rest from what they have said or set."""
     told = known or LongTermMemory()
-    return ContextUser(
+    return context_rpc.ContextUser(
         id=asked.user_id,
         name=asked.name or told.name,
         plan=asked.plan,
@@ -209,20 +199,20 @@ def _user(asked: ContextRequest, known: LongTermMemory | None) -> ContextUser:
     )
 
 
-def _memory(known: LongTermMemory | None) -> ContextMemory | None:
-    return None if known is None else ContextMemory.model_validate(known, from_attributes=True)
+def _memory(known: LongTermMemory | None) -> context_rpc.ContextMemory | None:
+    return None if known is None else context_rpc.ContextMemory.model_validate(known, from_attributes=True)
 
 
 def _market(
     status: MarketStatusReply | None,
     events: Sequence[MarketEvent] | None,
-    symbols: Sequence[RelevantSymbol] | None,
+    symbols: Sequence[context_rpc.RelevantSymbol] | None,
     parts: Parts,
-) -> ContextMarket | None:
+) -> context_rpc.ContextMarket | None:
     if status is None and events is None and symbols is None:
         parts.missing.append("market")
         return None
-    return ContextMarket(
+    return context_rpc.ContextMarket(
         status=status.status if status else None,
         current_time=status.current_time if status else None,
         next_open=status.next_open if status else None,
@@ -234,10 +224,10 @@ def _market(
 
 
 def _system(
-    asked: ContextRequest, person: ContextUser, now: datetime, tools: Mapping[str, str] | None
-) -> ContextSystem:
+    asked: context_rpc.ContextRequest, person: context_rpc.ContextUser, now: datetime, tools: Mapping[str, str] | None
+) -> context_rpc.ContextSystem:
     local = now.astimezone(zone(person.timezone))
-    return ContextSystem(
+    return context_rpc.ContextSystem(
         current_date=local.date(),
         current_time=f"{local:%H:%M}",
         agent_version=asked.agent_version,
