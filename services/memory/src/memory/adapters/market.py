@@ -5,19 +5,7 @@ import time
 from collections.abc import Awaitable, Sequence
 from typing import TypeVar
 
-from contracts.market_rpc import (
-    HOLDINGS,
-    MARKET_EVENTS,
-    MARKET_QUOTES,
-    MARKET_STATUS,
-    Holdings,
-    MarketEvent,
-    MarketEventsRequest,
-    MarketStatusReply,
-    MarketStatusRequest,
-    QuotesRequest,
-    QuoteView,
-)
+from contracts import market_rpc
 from contracts.memory_rpc import UserRef
 from memory.errors import ServiceUnavailableError
 from runtime.calls.deadlines import within
@@ -55,12 +43,14 @@ class MarketClient:
             found |= (await self.quotes(unheard[start : start + ASKED])).keys()
         return frozenset(found)
 
-    async def quotes(self, symbols: Sequence[str]) -> dict[str, QuoteView]:
+    async def quotes(self, symbols: Sequence[str]) -> dict[str, market_rpc.QuoteView]:
         """Prices by symbol, of those that a provider knows."""
         asked = list(dict.fromkeys(symbols))[:ASKED]
         if not asked:
             return {}
-        question = self._rpc.call(MARKET_QUOTES, QuotesRequest(symbols=asked), deadline=within(DEADLINE))
+        question = self._rpc.call(
+            market_rpc.MARKET_QUOTES, market_rpc.QuotesRequest(symbols=asked), deadline=within(DEADLINE)
+        )
         reply = await _answered(question, "what symbols cost")
         # Anything that was not asked for, or is no price, is ignored.
         quotes = {one.symbol: one for one in reply.quotes if one.symbol in asked and _is_price(one.price)}
@@ -71,20 +61,24 @@ class MarketClient:
                 self._hear(failure.ticker, known=False, seconds=UNKNOWN_SECONDS)
         return quotes
 
-    async def status(self) -> MarketStatusReply:
+    async def status(self) -> market_rpc.MarketStatusReply:
         """The state of the sessions now."""
-        question = self._rpc.call(MARKET_STATUS, MarketStatusRequest(), deadline=within(DEADLINE))
+        question = self._rpc.call(market_rpc.MARKET_STATUS, market_rpc.MarketStatusRequest(), deadline=within(DEADLINE))
         return await _answered(question, "whether it is open")
 
-    async def events(self, symbols: Sequence[str]) -> list[MarketEvent]:
+    async def events(self, symbols: Sequence[str]) -> list[market_rpc.MarketEvent]:
         """The upcoming events of these symbols and of the economy, soonest first."""
-        request = MarketEventsRequest(symbols=list(symbols)[:ASKED])
+        request = market_rpc.MarketEventsRequest(symbols=list(symbols)[:ASKED])
         return (
-            await _answered(self._rpc.call(MARKET_EVENTS, request, deadline=within(DEADLINE)), "what lies ahead")
+            await _answered(
+                self._rpc.call(market_rpc.MARKET_EVENTS, request, deadline=within(DEADLINE)), "what lies ahead"
+            )
         ).events
 
-    async def holdings(self, company: str, user: str) -> Holdings:
-        question = self._rpc.call(HOLDINGS, UserRef(company_id=company, user_id=user), deadline=within(DEADLINE))
+    async def holdings(self, company: str, user: str) -> market_rpc.Holdings:
+        question = self._rpc.call(
+            market_rpc.HOLDINGS, UserRef(company_id=company, user_id=user), deadline=within(DEADLINE)
+        )
         return await _answered(question, "what a user holds")
 
     def _hear(self, symbol: str, *, known: bool, seconds: float) -> None:

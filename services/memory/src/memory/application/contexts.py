@@ -8,17 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from contracts.context_rpc import (
-    ContextConversation,
-    ContextMarket,
-    ContextMemory,
-    ContextPortfolio,
-    ContextRequest,
-    ContextSystem,
-    ContextUser,
-    FullContext,
-    RelevantSymbol,
-)
+from contracts import context_rpc
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.market_rpc import ActiveAlert, MarketEvent, MarketStatusReply
 from contracts.memory_rpc import LongTermMemory
@@ -50,7 +40,7 @@ EVENTS = 20
 class _HeldContext:
     """`portfolio` None: the one received was empty."""
 
-    portfolio: ContextPortfolio | None
+    portfolio: context_rpc.ContextPortfolio | None
     alerts: list[ActiveAlert]
 
 
@@ -79,7 +69,7 @@ class ContextBuilder:
         self._seconds = seconds
         self._knowledge = knowledge
 
-    async def build(self, asked: ContextRequest) -> FullContext:
+    async def build(self, asked: context_rpc.ContextRequest) -> context_rpc.FullContext:
         """The context; missing parts are named in it. It takes at most twice a part's deadline."""
         if asked.market is False:
             return await self._untraded(asked)
@@ -108,7 +98,7 @@ class ContextBuilder:
         elif held.portfolio is None:
             parts.leave_out("portfolio", "the market-adapter returned something that is no portfolio")
         person = _user(asked, known)
-        return FullContext(
+        return context_rpc.FullContext(
             user=person,
             market=_market(status.result(), events.result(), symbols.result(), parts),
             portfolio=held.portfolio if held else None,
@@ -121,7 +111,7 @@ class ContextBuilder:
             missing=parts.missing,
         )
 
-    async def _untraded(self, asked: ContextRequest) -> FullContext:
+    async def _untraded(self, asked: context_rpc.ContextRequest) -> context_rpc.FullContext:
         """The context of a company without trading."""
         company, user = asked.company_id, asked.user_id
         parts = Parts(part(self._seconds))
@@ -135,7 +125,7 @@ class ContextBuilder:
         state = remembering.result()
         known = _told(state.memory, asked.text) if state else None
         person = _user(asked, known)
-        return FullContext(
+        return context_rpc.FullContext(
             user=person,
             conversation=_without_forgotten(conversation.result(), state),
             memory=_memory(state, known, asked.text),
@@ -147,7 +137,7 @@ class ContextBuilder:
     async def _holdings(self, company: str, user: str) -> "_HeldContext":
         held = await self._market.holdings(company, user)
         try:
-            portfolio = ContextPortfolio.model_validate(held.portfolio)
+            portfolio = context_rpc.ContextPortfolio.model_validate(held.portfolio)
         except ValidationError:
             return _HeldContext(None, held.alerts[:MOST])
         if len(portfolio.positions) > MOST:
@@ -167,7 +157,7 @@ class ContextBuilder:
             [one.symbol for one in portfolio.positions] if portfolio else (),
         )
 
-    async def _symbols(self, wanted: "Task[list[str]]") -> list[RelevantSymbol]:
+    async def _symbols(self, wanted: "Task[list[str]]") -> list[context_rpc.RelevantSymbol]:
         names = await asyncio.shield(wanted)
         return relevant(names, await self._market.quotes(names)) if names else []
 
@@ -185,8 +175,8 @@ def _told(memory: LongTermMemory, question: str) -> LongTermMemory:
 
 
 def _without_forgotten(
-    conversation: ContextConversation | None, state: Remembered | None
-) -> ContextConversation | None:
+    conversation: context_rpc.ContextConversation | None, state: Remembered | None
+) -> context_rpc.ContextConversation | None:
     """The conversation, its summary without what was forgotten."""
     if conversation is None or conversation.summary is None or state is None or not state.gone:
         return conversation
@@ -195,10 +185,10 @@ def _without_forgotten(
     return conversation.model_copy(update={"summary": summary})
 
 
-def _user(asked: ContextRequest, known: LongTermMemory | None) -> ContextUser:
+def _user(asked: context_rpc.ContextRequest, known: LongTermMemory | None) -> context_rpc.ContextUser:
     """Identity and plan from the token; the rest from what they have said or set."""
     told = known or LongTermMemory()
-    return ContextUser(
+    return context_rpc.ContextUser(
         id=asked.user_id,
         name=asked.name or told.name,
         plan=asked.plan,
@@ -210,24 +200,24 @@ def _user(asked: ContextRequest, known: LongTermMemory | None) -> ContextUser:
     )
 
 
-def _memory(state: Remembered | None, known: LongTermMemory | None, question: str) -> ContextMemory | None:
+def _memory(state: Remembered | None, known: LongTermMemory | None, question: str) -> context_rpc.ContextMemory | None:
     if state is None or known is None:
         return None
     facts = [*state.memory.user_notes, *state.memory.preferences, *state.memory.older_notes]
-    told = ContextMemory.model_validate(known, from_attributes=True)
+    told = context_rpc.ContextMemory.model_validate(known, from_attributes=True)
     return told.model_copy(update={"answering": answering(facts, question)})
 
 
 def _market(
     status: MarketStatusReply | None,
     events: Sequence[MarketEvent] | None,
-    symbols: Sequence[RelevantSymbol] | None,
+    symbols: Sequence[context_rpc.RelevantSymbol] | None,
     parts: Parts,
-) -> ContextMarket | None:
+) -> context_rpc.ContextMarket | None:
     if status is None and events is None and symbols is None:
         parts.missing.append("market")
         return None
-    return ContextMarket(
+    return context_rpc.ContextMarket(
         status=status.status if status else None,
         current_time=status.current_time if status else None,
         next_open=status.next_open if status else None,
@@ -239,10 +229,10 @@ def _market(
 
 
 def _system(
-    asked: ContextRequest, person: ContextUser, now: datetime, tools: Mapping[str, str] | None
-) -> ContextSystem:
+    asked: context_rpc.ContextRequest, person: context_rpc.ContextUser, now: datetime, tools: Mapping[str, str] | None
+) -> context_rpc.ContextSystem:
     local = now.astimezone(zone(person.timezone))
-    return ContextSystem(
+    return context_rpc.ContextSystem(
         current_date=local.date(),
         current_time=f"{local:%H:%M}",
         agent_version=asked.agent_version,

@@ -3,23 +3,7 @@
 Deleting a company is in erasure.py.
 """
 
-from contracts.company_rpc import (
-    COMPANY_CREATE,
-    COMPANY_GET,
-    COMPANY_LIST,
-    COMPANY_PATCH,
-    SIGHTING_NOTE,
-    SIGHTINGS,
-    CompaniesReply,
-    CompaniesRequest,
-    CompanyCreateRequest,
-    CompanyPatchRequest,
-    CompanyReply,
-    CompanyRequest,
-    CompanySaved,
-    SightingNoted,
-    SightingsReply,
-)
+from contracts import company_rpc
 from contracts.identity_rpc import IDENTIFY, IdentifyReply, IdentifyRequest
 from contracts.sign_in_rpc import (
     SIGN_IN_BEGIN,
@@ -46,21 +30,23 @@ def serve(deps: Deps, companies: CompanyRegistry) -> None:
     service, clock = deps.service, deps.clock
     sightings = MongoSightings(deps.asked["sightings"])
 
-    async def get(request: CompanyRequest) -> CompanyReply:
+    async def get(request: company_rpc.CompanyRequest) -> company_rpc.CompanyReply:
         kept = await companies.kept(request.company_id)
         if kept is not None and kept.deleted:
-            return CompanyReply(deleted=kept.version)
-        return CompanyReply(settings=kept)
+            return company_rpc.CompanyReply(deleted=kept.version)
+        return company_rpc.CompanyReply(settings=kept)
 
-    async def create(request: CompanyCreateRequest) -> CompanySaved:
-        return CompanySaved(settings=await companies.create(request.config))
+    async def create(request: company_rpc.CompanyCreateRequest) -> company_rpc.CompanySaved:
+        return company_rpc.CompanySaved(settings=await companies.create(request.config))
 
-    async def patch(request: CompanyPatchRequest) -> CompanySaved:
-        return CompanySaved(settings=await companies.patch(request.company_id, request.version, request.patch))
+    async def patch(request: company_rpc.CompanyPatchRequest) -> company_rpc.CompanySaved:
+        return company_rpc.CompanySaved(
+            settings=await companies.patch(request.company_id, request.version, request.patch)
+        )
 
-    async def page(request: CompaniesRequest) -> CompaniesReply:
+    async def page(request: company_rpc.CompaniesRequest) -> company_rpc.CompaniesReply:
         items, more = await companies.page(request.after, request.limit)
-        return CompaniesReply(items=items, more=more)
+        return company_rpc.CompaniesReply(items=items, more=more)
 
     async def identify(request: IdentifyRequest) -> IdentifyReply:
         try:
@@ -68,20 +54,20 @@ def serve(deps: Deps, companies: CompanyRegistry) -> None:
         except IdentityRefusedError as error:
             return IdentifyReply(problem=str(error))
 
-    async def note(request: SightingNoted) -> SightingsReply:
+    async def note(request: company_rpc.SightingNoted) -> company_rpc.SightingsReply:
         await sightings.note(request.company_id, request.origin, clock.now())
-        return SightingsReply(items=await sightings.of(request.company_id))
+        return company_rpc.SightingsReply(items=await sightings.of(request.company_id))
 
-    async def seen(request: CompanyRequest) -> SightingsReply:
-        return SightingsReply(items=await sightings.of(request.company_id))
+    async def seen(request: company_rpc.CompanyRequest) -> company_rpc.SightingsReply:
+        return company_rpc.SightingsReply(items=await sightings.of(request.company_id))
 
-    service.serve(COMPANY_GET, get)
-    service.serve(COMPANY_CREATE, create)
-    service.serve(COMPANY_PATCH, patch)
-    service.serve(COMPANY_LIST, page)
+    service.serve(company_rpc.COMPANY_GET, get)
+    service.serve(company_rpc.COMPANY_CREATE, create)
+    service.serve(company_rpc.COMPANY_PATCH, patch)
+    service.serve(company_rpc.COMPANY_LIST, page)
     service.serve(IDENTIFY, identify)
-    service.serve(SIGHTING_NOTE, note)
-    service.serve(SIGHTINGS, seen)
+    service.serve(company_rpc.SIGHTING_NOTE, note)
+    service.serve(company_rpc.SIGHTINGS, seen)
 
 
 def serve_sign_in(deps: Deps, companies: CompanyRegistry) -> None:

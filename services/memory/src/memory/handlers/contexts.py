@@ -2,18 +2,7 @@
 
 from functools import partial
 
-from contracts.context_rpc import (
-    CONTEXT,
-    SHORT_TERM_CLEAR,
-    SHORT_TERM_GET,
-    SHORT_TERM_UPDATE,
-    SUMMARY_SAVE,
-    ShortTermCleared,
-    ShortTermReply,
-    ShortTermUpdate,
-    SummarySaved,
-    SummarySaveRequest,
-)
+from contracts import context_rpc
 from contracts.envelope import CloudEvent
 from contracts.events.market import ActionDecided
 from contracts.memory_rpc import UserRef
@@ -74,25 +63,25 @@ def serve(
         knowledge=knowledge,
     )
 
-    async def save_summary(request: SummarySaveRequest) -> SummarySaved:
+    async def save_summary(request: context_rpc.SummarySaveRequest) -> context_rpc.SummarySaved:
         saved, summary = await conversations.save(request, clock.now())
-        return SummarySaved(saved=saved, summary=summary)
+        return context_rpc.SummarySaved(saved=saved, summary=summary)
 
-    async def get(request: UserRef) -> ShortTermReply:
-        return ShortTermReply(memory=await short_term.get(request.company_id, request.user_id))
+    async def get(request: UserRef) -> context_rpc.ShortTermReply:
+        return context_rpc.ShortTermReply(memory=await short_term.get(request.company_id, request.user_id))
 
-    async def update(request: ShortTermUpdate) -> ShortTermReply:
+    async def update(request: context_rpc.ShortTermUpdate) -> context_rpc.ShortTermReply:
         happening = UserActivity(
             clock.now(), request.conversation_id, request.symbols, request.add_actions, request.clear_actions
         )
         await short_term.update(request.company_id, request.user_id, happening)
-        return ShortTermReply(memory=await short_term.get(request.company_id, request.user_id))
+        return context_rpc.ShortTermReply(memory=await short_term.get(request.company_id, request.user_id))
 
-    async def clear(request: UserRef) -> ShortTermCleared:
-        return ShortTermCleared(cleared=await short_term.clear(request.company_id, request.user_id))
+    async def clear(request: UserRef) -> context_rpc.ShortTermCleared:
+        return context_rpc.ShortTermCleared(cleared=await short_term.clear(request.company_id, request.user_id))
 
-    service.serve(CONTEXT, contexts.build)
-    service.serve(SUMMARY_SAVE, save_summary)
-    service.serve(SHORT_TERM_GET, get)
-    service.serve(SHORT_TERM_UPDATE, update)
-    service.serve(SHORT_TERM_CLEAR, clear)
+    service.serve(context_rpc.CONTEXT, contexts.build)
+    service.serve(context_rpc.SUMMARY_SAVE, save_summary)
+    service.serve(context_rpc.SHORT_TERM_GET, get)
+    service.serve(context_rpc.SHORT_TERM_UPDATE, update)
+    service.serve(context_rpc.SHORT_TERM_CLEAR, clear)

@@ -6,35 +6,7 @@ from datetime import UTC, datetime
 
 import orjson
 
-from contracts.conversation_rpc import (
-    CONVERSATION,
-    CONVERSATION_MESSAGES,
-    CONVERSATIONS,
-    FACTS_AFTER,
-    HISTORY,
-    LATEST_CONVERSATION,
-    MESSAGE_BY_ID,
-    SNAPSHOT,
-    ConversationRef,
-    ConversationReply,
-    ConversationsReply,
-    ConversationsRequest,
-    FactsReply,
-    FactsRequest,
-    FactView,
-    HistoryMessage,
-    HistoryReply,
-    HistoryRequest,
-    LatestConversationReply,
-    LatestConversationRequest,
-    MessageByIdReply,
-    MessageByIdRequest,
-    MessagesReply,
-    MessagesRequest,
-    MessageView,
-    SnapshotReply,
-    SnapshotRequest,
-)
+from contracts import conversation_rpc
 from contracts.errors import ErrorCode
 from contracts.inbox import OwnerEvent
 from contracts.owner_rpc import OWNER_SEEN, OwnerSeenReply, OwnerSeenRequest
@@ -59,14 +31,14 @@ def serve(deps: Deps, histories: HistoryReader, inbox: Inbox, knowledge: Passage
         await deps.looks.note(request.company_id, request.conversation_id, request.operator_id, at, request.up_to_seq)
         return OwnerSeenReply()
 
-    service.serve(HISTORY, conversations.history)
-    service.serve(SNAPSHOT, conversations.snapshot)
-    service.serve(FACTS_AFTER, conversations.facts)
-    service.serve(LATEST_CONVERSATION, conversations.latest)
-    service.serve(CONVERSATION, conversations.conversation)
-    service.serve(CONVERSATION_MESSAGES, conversations.messages)
-    service.serve(CONVERSATIONS, conversations.conversations)
-    service.serve(MESSAGE_BY_ID, conversations.message)
+    service.serve(conversation_rpc.HISTORY, conversations.history)
+    service.serve(conversation_rpc.SNAPSHOT, conversations.snapshot)
+    service.serve(conversation_rpc.FACTS_AFTER, conversations.facts)
+    service.serve(conversation_rpc.LATEST_CONVERSATION, conversations.latest)
+    service.serve(conversation_rpc.CONVERSATION, conversations.conversation)
+    service.serve(conversation_rpc.CONVERSATION_MESSAGES, conversations.messages)
+    service.serve(conversation_rpc.CONVERSATIONS, conversations.conversations)
+    service.serve(conversation_rpc.MESSAGE_BY_ID, conversations.message)
     service.serve(OWNER_SEEN, seen)
 
 
@@ -76,7 +48,7 @@ class ConversationMethods:
         self._inbox = inbox
         self._knowledge = knowledge
 
-    async def history(self, request: HistoryRequest) -> HistoryReply:
+    async def history(self, request: conversation_rpc.HistoryRequest) -> conversation_rpc.HistoryReply:
         reading = self._histories.newest(
             request.company_id, request.conversation_id, request.up_to_seq, request.limit, exact=True
         )
@@ -86,7 +58,7 @@ class ConversationMethods:
         else:
             found = await reading
         messages = [
-            HistoryMessage(
+            conversation_rpc.HistoryMessage(
                 id=message.id,
                 seq=message.seq,
                 role=message.role,
@@ -97,18 +69,22 @@ class ConversationMethods:
             for message in found.messages
         ]
         # Its parts have been checked: checking them again would only cost time.
-        return HistoryReply.model_construct(
+        return conversation_rpc.HistoryReply.model_construct(
             messages=messages, up_to_seq=found.up_to, visitor=found.seen.profile, knowledge=said
         )
 
-    async def snapshot(self, request: SnapshotRequest) -> SnapshotReply:
+    async def snapshot(self, request: conversation_rpc.SnapshotRequest) -> conversation_rpc.SnapshotReply:
         found = await self._histories.newest(
             request.company_id, request.conversation_id, request.min_seq, request.limit, exact=False
         )
         events = await self._events(request, found.messages) if request.events and found.messages else None
-        return SnapshotReply.model_construct(messages=list(found.messages), seq=found.up_to, events=events)
+        return conversation_rpc.SnapshotReply.model_construct(
+            messages=list(found.messages), seq=found.up_to, events=events
+        )
 
-    async def _events(self, request: SnapshotRequest, messages: Sequence[MessageView]) -> list[OwnerEvent] | None:
+    async def _events(
+        self, request: conversation_rpc.SnapshotRequest, messages: Sequence[conversation_rpc.MessageView]
+    ) -> list[OwnerEvent] | None:
         """The changes of owner among these messages; if the store is away a chat begins without them."""
         try:
             events = await self._inbox.events(request.company_id, request.conversation_id, None, None)
@@ -117,29 +93,39 @@ class ConversationMethods:
         first = messages[0].created_at if len(messages) >= request.limit else None
         return [event for event in events if first is None or event.created_at >= first]
 
-    async def facts(self, request: FactsRequest) -> FactsReply:
+    async def facts(self, request: conversation_rpc.FactsRequest) -> conversation_rpc.FactsReply:
         page = await self._histories.after(
             request.company_id, request.conversation_id, request.since, request.min_seq, request.limit
         )
         facts = [
-            FactView(seq=fact.seq, kind=fact.kind.value, event=orjson.loads(without_principal(fact.raw)))
+            conversation_rpc.FactView(
+                seq=fact.seq, kind=fact.kind.value, event=orjson.loads(without_principal(fact.raw))
+            )
             for fact in page.facts
         ]
-        return FactsReply(facts=facts, complete=page.complete, gone=page.gone)
+        return conversation_rpc.FactsReply(facts=facts, complete=page.complete, gone=page.gone)
 
-    async def latest(self, request: LatestConversationRequest) -> LatestConversationReply:
-        return LatestConversationReply(conversation_id=await self._inbox.latest(request.company_id, request.user_id))
+    async def latest(
+        self, request: conversation_rpc.LatestConversationRequest
+    ) -> conversation_rpc.LatestConversationReply:
+        return conversation_rpc.LatestConversationReply(
+            conversation_id=await self._inbox.latest(request.company_id, request.user_id)
+        )
 
-    async def conversation(self, request: ConversationRef) -> ConversationReply:
-        return ConversationReply(conversation=await self._inbox.get(request.company_id, request.conversation_id))
+    async def conversation(self, request: conversation_rpc.ConversationRef) -> conversation_rpc.ConversationReply:
+        return conversation_rpc.ConversationReply(
+            conversation=await self._inbox.get(request.company_id, request.conversation_id)
+        )
 
-    async def messages(self, request: MessagesRequest) -> MessagesReply:
+    async def messages(self, request: conversation_rpc.MessagesRequest) -> conversation_rpc.MessagesReply:
         company, conversation = request.company_id, request.conversation_id
         page = await self._inbox.messages(company, conversation, request.limit, request.cursor, latest=request.latest)
         events = await self._inbox.events(company, conversation, request.cursor, page.next, latest=request.latest)
-        return MessagesReply(items=page.items, next=page.next, events=events)
+        return conversation_rpc.MessagesReply(items=page.items, next=page.next, events=events)
 
-    async def conversations(self, request: ConversationsRequest) -> ConversationsReply:
+    async def conversations(
+        self, request: conversation_rpc.ConversationsRequest
+    ) -> conversation_rpc.ConversationsReply:
         which = request.which or request.state or "all"
         if which == "mine" and request.operator_id is None:
             raise RpcError(ErrorCode.BAD_FIELD, "state mine needs operatorId")
@@ -157,9 +143,11 @@ class ConversationMethods:
             return await self._search(request, chosen)
         page = await self._inbox.page(request.company_id, chosen, request.limit, request.cursor)
         order = "waiting" if which == "needs_human" else "activity"
-        return ConversationsReply(items=page.items, next=page.next, order=order, direction=direction)
+        return conversation_rpc.ConversationsReply(items=page.items, next=page.next, order=order, direction=direction)
 
-    async def _search(self, request: ConversationsRequest, chosen: InboxFilter) -> ConversationsReply:
+    async def _search(
+        self, request: conversation_rpc.ConversationsRequest, chosen: InboxFilter
+    ) -> conversation_rpc.ConversationsReply:
         wanted = InboxQuery(
             query=request.query,
             state=chosen.state,
@@ -174,13 +162,13 @@ class ConversationMethods:
         page, complete = await self._inbox.search(
             request.company_id, wanted, request.limit, request.cursor, turned=direction == "asc"
         )
-        return ConversationsReply(
+        return conversation_rpc.ConversationsReply(
             items=page.items, next=page.next, order="activity", direction=direction, complete=complete
         )
 
-    async def message(self, request: MessageByIdRequest) -> MessageByIdReply:
+    async def message(self, request: conversation_rpc.MessageByIdRequest) -> conversation_rpc.MessageByIdReply:
         found = await self._inbox.message(request.company_id, request.conversation_id, request.message_id)
-        return MessageByIdReply(message=found)
+        return conversation_rpc.MessageByIdReply(message=found)
 
 
 def _aware(at: datetime | None) -> datetime | None:

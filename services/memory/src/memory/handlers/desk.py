@@ -3,30 +3,8 @@
 import asyncio
 from functools import partial
 
+from contracts import desk_rpc
 from contracts.conversation_rpc import ConversationReply
-from contracts.desk_rpc import (
-    COLLEAGUES,
-    CONVERSATION_UPDATE,
-    COUNTS,
-    NAMED,
-    NOTE_ADD,
-    NOTES,
-    PERSON_MERGE,
-    REPLIES,
-    REPLY_DELETE,
-    REPLY_PUT,
-    CannedReplies,
-    CannedRepliesRequest,
-    CannedReplyGone,
-    CannedReplyRef,
-    CannedReplyRequest,
-    CannedReplySaved,
-    ConversationUpdate,
-    CountsReply,
-    CountsRequest,
-    NoteReply,
-    NoteRequest,
-)
 from contracts.envelope import CloudEvent
 from contracts.events.desk import ConversationUpdated, NoteAdded
 from contracts.streams import FACTS
@@ -65,43 +43,43 @@ def serve(deps: Deps, intake: FactIntake, inbox: Inbox) -> Desk:
     question = RatingQuestion(conversations=conversations, companies=companies, log=log)
     store = MongoDesk(deps.asked)
 
-    async def update(request: ConversationUpdate) -> ConversationReply:
+    async def update(request: desk_rpc.ConversationUpdate) -> ConversationReply:
         updated = await desk.update(request)
         await people.follow(request)
         return ConversationReply(conversation=updated)
 
-    async def add_note(request: NoteRequest) -> NoteReply:
-        return NoteReply(note=await desk.note(request))
+    async def add_note(request: desk_rpc.NoteRequest) -> desk_rpc.NoteReply:
+        return desk_rpc.NoteReply(note=await desk.note(request))
 
-    async def counts(request: CountsRequest) -> CountsReply:
+    async def counts(request: desk_rpc.CountsRequest) -> desk_rpc.CountsReply:
         who = request.company_id, request.operator_id
         if request.present:
             await inbox.at_desk(*who, request.operator_name)
         counted, unread, new = await asyncio.gather(
             inbox.counts(*who), inbox.unread(*who), desk.named_new(*who, request.operator_name)
         )
-        return CountsReply.model_validate({**counted, "unread": unread, "named": new})
+        return desk_rpc.CountsReply.model_validate({**counted, "unread": unread, "named": new})
 
-    async def replies(request: CannedRepliesRequest) -> CannedReplies:
-        return CannedReplies(items=await store.replies(request.company_id))
+    async def replies(request: desk_rpc.CannedRepliesRequest) -> desk_rpc.CannedReplies:
+        return desk_rpc.CannedReplies(items=await store.replies(request.company_id))
 
-    async def put_reply(request: CannedReplyRequest) -> CannedReplySaved:
+    async def put_reply(request: desk_rpc.CannedReplyRequest) -> desk_rpc.CannedReplySaved:
         await store.put_reply(request.company_id, request.reply)
-        return CannedReplySaved(reply=request.reply)
+        return desk_rpc.CannedReplySaved(reply=request.reply)
 
-    async def delete_reply(request: CannedReplyRef) -> CannedReplyGone:
-        return CannedReplyGone(deleted=await store.delete_reply(request.company_id, request.shortcut))
+    async def delete_reply(request: desk_rpc.CannedReplyRef) -> desk_rpc.CannedReplyGone:
+        return desk_rpc.CannedReplyGone(deleted=await store.delete_reply(request.company_id, request.shortcut))
 
-    service.serve(CONVERSATION_UPDATE, update)
-    service.serve(PERSON_MERGE, people.merge)
-    service.serve(COLLEAGUES, people.colleagues)
-    service.serve(NOTE_ADD, add_note)
-    service.serve(NOTES, desk.notes)
-    service.serve(COUNTS, counts)
-    service.serve(NAMED, desk.named)
-    service.serve(REPLIES, replies)
-    service.serve(REPLY_PUT, put_reply)
-    service.serve(REPLY_DELETE, delete_reply)
+    service.serve(desk_rpc.CONVERSATION_UPDATE, update)
+    service.serve(desk_rpc.PERSON_MERGE, people.merge)
+    service.serve(desk_rpc.COLLEAGUES, people.colleagues)
+    service.serve(desk_rpc.NOTE_ADD, add_note)
+    service.serve(desk_rpc.NOTES, desk.notes)
+    service.serve(desk_rpc.COUNTS, counts)
+    service.serve(desk_rpc.NAMED, desk.named)
+    service.serve(desk_rpc.REPLIES, replies)
+    service.serve(desk_rpc.REPLY_PUT, put_reply)
+    service.serve(desk_rpc.REPLY_DELETE, delete_reply)
 
     async def updated(fact: TakenFact[ConversationUpdated]) -> Ack:
         await take_update(desk, fact)

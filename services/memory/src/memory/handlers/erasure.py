@@ -4,19 +4,8 @@ clients."""
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from contracts import erasure_rpc
 from contracts.company_rpc import COMPANY_DELETE
-from contracts.erasure_rpc import (
-    ERASE,
-    KEEPING,
-    RECEIPT,
-    RECEIPTS,
-    EraseReply,
-    EraseRequest,
-    ReceiptRef,
-    ReceiptReply,
-    ReceiptsReply,
-    ReceiptsRequest,
-)
 from contracts.file_rpc import FILE_KEEP, FileKeepReply, FileKeepRequest
 from contracts.streams import FACTS
 from contracts.withdrawal_rpc import WITHDRAW, WITHDRAWN, ResponseRef, WithdrawnReply, WithdrawReply, WithdrawRequest
@@ -144,27 +133,27 @@ def _serve_deletions(
     receipts: MongoReceipts,
     keeping: RetentionSweep,
 ) -> None:
-    async def erase(request: EraseRequest) -> EraseReply:
+    async def erase(request: erasure_rpc.EraseRequest) -> erasure_rpc.EraseReply:
         company, name, receipt = request.company_id, request.name, request.receipt_id
         if request.kind == "conversation":
             done = await erasure.conversations(request.kind, company, [name], by=request.by, receipt=receipt)
         else:
             done = await erasure.person(request.kind, company, name, by=request.by, receipt=receipt)
-        return EraseReply(receipt=done)
+        return erasure_rpc.EraseReply(receipt=done)
 
-    async def one(request: ReceiptRef) -> ReceiptReply:
+    async def one(request: erasure_rpc.ReceiptRef) -> erasure_rpc.ReceiptReply:
         found = await receipts.get(request.company_id, request.receipt_id)
-        return ReceiptReply(receipt=receipt_view(found) if found else None)
+        return erasure_rpc.ReceiptReply(receipt=receipt_view(found) if found else None)
 
-    async def several(request: ReceiptsRequest) -> ReceiptsReply:
+    async def several(request: erasure_rpc.ReceiptsRequest) -> erasure_rpc.ReceiptsReply:
         page = await receipts.page(request.company_id, request.limit, request.cursor)
-        return ReceiptsReply(items=[receipt_view(one) for one in page.items], next=page.next)
+        return erasure_rpc.ReceiptsReply(items=[receipt_view(one) for one in page.items], next=page.next)
 
     service.serve(COMPANY_DELETE, deletion.delete)
-    service.serve(ERASE, erase)
-    service.serve(RECEIPT, one)
-    service.serve(RECEIPTS, several)
-    service.serve(KEEPING, keeping.preview)
+    service.serve(erasure_rpc.ERASE, erase)
+    service.serve(erasure_rpc.RECEIPT, one)
+    service.serve(erasure_rpc.RECEIPTS, several)
+    service.serve(erasure_rpc.KEEPING, keeping.preview)
 
 
 def _serve_withdrawals(service: Service, withdrawals: MongoWithdrawals) -> None:

@@ -1,23 +1,9 @@
 """Users' memory, and their tool calls, from which memory learns too."""
 
+from contracts import memory_rpc
 from contracts.channels import ChatKind
 from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolCallCompleted
-from contracts.memory_rpc import (
-    MEMORY_DELETE,
-    MEMORY_EXPORT,
-    MEMORY_GET,
-    MEMORY_MEANT,
-    MEMORY_PATCH,
-    USER_FORGET,
-    MeantReply,
-    MeantRequest,
-    MemoryDeleteReply,
-    MemoryPatchRequest,
-    MemoryReply,
-    UserForgotten,
-    UserRef,
-)
 from contracts.symbols import InvalidSymbolError, parse_symbol
 from memory.adapters.mongo_executions import MongoExecutions
 from memory.application.erasure import DataErasure
@@ -68,18 +54,18 @@ async def watch(learner: Learner, fact: TakenFact[ToolCallCompleted]) -> None:
 def serve(service: Service, memories: Memories, learner: Learner, exports: Exports, forgetting: DataErasure) -> None:
     """Serves what is remembered of users."""
 
-    async def get(request: UserRef) -> MemoryReply:
+    async def get(request: memory_rpc.UserRef) -> memory_rpc.MemoryReply:
         await learner.caught_up()
         memory, version = await memories.read(request.company_id, request.user_id)
-        return MemoryReply(memory=memory, version=version)
+        return memory_rpc.MemoryReply(memory=memory, version=version)
 
-    async def what_is_meant(request: MeantRequest) -> MeantReply:
+    async def what_is_meant(request: memory_rpc.MeantRequest) -> memory_rpc.MeantReply:
         await learner.caught_up()
         memory, version = await memories.read(request.company_id, request.user_id)
         return meant(memory, request.about, request.symbols).model_copy(update={"version": version})
 
-    async def patch(request: MemoryPatchRequest) -> MemoryReply:
-        return MemoryReply(
+    async def patch(request: memory_rpc.MemoryPatchRequest) -> memory_rpc.MemoryReply:
+        return memory_rpc.MemoryReply(
             memory=await memories.correct(
                 request.company_id,
                 request.user_id,
@@ -93,15 +79,15 @@ def serve(service: Service, memories: Memories, learner: Learner, exports: Expor
             )
         )
 
-    async def delete(request: UserRef) -> MemoryDeleteReply:
-        return MemoryDeleteReply(deleted=await learner.forget(request.company_id, request.user_id))
+    async def delete(request: memory_rpc.UserRef) -> memory_rpc.MemoryDeleteReply:
+        return memory_rpc.MemoryDeleteReply(deleted=await learner.forget(request.company_id, request.user_id))
 
-    async def forget(request: UserRef) -> UserForgotten:
-        return UserForgotten(conversations=await forgetting.forget(request.company_id, request.user_id))
+    async def forget(request: memory_rpc.UserRef) -> memory_rpc.UserForgotten:
+        return memory_rpc.UserForgotten(conversations=await forgetting.forget(request.company_id, request.user_id))
 
-    service.serve(MEMORY_GET, get)
-    service.serve(MEMORY_MEANT, what_is_meant)
-    service.serve(MEMORY_PATCH, patch)
-    service.serve(MEMORY_DELETE, delete)
-    service.serve(MEMORY_EXPORT, exports.page)
-    service.serve(USER_FORGET, forget)
+    service.serve(memory_rpc.MEMORY_GET, get)
+    service.serve(memory_rpc.MEMORY_MEANT, what_is_meant)
+    service.serve(memory_rpc.MEMORY_PATCH, patch)
+    service.serve(memory_rpc.MEMORY_DELETE, delete)
+    service.serve(memory_rpc.MEMORY_EXPORT, exports.page)
+    service.serve(memory_rpc.USER_FORGET, forget)

@@ -8,18 +8,7 @@ import structlog
 from nats.aio.msg import Msg
 from pydantic import ValidationError
 
-from contracts.channel_rpc import (
-    CHANNEL_CHECK,
-    CHANNEL_ECHO,
-    CHANNEL_VERIFY,
-    ChannelCheckReply,
-    ChannelCheckRequest,
-    ChannelEchoReply,
-    ChannelEchoRequest,
-    ChannelProblem,
-    ChannelVerifyReply,
-    ChannelVerifyRequest,
-)
+from contracts import channel_rpc
 from contracts.channels import WEBHOOK_DELIVERIES
 from contracts.envelope import CloudEvent
 from contracts.errors import ErrorCode, NexusError
@@ -103,29 +92,29 @@ async def deliver(
 
 def _serve_channels(service: Service, table: WebhookTable, api: ChatwootApi, echoes: RedisEchoes) -> None:
 
-    async def verify(request: ChannelVerifyRequest) -> ChannelVerifyReply:
+    async def verify(request: channel_rpc.ChannelVerifyRequest) -> channel_rpc.ChannelVerifyReply:
         endpoint = await table.found_channel(request.channel_id)
         if endpoint is None or endpoint.channel is None:
             raise RpcError(ErrorCode.NOT_FOUND, "there is no such channel")
         if not genuine(endpoint.channel.secret, request.timestamp, request.signature, request.body, time.time()):
             raise RpcError(ErrorCode.FORBIDDEN, "the signature is not the channel's")
-        return ChannelVerifyReply(company_id=endpoint.company, inbox=endpoint.channel.inbox)
+        return channel_rpc.ChannelVerifyReply(company_id=endpoint.company, inbox=endpoint.channel.inbox)
 
-    async def echo(request: ChannelEchoRequest) -> ChannelEchoReply:
+    async def echo(request: channel_rpc.ChannelEchoRequest) -> channel_rpc.ChannelEchoReply:
         await echoes.note(request.company_id, request.conversation_id, request.message_id, request.text)
-        return ChannelEchoReply()
+        return channel_rpc.ChannelEchoReply()
 
-    async def check(request: ChannelCheckRequest) -> ChannelCheckReply:
+    async def check(request: channel_rpc.ChannelCheckRequest) -> channel_rpc.ChannelCheckReply:
         channels = [one.channel for one in await table.stored(request.company_id) if one.channel is not None]
         problems = await asyncio.gather(*(api.problem(channel) for channel in channels))
-        return ChannelCheckReply(
+        return channel_rpc.ChannelCheckReply(
             problems=[
-                ChannelProblem.model_validate({"channelId": channel.id, "problem": problem})
+                channel_rpc.ChannelProblem.model_validate({"channelId": channel.id, "problem": problem})
                 for channel, problem in zip(channels, problems, strict=True)
                 if problem is not None
             ]
         )
 
-    service.serve(CHANNEL_VERIFY, verify)
-    service.serve(CHANNEL_ECHO, echo)
-    service.serve(CHANNEL_CHECK, check)
+    service.serve(channel_rpc.CHANNEL_VERIFY, verify)
+    service.serve(channel_rpc.CHANNEL_ECHO, echo)
+    service.serve(channel_rpc.CHANNEL_CHECK, check)

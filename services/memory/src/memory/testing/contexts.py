@@ -4,24 +4,8 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from contracts import market_rpc
 from contracts.context_rpc import CONTEXT, ContextRequest, FullContext
-from contracts.market_rpc import (
-    HOLDINGS,
-    MARKET_EVENTS,
-    MARKET_QUOTES,
-    MARKET_STATUS,
-    ActiveAlert,
-    Holdings,
-    MarketEvent,
-    MarketEventsReply,
-    MarketEventsRequest,
-    MarketStatusReply,
-    MarketStatusRequest,
-    QuotesReply,
-    QuotesRequest,
-    QuoteView,
-    TickerError,
-)
 from contracts.memory_rpc import MEMORY_PATCH, MemoryPatchRequest, UserRef
 from contracts.rpc import Rpc
 from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool
@@ -46,10 +30,10 @@ class Outside:
     async def serve(self, on: Replica, *without: str) -> None:
         server = RpcServer(on.client)
         methods: list[tuple[Rpc[Any, Any], Callable[[Any], Awaitable[Any]]]] = [
-            (MARKET_STATUS, self.status),
-            (MARKET_EVENTS, self.events),
-            (MARKET_QUOTES, self.quotes),
-            (HOLDINGS, self.holdings),
+            (market_rpc.MARKET_STATUS, self.status),
+            (market_rpc.MARKET_EVENTS, self.events),
+            (market_rpc.MARKET_QUOTES, self.quotes),
+            (market_rpc.HOLDINGS, self.holdings),
             (CATALOGUE, self.catalogue),
         ]
         for method, answer in methods:
@@ -62,37 +46,39 @@ class Outside:
         if subject in self.before:
             await self.before[subject]()
 
-    async def status(self, request: MarketStatusRequest) -> MarketStatusReply:
-        await self._hear(MARKET_STATUS.subject, request)
-        return MarketStatusReply(
+    async def status(self, request: market_rpc.MarketStatusRequest) -> market_rpc.MarketStatusReply:
+        await self._hear(market_rpc.MARKET_STATUS.subject, request)
+        return market_rpc.MarketStatusReply(
             status="open", current_time=NOW, next_open=NOW, next_close=NOW, source="test", as_of=NOW
         )
 
-    async def events(self, request: MarketEventsRequest) -> MarketEventsReply:
-        await self._hear(MARKET_EVENTS.subject, request)
-        event = MarketEvent(
+    async def events(self, request: market_rpc.MarketEventsRequest) -> market_rpc.MarketEventsReply:
+        await self._hear(market_rpc.MARKET_EVENTS.subject, request)
+        event = market_rpc.MarketEvent(
             date=NOW.date(), name="Earnings", impact="high", kind="earnings", symbol="AAPL", source="test"
         )
-        return MarketEventsReply(events=[event], source="test", as_of=NOW)
+        return market_rpc.MarketEventsReply(events=[event], source="test", as_of=NOW)
 
-    async def quotes(self, request: QuotesRequest) -> QuotesReply:
-        await self._hear(MARKET_QUOTES.subject, request)
+    async def quotes(self, request: market_rpc.QuotesRequest) -> market_rpc.QuotesReply:
+        await self._hear(market_rpc.MARKET_QUOTES.subject, request)
         errors = [
-            TickerError(error="no such symbol", ticker=name, reason="no_data")
+            market_rpc.TickerError(error="no such symbol", ticker=name, reason="no_data")
             for name in request.symbols
             if name in UNKNOWN
         ]
-        return QuotesReply(quotes=[quote(name) for name in request.symbols if name not in UNKNOWN], errors=errors)
+        return market_rpc.QuotesReply(
+            quotes=[quote(name) for name in request.symbols if name not in UNKNOWN], errors=errors
+        )
 
-    async def holdings(self, request: UserRef) -> Holdings:
-        await self._hear(HOLDINGS.subject, request)
+    async def holdings(self, request: UserRef) -> market_rpc.Holdings:
+        await self._hear(market_rpc.HOLDINGS.subject, request)
         positions = [
             {"symbol": name, "quantity": 2.0, "average_price": 9.0, "cost": 18.0, "price": 10.0, "value": 20.0}
             for name in ("MSFT", "IBM")
         ]
         portfolio = {"positions": positions, "cash": 99_000.0, "equity": 99_040.0, "currency": "USD"}
-        alert = ActiveAlert(id="a1", symbol="AAPL", condition=">=", price=200.0)
-        return Holdings(portfolio=portfolio, alerts=[alert], watchlist=["GOOG"])
+        alert = market_rpc.ActiveAlert(id="a1", symbol="AAPL", condition=">=", price=200.0)
+        return market_rpc.Holdings(portfolio=portfolio, alerts=[alert], watchlist=["GOOG"])
 
     async def catalogue(self, request: CatalogueRequest) -> CatalogueReply:
         await self._hear(CATALOGUE.subject, request)
@@ -105,9 +91,9 @@ class Outside:
         return CatalogueReply(tools=tools)
 
 
-def quote(symbol: str) -> QuoteView:
+def quote(symbol: str) -> market_rpc.QuoteView:
     """A price that any provider could have told."""
-    return QuoteView(
+    return market_rpc.QuoteView(
         symbol=symbol,
         price=10.0,
         change_percent=1.5,
