@@ -270,3 +270,16 @@ async def test_a_deaf_memory_is_made_up_for_by_the_log(nats_server: NatsServer) 
         await scene.visitor("c1", "can you hear me?")
         await scene.answered("c1")
         assert model.asked[0]["messages"][-1] == {"role": "user", "content": "can you hear me?"}
+
+
+async def test_a_rule_that_fails_ends_its_turn_where_it_would_fail_again(
+    nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("side")
+
+    monkeypatch.setattr("agent.adapters.offline.respond", broken)
+    async with stage(nats_server.url) as scene, agent(nats_server.url):
+        await scene.visitor("c1", "hello")
+        (notice,) = await scene.answered("c1")
+        assert notice["code"] == "LLM_UNAVAILABLE"

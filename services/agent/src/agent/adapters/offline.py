@@ -2,12 +2,17 @@
 
 import json
 
+import structlog
+
 from agent.domain.offline.agent_help import improved, suggested
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.steps import SayText
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
+from agent.errors import ModelRefusedError
 from agent.ports import ModelRequest, TextSink
 from contracts.providers import OFFLINE, OFFLINE_MODEL
+
+log = structlog.get_logger(__name__)
 
 
 class Offline:
@@ -17,7 +22,14 @@ class Offline:
     """The provider's name in settings and answers."""
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
-        """Tool calls or an answer, by rules."""
+        """Tool calls or an answer, by rules. Raises ModelRefusedError where a rule fails: it would fail again."""
+        try:
+            return self._reply(prompt, sink)
+        except Exception as error:
+            log.exception("offline.failed", language=prompt.language)
+            raise ModelRefusedError(f"a rule of the offline assistant failed: {type(error).__name__}") from error
+
+    def _reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         if prompt.task != "answer":
             text = suggested(prompt.about, prompt.language) if prompt.task == "suggest" else improved(prompt.about)
             return ModelAnswer(text=text, model=OFFLINE_MODEL, provider=self.provider)
