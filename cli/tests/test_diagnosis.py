@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from gateway.chat.limits import Door
+from gateway.chat.limits import ClientLimits
 from gateway.errors import RateLimitedError
 from gateway.metrics import ADDRESSES, VISITORS
 from gateway.settings import GatewaySettings
@@ -42,12 +42,12 @@ async def test_the_figures_are_those_that_the_gateway_exports() -> None:
     registry = CollectorRegistry()
     registry.register(VISITORS)
     registry.register(ADDRESSES)
-    door = Door(GatewaySettings(tokens_per_address=2).limits, SystemClock())
-    door.token("192.0.2.1")
-    door.token("")
-    door.token("192.0.2.1")
+    limits = ClientLimits(GatewaySettings(tokens_per_address=2).limits, SystemClock())
+    limits.token("192.0.2.1")
+    limits.token("")
+    limits.token("192.0.2.1")
     with pytest.raises(RateLimitedError):
-        door.token("192.0.2.1")
+        limits.token("192.0.2.1")
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from uuid import uuid4
 
 from agent.adapters.encodings import Encodings
-from agent.completions.deps import CompletionPorts
+from agent.completions.deps import CompletionPorts, SilentEvents
 from agent.domain.context.compression import PromptMessage
 from agent.domain.cost import SpendingAccount
 from agent.domain.grounding import grounded, query_of
@@ -110,7 +110,7 @@ class Preview:
                 seconds=max(min(self._limits.tool, journal.deadline - time.time()), 1.0),
                 own_words=OwnWords(request.question),
             )
-            journal = with_results(journal, await outcomes(self._ports.tools, self._ports.live, asked))
+            journal = with_results(journal, await outcomes(self._ports.tools, SilentEvents(), asked))
         return TryReply(
             text=journal.answer or "",
             model=journal.model,
