@@ -171,6 +171,8 @@ async def test_servers_name_the_parameter_in_many_ways(session: aiohttp.ClientSe
         openai_error("Please stop sending the temperature of Madrid.", "messages"),
         openai_error("Incorrect API key provided", None, "invalid_api_key", 401),
         openai_error("'temperature' is wrong, and will be", "temperature"),
+        (400, {"error": {"message": ["no", "text"], "code": {"a": 1}, "type": [], "param": {}}}),
+        (404, {"error": "model not found"}),
     ],
 )
 async def test_a_refusal_that_no_change_helps_is_one(session: aiohttp.ClientSession, refusal: Refusal) -> None:

@@ -211,12 +211,14 @@ def whole_once_finished(stream: StreamedReply) -> Generator[None]:
 
 
 def error_in(body: bytes) -> JsonObject:
-    """The object `error` of a response, or else the whole response: some servers have no such object."""
+    """The object `error` of a response, or else the whole response: some servers have no such object. Its `code`,
+    `type` and `param` are texts."""
     try:
         whole = object_of(orjson.loads(body))
     except orjson.JSONDecodeError:
         return {}
-    return object_of(whole.get("error")) or whole
+    error = object_of(whole.get("error")) or whole
+    return error | {name: str(error[name]) for name in ("code", "type", "param") if error.get(name) is not None}
 
 
 def text_in(value: object) -> str:
