@@ -1,6 +1,8 @@
 """`nexus drill` as an operator runs it: it says what it broke and what it found, and its exit code says whether."""
 
+import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -10,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from nexus_cli.drill.drill import DrillReport
-from nexus_cli.drill.faults import Fault, FaultWindow, Kind
+from nexus_cli.drill.faults import Fault, FaultWindow, Kind, inject
 from nexus_cli.drill.ledger import Mismatch, Wrong
 from nexus_cli.drill.people import Wait
+from nexus_cli.stack.datadir import StackProcess
+from runtime.faulty_proxy import Proxy
 from runtime.testing.servers import until
 from tests.support.running_stack import NEXUS, RunningStack
 
@@ -63,6 +67,45 @@ def test_a_paused_process_goes_on_when_the_drill_is_killed() -> None:
             drill.kill()
         until(lambda: _state(sleeper.pid) == "S", 10, "it is still paused")
         sleeper.kill()
+
+
+@pytest.mark.parametrize("kind", [Kind.STALL, Kind.CUT])
+async def test_a_network_that_a_cancelled_fault_broke_works_again(kind: Kind) -> None:
+    async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(await reader.readexactly(2))
+        await writer.drain()
+
+    server = await asyncio.start_server(echo, "127.0.0.1", 0)
+    proxy = Proxy(f"tcp://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    await proxy.start()
+    broken = asyncio.create_task(inject(_OneProcess(proxy), Fault(1, kind, "agent", 60.0, 0.0)))
+    await asyncio.sleep(0)
+    broken.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await broken
+    async with asyncio.timeout(10):
+        reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
+        writer.write(b"hi")
+        assert await reader.readexactly(2) == b"hi"
+    writer.close()
+    await proxy.stop()
+    server.close()
+
+
+class _OneProcess:
+    """A stack of this process, behind one proxy."""
+
+    def __init__(self, proxy: Proxy) -> None:
+        self._proxy = proxy
+
+    def process(self, name: str) -> StackProcess:
+        return StackProcess(name, os.getpid(), 0, "")
+
+    def network_of(self, name: str) -> Sequence[Proxy]:
+        return [self._proxy]
+
+    async def ready_again(self, names: Sequence[str], deadline: float) -> None:
+        """It is."""
 
 
 @pytest.mark.asyncio(loop_scope="session")

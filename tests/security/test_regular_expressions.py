@@ -20,6 +20,7 @@ from agent.domain.number_words import in_figures
 from agent.domain.offline import conditions, relative_days, shapes
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.grammar import TAKES_BACK
+from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.talk_words import OF_ONESELF, TELLS
 from agent.domain.promise import promised
 from contracts.person_rules import Asking, PersonRule, ruling
@@ -49,6 +50,7 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     ),
     (without_frame, "no, usually an rsi above from -1 to march the 5 " * 800),
     (MARK.search, " " * 40_000),
+    (lambda text: chosen_in(text, "- AAPL", ("list_alerts",), ["my alerts"]), "🦜" * 40_000),
     (promised, "ok--" * 10_000),
     (as_figures, "IBM traded within a range of 5 " * 2_000),
     (as_figures, "5% a little more at " * 3_000),

@@ -112,7 +112,7 @@ def paused(pid: int) -> Generator[None]:
 
 
 async def inject(stack: Breakable, fault: Fault, everybody: Sequence[str] = PROCESSES) -> FaultWindow:
-    """Does it, undoes it, and waits until everything is ready again."""
+    """Does it, undoes it, also when it is cancelled meanwhile, and waits until everything is ready again."""
     process = stack.process(fault.process)
     network = stack.network_of(fault.process)
     began = time.monotonic()
@@ -127,17 +127,21 @@ async def inject(stack: Breakable, fault: Fault, everybody: Sequence[str] = PROC
                 proxy.delay = fault.slow
                 if not fault.slow:
                     proxy.hold_replies()
-            await asyncio.sleep(fault.seconds)
-            for proxy in network:
-                proxy.delay = 0.0
-                proxy.release_replies()
+            try:
+                await asyncio.sleep(fault.seconds)
+            finally:
+                for proxy in network:
+                    proxy.delay = 0.0
+                    proxy.release_replies()
         case Kind.CUT:
             for proxy in network:
                 proxy.refusing = True
                 proxy.cut()
-            await asyncio.sleep(fault.seconds)
-            for proxy in network:
-                proxy.refusing = False
+            try:
+                await asyncio.sleep(fault.seconds)
+            finally:
+                for proxy in network:
+                    proxy.refusing = False
         case Kind.RESTART:
             os.kill(process.pid, signal.SIGTERM)
         case Kind.STEP_DOWN | Kind.SCALE:

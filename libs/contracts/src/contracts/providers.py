@@ -40,8 +40,8 @@ class ProviderInfo:
     """One provider; the first of its models is its default. `name` is used in settings, `label` is for people.
 
     `client`: the module beside `agent.adapters.model_router` that speaks its API; `address`: of that API; `key`: the
-    environment variable that holds its key and so configures it; None: it needs none. `successor`: one of its models
-    that is asked in the place of one that it no longer serves.
+    environment variable that holds its key and so configures it; None: it needs none. `successor`: the model
+    that is asked in the place of one that it no longer serves; it need not be among those that can be chosen.
     """
 
     name: str
@@ -51,12 +51,17 @@ class ProviderInfo:
     key: str | None = None
     models: tuple[ModelInfo, ...] = ()
     prices: PriceList | None = None
-    successor: str | None = None
+    successor: ModelInfo | None = None
 
     @property
     def default(self) -> str:
         """The model that is used if nobody chose one."""
         return self.models[0].name
+
+    @property
+    def known(self) -> tuple[ModelInfo, ...]:
+        """Its models and their successor."""
+        return self.models if self.successor in (None, *self.models) else (*self.models, self.successor)
 
     @property
     def address_variable(self) -> str:
@@ -70,6 +75,9 @@ OFFLINE_MODEL = "offline-rules"
 OFFLINE = ProviderInfo("offline", "Offline", models=(ModelInfo(OFFLINE_MODEL, "machines without a key"),))
 """Answers if no other provider is configured."""
 
+_LUNA = ModelInfo("gpt-6-luna", "fast", 1_050_000, None, (0.10, 0.50), sees=True)
+_HAIKU = ModelInfo("claude-haiku-5-5", "fast", 1_000_000, None, (0.10, 0.50), sees=True)
+
 # None of the prices has been checked against an invoice: providers change them without notice, and very long prompts,
 # those that they cached, batches and priority tiers cost something else. To correct one, change it and the day of its
 # list.
@@ -80,7 +88,7 @@ PROVIDERS: tuple[ProviderInfo, ...] = (
         address="https://api.groq.com/openai/v1",
         key="GROQ_API_KEY",
         prices=PriceList(date(2026, 11, 1), "https://groq.com/pricing"),
-        successor="openai/gpt-oss-120b",
+        successor=ModelInfo("openai/gpt-oss-120b", "general", 131_072, "120B", (0.15, 0.60)),
         models=(
             ModelInfo("llama-3.3-70b-versatile", "general", 128_000, "70B", (0.59, 0.79)),
             ModelInfo("llama-3.1-8b-instant", "fast", 128_000, "8B", (0.05, 0.08)),
@@ -104,8 +112,6 @@ PROVIDERS: tuple[ProviderInfo, ...] = (
             ),
             ModelInfo("qwen/qwen3-32b", "reasoning", 128_000, "32B", (0.29, 0.59)),
             ModelInfo("moonshotai/kimi-k2-instruct", "instructions", 128_000, None, (1.00, 3.00)),
-            ModelInfo("openai/gpt-oss-120b", "general", 131_072, "120B", (0.15, 0.60)),
-            ModelInfo("openai/gpt-oss-20b", "fast", 131_072, "20B", (0.075, 0.30)),
         ),
     ),
     ProviderInfo(
@@ -114,14 +120,14 @@ PROVIDERS: tuple[ProviderInfo, ...] = (
         address="https://api.openai.com/v1",
         key="OPENAI_API_KEY",
         prices=PriceList(date(2026, 11, 5), "https://developers.openai.com/api/docs/pricing"),
-        successor="gpt-6-luna",
+        successor=_LUNA,
         models=(
             ModelInfo("gpt-4.1-mini", "balanced", 1_047_576, None, (0.40, 1.60), sees=True),
             ModelInfo("gpt-4.1", "complex tasks", 1_047_576, None, (2.00, 8.00), sees=True),
             ModelInfo("gpt-4.1-nano", "fast", 1_047_576, None, (0.10, 0.40), sees=True),
             ModelInfo("gpt-4o", "complex tasks", 128_000, None, (2.50, 10.00), sees=True),
             ModelInfo("gpt-4o-mini", "general", 128_000, None, (0.15, 0.60), sees=True),
-            ModelInfo("gpt-6-luna", "fast", 1_050_000, None, (0.10, 0.50), sees=True),
+            _LUNA,
             ModelInfo("gpt-6-sol", "complex tasks", 1_050_000, None, (2.00, 10.00), sees=True),
         ),
     ),
@@ -132,12 +138,12 @@ PROVIDERS: tuple[ProviderInfo, ...] = (
         address="https://api.anthropic.com/v1",
         key="ANTHROPIC_API_KEY",
         prices=PriceList(date(2026, 10, 21), "https://www.anthropic.com/pricing"),
-        successor="claude-haiku-5-5",
+        successor=_HAIKU,
         models=(
             ModelInfo("claude-haiku-4-5", "fast", 200_000, None, (1.00, 5.00), sees=True),
             ModelInfo("claude-sonnet-4-5", "complex tasks", 200_000, None, (3.00, 15.00), sees=True),
             ModelInfo("claude-opus-4-5", "reasoning", 200_000, None, (5.00, 25.00), sees=True),
-            ModelInfo("claude-haiku-5-5", "fast", 1_000_000, None, (0.10, 0.50), sees=True),
+            _HAIKU,
             ModelInfo("claude-sonnet-5-5", "complex tasks", 1_000_000, None, (2.00, 10.00), sees=True),
             ModelInfo("claude-opus-5-5", "reasoning", 1_000_000, None, (4.00, 20.00), sees=True),
         ),

@@ -15,6 +15,7 @@ from agent.adapters.known_models import KEPT_SECONDS, THOUGHT_TOKENS, KnownModel
 from agent.adapters.openai_compatible import OpenAICompatible
 from agent.adapters.provider_client import ProviderClient, ProviderEndpoint
 from agent.domain.offered_tool import OfferedTool
+from agent.domain.providers import listed, window_of
 from agent.errors import ModelDownError, ModelRefusedError
 from agent.ports import ModelRequest
 from agent.testing.heard import RecordingSink
@@ -214,7 +215,8 @@ async def test_a_model_that_is_no_longer_served_is_answered_for_by_its_successor
         for _ in range(2):
             assert (await asked.reply(replace(PROMPT, model=model), RecordingSink())).text == "hello"
     successor = KEYED[provider].successor
-    assert [body["model"] for body in endpoint.asked] == [model, successor, successor]
+    assert successor is not None
+    assert [body["model"] for body in endpoint.asked] == [model, successor.name, successor.name]
 
 
 async def test_where_nobody_takes_its_place_the_refusal_is_told(session: aiohttp.ClientSession) -> None:
@@ -224,14 +226,16 @@ async def test_where_nobody_takes_its_place_the_refusal_is_told(session: aiohttp
             await client(endpoint, session, "compatible").reply(PROMPT, RecordingSink())
         with pytest.raises(ModelRefusedError, match="model_not_found"):
             await client(endpoint, session, "groq").reply(PROMPT, RecordingSink())
-    assert [body["model"] for body in endpoint.asked] == ["gpt-6-luna", "gpt-6-luna", KEYED["groq"].successor]
+    assert [body["model"] for body in endpoint.asked] == ["gpt-6-luna", "gpt-6-luna", "openai/gpt-oss-120b"]
 
 
-def test_each_successor_is_a_model_of_its_provider_with_a_price() -> None:
+def test_each_successor_has_a_window_and_a_price() -> None:
     for provider in KEYED.values():
-        listed = {model.name: model for model in provider.models}
         assert provider.successor is not None
-        assert listed[provider.successor].price is not None
+        row = listed(provider.successor.name)
+        assert row is not None
+        assert row.price
+        assert window_of(row.name)
 
 
 def claude_5(body: dict[str, Any]) -> Answer:

@@ -18,7 +18,7 @@ from agent.texts import TEXTS
 
 _ENDS = r"delete|remove|cancel|erase|drop|scrap|borra|elimina|quita|cancela|anula"
 _ONE = re.compile(
-    rf"\W*(?:(?:please|ok|yes|si|pues|por favor)\W+)*(?P<ends>{_ENDS})?\W*(?:(?:the|la|el|lo|number|numero)\W+)*"
+    rf"\W*(?:(?:please|ok|yes|si|pues|por favor)\W+)*(?:(?P<ends>{_ENDS})\W+)?(?:(?:the|la|el|lo|number|numero)\W+)*"
     rf"(?P<place>{'|'.join(PLACES)}|[1-9]\d?)(?:\W+(?:one|alert|order|position|alerta|orden|posicion))?"
     r"(?:\W+(?:please|por favor|gracias|thanks))?\W*"
 )
