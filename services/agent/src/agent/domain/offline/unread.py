@@ -51,7 +51,8 @@ _ASKS = re.compile(
 )
 """The beginning of a verb with which people ask for an effect."""
 _REASON = re.compile(
-    r"[\s,]+(?:because|since|cos|as i|so that|porque|ya que|puesto que|para que)\b(?![^.;]*\b(?:said|told|dijo)\b).*$",
+    r"(?<![\s,])[\s,]+(?:because|since|cos|as i|so that|porque|ya que|puesto que|para que)\b"
+    r"(?![^.;]*\b(?:said|told|dijo)\b).*$",
     re.IGNORECASE | re.DOTALL,
 )
 """Why it is wanted."""
