@@ -72,12 +72,13 @@ async def test_a_network_that_a_cancelled_fault_broke_works_again(kind: Kind) ->
     server = await asyncio.start_server(echo, "127.0.0.1", 0)
     proxy = Proxy(f"tcp://127.0.0.1:{server.sockets[0].getsockname()[1]}")
     await proxy.start()
-    broken = asyncio.create_task(inject(_OneProcess(proxy), Fault(1, kind, "agent", 60.0, 0.0)))
-    await asyncio.sleep(0)
-    broken.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await broken
+    stack = _OneProcess(proxy)
+    broken = asyncio.create_task(inject(stack, Fault(1, kind, "agent", 60.0, 0.0)))
     async with asyncio.timeout(10):
+        await stack.asked.wait()
+        broken.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await broken
         reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
         writer.write(b"hi")
         assert await reader.readexactly(2) == b"hi"
@@ -87,15 +88,17 @@ async def test_a_network_that_a_cancelled_fault_broke_works_again(kind: Kind) ->
 
 
 class _OneProcess:
-    """A stack of this process, behind one proxy."""
+    """A stack of this process, behind one proxy. `asked`: a fault has begun, which breaks before it first waits."""
 
     def __init__(self, proxy: Proxy) -> None:
         self._proxy = proxy
+        self.asked = asyncio.Event()
 
     def process(self, name: str) -> StackProcess:
         return StackProcess(name, os.getpid(), 0, "")
 
     def network_of(self, name: str) -> Sequence[Proxy]:
+        self.asked.set()
         return [self._proxy]
 
     async def ready_again(self, names: Sequence[str], deadline: float) -> None:
