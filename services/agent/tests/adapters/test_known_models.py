@@ -318,9 +318,32 @@ async def test_thoughts_before_a_call_go_back_with_its_result_in_their_own_conve
         assert (await other.reply(asked("one", done=True), RecordingSink())).text == "I had thought: "
 
 
+async def test_thoughts_do_not_go_back_to_who_has_another_name_for_them(session: aiohttp.ClientSession) -> None:
+    def groq(body: dict[str, Any]) -> Answer:
+        if any("reasoning_content" in one for one in body["messages"]):
+            return openai_error("'messages.1' : property 'reasoning_content' is unsupported")
+        if body["messages"][-1]["role"] == "tool":
+            return openai_text("looked")
+        call = {"index": 0, "id": "c1", "function": {"name": "look", "arguments": "{}"}}
+        asked = {"delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}
+        return streamed({"choices": [{"delta": {"reasoning": "Hm."}}]}, {"choices": [asked]})
+
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    step = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "{}"},
+    ]
+    async with serving(groq) as endpoint:
+        model = client(endpoint, session, "groq")
+        assert (await model.reply(PROMPT, RecordingSink())).calls
+        assert (
+            await model.reply(replace(PROMPT, messages=[*PROMPT.messages, *step]), RecordingSink())
+        ).text == "looked"
+
+
 def test_what_is_known_is_forgotten_after_an_hour() -> None:
     now = [0.0]
-    models = KnownModels({"stop": without("stop")}, "max_tokens", None, clock=lambda: now[0])
+    models = KnownModels({"stop": without("stop")}, None, clock=lambda: now[0])
     models.learn("m", KnownModel("m", ("stop",)))
     assert models.of("m").refused == ("stop",)
     now[0] = KEPT_SECONDS + 1

@@ -54,19 +54,16 @@ class KnownModel:
 
 
 class KnownModels:
-    """The models of one endpoint. `remedies`: parameters that a request can do without, and how; `limit`: the parameter
-    that limits an answer's tokens; `successor`: the model that is asked in the place of one that is no longer
-    served."""
+    """The models of one endpoint. `remedies`: parameters that a request can do without, and how; `successor`:
+    the model that is asked in the place of one that is no longer served."""
 
     def __init__(
         self,
         remedies: Mapping[str, Remedy],
-        limit: str,
         successor: str | None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._remedies = remedies
-        self._limit = limit
         self._successor = successor
         self._known = Recent[str, KnownModel](KEPT, seconds=KEPT_SECONDS, clock=clock)
 
@@ -80,7 +77,7 @@ class KnownModels:
         """The request as the model takes it."""
         changed: dict[str, Any] = {**request, "model": known.name}
         if known.thinks:
-            changed[self._limit] += THOUGHT_TOKENS
+            changed["max_tokens"] += THOUGHT_TOKENS
         for name in known.refused:
             self._remedies[name](changed)
         return changed

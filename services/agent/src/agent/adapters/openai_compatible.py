@@ -272,10 +272,13 @@ def _read_choice(reading: _CompatibleStream, choice: dict[str, Any], provider: s
             piece = reading.thoughts.heard(piece)
         if piece:
             reading.text.append(piece)
-    elif delta.get("reasoning_content") or delta.get("reasoning"):
+    elif thought := delta.get("reasoning_content"):
+        # Only who calls it so wants it back: others refuse a field that they do not know.
         reading.thought = True
         if len(reading.reasoning) < MAX_REASONING:
-            reading.reasoning.append(text_in(delta.get("reasoning_content")))
+            reading.reasoning.append(text_in(thought))
+    elif delta.get("reasoning"):
+        reading.thought = True
     reason = choice.get("finish_reason")
     if reason:
         if reason == _DECLINED:

@@ -93,7 +93,7 @@ class ProviderClient(ABC):
         self._timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT_LIMIT, sock_read=endpoint.silence)
         self._headers = {"Content-Type": "application/json", "Accept": "text/event-stream", **headers}
         row = KEYED.get(endpoint.provider)
-        self._models = KnownModels(remedies, "max_tokens", row.successor.name if row and row.successor else None)
+        self._models = KnownModels(remedies, row.successor.name if row and row.successor else None)
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         """Streams one reply within the prompt's time limits.
