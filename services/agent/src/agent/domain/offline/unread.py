@@ -35,7 +35,7 @@ _PAST = re.compile(r"\b\w{3,}[óé]\b(?<!\bqué)", re.IGNORECASE)
 """What was done, which has the letters of a command: compró, borré."""
 _TURNS_IT = re.compile(r"\b(?:not|no|ni|or|o|hasta|except|salvo|excepto)\b")
 """Words that make another order of what stands beside them: a negation, an alternative, an exception."""
-_TURNS_ALL = re.compile(
+_CHANGES_REQUEST = re.compile(
     r"\b(?:don|never|nor|nunca|jamas|tampoco|either|maybe|perhaps|might|will|would|quizas?|"
     r"unless|except\w*|menos|siempre|mientras|until|till|while|provided|"
     r"told|said|says|advised|recommend\w*|suggest\w*|dijo|dice[ns]?|recomend\w+|recomiend\w+|aconsej\w+|"
@@ -47,7 +47,7 @@ _ASKS = re.compile(
     r"(?:buy|short|purchas|get|grab|pick|order|sell|unload|dump|plac|put|invest|set|creat|add|remov|delet|cancel|alert|notif|"
     r"warn|ping|tell|let|watch|follow|stop|clos|liquidat|track|drop|mak|giv|tak|chang|mov|rais|protect|cut|trim|"
     r"compr|vend|pon|met|inviert|invert|cancel|anul|borr|elimin|quit|anad|agreg|avis|notif|crea|sig|segui|cierr|"
-    r"adqui|cambi|sub|baj|coge|coge|saca|mand|prepar|deja)"
+    r"adqui|cambi|sub|baj|coge|saca|mand|prepar|deja)"
 )
 """The beginning of a verb with which people ask for an effect."""
 _REASON = re.compile(
@@ -92,7 +92,7 @@ def asked_for(text: str, wish: Wish | None) -> Wish | None:
     named = symbols_in(text) or all(tool != "create_paper_order" for tool, _ in wish.calls)
     asked = False
     for word in words:
-        if word not in _SAID and not symbols_in(word) and not (asked and named and not _TURNS_ALL.search(word)):
+        if word not in _SAID and not symbols_in(word) and not (asked and named and not _CHANGES_REQUEST.search(word)):
             return Wish(Intent.UNREAD, shown=word)
         asked = asked or _ASKS.match(word) is not None
     return wish
