@@ -19,7 +19,7 @@ from memory.adapters.tool_catalogue import ToolCatalogue
 from memory.application.conversation_context import PastConversations
 from memory.application.memories import Memories
 from memory.application.parts import Parts
-from memory.domain.answering import answering
+from memory.domain.answers import facts_that_answer
 from memory.domain.forgotten import without_forgotten
 from memory.domain.mentions import mentioned
 from memory.domain.relevance import candidates, relevant
@@ -205,7 +205,7 @@ def _memory(state: Remembered | None, known: LongTermMemory | None, question: st
         return None
     facts = [*state.memory.user_notes, *state.memory.preferences, *state.memory.older_notes]
     told = context_rpc.ContextMemory.model_validate(known, from_attributes=True)
-    return told.model_copy(update={"answering": answering(facts, question)})
+    return told.model_copy(update={"answering": facts_that_answer(facts, question)})
 
 
 def _market(

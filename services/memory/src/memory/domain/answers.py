@@ -46,7 +46,7 @@ _ASKING = re.compile(
 _WHETHER = re.compile(r"^\W*(?:(?:do|did|am|have|was|had) i|no \w+[oei]|\w+[oei])\b[^?]*\?")
 
 
-def answering(facts: Sequence[str], question: str) -> list[str]:
+def facts_that_answer(facts: Sequence[str], question: str) -> list[str]:
     """The facts, at most `MOST`, that tell what a question asks; none, if it asks for something else."""
     bare = plain(question)
     if (

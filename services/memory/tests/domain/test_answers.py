@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.domain.answering import answering
+from memory.domain.answers import facts_that_answer
 
 ENGLISH = [
     "I just moved to Austin", "I work as a nurse", "I have two kids", "I bought 10 AAPL at 150",
@@ -24,7 +24,7 @@ SPANISH = [
     ],
 )  # fmt: skip
 def test_a_fact_answers_in_other_words_too(question: str, fact: int) -> None:
-    assert answering(ENGLISH, question) == [ENGLISH[fact]]
+    assert facts_that_answer(ENGLISH, question) == [ENGLISH[fact]]
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_fact_answers_in_other_words_too(question: str, fact: int) -> None:
     ],
 )  # fmt: skip
 def test_so_it_does_in_spanish(question: str, fact: int) -> None:
-    assert answering(SPANISH, question) == [SPANISH[fact]]
+    assert facts_that_answer(SPANISH, question) == [SPANISH[fact]]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_so_it_does_in_spanish(question: str, fact: int) -> None:
     ],
 )  # fmt: skip
 def test_what_only_shares_a_word_or_a_ticker_answers_nothing(question: str) -> None:
-    assert answering(ENGLISH, question) == []
+    assert facts_that_answer(ENGLISH, question) == []
 
 
 @pytest.mark.parametrize(
@@ -63,10 +63,10 @@ def test_what_only_shares_a_word_or_a_ticker_answers_nothing(question: str) -> N
     ],
 )  # fmt: skip
 def test_nor_does_it_in_spanish(question: str) -> None:
-    assert answering(SPANISH, question) == []
+    assert facts_that_answer(SPANISH, question) == []
 
 
 def test_both_of_two_that_are_true_are_told() -> None:
     both = ["vivo en Madrid en invierno", "vivo en Cádiz en verano"]
-    assert answering(both, "¿Dónde vivo?") == both
-    assert answering(both, "¿Dónde vivo en verano?") == both[1:]
+    assert facts_that_answer(both, "¿Dónde vivo?") == both
+    assert facts_that_answer(both, "¿Dónde vivo en verano?") == both[1:]
