@@ -1,14 +1,11 @@
 """Providers' newer models over real HTTP: each endpoint here refuses what the real one refuses, in its own words."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
 import aiohttp
-import orjson
 import pytest
-from aiohttp import web
 
 from agent.adapters.anthropic import Anthropic
 from agent.adapters.known_models import KEPT_SECONDS, THOUGHT_TOKENS, KnownModel, KnownModels, without
@@ -18,6 +15,7 @@ from agent.domain.offered_tool import OfferedTool
 from agent.domain.providers import listed, window_of
 from agent.errors import ModelDownError, ModelRefusedError
 from agent.ports import ModelRequest
+from agent.testing.endpoint import Answer, Endpoint, Refusal, openai_error, serving, streamed
 from agent.testing.heard import RecordingSink
 from contracts.providers import KEYED
 
@@ -31,17 +29,6 @@ PROMPT = ModelRequest(
     max_tokens=50,
     time_limit=5.0,
 )
-
-Refusal = tuple[int, dict[str, Any]]
-Answer = Refusal | bytes
-
-
-def openai_error(message: str, param: str | None = None, code: str | None = None, status: int = 400) -> Refusal:
-    return status, {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}}
-
-
-def streamed(*events: Mapping[str, Any]) -> bytes:
-    return b"".join(b"data: " + orjson.dumps(event) + b"\n\n" for event in events)
 
 
 def openai_text(text: str, reason: str = "stop", *, thought: bool = False) -> bytes:
@@ -63,39 +50,6 @@ def anthropic_text(text: str, *, thought: bool = False) -> bytes:
         {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}},
         {"type": "message_stop"},
     )
-
-
-class Endpoint:
-    """An API that answers as `answer` says. `asked`: the requests that came."""
-
-    def __init__(self, answer: Callable[[dict[str, Any]], Answer]) -> None:
-        self._answer = answer
-        self.asked: list[dict[str, Any]] = []
-        self.url = ""
-
-    async def handle(self, request: web.Request) -> web.StreamResponse:
-        body = orjson.loads(await request.read())
-        self.asked.append(body)
-        answer = self._answer(body)
-        if isinstance(answer, tuple):
-            status, refusal = answer
-            return web.json_response(refusal, status=status)
-        return web.Response(body=answer, content_type="text/event-stream")
-
-
-@asynccontextmanager
-async def serving(answer: Callable[[dict[str, Any]], Answer]) -> AsyncGenerator[Endpoint]:
-    endpoint, app = Endpoint(answer), web.Application()
-    app.router.add_post("/{path:.*}", endpoint.handle)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    endpoint.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    try:
-        yield endpoint
-    finally:
-        await runner.cleanup()
 
 
 @pytest.fixture

@@ -1,20 +1,22 @@
 """Any server that speaks the OpenAI chat API, streamed: OpenAI, Groq, Anthropic's compatible endpoint, local servers.
 
-The stream is read with aiohttp and orjson. An SDK builds a model for each chunk, which costs more than the rest of the
-turn. Wire format: https://platform.openai.com/docs/api-reference/chat-streaming (server-sent events).
+Models of OpenAI's that refuse it are asked over its newer API (openai_responses.py). The stream is read with aiohttp
+and orjson. An SDK builds a model for each chunk, which costs more than the rest of the turn.
+Wire format: https://platform.openai.com/docs/api-reference/chat-streaming (server-sent events).
 """
 
 import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
 import aiohttp
 import orjson
+from yarl import URL
 
 from agent.adapters.known_models import Remedy, renamed, without
+from agent.adapters.openai_responses import THOUGHT_ITEMS, OpenAIStream, as_response, read_event
 from agent.adapters.provider_client import (
     MAX_CALLS,
     MAX_LINE,
@@ -22,13 +24,11 @@ from agent.adapters.provider_client import (
     ProviderClient,
     ProviderEndpoint,
     StreamedCall,
-    StreamedReply,
     text_in,
     tokens_in,
     whole_once_finished,
 )
 from agent.domain.pictures import PICTURES, pictures_of
-from agent.domain.thoughts import OpeningThoughts
 from agent.domain.turn.journal import ModelAnswer, TokenCount
 from agent.errors import (
     BadToolCallError,
@@ -64,6 +64,10 @@ _DISPENSABLE = (
 """Parameters without which a request is answered all the same."""
 
 
+RESPONSES = "v1/responses|reasoning_effort"
+"""What a refusal names of a model that is "only supported in v1/responses", or that does not take the effort "none"."""
+
+
 def _unforced(request: dict[str, Any]) -> None:
     if request.get("tool_choice", "none") != "none":
         request["tool_choice"] = "auto"
@@ -71,9 +75,10 @@ def _unforced(request: dict[str, Any]) -> None:
 
 def _with_reasoning(request: dict[str, Any]) -> None:
     """Another agent may have had the thoughts: then there are none."""
-    request["messages"] = [
-        {"reasoning_content": "", **one} if one.get("tool_calls") else one for one in request["messages"]
-    ]
+    if "messages" in request:
+        request["messages"] = [
+            {"reasoning_content": "", **one} if one.get("tool_calls") else one for one in request["messages"]
+        ]
 
 
 _REMEDIES: dict[str, Remedy] = {
@@ -82,31 +87,30 @@ _REMEDIES: dict[str, Remedy] = {
     **{name: without(name) for name in _DISPENSABLE},
     # "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
     "reasoning_effort": lambda request: request.update(reasoning_effort="none"),
+    RESPONSES: as_response,
+    # "Unsupported value: 'low' is not supported with the 'gpt-5-pro' model."
+    "reasoning.effort": without("reasoning"),
     "tool_choice": _unforced,
     # "The `reasoning_content` in the thinking mode must be passed back to the API."
     "reasoning_content": _with_reasoning,
 }
 
 
-@dataclass(slots=True)
-class _CompatibleStream(StreamedReply):
-    thoughts: OpeningThoughts = field(default_factory=OpeningThoughts)
-    calls: dict[int, StreamedCall] = field(default_factory=dict[int, StreamedCall])
-    usage: TokenCount = field(default_factory=TokenCount)
-    reasoning: list[str] = field(default_factory=list[str])
-    """Thoughts that the server demands back with the results of the calls."""
-
-
 class OpenAICompatible(ProviderClient):
     def __init__(self, endpoint: ProviderEndpoint, session: aiohttp.ClientSession) -> None:
         key = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
         super().__init__(endpoint, session, "chat/completions", key, _REMEDIES)
-        self._reasoning = Recent[bytes, str](KEPT_REASONING, largest=KEPT_REASONING, size=len)
+        self._responses = URL(f"{endpoint.base_url.rstrip('/')}/responses")
+        self._reasoning = Recent[bytes, str | bytes](KEPT_REASONING, largest=KEPT_REASONING, size=len)
+        """Thoughts by their place: a text over the chat API, items as JSON over the newer one."""
+
+    def url(self, request: dict[str, Any]) -> URL:
+        return self._responses if "input" in request else super().url(request)
 
     async def read(
         self, response: aiohttp.ClientResponse, prompt: ModelRequest, sink: TextSink
     ) -> tuple[ModelAnswer, bool]:
-        reading = _CompatibleStream()
+        reading = OpenAIStream()
         if response.content_type == "application/json":
             _read_whole(reading, await _body(response.content, self.provider), sink)
         else:
@@ -120,8 +124,9 @@ class OpenAICompatible(ProviderClient):
             provider=self.provider,
             cut=reading.cut,
         )
-        if answer.calls and reading.reasoning:
-            self._reasoning.keep(_place(prompt.messages, answer.calls[0].model_id), "".join(reading.reasoning))
+        if answer.calls and (reading.reasoning or reading.items):
+            thoughts = orjson.dumps(reading.items) if reading.items else "".join(reading.reasoning)
+            self._reasoning.keep(_place(prompt.messages, answer.calls[0].model_id), thoughts)
         return answer, reading.thought or reading.thoughts.found
 
     def refusal(self, status: int, retry_after: str | None, error: dict[str, Any]) -> ModelError:
@@ -139,7 +144,7 @@ class OpenAICompatible(ProviderClient):
     def request(self, prompt: ModelRequest) -> dict[str, Any]:
         request: dict[str, Any] = {
             "model": prompt.model,
-            "messages": self._shaped(prompt.messages),
+            "messages": self._shaped(prompt),
             "temperature": prompt.temperature,
             "max_tokens": prompt.max_tokens,
             "stream": True,
@@ -157,14 +162,18 @@ class OpenAICompatible(ProviderClient):
             request["stop"] = list(prompt.stop)
         return request
 
-    def _shaped(self, messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    def _shaped(self, prompt: ModelRequest) -> list[Mapping[str, Any]]:
+        messages = prompt.messages
         shaped = [_with_pictures(one) if PICTURES in one else one for one in messages]
         if len(self._reasoning):
+            in_items = RESPONSES in self.known(prompt.model).refused
             for at, one in enumerate(messages):
                 calls = one.get("tool_calls")
-                reasoning = self._reasoning.get(_place(messages[:at], calls[0]["id"])) if calls else None
-                if reasoning is not None:
-                    shaped[at] = {**one, "reasoning_content": reasoning}
+                thoughts = self._reasoning.get(_place(messages[:at], calls[0]["id"])) if calls else None
+                if isinstance(thoughts, str) and not in_items:
+                    shaped[at] = {**one, "reasoning_content": thoughts}
+                elif isinstance(thoughts, bytes) and in_items:
+                    shaped[at] = {**one, THOUGHT_ITEMS: orjson.loads(thoughts)}
         return shaped
 
 
@@ -191,9 +200,7 @@ def _with_pictures(message: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"role": message["role"], "content": parts}
 
 
-async def _read_stream(
-    reading: _CompatibleStream, content: aiohttp.StreamReader, sink: TextSink, provider: str
-) -> None:
+async def _read_stream(reading: OpenAIStream, content: aiohttp.StreamReader, sink: TextSink, provider: str) -> None:
     rest = b""
     async for chunk in content.iter_any():
         lines = (rest + chunk).split(b"\n")
@@ -213,7 +220,7 @@ async def _read_stream(
         raise ModelDownError(f"{provider} broke off in mid-answer")
 
 
-def _read_lines(reading: _CompatibleStream, lines: list[bytes], sink: TextSink, provider: str) -> bool:
+def _read_lines(reading: OpenAIStream, lines: list[bytes], sink: TextSink, provider: str) -> bool:
     """Reads events and passes their text on in one piece; returns whether the last event was among them."""
     known = len(reading.text)
     try:
@@ -222,15 +229,15 @@ def _read_lines(reading: _CompatibleStream, lines: list[bytes], sink: TextSink, 
                 continue
             data = line[5:].strip()
             if data == b"[DONE]":
-                reading.finished = True
-                return True
+                reading.finished = reading.over = True
+                break
             _read_event(reading, orjson.loads(data), provider)
     except (orjson.JSONDecodeError, AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
         raise ModelDownError(f"{provider} sent a chunk that cannot be read") from error
     finally:
         if len(reading.text) > known:
             sink.text("".join(reading.text[known:]))
-    return False
+    return reading.over
 
 
 async def _read_out(content: aiohttp.StreamReader) -> None:
@@ -241,13 +248,16 @@ async def _read_out(content: aiohttp.StreamReader) -> None:
                 await content.read()
 
 
-def _read_event(reading: _CompatibleStream, event: dict[str, Any], provider: str) -> None:
+def _read_event(reading: OpenAIStream, event: dict[str, Any], provider: str) -> None:
     # Nearly every event is one piece of text in a choice: what is rare is looked for behind it.
     choices = event.get("choices")
     if choices:
         _read_choice(reading, choices[0], provider)
         if not reading.model:
             reading.model = text_in(event.get("model"))
+    elif "type" in event and not event.get("error"):
+        read_event(reading, event, provider)
+        return
     error, usage = event.get("error"), event.get("usage") or event.get("x_groq")
     if error:
         raise _stream_error(provider, object_of(error))
@@ -259,7 +269,7 @@ def _read_event(reading: _CompatibleStream, event: dict[str, Any], provider: str
         reading.usage = TokenCount(tokens_in(counts.get("prompt_tokens")), tokens_in(counts.get("completion_tokens")))
 
 
-def _read_choice(reading: _CompatibleStream, choice: dict[str, Any], provider: str) -> None:
+def _read_choice(reading: OpenAIStream, choice: dict[str, Any], provider: str) -> None:
     delta: dict[str, Any] = choice.get("delta") or choice.get("message") or {}
     piece = delta.get("content") or delta.get("refusal")
     if piece:
@@ -291,7 +301,7 @@ def _read_choice(reading: _CompatibleStream, choice: dict[str, Any], provider: s
             _read_call(reading, object_of(part), position, provider)
 
 
-def _read_call(reading: _CompatibleStream, part: dict[str, Any], position: int, provider: str) -> None:
+def _read_call(reading: OpenAIStream, part: dict[str, Any], position: int, provider: str) -> None:
     index = part.get("index")
     call = reading.calls.setdefault(index if isinstance(index, int) else position, StreamedCall())
     if len(reading.calls) > MAX_CALLS:
@@ -318,7 +328,7 @@ async def _body(content: aiohttp.StreamReader, provider: str) -> bytes:
     return bytes(body)
 
 
-def _read_whole(reading: _CompatibleStream, body: bytes, sink: TextSink) -> None:
+def _read_whole(reading: OpenAIStream, body: bytes, sink: TextSink) -> None:
     """Reads the reply of a server that does not stream: one event without its name."""
     _read_lines(reading, [b"data:" + body.replace(b"\n", b" ")], sink, "the provider")
 

@@ -111,8 +111,16 @@ class ProviderClient(ABC):
             # Not the error's own text: it can hold the request's address and headers.
             raise ModelDownError(f"{self.provider} cannot be reached ({type(error).__name__})") from error
 
+    def url(self, request: JsonObject) -> URL:
+        """Where a request is sent."""
+        return self._url
+
+    def known(self, model: str) -> KnownModel:
+        """What the endpoint has taught about a model."""
+        return self._models.of(model)
+
     async def _ask(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
-        before = known = self._models.of(prompt.model)
+        before = known = self.known(prompt.model)
         for _ in range(MOST_CHANGES):
             answer, known = await self._attempt(prompt, known, sink)
             if answer is not None:
@@ -129,7 +137,7 @@ class ProviderClient(ABC):
         request."""
         body = self._models.request(known, self.request(prompt))
         async with self._session.post(
-            self._url,
+            self.url(body),
             data=orjson.dumps(body),
             headers=self._headers,
             timeout=PATIENT if prompt.patient else self._timeout,

@@ -1,0 +1,59 @@
+"""A provider's API over real HTTP that answers, or refuses, as a test says."""
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import orjson
+from aiohttp import web
+
+Refusal = tuple[int, dict[str, Any]]
+"""A status and a body."""
+Answer = Refusal | bytes
+"""Bytes: a stream of events."""
+
+
+def openai_error(message: str, param: str | None = None, code: str | None = None, status: int = 400) -> Refusal:
+    """A refusal in OpenAI's form."""
+    return status, {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}}
+
+
+def streamed(*events: Mapping[str, Any]) -> bytes:
+    """These server-sent events."""
+    return b"".join(b"data: " + orjson.dumps(event) + b"\n\n" for event in events)
+
+
+class Endpoint:
+    """An API that answers as `answer` says. `asked`: the requests that came, `paths`: where to."""
+
+    def __init__(self, answer: Callable[[dict[str, Any]], Answer]) -> None:
+        self._answer = answer
+        self.asked: list[dict[str, Any]] = []
+        self.paths: list[str] = []
+        self.url = ""
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        body = orjson.loads(await request.read())
+        self.asked.append(body)
+        self.paths.append(request.path)
+        answer = self._answer(body)
+        if isinstance(answer, tuple):
+            status, refusal = answer
+            return web.json_response(refusal, status=status)
+        return web.Response(body=answer, content_type="text/event-stream")
+
+
+@asynccontextmanager
+async def serving(answer: Callable[[dict[str, Any]], Answer]) -> AsyncGenerator[Endpoint]:
+    """The endpoint, on a port of its own."""
+    endpoint, app = Endpoint(answer), web.Application()
+    app.router.add_post("/{path:.*}", endpoint.handle)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    endpoint.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    try:
+        yield endpoint
+    finally:
+        await runner.cleanup()
