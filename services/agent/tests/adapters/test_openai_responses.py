@@ -31,7 +31,7 @@ PROMPT = ModelRequest(
     time_limit=5.0,
     stop=("END",),
 )
-RESPONSE = {
+RESPONSE: Mapping[str, Any] = {
     "id": "resp_1",
     "object": "response",
     "created_at": 1,
