@@ -266,12 +266,18 @@ async def test_a_certificate_that_has_expired(tmp_path: Path, server: str) -> No
         found = await live.examine(Addresses(nats.url.replace("nats://", "tls://")), "demo")
         nats.kill()
         assert said(found, "certificate", "nats", "expired")
+        assert said(found, "nats", "a certificate is refused")
+        assert any("name its authority, NEXUS_NATS_TLS_CA" in (one.advice or "") for one in found)
         return
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate, key)
     async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0, ssl=context) as https:
         url = f"https://127.0.0.1:{https.sockets[0].getsockname()[1]}"
         assert said(await certificates.look({"gateway": url, "redis": "redis://nowhere"}), "certificate", "expired")
+        # Each server of a cluster has a certificate of its own.
+        place = url.partition("//")[2]
+        for several in (f"mongodb://u:p@127.0.0.1:9,{place}/nexus?tls=true&x=a,b", f"rediss://:p@127.0.0.1:9,{place}"):
+            assert said(await certificates.look({"store": several}), "certificate", place, "expired")
 
 
 @pytest.mark.parametrize(("off", "who"), [({"redis": -60.0}, "redis"), ({"nats": 60.0, "redis": 61.0}, clocks.HERE)])

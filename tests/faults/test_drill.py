@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
-from nexus_cli.drill.drill import DrillReport
+from nexus_cli.drill.drill import DrillPlan, DrillReport, Say, compare, drill
 from nexus_cli.drill.faults import Fault, FaultWindow, Kind, inject
-from nexus_cli.drill.ledger import Mismatch, Wrong
-from nexus_cli.drill.people import Wait
-from nexus_cli.stack.datadir import StackProcess
+from nexus_cli.drill.ledger import ConversationLedger, Mismatch, Wrong
+from nexus_cli.drill.people import Scene, Wait
+from nexus_cli.drill.stack import RunningStack as BreakableStack
+from nexus_cli.stack.datadir import DataDirectory, StackProcess
 from runtime.faulty_proxy import Proxy
 from runtime.testing.servers import until
 from tests.support.running_stack import NEXUS, RunningStack
@@ -103,6 +105,86 @@ class _OneProcess:
 
     async def ready_again(self, names: Sequence[str], deadline: float) -> None:
         """It is."""
+
+
+class _SilentGateway:
+    """A gateway that lets visitors in and acknowledges nothing. `owners`: to whom conversations were given, in order;
+    `taken`: a person has taken one over."""
+
+    def __init__(self) -> None:
+        self.owners: list[str] = []
+        self.taken = asyncio.Event()
+
+    async def start(self) -> web.AppRunner:
+        app = web.Application()
+        app.router.add_post("/v2/visitors", self._visitor)
+        app.router.add_get("/v2/chat/ws", self._chat)
+        app.router.add_post("/v2/conversations/c-1/owner", self._owner)
+        app.router.add_post("/v2/conversations/c-1/messages", self._message)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        return runner
+
+    async def _visitor(self, request: web.Request) -> web.Response:
+        return web.json_response({"token": "t"}, status=201)
+
+    async def _chat(self, request: web.Request) -> web.WebSocketResponse:
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        await socket.send_json({"type": "welcome", "conversationId": "c-1", "seq": 0, "epoch": "e"})
+        async for _ in socket:
+            """Nothing is said to it."""
+        return socket
+
+    async def _owner(self, request: web.Request) -> web.Response:
+        self.owners.append((await request.json())["owner"])
+        self.taken.set()
+        return web.json_response({})
+
+    async def _message(self, request: web.Request) -> web.Response:
+        return web.json_response({"seq": 2})
+
+
+def _recorded(data: Path, port: int) -> BreakableStack:
+    """A stack of a gateway alone, and of a bus where nobody listens."""
+    directory = DataDirectory(data)
+    directory.create()
+    directory.acquire()
+    directory.record(
+        [StackProcess("gateway", os.getpid(), port, f"http://127.0.0.1:{port}")], {"nats": "nats://127.0.0.1:9"}
+    )
+    return BreakableStack(directory, "0123456789abcdef0123456789abcdef")
+
+
+async def test_people_whom_nobody_answers_leave_an_interrupted_drill_and_give_back_what_they_took(
+    tmp_path: Path,
+) -> None:
+    gateway, said = _SilentGateway(), list[str]()
+    runner = await gateway.start()
+    stack = _recorded(tmp_path, runner.addresses[0][1])
+
+    async def break_for_ever(plan: DrillPlan, _: BreakableStack, report: DrillReport, say: Say) -> None:
+        await asyncio.Event().wait()
+
+    drilled = asyncio.create_task(drill(DrillPlan(5, 1, visitors=1), stack, said.append, break_for_ever, 0.5))
+    async with asyncio.timeout(30):
+        await gateway.taken.wait()
+        drilled.cancel()
+        report = await drilled
+    assert gateway.owners == ["human", "ai"]
+    # What was not at rest says nothing: it is counted, and not called lost.
+    assert (report.left, report.conversations, set(report.figures.values())) == (1, 0, {0})
+    assert "interrupted before they were at rest, and not compared: 1 conversations" in report.as_text()
+    await runner.cleanup()
+
+
+async def test_a_log_that_cannot_be_read_is_a_finding_of_the_drill(tmp_path: Path) -> None:
+    scene, report = Scene(_recorded(tmp_path, 9)), DrillReport(1)
+    scene.ledgers += [ConversationLedger("c-1"), ConversationLedger("c-2")]
+    await compare(scene, report, 0.5)
+    assert report.figures["lost"] == 1
+    assert "the log cannot be read, 2 conversations were not compared" in report.as_text()
 
 
 @pytest.mark.asyncio(loop_scope="session")

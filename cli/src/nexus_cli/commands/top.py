@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,28 +25,36 @@ def top(
     count: Annotated[int, typer.Option(help="How many readings; 0: until Ctrl-C.", min=0)] = 0,
     as_json: Json = False,
 ) -> None:
-    """Show live turns, lag, errors and cost. With --json one object a line, for scripts."""
+    """Show live turns, lag, errors and cost. With --json one object a line, for scripts.
+
+    Where no terminal is, and with --json, it ends after --count readings, or one.
+    """
     from nexus_cli.stack.errors import StackError
     from nexus_cli.target import find_addresses
 
     try:
-        services = find_addresses(data, places(service)).services
+        services = places(service) or find_addresses(data).services
     except StackError as error:
         fail(error)
     if not services:
         fail("no service is known: name them, --service agent=http://10.0.0.7:8081 …")
     with suppress(KeyboardInterrupt):
-        asyncio.run(_json(services, every, count or 1) if as_json else _screen(services, every, count))
+        if as_json:
+            asyncio.run(_lines(services, every, count or 1, lambda seen: print(json.dumps(seen), flush=True)))
+        elif sys.stdout.isatty():
+            asyncio.run(_screen(services, every, count))
+        else:
+            asyncio.run(_lines(services, every, count or 1, _print_table))
 
 
-async def _json(services: Mapping[str, Any], every: float, count: int) -> None:
+async def _lines(services: Mapping[str, Any], every: float, count: int, show: Callable[[dict[str, Any]], None]) -> None:
     from nexus_cli.top.figures import read, view
 
     before = await read(services)
     for _ in range(count):
         await asyncio.sleep(every)
         now = await read(services)
-        print(json.dumps(view(before, now)), flush=True)
+        show(view(before, now))
         before = now
 
 
@@ -58,36 +67,53 @@ async def _screen(services: Mapping[str, Any], every: float, count: int) -> None
     with Live(screen=count == 0, auto_refresh=False) as live:
         while not count or shown < count:
             now = await read(services)
-            live.update(_table(view(before, now)), refresh=True)
+            live.update(table_of(view(before, now)), refresh=True)
             before, shown = now, shown + 1
             if shown != count:
                 await asyncio.sleep(every)
 
 
-def _table(seen: dict[str, Any]) -> Table:
+def _print_table(seen: dict[str, Any]) -> None:
+    from rich.console import Console
+
+    Console().print(table_of(seen))
+
+
+def table_of(seen: dict[str, Any]) -> Table:
+    """What `view` returns, for people."""
     from rich.table import Table
 
     table = Table(title="nexus top", show_header=False, expand=True)
-    turns, tools, models = seen["turns"], seen["tools"], seen["models"]
+    if seen["away"]:
+        # First: a small terminal shows the first rows alone.
+        table.add_row("[red]away", "[red]" + ", ".join(seen["away"]))
+    turns, tools, models, people = seen["turns"], seen["tools"], seen["models"], seen["handovers"]
+    fill: dict[str, float] = seen["fill"] or {}
     rows = {
-        "turns": f"{turns['running']} running, {turns['due']} due, the oldest for {turns['oldestDueSeconds']:g} s",
+        "turns": f"{_or_dash(turns['running'])} running, {_or_dash(turns['due'])} due, "
+        f"the oldest for {_or_dash(turns['oldestDueSeconds'])} s",
         "a minute": _listed(turns["perMinute"]),
-        "tools": f"{tools['due']} due; {_listed(tools['perMinute'])}",
+        "tools": f"{_or_dash(tools['due'])} due; {_listed(tools['perMinute'])}",
         "models": f"{_listed(models['perMinute'])}; tokens {_listed(models['tokensPerMinute'])}",
         "cost": ", ".join(
             f"{one['total']:g} {name}, {one['perMinute']:g} a minute" for name, one in seen["cost"].items()
         ),
-        "people": f"{seen['sockets']} sockets, {seen['handovers']['waiting']} wait for a person",
-        "lag": _listed(seen["lag"]) + f"; event loops {seen['loopLagSeconds']:g} s",
-        "fill": ", ".join(f"{name} {value:.0%}" for name, value in seen["fill"].items()),
-        "dead letters": str(seen["deadLetters"]),
+        "people": f"{_or_dash(seen['sockets'])} sockets, {_or_dash(people['waiting'])} wait for a person, "
+        f"the oldest for {_or_dash(people['oldestSeconds'])} s",
+        "lag": _listed(seen["lag"]) + f"; event loops {_or_dash(seen['loopLagSeconds'])} s",
+        "fill": ", ".join(f"{name} {value:.0%}" for name, value in fill.items()),
+        "dead letters": _or_dash(seen["deadLetters"]),
     }
     for name, text in rows.items():
         table.add_row(name, text or "–")
-    if seen["away"]:
-        table.add_row("[red]away", "[red]" + ", ".join(seen["away"]))
     return table
 
 
-def _listed(figures: Mapping[str, float]) -> str:
+def _or_dash(figure: float | None) -> str:
+    return "–" if figure is None else f"{figure:g}"
+
+
+def _listed(figures: Mapping[str, float] | None) -> str:
+    if figures is None:
+        return "–"
     return ", ".join(f"{name} {value:g}" for name, value in figures.items() if value) or "nothing"

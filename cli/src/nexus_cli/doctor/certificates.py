@@ -20,8 +20,10 @@ _PORTS = {"tls": 4222, "rediss": 6379, "mongodb": 27017, "https": 443}
 
 
 async def look(urls: Mapping[str, str]) -> list[Diagnosis]:
-    """`urls`: addresses by the server's name; those without TLS are skipped."""
-    found = await asyncio.gather(*(_look(name, url) for name, url in urls.items() if _speaks_tls(url)))
+    """`urls`: addresses by the server's name, each of one server or several; those without TLS are skipped."""
+    found = await asyncio.gather(
+        *(_look(name, one) for name, url in urls.items() if _speaks_tls(url) for one in _each(url))
+    )
     return [one for one in found if one is not None]
 
 
@@ -31,8 +33,15 @@ def _speaks_tls(url: str) -> bool:
     )
 
 
+def _each(url: str) -> list[str]:
+    """The address of each server that the URL names, by the first one's scheme."""
+    scheme = url.partition("://")[0]
+    places = (one.strip().rpartition("//")[2].rpartition("@")[2] for one in url.partition("?")[0].split(","))
+    return [f"{scheme}://{place.partition('/')[0]}" for place in places if place]
+
+
 async def _look(name: str, url: str) -> Diagnosis | None:
-    address = urlsplit(url.split(",", 1)[0])
+    address = urlsplit(url)
     host, port = address.hostname or "localhost", address.port or _PORTS[address.scheme.partition("+")[0]]
     try:
         async with asyncio.timeout(ANSWER):

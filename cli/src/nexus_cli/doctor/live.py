@@ -20,6 +20,7 @@ from nexus_cli.target import bus as connected
 from runtime.bus.jetstream_api import StreamInfo, ask
 from runtime.bus.replies import ReplyInbox
 from runtime.observability.logging import masked_text
+from runtime.tls import remedy
 
 WITHIN = 8.5
 """Seconds for everything: of the ten that are promised the rest is for the start and the end of the command."""
@@ -73,10 +74,8 @@ def _unreachable(said: str) -> Diagnosis:
     if "uthorization" in text or "permissions" in text.lower():
         advice = "set NEXUS_NATS_USER and NEXUS_NATS_PASSWORD (or NEXUS_NATS_CREDENTIALS) as nats.conf has them"
         return wrong("nats", f"it refuses the user: {text}", advice)
-    if "certificate" in text.lower():
-        return wrong(
-            "nats", f"its certificate is refused: {text}", "renew it, or trust its issuer here (SSL_CERT_FILE)"
-        )
+    if advice := remedy("NATS", text):
+        return wrong("nats", f"a certificate is refused: {text.replace(f': {advice}', '', 1)}", advice)
     advice = STANDS_STILL if TimeoutError.__name__ in text else "start nats-server, or point NEXUS_NATS_URL at one"
     return wrong("nats", text, advice)
 

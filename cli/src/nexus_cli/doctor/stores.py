@@ -19,6 +19,7 @@ from runtime.observability.logging import masked_text
 from runtime.settings import MongoSettings, RedisSettings
 from runtime.stores.mongo import driver_says
 from runtime.stores.redis_client import lost_servers, redis_client
+from runtime.tls import remedy
 
 ANSWER = 4.0
 SLOW = 0.3
@@ -90,7 +91,8 @@ def _refused_by_redis(error: RedisError) -> Diagnosis:
         advice = "start the missing servers of the cluster: `redis-cli cluster nodes` names them"
         return wrong("redis", f"a part of the cluster is away: {text}", advice)
     if isinstance(error, ConnectionError):
-        return wrong("redis", text, "start Redis, or point NEXUS_REDIS_URL at one")
+        advice = remedy("Redis", text) or "start Redis, or point NEXUS_REDIS_URL at one"
+        return wrong("redis", text, advice)
     if "OOM" in text or "maxmemory" in text:
         return wrong("redis", f"its memory is full: {text}", "raise maxmemory; let nothing else live in this Redis")
     if isinstance(error, ResponseError) and "MISCONF" in text:
@@ -120,8 +122,9 @@ async def mongodb(url: str, database: str, tell: Tell) -> list[Diagnosis]:
         return [wrong("mongodb", f"it takes no write: {text}", "has the replica set a primary, and its disk room?")]
     except PyMongoError as error:
         text = driver_says(error)
-        advice = STANDS_STILL if "timed out" in text else "start MongoDB, or point NEXUS_MONGODB_URL at one"
-        return [wrong("mongodb", f"no answer: {text}", advice)]
+        start = STANDS_STILL if "timed out" in text else "start MongoDB, or point NEXUS_MONGODB_URL at one"
+        advice = remedy("MongoDB", text) or start
+        return [wrong("mongodb", f"no answer: {text.removesuffix(f': {advice}')}", advice)]
     finally:
         await client.close()
     if taken > SLOW:

@@ -10,17 +10,23 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from nats.errors import Error as NatsError
+
 from nexus_cli.chat.client import ChatFailedError, LimitedError
 from nexus_cli.drill.faults import READY_WITHIN, Fault, FaultWindow, Kind, Pair, faults
 from nexus_cli.drill.ledger import Mismatch, Wrong
 from nexus_cli.drill.people import AFTER_A_REFUSAL, COMPANY, GaveUpError, Scene, Wait, a_visitor, take_over, visit
 from nexus_cli.drill.stack import RunningStack
 from nexus_cli.stack.errors import StackError
+from runtime.errors import RuntimeLibraryError
 
 Say = Callable[[str], None]
 LOST = frozenset({Wrong.LOST, Wrong.NEVER_ACCEPTED, Wrong.UNANSWERED, Wrong.NOT_SHOWN})
 DOUBLED = frozenset({Wrong.STORED_TWICE, Wrong.ANSWERED_TWICE, Wrong.SHOWN_TWICE})
 READ_WITHIN = 20.0
+LEAVE_WITHIN = 8.0
+"""Seconds that people have after Ctrl-C to hear the end; then as long again at most for who has yet to give back a
+conversation."""
 MANY = 1_000_000
 
 
@@ -63,6 +69,8 @@ class DrillReport:
     gave_up: list[str] = field(default_factory=list[str])
     limited: str = ""
     """What kept people from chatting for a while, as the gateway said it."""
+    left: int = 0
+    """Conversations that were interrupted before they were at rest, and so not compared."""
     conversations: int = 0
     messages: int = 0
     takeovers: int = 0
@@ -93,6 +101,7 @@ class DrillReport:
             "takeovers": self.takeovers,
             "faults": [{**one.as_json(), "longestWait": self.longest(one)} for one in self.windows],
             "limited": self.limited,
+            "left": self.left,
             "findings": [str(one) for one in self.found] + self.gave_up,
         }
 
@@ -115,6 +124,8 @@ class DrillReport:
             f"lost {figures['lost']}, doubled {figures['doubled']}, over a human {figures['overAHuman']}, "
             f"other {figures['other']}"
         )
+        if self.left:
+            lines.append(f"interrupted before they were at rest, and not compared: {self.left} conversations")
         if self.limited:
             lines.append(f"fewer people chatted than asked for, because of the gateway's limits: {self.limited}")
         return "\n".join([*lines, *(f"found: {one}" for one in (*self.found, *self.gave_up))])
@@ -142,9 +153,16 @@ async def break_once(stack: RunningStack, fault: Fault, report: DrillReport, say
     say(f"{fault}, ready again in {window.ready - window.ended:.1f} s")
 
 
-async def drill(plan: DrillPlan, stack: RunningStack, say: Say, break_it: Break = break_by_lot) -> DrillReport:
+async def drill(
+    plan: DrillPlan,
+    stack: RunningStack,
+    say: Say,
+    break_it: Break = break_by_lot,
+    leave_within: float = LEAVE_WITHIN,
+) -> DrillReport:
     """The whole drill on a running stack: people chat, faults happen, and the ledgers are compared with the log. A
-    first Ctrl-C ends the faults. Raises StackError if there is nothing to break, or nobody may chat."""
+    first Ctrl-C ends the faults, and people leave soon. Raises StackError if there is nothing to break, or nobody may
+    chat."""
     plan.matrix(stack)
     report = DrillReport(plan.seed)
     scene = Scene(stack, plan.company, waits=report.waits)
@@ -157,20 +175,35 @@ async def drill(plan: DrillPlan, stack: RunningStack, say: Say, break_it: Break 
         asyncio.create_task(repeat_until_over(scene, one, f"{plan.seed}/{number}")) for number, one in enumerate(people)
     ]
     try:
-        await break_it(plan, stack, report, say)
-    except TimeoutError:
-        report.gave_up.append(f"not all was ready again within {READY_WITHIN:g} s")
-    except asyncio.CancelledError:
-        say("interrupted: no more faults")
-    finally:
-        scene.over.set()
+        try:
+            await break_it(plan, stack, report, say)
+        except TimeoutError:
+            report.gave_up.append(f"not all was ready again within {READY_WITHIN:g} s")
+        finally:
+            scene.over.set()
         say("waiting until everything is at rest")
-        await asyncio.gather(*there)
+        await asyncio.wait(there)
+    except asyncio.CancelledError:
+        say(f"interrupted: no more faults, and people leave within {leave_within:g} s")
+        await asyncio.wait(there, timeout=leave_within)
+    finally:
+        await _end(there, leave_within)
     report.takeovers = scene.takeovers
     report.gave_up += scene.gave_up
     report.limited = scene.limited
-    await _close(scene, report)
+    await compare(scene, report)
     return report
+
+
+async def _end(there: Sequence[asyncio.Task[None]], give_back_within: float) -> None:
+    """Ends who is still there; whoever has taken a conversation over gives it back first, if that works soon."""
+    for within in (give_back_within, None):
+        for one in there:
+            one.cancel()
+        await asyncio.wait(there, timeout=within)
+    for one in there:
+        if not one.cancelled():
+            one.result()
 
 
 async def repeat_until_over(scene: Scene, one: Callable[[Scene, Random], Awaitable[None]], seed: str) -> None:
@@ -187,9 +220,17 @@ async def repeat_until_over(scene: Scene, one: Callable[[Scene, Random], Awaitab
         await scene.rest(AFTER_A_REFUSAL)
 
 
-async def _close(scene: Scene, report: DrillReport) -> None:
-    for ledger in scene.ledgers:
-        log = await asyncio.wait_for(scene.log(ledger), READ_WITHIN)
+async def compare(scene: Scene, report: DrillReport, read_within: float = READ_WITHIN) -> None:
+    """Compares each conversation that is at rest with the log, which is read within so many seconds."""
+    report.left = len(scene.left)
+    at_rest = [one for one in scene.ledgers if one not in scene.left]
+    for ledger in at_rest:
+        try:
+            log = await asyncio.wait_for(scene.log(ledger), read_within)
+        except (RuntimeLibraryError, NatsError, OSError, TimeoutError) as error:
+            unread = len(at_rest) - report.conversations
+            report.gave_up.append(f"the log cannot be read, {unread} conversations were not compared: {error!r}")
+            return
         report.conversations += 1
         report.messages += sum(fact.kind == "visitor" for fact in log)
         report.found += ledger.findings(log)

@@ -79,6 +79,8 @@ class Scene:
     open: list[ConversationLedger] = field(default_factory=list[ConversationLedger])
     """Conversations that a person may take over."""
     taken: list[ConversationLedger] = field(default_factory=list[ConversationLedger])
+    left: list[ConversationLedger] = field(default_factory=list[ConversationLedger])
+    """Conversations whose visitor left before they were at rest."""
     waits: list[Wait] = field(default_factory=list[Wait])
     takeovers: int = 0
     gave_up: list[str] = field(default_factory=list[str])
@@ -218,6 +220,9 @@ async def visit(scene: Scene, random: Random) -> None:
                 await scene.rest(random.uniform(0.1, 1.5))
             scene.open.remove(ledger)
             await _or_end(visitor.come_to_rest(), reading)
+        except asyncio.CancelledError:
+            scene.left.append(ledger)
+            raise
         finally:
             if ledger in scene.open:
                 scene.open.remove(ledger)
@@ -289,8 +294,10 @@ async def _post(scene: Scene, token: str, path: str, body: dict[str, Any]) -> An
 async def _or_end(work: Awaitable[None], reading: asyncio.Task[None]) -> None:
     """The work, unless the conversation ends first. Raises GaveUpError, ChatFailedError."""
     task = asyncio.ensure_future(work)
-    await asyncio.wait([task, reading], return_when=asyncio.FIRST_COMPLETED)
-    if not task.done():
+    try:
+        await asyncio.wait([task, reading], return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            await reading
+    finally:
         task.cancel()
-        await reading
     await task

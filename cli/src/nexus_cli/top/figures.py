@@ -35,13 +35,24 @@ class Sample:
                 if one.name.startswith("nexus_") and not math.isnan(one.value):
                     self.values[one.name][tuple(sorted(one.labels.items()))][process] = one.value
 
-    def total(self, name: str, **labels: str) -> float:
-        """The sum over all processes, for what each counts by itself."""
-        return sum(sum(found.values()) for found in self._matching(name, labels))
+    def total(self, name: str) -> float | None:
+        """The sum over all processes, for what each counts by itself. None: nobody who knows it has answered."""
+        values = self._values(name)
+        return sum(values) if values else None
 
-    def most(self, name: str, **labels: str) -> float:
-        """The maximum over all processes, for what each reports about all."""
-        return max((max(found.values()) for found in self._matching(name, labels)), default=0.0)
+    def most(self, name: str) -> float | None:
+        """The maximum over all processes, for what each reports about all. None: nobody who knows it has answered."""
+        return max(self._values(name), default=None)
+
+    def most_by(self, name: str, label: str, digits: int) -> dict[str, float] | None:
+        """`most` by the value of a label, sorted, where it is not 0."""
+        if name not in self.values:
+            return None
+        found: dict[str, float] = defaultdict(float)
+        for labels, values in self.values[name].items():
+            value = dict(labels).get(label, "")
+            found[value] = max(found[value], *values.values())
+        return {value: round(figure, digits) for value, figure in sorted(found.items()) if figure}
 
     def by(self, name: str, label: str) -> dict[str, float]:
         """Totals by the value of a label."""
@@ -66,9 +77,8 @@ class Sample:
     def processes(self) -> set[str]:
         return {process for rows in self.values.values() for found in rows.values() for process in found}
 
-    def _matching(self, name: str, wanted: Mapping[str, str]) -> list[dict[str, float]]:
-        rows = self.values.get(name, {})
-        return [values for labels, values in rows.items() if wanted.items() <= dict(labels).items()]
+    def _values(self, name: str) -> list[float]:
+        return [value for found in self.values.get(name, {}).values() for value in found.values()]
 
 
 async def read(services: Mapping[str, Sequence[str]]) -> Sample:
@@ -88,29 +98,30 @@ async def read(services: Mapping[str, Sequence[str]]) -> Sample:
 
 
 def view(before: Sample | None, now: Sample) -> dict[str, Any]:
-    """Returns what is shown. Rates are per minute, and 0 where nothing was read before."""
+    """Returns what is shown; None where nobody who knows it has answered. Rates are per minute, and 0 where nothing was
+    read before."""
     minutes = (now.at - before.at) / 60 if before is not None else math.inf
 
-    def rates(name: str, label: str) -> dict[str, float]:
+    def rates(name: str, label: str, digits: int = 1) -> dict[str, float]:
         grown = now.since(before, name, label) if before is not None else dict.fromkeys(now.by(name, label), 0.0)
-        return {key: round(value / minutes, 1) for key, value in grown.items()}
+        return {key: round(value / minutes, digits) for key, value in grown.items()}
 
-    costs, grown = now.by("nexus_model_cost_total", "currency"), rates("nexus_model_cost_total", "currency")
+    costs, grown = now.by("nexus_model_cost_total", "currency"), rates("nexus_model_cost_total", "currency", 4)
     return {
         "away": sorted(now.away),
         "turns": {
-            "due": int(now.most("nexus_turns_due")),
-            "oldestDueSeconds": round(now.most("nexus_oldest_due_seconds"), 1),
-            "running": int(now.total("nexus_turns_running")),
+            "due": _whole(now.most("nexus_turns_due")),
+            "oldestDueSeconds": _rounded(now.most("nexus_oldest_due_seconds"), 1),
+            "running": _whole(now.total("nexus_turns_running")),
             "perMinute": rates("nexus_turns_total", "outcome"),
         },
-        "sockets": int(now.total("nexus_gateway_sockets")),
+        "sockets": _whole(now.total("nexus_gateway_sockets")),
         "handovers": {
-            "waiting": int(now.most("nexus_handovers_waiting")),
-            "oldestSeconds": round(now.most("nexus_handover_oldest_seconds")),
+            "waiting": _whole(now.most("nexus_handovers_waiting")),
+            "oldestSeconds": _whole(now.most("nexus_handover_oldest_seconds")),
         },
         "tools": {
-            "due": int(now.most("nexus_tool_calls_due")),
+            "due": _whole(now.most("nexus_tool_calls_due")),
             "perMinute": rates("nexus_tool_calls_total", "outcome"),
         },
         "models": {
@@ -121,14 +132,16 @@ def view(before: Sample | None, now: Sample) -> dict[str, Any]:
             currency: {"total": round(total, 4), "perMinute": grown.get(currency, 0.0)}
             for currency, total in costs.items()
         },
-        "lag": {
-            name: int(value) for name, value in sorted(now.by("nexus_consumer_behind", "consumer").items()) if value
-        },
-        "fill": {
-            name: round(value, 3)
-            for name, value in sorted(now.by("nexus_stream_fill_ratio", "stream").items())
-            if value
-        },
-        "deadLetters": int(now.total("nexus_dead_letters_total")),
-        "loopLagSeconds": round(now.most("nexus_event_loop_lag_seconds"), 3),
+        "lag": now.most_by("nexus_consumer_behind", "consumer", 0),
+        "fill": now.most_by("nexus_stream_fill_ratio", "stream", 3),
+        "deadLetters": _whole(now.total("nexus_dead_letters_total")),
+        "loopLagSeconds": _rounded(now.most("nexus_event_loop_lag_seconds"), 3),
     }
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else round(value)
+
+
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)

@@ -18,6 +18,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SecretsSettingsSource, SettingsConfigDict
 
 from contracts.streams import STREAMS, Stream
+from runtime.tls import ReloadingContext
 
 SECRETS = Path("/run/secrets")
 """Where containers get secrets as files: NEXUS_JWT_SECRET, say, holds what the variable would."""
@@ -104,10 +105,7 @@ class NatsSettings(EnvSettings):
         read."""
         if not (self.tls_ca or self.tls_certificate):
             return None
-        context = ssl.create_default_context(cafile=self.tls_ca)
-        if self.tls_certificate:
-            context.load_cert_chain(self.tls_certificate, self.tls_key)
-        return context
+        return ReloadingContext.of(self.tls_ca, self.tls_certificate, self.tls_key)
 
     @property
     def servers(self) -> list[str]:

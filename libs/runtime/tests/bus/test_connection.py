@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from runtime.errors import NotReadyError
 from runtime.settings import NatsSettings
 from runtime.testing.network import proxy_to
 from runtime.testing.servers import NatsServer, eventually
+from runtime.tls import remedy
 from tests.cluster.certificates import make_certificates
 
 NAMES = ["Nats-Sequence", "Nats-Subject", "traceparent", "Status", "X", "bad name", " padded ", "ünï", "", "a:b"]
@@ -112,10 +114,55 @@ async def test_a_server_that_asks_for_a_certificate_is_shown_one(
     await eventually(lambda: client.stats["reconnects"] == 1)
     await client.close()
     assert "eof_received" not in caplog.text  # asyncio's warning about a reader that does not know of TLS
-    with pytest.raises(NotReadyError, match="no NATS server answered"):
+    wanted = "no connection to NATS .* wants a certificate of this client: name one, NEXUS_NATS_TLS_CERTIFICATE"
+    with pytest.raises(NotReadyError, match=wanted):
         await connect(shown.model_copy(update={"tls_certificate": None, "connect_deadline": 1.0}), name="test")
     with pytest.raises(NotReadyError, match=r"NEXUS_NATS_TLS_CA.* cannot be used \(/nowhere.pem.*: .*No such file"):
         await connect(shown.model_copy(update={"tls_ca": "/nowhere.pem"}), name="test")
+
+
+async def test_a_renewed_certificate_is_shown_at_the_next_connection(tmp_path: Path, nats_server: NatsServer) -> None:
+    def serve_with(authority: Path) -> None:
+        shown = [str(authority / name) for name in ("ca.pem", "server.pem", "server.key")]
+        nats_server.options = ("--tlsverify", "--tlscacert", shown[0], "--tlscert", shown[1], "--tlskey", shown[2])
+        nats_server.start()
+
+    old, new, ours = (tmp_path / name for name in ("old", "new", "ours"))
+    for directory in (old, new, ours):
+        directory.mkdir()
+        make_certificates(directory)
+    _replace(old, ours)
+    nats_server.stop()
+    serve_with(old)
+    ca, certificate, key = (str(ours / name) for name in ("ca.pem", "server.pem", "server.key"))
+    url = nats_server.url.replace("nats:", "tls:")
+    client = await connect(NatsSettings(url=url, tls_ca=ca, tls_certificate=certificate, tls_key=key), name="test")
+    nats_server.stop()
+    serve_with(new)
+    _replace(new, ours)
+    await eventually(lambda: client.stats["reconnects"] == 1)
+    assert (await client.request("$JS.API.INFO", b"", timeout=10)).data
+    await client.close()
+
+
+def _replace(source: Path, target: Path) -> None:
+    for name in ("ca.pem", "server.pem", "server.key"):
+        shutil.copy(source / name, target / name)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("certificate has expired (_ssl.c:1006)", "renew it, and let the server load it"),
+        ("IP address mismatch, certificate is not valid for '10.0.0.1'.", "is for another name"),
+        ("certificate verify failed: unable to get local issuer certificate", "name its authority, NEXUS_NATS_TLS_CA"),
+        ("[SSL: SSLV3_ALERT_CERTIFICATE_EXPIRED] sslv3 alert certificate expired", "this client's certificate has"),
+        ("[SSL: TLSV1_ALERT_UNKNOWN_CA] tlsv1 alert unknown ca", "does not trust who issued this client's"),
+    ],
+)
+def test_a_refused_certificate_is_told_with_what_to_do(said: str, told: str) -> None:
+    assert told in (remedy("NATS", said) or "")
+    assert remedy("Redis", "Connection refused") is None
 
 
 @pytest.mark.parametrize("url", ["http://bus", "nats://", "nats://bus:port", ",", "nats://one:4222,redis://two:6379"])

@@ -25,6 +25,7 @@ from runtime.bus.credentials import sign, user_jwt
 from runtime.errors import NotReadyError
 from runtime.observability.logging import masked_text
 from runtime.settings import NatsSettings
+from runtime.tls import remedy
 
 log = structlog.get_logger(__name__)
 
@@ -174,6 +175,8 @@ def _not_connected(settings: NatsSettings, met: Sequence[str]) -> NotReadyError:
             "NEXUS_NATS_USER and NEXUS_NATS_PASSWORD (or NEXUS_NATS_CREDENTIALS) to what the server has for this "
             "service"
         )
+    if advice := remedy("NATS", reason):
+        return NotReadyError(f"no connection to NATS at {where}: {advice}{reason}", retryable=True)
     return NotReadyError(
         f"no NATS server answered at {where} within {settings.connect_deadline:g} s{reason}: "
         "start one, or point NEXUS_NATS_URL at one",

@@ -12,6 +12,7 @@ from pymongo.results import BulkWriteResult, DeleteResult, InsertOneResult, Upda
 from runtime.liveness import Ask, Store
 from runtime.observability.logging import masked_text
 from runtime.stores.command_limit import CommandLimit
+from runtime.tls import remedy
 
 if TYPE_CHECKING:  # commands ask MongoDB too, and need no service
     from runtime.lifecycle.service import Service
@@ -87,13 +88,15 @@ class Collection:
 
 def driver_says(error: PyMongoError) -> str:
     """The driver's error in 300 characters: without documents, which the error of a bulk write contains, and without
-    the state of all servers."""
+    the state of all servers. Behind it what to do about a certificate, if one was refused."""
     if isinstance(error, BulkWriteError):
         refused: list[Document] = error.details.get("writeErrors") or [{}]
         return str(refused[0].get("errmsg", "a write was refused"))[:300]
     # The driver cancels what a server was asked that has stopped answering.
     said = str(error).replace("operation cancelled", "it has stopped answering")
-    return masked_text(said).partition(", Timeout:")[0][:300]
+    said = masked_text(said).partition(", Timeout:")[0][:300]
+    advice = remedy("MongoDB", said)
+    return f"{said}: {advice}" if advice else said
 
 
 async def ping_afresh(url: str) -> None:
