@@ -149,6 +149,23 @@ async def test_a_company_that_does_not_exist_is_one_clear_line(tmp_path: Path) -
     assert (code, out, err) == (1, "", "nexus: No such company\n")
 
 
+@pytest.mark.parametrize("begun", [False, True])
+async def test_why_the_gateway_closes_a_conversation_is_told_in_its_words(tmp_path: Path, begun: bool) -> None:
+    async def closing(request: web.Request) -> web.WebSocketResponse:
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        await socket.receive()
+        if begun:
+            await socket.send_json({"v": 1, "type": "welcome", "conversationId": "c", "epoch": "e", "seq": 0})
+        await socket.close(code=4503, message=b"this address is blocked")
+        return socket
+
+    async with serving(closing) as url:
+        code, _, err = await chat(url, "hello\n", cwd=tmp_path)
+    assert code == 1
+    assert "nexus: the gateway closed the conversation: this address is blocked" in err
+
+
 async def test_a_gateway_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
     code, _, err = await chat("http://127.0.0.1:1", "hello\n", cwd=tmp_path)
     assert code == 1

@@ -97,3 +97,6 @@ async def test_whoever_is_resolved_is_asked_if_it_helped_and_says_so_in_the_chat
     await expect(header).to_have_text("Resolved. Write to reopen it")
     await chat.say("and the Free plan?")
     await expect(header).to_contain_text("You are talking to")
+    desk = await signed_in(visits)  # whoever goes on with it sees how it was rated
+    await desk.locator(f'.talks a[data-id="{conversation}"]').click()
+    await expect(desk.get_by_text("4 / 5 · quick")).to_be_attached()

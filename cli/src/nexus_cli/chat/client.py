@@ -22,6 +22,7 @@ Tell = Callable[[str], None]
 _CONNECT_WITHIN = 10.0
 _RECONNECT_WITHIN = 60.0
 _FINAL_CODES = range(4500, 5000)
+_ENDS = (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSING, aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR)
 _UNANSWERED = 100
 """Messages that may wait for their acknowledgement."""
 
@@ -132,13 +133,12 @@ class ChatConnection:
         """
         while True:
             socket = self._connected()
-            async for message in socket:
+            while (message := await socket.receive()).type not in _ENDS:
                 if message.type is aiohttp.WSMsgType.TEXT:
                     for frame in self._seen(cast(Frame, json.loads(message.data))):
                         yield frame
-            code = socket.close_code
-            if code in _FINAL_CODES:
-                raise ChatFailedError(f"the gateway closed the conversation (code {code})")
+            if socket.close_code in _FINAL_CODES:
+                raise ChatFailedError(_closed(message, socket))
             self._open.clear()
             self._tell("reconnecting")
             welcome = await self._again()
@@ -204,7 +204,7 @@ class LimitedError(ChatFailedError):
 
 
 async def _welcome(socket: aiohttp.ClientWebSocketResponse) -> Frame:
-    async for message in socket:
+    while (message := await socket.receive()).type not in _ENDS:
         if message.type is not aiohttp.WSMsgType.TEXT:
             continue
         frame = cast(Frame, json.loads(message.data))
@@ -215,7 +215,13 @@ async def _welcome(socket: aiohttp.ClientWebSocketResponse) -> Frame:
             failed = LimitedError if limited else ChatFailedError if frame.get("retryable") else SessionRefusedError
             raise failed(f"{frame['code']}: {frame['message']}")
     failed = SessionRefusedError if socket.close_code in _FINAL_CODES else ChatFailedError
-    raise failed(f"the gateway closed the conversation (code {socket.close_code})")
+    raise failed(_closed(message, socket))
+
+
+def _closed(message: aiohttp.WSMessage, socket: aiohttp.ClientWebSocketResponse) -> str:
+    """That the socket is closed, with the gateway's reason if it gave one."""
+    said = message.type is aiohttp.WSMsgType.CLOSE and message.extra
+    return f"the gateway closed the conversation: {said or f'code {socket.close_code}'}"
 
 
 async def visitor_token(gateway: str, company: str, locale: str) -> str:

@@ -39,6 +39,14 @@ TALK: dict[Intent, list[str]] = {
         "gracias, muy amable",
         "thank you, very kind",
     ],
+    Intent.ADDRESS: [
+        "joe@example.com",
+        "my mail is joe@example.com",
+        "Sure, you can write to me at: joe.baker+shop@mail.example.co.uk",
+        "mi correo es ana.lopez@example.es, gracias",
+        "os dejo mi e-mail: ana@example.es",
+        "ana@example.es (me podéis escribir aquí)",
+    ],
     Intent.FAREWELL: ["bye", "hasta luego", "adiós, gracias", "goodbye and thanks", "see you later"],
     Intent.FINE: ["ok", "perfecto", "great", "no", "vale", "go ahead", "confirmo", "no, mejor no", "never mind"],
     Intent.HANDOFF: [

@@ -5,6 +5,7 @@ import uuid
 import pytest
 
 from gateway.testing.harness import ChatClient, GatewayUnderTest
+from gateway.testing.http import Http
 from gateway.testing.tokens import TokenMaker
 
 pytestmark = pytest.mark.usefixtures("memory")
@@ -37,3 +38,23 @@ async def test_who_has_not_seen_that_a_colleague_took_the_conversation_neither_t
         await ben.until("message.ack")
         await ana.send("message.send", **words | {"clientMessageId": str(uuid.uuid4()), "text": "I am Ana"}, seenSeq=0)
         await ana.until("message.ack")
+
+
+async def test_over_http_too_a_colleague_who_was_faster_keeps_the_conversation(
+    gateway: GatewayUnderTest, http: Http, tokens: TokenMaker
+) -> None:
+    ana, ben = (tokens.user(name.lower(), "commercial", name=name) for name in ("Ana", "Ben"))
+    async with ChatClient(gateway.url) as visitor:
+        path = f"/v2/conversations/{(await visitor.hello(tokens.visitor('v1')))['conversationId']}"
+        await visitor.say("is anybody there?")
+        assert (await http("POST", f"{path}/owner", token=ana, json={"owner": "human", "seenSeq": 0}))[0] == 200
+        taken = await visitor.until("owner.changed")
+        words = {"clientMessageId": str(uuid.uuid4()), "text": "I am Ben"}
+        for place, body in (("owner", {"owner": "human"}), ("messages", words)):
+            status, refused, _ = await http("POST", f"{path}/{place}", token=ben, json={**body, "seenSeq": 0})
+            assert (status, refused["code"]) == (409, "CONFLICT")
+            assert refused["detail"] == "Ana took the conversation a moment ago"
+        # Whoever has seen it may write all the same, and so may who says nothing of it.
+        for seen in ({"seenSeq": taken["seq"]}, {}):
+            sent = words | {"clientMessageId": str(uuid.uuid4())} | seen
+            assert (await http("POST", f"{path}/messages", token=ben, json=sent))[0] == 201

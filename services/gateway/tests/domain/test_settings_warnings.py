@@ -93,11 +93,17 @@ def test_what_has_no_effect_is_named_with_its_field(settings: dict[str, Any], fi
 
 
 def test_the_installations_own_server_answers_whatever_is_preferred() -> None:
-    assert fields(providers("compatible")) == [("preferredProvider", "installationsServer")]
+    assert fields(providers("compatible"), preferredProvider="openai") == [("preferredProvider", "installationsServer")]
 
 
 def test_without_any_key_the_built_in_assistant_is_said_to_answer() -> None:
-    assert fields(providers()) == [("preferredProvider", "onlyOffline")]
+    listed = providers()
+    assert fields(listed, preferredProvider="openai", preferredModel="gpt") == [("preferredProvider", "onlyOffline")]
+
+
+@pytest.mark.parametrize("configured", ["offline", "openai", "compatible"])
+def test_the_default_model_that_nobody_chose_is_not_warned_of(configured: str) -> None:
+    assert fields(providers(configured)) == []
 
 
 def test_what_nobody_can_say_now_is_not_warned_of() -> None:

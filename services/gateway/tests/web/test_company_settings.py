@@ -212,7 +212,8 @@ async def test_without_memory_or_agents_it_is_unavailable(
 async def test_what_has_no_effect_comes_back_as_warnings_in_the_readers_language(
     http: Http, admin: str, tokens: TokenMaker
 ) -> None:
-    patch = {"toolConfig": {"fetchPageEnabled": True}, "budget": {"whenSpent": "cheaper_model"}}
+    patch: dict[str, object] = {"toolConfig": {"fetchPageEnabled": True}, "budget": {"whenSpent": "cheaper_model"}}
+    patch |= {"preferredModel": "scout"}
     sent = {"If-Match": "*", "Accept-Language": "en-GB,en;q=0.8"}
     status, changed, _ = await http("PATCH", ACME, token=admin, headers=sent, json=patch)
     assert status == 200

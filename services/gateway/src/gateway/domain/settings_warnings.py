@@ -12,6 +12,7 @@ from gateway.domain.model_choice import OPEN, is_known
 
 OWN_SWITCH = "fetch_page"
 """The tool with a switch of its own."""
+_CHOICES = ("preferred_provider", "preferred_model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,24 +95,25 @@ def _speaking(config: CompanyConfig, troubled: Sequence[ChannelProblem]) -> Iter
 
 def _modelling(config: CompanyConfig, listed: ProvidersReply) -> Iterator[Warned]:
     """Warnings about models: the installation's own server answers for every company, or others stand in for an
-    unconfigured provider."""
+    unconfigured provider. The default is not warned of: nobody chose it."""
     provider, model = config.preferred_provider, config.preferred_model
     configured = {view.id: view.label or view.id for view in listed.providers if view.configured}
     called = next((view.label or view.id for view in listed.providers if view.id == provider), provider)
+    chosen = any(getattr(config, name) != CompanyConfig.model_fields[name].default for name in _CHOICES)
     if OPEN in configured:
         if config.own_model is not None:
             yield Warned("ownModel", "installationsServer", {"provider": config.own_model.model})
-        elif provider != OPEN:
+        elif provider != OPEN and chosen:
             yield Warned("preferredProvider", "installationsServer", {"provider": called})
         return
     if config.own_model is not None:
         return
-    if provider not in configured:
+    if provider not in configured and chosen:
         if others := ", ".join(label for name, label in configured.items() if name != "offline"):
             yield Warned("preferredProvider", "notConfigured", {"provider": called, "others": others})
         else:
             yield Warned("preferredProvider", "onlyOffline", {"provider": called})
-    if provider != "offline" and not is_known(provider, model, listed):
+    if provider != "offline" and chosen and not is_known(provider, model, listed):
         yield Warned("preferredModel", "otherModel", {"provider": called, "model": model})
     cheaper = config.budget.cheaper_model
     if cheaper and provider != "offline" and not is_known(provider, cheaper, listed):

@@ -48,18 +48,24 @@ TRANSCRIPT_PAGE = 200
 TRANSCRIPT_MESSAGES = 20_000
 
 
+_SEEN = "The newest change of owner that you have seen (`seq` of an event): a colleague who has taken it later keeps it (409)."
+
+
 class MessageRequest(Wire):
-    """A human agent's message; the same clientMessageId again is the same message."""
+    """A human agent's message; the same clientMessageId again is the same message. CONFLICT: a colleague has taken the
+    conversation after `seenSeq`."""
 
     text: str = Field(min_length=1, max_length=MAX_TEXT)
     client_message_id: Uuid
     files: list[Id] | None = Field(default=None, max_length=MOST_FILES, description="taken in before: POST …/files")
+    seen_seq: int | None = Field(default=None, ge=0, description=_SEEN)
 
 
 class OwnerRequest(Wire):
     """Who is to answer."""
 
     owner: Literal["human", "ai"]
+    seen_seq: int | None = Field(default=None, ge=0, description=_SEEN)
 
 
 class OwnerReply(Wire):
@@ -213,9 +219,8 @@ async def send_message(
     stored = await api.commands.find_sent(place, body.client_message_id)
     files = await api.files.named(place, body.files)
     if stored is None:
-        stored = await api.commands.send_as_operator(
-            place, MessageDraft(body.client_message_id, body.text, files=files)
-        )
+        draft = MessageDraft(body.client_message_id, body.text, files=files, seen_seq=body.seen_seq)
+        stored = await api.commands.send_as_operator(place, draft)
     message = await api.commands.message_at(place, stored.seq)
     if message is None:  # deleted since
         raise not_found("conversation")
@@ -224,7 +229,7 @@ async def send_message(
     return message
 
 
-@router.post("/{conversationId}/owner", response_model_exclude_none=True, responses=described(404))
+@router.post("/{conversationId}/owner", response_model_exclude_none=True, responses=described(404, 409))
 async def change_owner(
     api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: OwnerRequest
 ) -> OwnerReply:
@@ -232,7 +237,7 @@ async def change_owner(
     await api.access.watchable(caller, conversation)
     place = ConversationPlace(caller, conversation)
     if body.owner == "human":
-        await api.commands.take(place)
+        await api.commands.take(place, body.seen_seq)
         return OwnerReply(owner=Owner(kind=OwnerKind.HUMAN, operator_id=caller.subject, name=caller.name))
     await api.commands.release(place)
     return OwnerReply(owner=Owner(kind=OwnerKind.AI))

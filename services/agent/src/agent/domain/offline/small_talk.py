@@ -1,4 +1,4 @@
-"""Recognises small talk, which needs no look-up: "thanks!", "hola", "this is useless", "do you speak Spanish?".
+"""Recognises small talk, which needs no look-up: "thanks!", "hola", "this is useless", "my mail is ana@example.com".
 
 A message is small talk only if nothing else is in it: "thanks, and what does Pro cost?" is a question.
 """
@@ -45,6 +45,12 @@ _NAMES_ITSELF = re.compile(
     r"(?:soy|me llamo|mi nombre es|i am|i ?'?m|my name is|this is) (?!not? )\w+(?: \w+)?\W*$"
 )
 """A greeting and who it is from: "hello, I'm Ana"."""
+_ADDRESS = re.compile(r"(?<!\S)[^\s@]{1,64}@[^\s@]{1,190}\.[^\s@]{2,24}(?!\S)")
+_AROUND_ADDRESS = word_set(
+    "my e mail email address is it s here this you can write contact reach me at to on mi el la correo electronico "
+    "direccion mail es este esta aqui te lo os dejo puedes podeis pueden escribir escribirme escribidme escribeme "
+    "escribanme contactar contactarme a al en por and y"
+)
 
 
 def small(said: str) -> Intent | None:
@@ -68,6 +74,8 @@ def mood(said: str, text: str) -> Intent | None:
         return Intent.TONGUE
     if "?" in text:
         return None
+    if _only_leaves_address(text):
+        return Intent.ADDRESS
     if len(said.split()) <= talk_words.LONG_TALK and talk_words.WAITED.search(re.sub("['’]", " ", said)):
         return Intent.WAITED
     if len(said.split()) <= talk_words.LONG_TALK and talk_words.WRONGED.search(re.sub("['’]", " ", said)):
@@ -79,6 +87,13 @@ def mood(said: str, text: str) -> Intent | None:
     if said.split() and small(said.split()[-1]) is Intent.FAREWELL:
         return Intent.FAREWELL
     return Intent.THANKS if talk_words.THANKFUL.search(said) else None
+
+
+def _only_leaves_address(text: str) -> bool:
+    """Whether somebody leaves an e-mail address, as they are asked to while nobody is there, and asks for nothing."""
+    beside, addresses = _ADDRESS.subn(" ", text[:LONGEST_TALK])
+    rest = " ".join(word for word in re.findall(r"\w+", plain(beside)) if word not in _AROUND_ADDRESS)
+    return addresses > 0 and (not rest or small(rest) is not None)
 
 
 def past_greeting(text: str) -> str:

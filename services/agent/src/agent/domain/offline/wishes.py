@@ -20,6 +20,7 @@ class Intent(Enum):
     FAREWELL = auto()
     STATED = auto()
     TOLD = auto()
+    ADDRESS = auto()
     UPSET = auto()
     WAITED = auto()
     WRONGED = auto()

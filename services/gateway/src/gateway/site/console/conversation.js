@@ -207,7 +207,7 @@ export class ConversationView {
   async #load() {
     try {
       const found = await get(`/v2/conversations/${encodeURIComponent(this.#id)}`);
-      this.#rating = found.status === "resolved" && (await get(this.#at("rating"))).rating;
+      this.#rating = (await get(this.#at("rating"))).rating;
       this.#describe(found);
       await this.#loadNotes();
     } finally {
