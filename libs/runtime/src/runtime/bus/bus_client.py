@@ -210,14 +210,15 @@ class BusClient(Client):
     def _parse_header_lines(raw: bytes) -> dict[str, str]:
         known = BusClient._known_names
         headers: dict[str, str] = {}
-        for line in raw.decode("ascii", "replace").split("\r\n"):
-            if line:
+        if raw.isascii():
+            for line in raw.decode().split("\r\n"):
                 name, colon, value = line.partition(":")
-                if not colon or name not in known or not value.isascii():
+                if colon and name in known:
+                    headers[name] = value.strip()
+                elif line:
                     break
-                headers[name] = value.strip()
-        else:
-            return headers
+            else:
+                return headers
         headers = Client._parse_header_lines(raw)
         if len(known) < _MOST_NAMES:
             known.update(headers)
