@@ -25,7 +25,8 @@ class Text:
 
     def said_in(self, language: str) -> str:
         """The text in this language (a tag, or an Accept-Language header); in Spanish where there is none in it."""
-        return self.by_language[named_language(language, self.by_language) or DEFAULT_LANGUAGE]
+        said = self.by_language.get(language)  # nearly always one of ours, and no tag that has to be read
+        return said or self.by_language[named_language(language, self.by_language) or DEFAULT_LANGUAGE]
 
     def format(self, *args: object, **values: object) -> "Text":
         """The text with values in its places, as str.format does; a value that is a Text is put in by language."""

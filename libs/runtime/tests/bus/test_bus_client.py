@@ -1,10 +1,14 @@
 """The short ways through nats-py's client say and hear exactly what the long ones do."""
 # pyright: reportPrivateUsage=false, reportUnknownMemberType=false
 
+import asyncio
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 from nats.aio.transport import TcpTransport
 from nats.errors import BadSubjectError
 
@@ -76,6 +80,79 @@ async def test_listeners_hear_everything_in_order_and_survive_their_own_errors(n
     assert len(heard) == 5_000
     assert subscription._id not in client._takers  # pyright: ignore[reportAttributeAccessIssue]
     await client.close()
+
+
+_messages = st.lists(
+    st.sampled_from(
+        [
+            b"MSG a 1 3\r\nabc\r\n",
+            b"MSG a 1 r 3\r\n\r\nc\r\n",
+            b"MSG a 1 0\r\n\r\n",
+            b"MSG b 2 r 1\r\nb\r\n",
+            b"MSG c 3 1\r\nc\r\n",
+            b"HMSG a 1 12 13\r\nNATS/1.0\r\n\r\nh\r\n",
+            b"HMSG a 1 r 18 18\r\nNATS/1.0\r\nA: b\r\n\r\n\r\n",
+            b"HMSG a 1 r 16 16\r\nNATS/1.0 503\r\n\r\n\r\n",
+            b"HMSG a 1 0 1\r\nx\r\n",
+            b"MSG  a 1  1\r\nx\r\n",
+            b"MSG\ta 1 1\r\nx\r\n",
+            b"PING\r\n",
+            b"+OK\r\n",
+            b"MSG a x 1\r\nx\r\n",
+            b"HMSG a 1 9 2\r\nNATS/1.0\r\n\r\n",
+            b"MSG a 1 1\n",
+            b"\r\n",
+        ]
+    ),
+    max_size=8,
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(messages=_messages, cuts=st.lists(st.integers(0, 200), max_size=6), slow=st.booleans())
+async def test_what_is_heard_at_once_is_what_nats_py_hears(messages: list[bytes], cuts: list[int], slow: bool) -> None:
+    said = b"".join(messages)
+    edges = sorted({0, len(said), *(cut for cut in cuts if cut < len(said))})
+    pieces = [said[begin:end] for begin, end in itertools.pairwise(edges)]
+    assert await _heard(pieces, at_once=True, slow=slow) == await _heard(pieces, at_once=False, slow=slow)
+
+
+async def _heard(pieces: list[bytes], *, at_once: bool, slow: bool) -> list[object]:
+    """What a client hears of these pieces, the faults that it finds, and how it ends. `slow`: its loop has no time to
+    read between two of them."""
+    client, reader, heard = BusClient(), asyncio.StreamReader(), list[object]()
+
+    async def fault(error: Exception) -> None:
+        heard.append(repr(error))
+
+    def take(message: Msg) -> None:
+        heard.append((message.subject, message.reply, message.data, message.headers))
+        if message.data == b"h":
+            raise ValueError("a listener's")
+
+    client._error_cb, client._status, client._transport = fault, Client.CONNECTED, TcpTransport()
+    client._transport._io_reader = client._transport._bare_io_reader = reader
+    ended = list[object]()
+    client._process_op_err = lambda e: _noted(ended, type(e))
+    client._process_ping = lambda: _noted(heard, "PING")
+    for number in (1, 2):
+        client.listen(number, take)
+    loop = asyncio.create_task(client._read_loop())
+    await asyncio.sleep(0)
+    if at_once:
+        client.hear_at_once(reader)
+    for piece in pieces:
+        reader.feed_data(piece)
+        for _ in range(0 if slow else 4):
+            await asyncio.sleep(0)
+    reader.feed_eof()
+    await loop
+    # A listener's fault is told a moment later than it was made.
+    return [*(one for one in heard if not isinstance(one, str)), sorted(map(str, heard)), ended, dict(client.stats)]
+
+
+async def _noted(where: list[object], what: object) -> None:
+    where.append(what)
 
 
 async def test_listeners_hear_a_large_message_without_headers(nats_server: NatsServer) -> None:

@@ -29,7 +29,7 @@ SEQUENCE_HEADER = "Nats-Sequence"
 
 
 class NatsLive:
-    """The permanent subscription to facts, and one subscription for each open conversation's signs."""
+    """The permanent subscription to facts, and two for each open conversation's signs: of turns, and of presence."""
 
     def __init__(self, client: Client, log_: NatsLog, hub: Hub, inboxes: Inboxes, shares: CompanyShares) -> None:
         self._client = client
@@ -61,11 +61,20 @@ class NatsLive:
             self._missed()
 
     async def follow(self, company: str, conversation: str) -> Unsubscribe:
-        # One subscription for turns and presence: each costs 5 KiB. It sees the facts too, which come on the standing
-        # one already, in the order of the log.
-        return await self._listen(
-            f"live.*.{check_company(company)}.{check_id(conversation, 'conversation')}.>", self._on_sign
-        )
+        # Not live.*: the facts come on the standing subscription, in the order of the log, and would come twice.
+        about = f"{check_company(company)}.{check_id(conversation, 'conversation')}.>"
+        turn = await self._listen(f"live.turn.{about}", self._on_sign)
+        try:
+            presence = await self._listen(f"live.presence.{about}", self._on_sign)
+        except UnavailableError:
+            await turn()
+            raise
+
+        async def unsubscribe() -> None:
+            await turn()
+            await presence()
+
+        return unsubscribe
 
     async def present(self, company: str) -> Unsubscribe:
         return await self._listen(f"live.presence.{check_company(company)}.>", self._on_presence)
@@ -127,8 +136,6 @@ class NatsLive:
 
     def _on_sign(self, message: Msg) -> None:
         _, family, company, conversation, kind = message.subject.split(".", 4)
-        if family not in {"turn", "presence"}:
-            return
         try:
             data: JsonObject = orjson.loads(message.data)["data"]
             if family == "turn":

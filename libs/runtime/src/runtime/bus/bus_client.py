@@ -11,11 +11,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.transport import TcpTransport
+from nats.protocol.parser import AWAITING_CONTROL_LINE
 
 _MOST_NAMES = 256
 _NAME = re.compile("[A-Za-z0-9-]+")
@@ -38,6 +40,7 @@ class BusClient(Client):
         super().__init__()
         self._takers: dict[int, Take] = {}
         self._writing = False
+        self._failed: set[asyncio.Future[None]] = set()
         self.on_reconnect: list[Callable[[], None]] = []
         """Called first after each reconnect, for code whose requests the server has lost; must be quick."""
 
@@ -104,21 +107,17 @@ class BusClient(Client):
 
     def _header_lines(self, headers: dict[str, str]) -> bytes | None:
         """The header block; None if something in it must be left to nats-py."""
-        lines = ["NATS/1.0"]
-        for name, value in headers.items():
-            if not (name in self._sent_names or self._may_send(name)):
-                return None
-            lines.append(f"{name}: {value.strip()}")
-        block = "\r\n".join(lines)
+        if not (headers.keys() <= self._sent_names or all(map(self._may_send, headers))):
+            return None
+        block = "\r\n".join(["NATS/1.0", *[f"{name}: {value.strip()}" for name, value in headers.items()]])
         if block.count("\r") != len(headers) or block.count("\n") != len(headers):
             return None  # a value has a line end of its own
         return f"{block}\r\n\r\n".encode()
 
     def _may_send(self, name: str) -> bool:
-        if _NAME.fullmatch(name) is None or len(self._sent_names) >= _MOST_NAMES:
-            return False
-        self._sent_names.add(name)
-        return True
+        if name not in self._sent_names and len(self._sent_names) < _MOST_NAMES and _NAME.fullmatch(name):
+            self._sent_names.add(name)
+        return name in self._sent_names
 
     # ------------------------------------------------------------------ in
 
@@ -128,6 +127,57 @@ class BusClient(Client):
         writer = getattr(self._transport, "_io_writer", None)
         if writer is not None:
             writer._protocol._over_ssl = writer.get_extra_info("sslcontext") is not None
+        self.hear_at_once(getattr(self._transport, "_io_reader", None))
+
+    def hear_at_once(self, reader: Any) -> None:
+        """Passes whole messages on as the reader gets them, without waking nats-py's read loop; None: no reader."""
+        if reader is not None:
+            reader.feed_data = partial(self._fed, reader, reader.feed_data)
+
+    def _fed(self, reader: Any, leave: Callable[[bytes], None], data: bytes) -> None:
+        """Leaves to nats-py what is no simple message, and all that follows until its loop waits with nothing begun."""
+        waiter, parser = reader._waiter, self._ps
+        waits = waiter is not None and not waiter.done() and not reader._buffer
+        if waits and not parser.buf and parser.state == AWAITING_CONTROL_LINE and type(data) is bytes:
+            data = data[self._hear(data) :]
+        if data:
+            leave(data)
+
+    def _hear(self, data: bytes) -> int:
+        """Passes on the simple messages for listeners that these bytes begin with; returns where they end."""
+        at = 0
+        while (end := data.find(b"\r\n", at)) > 0:
+            kind, *words = data[at:end].split(b" ")  # (H)MSG subject sid [reply] [header's bytes] bytes
+            headed, begin = kind == b"HMSG", end + 2
+            if not (headed or kind == b"MSG") or len(words) - headed not in (3, 4):
+                break
+            sid, *sizes = words[1], *words[-1 - headed :]
+            if not all(map(bytes.isdigit, (sid, *sizes))):
+                break
+            take, size = self._takers.get(int(sid)), int(sizes[-1])
+            body = begin + (int(sizes[0]) if headed else 0)
+            after = begin + size + 2
+            if take is None or body > after - 2 or after > len(data):
+                break
+            if headed and not data.startswith(_STATUS_LINE, begin):
+                break
+            reply = words[2] if len(words) - headed == 4 else b""
+            try:
+                head = self._parse_header_lines(data[begin + len(_STATUS_LINE) : body]) or None if headed else None
+                self._tell(take, int(sid), words[0], reply, data[body : after - 2], head)
+            except Exception as error:
+                failed = asyncio.ensure_future(self._error_cb(error))
+                self._failed.add(failed)
+                failed.add_done_callback(self._failed.discard)
+            at = after
+        return at
+
+    def _tell(
+        self, take: Take, sid: int, subject: bytes, reply: bytes, data: bytes, head: dict[str, str] | None
+    ) -> None:
+        self.stats["in_msgs"] += 1
+        self.stats["in_bytes"] += len(data)
+        take(Msg(self, subject.decode(), reply.decode(), data, head, _sid=sid))
 
     async def _process_pong(self) -> None:
         # nats-py sets the result of a flush that was given up, which ends its read loop: nothing is heard any more.
@@ -141,14 +191,12 @@ class BusClient(Client):
         if take is None:
             await super()._process_msg(sid, subject, reply, data, headers)
             return
-        self.stats["in_msgs"] += 1
-        self.stats["in_bytes"] += len(data)
         try:
             if headers and headers.startswith(_STATUS_LINE):  # of a large message nats-py tells None
                 head = self._parse_header_lines(headers[len(_STATUS_LINE) :]) or None
             else:
                 head = await self._process_headers(headers) if headers else None  # pyright: ignore[reportUnknownMemberType]
-            take(Msg(self, subject.decode(), reply.decode(), data, head, _sid=sid))
+            self._tell(take, sid, subject, reply, data, head)
         except Exception as error:
             # As nats-py does with what callbacks raise: the read loop goes on.
             await self._error_cb(error)
@@ -162,14 +210,15 @@ class BusClient(Client):
     def _parse_header_lines(raw: bytes) -> dict[str, str]:
         known = BusClient._known_names
         headers: dict[str, str] = {}
-        for line in raw.decode("ascii", "replace").split("\r\n"):
-            if line:
+        if raw.isascii():
+            for line in raw.decode().split("\r\n"):
                 name, colon, value = line.partition(":")
-                if not colon or name not in known or not value.isascii():
+                if colon and name in known:
+                    headers[name] = value.strip()
+                elif line:
                     break
-                headers[name] = value.strip()
-        else:
-            return headers
+            else:
+                return headers
         headers = Client._parse_header_lines(raw)
         if len(known) < _MOST_NAMES:
             known.update(headers)

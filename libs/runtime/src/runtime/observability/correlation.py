@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from contracts.ids import is_id
 
@@ -89,6 +90,7 @@ def baggage() -> dict[str, str]:
     return {BAGGAGE: f"{_MEMBER}{known.company}/{known.conversation}/{known.turn}"}
 
 
+@lru_cache(1024)  # a turn's messages all carry the same
 def _read(header: str) -> list[str]:
     """Company, conversation and turn; invalid ids are left out, since they go into logs."""
     for member in header.split(","):

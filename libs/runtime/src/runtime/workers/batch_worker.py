@@ -163,6 +163,7 @@ class BatchWorker:
         for (message, delivery), outcome in zip(taken, outcomes, strict=True):
             CONSUMED.labels(self._spec.durable, outcome.label).inc()
             with correlation.received(delivery.headers):
+                log.debug("batch.handled", consumer=self._spec.durable, seq=delivery.seq, outcome=outcome.label)
                 if isinstance(outcome, AckAfter):
                     task = asyncio.create_task(self._finish(message, delivery, outcome))
                     self._unfinished.add(task)
@@ -179,8 +180,6 @@ class BatchWorker:
             outcomes = await self._handler(deliveries)
         CONSUME_SECONDS.labels(self._spec.durable).observe(time.perf_counter() - started)
         for delivery in deliveries:
-            with correlation.received(delivery.headers):
-                log.debug("batch.handled", consumer=self._spec.durable, seq=delivery.seq)
             record(self._spec.durable, began, time.time_ns(), under=caller(delivery.headers), facts=len(deliveries))
         return outcomes
 

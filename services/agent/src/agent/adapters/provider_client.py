@@ -149,7 +149,9 @@ class ProviderClient(ABC):
                 if taught is None:
                     raise self.refusal(response.status, response.headers.get("Retry-After"), error)
                 return None, taught
-            answer, thought = await self.read(response, replace(prompt, model=known.name), sink)
+            if prompt.model != known.name:
+                prompt = replace(prompt, model=known.name)
+            answer, thought = await self.read(response, prompt, sink)
         all_thought = answer.cut and not answer.text.strip() and not answer.calls
         thinking = replace(known, thinks=known.thinks or thought or all_thought)
         if all_thought and not known.thinks:

@@ -97,6 +97,8 @@ _NO_PROMISE = re.compile(
 
 def is_broken(text: str, journal: Journal, offered: Collection[str]) -> bool:
     """Whether an answer says what the tools that were `offered`, or called in this turn, have not done."""
+    if MEMORY_TOOLS.isdisjoint(offered) and all(one.tool not in MEMORY_TOOLS for one in journal.calls):
+        return False  # a visitor's turn: no sentence is held against tools that were not there
     return any(_is_broken(sentence, journal, offered) for sentence in _SENTENCE.split(text))
 
 

@@ -69,7 +69,8 @@ class Composer:
 
     def learn(self, knowledge: KnowledgeFound | None) -> None:
         """Adds what was found in the company's knowledge."""
-        self.of = replace(self.of, knowledge=knowledge)
+        if knowledge is not None:
+            self.of = replace(self.of, knowledge=knowledge)
 
     @cached_property
     def draft(self) -> PromptDraft:

@@ -76,8 +76,9 @@ def layers_of(
 
 
 def _default_base(language: Language, company: str | None = None) -> str:
-    whose = TEXTS["prompt.named_company"].format(name=one_line(company, 80)) if company else None
-    return TEXTS["prompt.base"].format(company=whose or TEXTS["prompt.unnamed_company"]).said_in(language)
+    said = TEXTS["prompt.named_company" if company else "prompt.unnamed_company"].said_in(language)
+    whose = said.format(name=one_line(company, 80)) if company else said
+    return TEXTS["prompt.base"].said_in(language).format(company=whose)
 
 
 def _visitor(language: Language, visitor: VisitorInfo) -> str:
