@@ -315,3 +315,35 @@ def test_a_csv_is_one_table_whose_first_row_names_the_columns(between: str):
 def test_a_csv_that_is_none_says_so():
     with pytest.raises(UnreadableError):
         extract(b'a,"' + b"x" * 200_000, "text/csv")
+
+
+def test_a_header_of_several_rows_becomes_one():
+    page = extract_html(
+        "<table><tr><th rowspan=2>Plan<th colspan=2>Price<th rowspan=2>Holds<tr><th>per month<th>per year"
+        "<tr><td>Basic<td>24 €<td>260 €<td>the pool<tr><td>Plus<td>31 €<td>340 €<td>the sauna too</table>"
+    )
+    assert page.blocks[0].rows[:2] == [
+        ["Plan", "Price per month", "Price per year", "Holds"],
+        ["Basic", "24 €", "260 €", "the pool"],
+    ]
+    assert page.blocks[0].header
+
+
+def test_rows_that_begin_with_their_name_need_no_header():
+    page = extract_html("<table><tr><th>Monday<td>closed<tr><th>Tuesday<td>9 to 17</table>")
+    assert page.blocks[0].rows == [["", ""], ["Monday", "closed"], ["Tuesday", "9 to 17"]]
+    assert page.blocks[0].header
+
+
+def test_a_row_of_one_cell_names_the_table_or_the_rows_below_it():
+    page = extract_html(
+        "<table><tr><th colspan=2>Prices of 2027<tr><th>Who<th>Day<tr><td colspan=2>Residents<tr><td>Adult<td>5 €"
+        "<tr><td colspan=2>Visitors<tr><td>Adult<td>7 €<tr><td colspan=2>VAT is included.</table>"
+    )
+    assert [block.text for block in page.blocks] == ["Prices of 2027", ""]
+    assert page.blocks[1].rows == [
+        ["Who", "Day"],
+        ["Residents, Adult", "5 €"],
+        ["Visitors, Adult", "7 €"],
+        ["VAT is included.", "VAT is included."],
+    ]

@@ -39,7 +39,7 @@ INDEX_PAGE = re.compile(r"/(?:index|default)\.\w+$")
 
 class Block(Wire):
     """A piece of a document that always stays with its headings. A table has `rows` (the first is the header if
-    `header`) and no text; a list has one item a line."""
+    `header`, empty where only the rows have names) and no text; a list has one item a line."""
 
     kind: Annotated[Literal["text", "list", "table", "code"], OPEN] = "text"
     headings: list[str] = Field(default_factory=list[str], description="outermost first, the page's title left out")

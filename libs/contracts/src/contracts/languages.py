@@ -33,6 +33,15 @@ _MOST_WRITTEN: dict[Language, str] = {
     ),
 }
 _COMMON = {language: frozenset(words.split()) for language, words in _MOST_WRITTEN.items()}
+_WRITTEN_ELSEWHERE = (
+    "bonjour bonsoir merci pour avec vous nous je est voudrais parler quel quelle quels quelles combien où votre "
+    "vos avez sont des du et pas il elle chez être avoir faire ouvert ouverts guten hallo danke bitte ich sie ist "
+    "sind haben wann wie viel kostet und für mit der das ein eine nicht gibt können kann auch wir ihr uns von zu "
+    "olá obrigado obrigada você vocês quanto custa preço não são fazem uma com dos tem têm onde qual também eu "
+    "buongiorno buonasera grazie costa avete sono dove vorrei aperto siete della degli anche quali"
+)
+"""Common words of French, German, Portuguese and Italian that are none of ours."""
+_ELSEWHERE = frozenset(_WRITTEN_ELSEWHERE.split())
 _ONLY_SPANISH = re.compile("[¿¡]")
 _WORD = re.compile(r"[^\W_]+")
 _QUALITY = re.compile(r"^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$")
@@ -75,6 +84,14 @@ def written_language(text: str) -> Language | None:
     most = max(found.values())
     ahead: list[Language] = [language for language in LANGUAGES if found[language] == most]
     return ahead[0] if len(ahead) == 1 else None
+
+
+def is_elsewhere(text: str) -> bool:
+    """Whether a text is written in one of the neighbours' languages, by its commonest words."""
+    words = _WORD.findall(text[:MOST_READ].lower())
+    found = sum(map(_ELSEWHERE.__contains__, words))
+    ours = max(sum(map(words_of.__contains__, words)) for words_of in _COMMON.values())
+    return found >= ours and (found > 1 or found == len(words) == 1) and not _ONLY_SPANISH.search(text)
 
 
 def _quality(parameters: list[str]) -> float:

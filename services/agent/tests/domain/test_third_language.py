@@ -11,6 +11,7 @@ from agent.domain.offline.steps import SayText, UseTools
 from agent.domain.prompt.layers import VisitorInfo, system_prompt
 from agent.domain.prompt.messages import conversation
 from agent.testing.offered import SCHEMAS
+from agent.testing.passages import answered, passage
 from contracts.languages import Language
 
 PORTUGUESE = cast("Language", "pt")
@@ -32,3 +33,17 @@ def test_prompts_and_figures_are_spanish() -> None:
 
     assert said(PORTUGUESE) == said("es")
     assert said("es")[2] == "El 1 de marzo de 2012 y 2,5 mil millones de USD"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bonjour, quel est le prix pour un adulte ?",
+        "Guten Tag, wann haben Sie geöffnet?",
+        "olá, vocês fazem mudanças para o Porto?",
+        "Buongiorno, quanto costa un biglietto?",
+    ],
+)
+def test_a_message_in_a_neighbours_language_is_told_that_it_is_not_understood(text: str) -> None:
+    said = answered(text, [passage("Prices", "A ticket for an adult costs 12 €.")], "en")
+    assert said.startswith("Sorry, I only understand English and Spanish.")

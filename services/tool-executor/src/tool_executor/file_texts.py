@@ -68,4 +68,4 @@ class FileTexts:
 
 
 def _said(block: Block) -> str:
-    return "\n".join(" | ".join(row) for row in block.rows) if block.rows else block.text
+    return "\n".join(" | ".join(row) for row in block.rows if any(row)) if block.rows else block.text

@@ -130,7 +130,8 @@ def _sections(blocks: Iterable[Block]) -> Iterator[tuple[tuple[str, ...], str | 
 def _pieces(block: Block) -> Iterator[tuple[str, str, str]]:
     """Indivisible pieces: the text, what joins it to the piece before it, and what a new passage begins with."""
     if block.rows:
-        rows = [_row(row) for row in block.rows if any(cell.strip() for cell in row)]
+        # An empty first row says that nothing names the columns.
+        rows = [_row(row) for at, row in enumerate(block.rows) if any(map(str.strip, row)) or (block.header and not at)]
         if not rows:
             return
         rule = "| " + " | ".join("---" for _ in block.rows[0]) + " |"

@@ -383,10 +383,10 @@ class _Reader:
     def _end_table(self) -> None:
         self._flush()
         table = self._tables.pop()
-        rows = table.end()
-        if rows is not None:
-            self._emit(Block(kind="table", rows=rows, header=table.header))
-        else:
+        blocks = table.end()
+        for block in blocks:
+            self._emit(block)
+        if not blocks:
             self._given_up(table)
 
     def _is_layout(self) -> None:

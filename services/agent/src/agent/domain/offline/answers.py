@@ -31,6 +31,7 @@ _BEGINNINGS = tuple(
     said.partition("{")[0] for key in _NOTHING_KNOWN for said in TEXTS[f"offline.{key}"].by_language.values()
 )
 """How answers begin that tell nothing, or nothing but what stands near."""
+_CITED = re.compile(r"\[\d")
 _OF_THE_DEMO = re.compile(r" \([“«][^”»]*AAPL[^”»]*[”»]\)|, (?:como|such as) AAPL")
 NOT_ASKED = "NOT_ASKED"
 """The code of a call that the user's own words did not ask for."""
@@ -109,6 +110,12 @@ def not_searched(language: Language) -> str:
     return _say("not_searched", language)
 
 
+def not_understood(text: str, language: Language) -> str:
+    """An answer to a message in another language: that it was not understood, with what was found all the same."""
+    said = _say("other_language", language)
+    return f"{said}\n{text}" if _CITED.search(text) else f"{said} {_OFFER[language]}"
+
+
 def tools_away(language: Language) -> str:
     """That no tool can be reached now: a customer has some on every plan."""
     return _say("tools_away", language)
@@ -174,7 +181,7 @@ def abilities(offered: Collection[str], language: Language) -> str:
     parts = [said.said_in(language) for tool, said in TEXTS.section("offline.able").items() if tool in offered]
     if not parts:
         return _say("can_only_pass_on", language)
-    return _say("abilities", language, told="; ".join(parts))
+    return _say("abilities", language, told="; ".join(dict.fromkeys(parts)))
 
 
 def which(kind: str, language: Language, **names: str) -> str:

@@ -19,6 +19,7 @@ from agent.domain.offline.answers import (
     no_more_than,
     nobody_yet,
     not_searched,
+    not_understood,
     offers_person,
     one_at_a_time,
     own_plan,
@@ -52,7 +53,7 @@ from agent.domain.text_features import decision_words, language_of, plain, symbo
 from contracts.company import CompanyConfig
 from contracts.events.chat import MAX_TEXT
 from contracts.knowledge import KnowledgeFound
-from contracts.languages import Language, in_code
+from contracts.languages import Language, in_code, is_elsewhere
 
 HAND_OFF = "hand_off"
 _OF_THE_AGENT = {HAND_OFF, "market_analysis"}
@@ -95,7 +96,8 @@ def respond(
     """
     demo = company is None or company.company_id == DEMO
     question, after, before, said = _question(messages)
-    language = in_code(language_of(question, language))
+    foreign = is_elsewhere(question)
+    language = in_code(language if foreign else language_of(question, language))
     trades = company is None or company.trades
     question, *before = (_addressed(spelled_out(one, language, trades=trades), company) for one in (question, *before))
     language = in_code(company.spoken(language)) if company else language
@@ -174,6 +176,8 @@ def respond(
     if isinstance(response, UseTools):
         return response if not last else SayText(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
     text = f"{response.text}\n{one_at_a_time(wish.later, language)}" if wish.later else response.text
+    if foreign and (is_unknown(text) or _CITED.search(text)):
+        text = not_understood(text, language)
     # Markdown takes a line right behind a list for a part of its last item.
     text = re.sub(r"(?m)^(- .*)\n(?=[^\s-])", r"\1\n\n", text)
     return SayText(text if introduced or _has_said(messages) else f"{NOTICE[language]} {text}")
@@ -296,7 +300,7 @@ def _site_question(
         leaning = f"{before[-2]}\n{leaning}"  # it leans on the one before it in turn
     leaning = "" if asks_what_this_is(leaning) else leaning
     answered = said[-1] if said and not tells_nothing(said[-1]) else ""
-    earlier = before[-1] if before else ""
+    earlier = leaning or (before[-1] if before else "")
     told = next((one for one in reversed(said) if not tells_nothing(one)), "")
     return SiteQuestion(question, leaning, language, page_url, about, missed, answered, away, earlier, told)
 

@@ -27,7 +27,7 @@ AGE = re.compile(
     rf"(?:\b(?:my|our|mi|nuestr[oa]) \w+ )?"
     rf"(?:\b(?:tiene|tengo|tienen|cumple|turns|aged?|de) {_COUNT} (?:years?|anos?|months?|mes(?:es)?)\b|"
     rf"\b{_COUNT}[ -](?:years?|months?)[ -]old\b|"
-    r"\b(?:is|am|turned|he s|she s|i m|tiene|tengo|hij[oa] de) (?:only |just |solo )?\d{1,2}(?= ?(?:$|[,.;?!]|"
+    r"\b(?:is|am|turned|(?:s?he|i)['’ ](?:s|m)|tiene|tengo|hij[oa] de) (?:only |just |solo )?\d{1,2}(?= ?(?:$|[,.;?!]|"
     r"and\b|y\b|can\b|puede\b)))"
 )
 """How old somebody is, with who it is: of a daughter's age nothing more is asked about daughters."""

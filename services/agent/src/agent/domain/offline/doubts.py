@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from agent.domain.offline import shapes
+from agent.domain.offline.common_words import telling
 from agent.domain.offline.concepts import ANOTHER_TERM
 from agent.domain.offline.constraints import FREE_OR_PAID, carried
 from agent.domain.offline.evidence import tells
@@ -16,7 +17,7 @@ from agent.domain.offline.lexicon import keys_in, keys_of
 from agent.domain.offline.other_cases import is_another_case
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import TELLS, as_a_whole
-from agent.domain.offline.questions import needed, specific_words, terms
+from agent.domain.offline.questions import leans, needed, specific_words, terms
 from agent.domain.offline.relevance import Section, likely
 from agent.domain.offline.spoken import goes_on
 from agent.domain.text_features import plain, stem
@@ -67,7 +68,7 @@ def doubts(
     """What to quote, and whether that answers the question for certain: what was chosen with its paragraph, or with
     what else may be meant. `earlier`: what was asked last, `before`: where the question leans on it; `told`: what was
     quoted last."""
-    if as_a_whole(question, before, among.passages):
+    if as_a_whole(question, before, among.passages) or _is_of_named_row(question, before, chosen):
         return list(chosen), True
     index, must, places = among.index, needed(question), {(one.url, one.heading) for one in chosen}
     asked = terms(FREE_OR_PAID.sub(" ", question))
@@ -109,6 +110,17 @@ def doubts(
     others = others[: _SHOWN - 1]
     shown, other = _extract(chosen, mine[0], among), [each for one in others for each in _extract((), one, among)]
     return ([*other, *shown] if far_behind or other_row else [*shown, *other]), False
+
+
+def _is_of_named_row(question: str, before: str, chosen: Sequence[Excerpt]) -> bool:
+    """Whether a question for the price, or how long, of what was spoken of is told by the table's row of that name."""
+    spoken = frozenset[str]().union(*terms(before).values())
+    named = [telling(one.text.partition(":")[0]) for one in chosen if _is_of_table(one)]
+    return (
+        leans(question)
+        and len(named) == len(chosen)
+        and all(name and all(keys_of(word) & spoken for word in name) for name in named)
+    )
 
 
 def _with_neighbours(
@@ -243,7 +255,7 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
         if index.scrap(at) or not any(index.has(keys, at) >= _TOLD for keys in about):
             return False
         beside = _EARLIER * index.share(before, at) if before else 0.0
-        beside += _THERE * (among.passages[at].text in told)
+        beside += _THERE * (among.passages[at].is_in(told))
         return (index.share(asked, at) if asked else 0.0) + beside >= (_AROUND if before or told else NEAR_DOING)
 
     ranked = likely(question, earlier, told, among)

@@ -47,6 +47,12 @@ class Excerpt:
     above: str = ""
     near: float = 0.0
 
+    def is_in(self, answer: str) -> bool:
+        """Whether an answer quotes it, or a row of a table with one of its cells at least."""
+        cells = (_named_cell(name, cell) for name, cell in zip(self.columns, self.cells, strict=False) if cell)
+        name = f"{self.text.partition(':')[0]}: "
+        return self.text in answer or (name in answer and any(cell in answer for cell in cells))
+
 
 def passages_of(page: SitePage) -> list[Excerpt]:
     """A page's passages, in its order; a row of a table says its column's name with each cell."""
@@ -69,15 +75,18 @@ def sentences_of(
             continue
         if " | " in line:
             if _RULE.fullmatch(line):
+                columns = columns if "-" in line else [""] * (line.count("|") - 1)
                 continue
             cells = [
                 cell.strip().replace("\\|", "|") for cell in _CELL_END.split(line.removeprefix("|").removesuffix("|"))
             ]
             row, item = True, False
-            if not columns or _RULE.fullmatch(following):
+            if _RULE.fullmatch(following) or not (columns or any(map(str.isdigit, line))):
                 columns = cells
-                if _RULE.fullmatch(following) or not any(character.isdigit() for character in line):
-                    continue
+                continue
+            columns = columns or [""] * len(cells)
+            if len(set(cells)) == 1:
+                line = cells[0]
             elif len(set(cells[1:])) == 1 and len(cells) > 2 and not any(one.isdigit() for one in cells[1]):
                 line = f"{cells[0]}: {cells[1]}"
             elif len(cells) == len(columns):
@@ -121,7 +130,7 @@ def _told(row: str, names: Sequence[str], cells: Sequence[str]) -> str:
 
 
 def _named_cell(name: str, cell: str) -> str:
-    """A cell with its column's name; a name that ends in a figure is kept apart from the cell's."""
+    """A cell with its column's name, which is kept apart from it if it is long or ends in a figure."""
     if not name or name == cell:
         return cell
-    return f"{name}: {cell}" if name[-1].isdigit() else f"{name} {cell}"
+    return f"{name}: {cell}" if name[-1].isdigit() or name.count(" ") > 1 else f"{name} {cell}"

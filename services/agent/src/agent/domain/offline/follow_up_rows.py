@@ -23,7 +23,7 @@ _Terms = Mapping[str, frozenset[str]]
 def follow_up_rows(question: str, leans: bool, answered: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """The rows of the table that was quoted last which answer the question; nothing where it asks for something that
     they do not have. `leans`: it goes on with what was asked before; `answered`: what was said last."""
-    told = [one for one in passages if one.row and not one.item and one.text in answered]
+    told = [one for one in passages if one.row and not one.item and one.is_in(answered)]
     asked, said = terms(FREE_OR_PAID.sub(" ", question)), plain(question)
     whole = asks_for_most(question) or COMPARING.search(said) or OBLIGED.search(said) or listed(question, passages)
     if not asked or whole or len({table_of(one) for one in told}) != 1 or len(told) > _MOST:

@@ -178,7 +178,7 @@ def with_names(question: str, answered: str, passages: Sequence[Excerpt]) -> str
     places = list(_ORDINAL.finditer(said))
     if not places:
         return question
-    told = [one for one in passages if answered and one.text in answered]
+    told = [one for one in passages if answered and one.is_in(answered)]
     names = _BULLET.findall(answered) or list(dict.fromkeys(name for one in told if (name := name_of(one))))
     unnamed, of_kind = False, list[str]()
     for found in reversed(places):

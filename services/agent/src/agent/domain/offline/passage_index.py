@@ -262,6 +262,9 @@ class PassageIndex:
         """Whether a passage, or what stands above it, tells all that is needed; a price, where its section shows some,
         it tells itself."""
         own = self._own[at] | self._around[at]
+        if self._priced:
+            # Where prices show, a mere figure is none.
+            needed = [keys - shapes.FIGURE if keys & shapes.PRICE else keys for keys in needed]
         priced = bool(self._own[at] & shapes.COST) or self._places[at] not in self._priced
         return all(
             keys & own if keys <= shapes.SHAPED else self.has(keys, at) and (priced or not keys & shapes.PRICE)

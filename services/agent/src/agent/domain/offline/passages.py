@@ -38,7 +38,8 @@ def as_a_whole(question: str, before: str, passages: Sequence[Excerpt]) -> list[
     question = constraints.FREE_OR_PAID.sub(" ", question)
     asked = _asked(question, before, passages)
     sections = listed(question, passages)
-    sections = sections or ([] if constraints.ASKS_OPINION.search(plain(question)) else compared(question, passages))
+    if not sections and not constraints.ASKS_OPINION.search(plain(question)):
+        sections = compared(question, before, passages)
     if not sections and asks_for_most(question):
         most = the_most(question, before, passages)
         said, last = (" ".join(words_of(one)) for one in (question, before.rpartition("\n")[2]))

@@ -74,7 +74,7 @@ def likely(question: str, earlier: str, told: str, among: Candidates) -> list[Se
         covered = sum(index.weight(keys) * max(index.has(keys, at) for at in those) for keys in asked.values())
         of_section = (
             _SECTION * (covered / whole if whole else 0.0)
-            + _THERE * any(passages[at].text in told for at in those)
+            + _THERE * any(passages[at].is_in(told) for at in those)
             + _HEADED * (sum(bool(keys & headed) for keys in asked.values()) / max(len(asked), 1))
             + _SAME_QUESTION * _alike(set(words_of(question)), set(words_of(place[1])))
             + _BEGINS_BESIDE * _begun(said, [*words_of(place[1]), *(word for at in those for word in index.words(at))])

@@ -4,6 +4,7 @@
 its name.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -12,16 +13,23 @@ from agent.domain.offline.common_words import telling
 from agent.domain.offline.excerpts import Excerpt, of_columns
 from agent.domain.offline.kinds import MOST_SHOWN, column_named, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
+from agent.domain.offline.questions import needed
+
+_BOTH = re.compile(r"\b(?:them|both|the two|ell[oa]s|amb[oa]s|l[oa]s dos|un[oa] y otr[oa])\b")
 
 
-def compared(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """Of a question for the difference of two things: what the page says of the one and of the other."""
+def compared(question: str, before: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """Of a question for the difference of two things: what the page says of the one and of the other. `before`: the
+    question that it leans on, which may name them."""
     said = " ".join(words_of(question))
     if not shapes.COMPARING.search(said):
         return []
+    said = " ".join(words_of(before)) if before and _BOTH.search(said) else said
     sides = [side for part in shapes.TWO.split(said) if (side := telling(shapes.COMPARING.sub(" ", part)))]
     if len(sides) < 2:
         return []
+    if rows := _rows_compared(sides, passages):
+        return rows
     if columns := _columns_compared(sides, passages):
         return columns
     found: list[Excerpt] = []
@@ -33,6 +41,27 @@ def compared(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     return found
 
 
+def _rows_compared(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """The rows of a table that have these names: of each side the one that it calls most fully."""
+    tables: dict[tuple[str, str, str], list[Excerpt]] = {}
+    for one in passages:
+        if one.row and not one.item:
+            tables.setdefault(table_of(one), []).append(one)
+    for rows in tables.values():
+        best = [max(rows, key=lambda one: _called(one, side)) for side in sides]
+        if all(map(_called, best, sides)) and len(set(best)) == len(sides):
+            return sorted(best, key=lambda one: one.place)
+    return []
+
+
+def _called(row: Excerpt, side: Sequence[str]) -> int:
+    """How many words a row's name has, if all of them are among these; of "2 m²" and "Child (3-15)", 2 and Child."""
+    keys, name = {key for word in side for key in keys_of(word)}, words_of(row.text.partition(":")[0].partition("(")[0])
+    figures = any(map(str.isdigit, side))
+    named = [word for word in name if (word.isdigit() if figures else word in telling(word))]
+    return len(named) if all(keys_of(word) & keys for word in named) else 0
+
+
 def _columns_compared(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
     """The rows of a table in which the columns of these names differ, with those columns alone."""
     for first in (one for one in passages if len(one.columns) == len(one.cells) > 1):
@@ -42,6 +71,34 @@ def _columns_compared(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt
             rows = [one for one in passages if one.columns == first.columns and table_of(one) == table_of(first)]
             return [of_columns(one, chosen) for one in rows if len({one.cells[at] for at in chosen}) > 1][:MOST_SHOWN]
     return []
+
+
+def in_columns_named(question: str, before: str, shown: Sequence[Excerpt]) -> list[Excerpt]:
+    """What is shown; of a table's rows those columns alone which the question names, or else the one that it leans on,
+    and what looks like what is asked for where none of them does; of several rows the ones that have something there.
+    """
+    if len({one.columns for one in shown}) != 1 or not all(len(one.columns) == len(one.cells) > 1 for one in shown):
+        return list(shown)
+    columns, called = shown[0].columns, {key for one in shown for key in keys_in(one.text.partition(":")[0])}
+    every = range(len(columns))
+    named = _columns_named(question, columns, called) or _columns_named(before, columns, called) or every
+    needs = [keys - shapes.FIGURE if keys & shapes.PRICE else keys for keys in needed(question)]
+    looks = [shape for key, shape in shapes.SHAPES if any(key in keys for keys in needs)]
+
+    def looks_so(at: int) -> bool:
+        return any(shape.search(one.cells[at]) for one in shown for shape in looks)
+
+    if looks and not any(map(looks_so, named)):
+        named = [at for at in every if at in named or looks_so(at)]
+    told = [of_columns(one, named) for one in shown]
+    return [one for one in told if any(any(map(str.isalnum, cell)) for cell in one.cells)] or told
+
+
+def _columns_named(text: str, columns: Sequence[str], called: set[str]) -> list[int]:
+    """The columns whose names have most of a text's words; words of the rows' own names do not count."""
+    words = [word for word in telling(text) if not keys_of(word) & called]
+    shared = [_shared(name, words) for name in columns]
+    return [at for at, many in enumerate(shared) if many and many == max(shared)]
 
 
 def _shared(name: str, words: Sequence[str]) -> int:
@@ -74,7 +131,8 @@ def all_shown(said: str, asked: Mapping[str, frozenset[str]], passages: Sequence
             pages = Counter[str]()
             for one in shown:
                 pages[one.url] += 3 if key in keys_in(one.heading) else 1
-            return [one for one in shown if one.url == pages.most_common(1)[0][0]][:MOST_SHOWN]
+            best = [one for one in shown if one.url == pages.most_common(1)[0][0]]
+            return [one for one in best if key != "=where" or one.heading == best[0].heading][:MOST_SHOWN]
     return []
 
 

@@ -189,7 +189,10 @@ TOLD_OTHERWISE = frozenset(("=price",))
 _WHAT_IT_COSTS = r"\bque (?:vale|cuesta)n?\b(?! la pena)"
 HOW_MUCH = re.compile(rf"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b|{_WHAT_IT_COSTS}")
 PRICE_WORD = re.compile(r"\b(?:pric|preci|tarif|cost|rate|fee|cuest|val(?:e|en|or)\b|cheap|barat)")
-HOW_PRICED = re.compile(rf"\bhow much (?:is|are|for)\b|\bcuanto (?:es|son|valen?|sale\w*|seria\w*)\b|{_WHAT_IT_COSTS}")
+HOW_PRICED = re.compile(
+    rf"\bhow much (?:is|are|for|(?:would|will|does|do) (?:it|that|this|they) (?:be|cost|come to))\b|"
+    rf"\bcuanto (?:es|son|valen?|sale\w*|seria\w*)\b|{_WHAT_IT_COSTS}"
+)
 COSTS = re.compile(
     r"\b(?:how much|what) (?:does|do|did|would|will)\b.*\bcosts?\b|\bcuanto (?:me |nos )?(?:cuesta|costaria)n?\b"
 )

@@ -24,6 +24,7 @@ from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import ENOUGH, about, best_passages, rank
 from agent.domain.offline.questions import leans, terms
 from agent.domain.offline.quotations import quoted
+from agent.domain.offline.sections import in_columns_named
 from agent.domain.offline.shapes import FULL_NAME, OF_IT, TOLD_ITSELF, WHERE_IS
 from agent.domain.offline.steps import Result, SayText, UseTools
 from agent.domain.offline.superlatives import asks_for_most
@@ -86,7 +87,7 @@ class SiteQuestion:
     away: bool = False
     """Not all that the company says could be searched: what is not found may be there all the same."""
     earlier: str = ""
-    """What was asked last, whether the question leans on it or not."""
+    """What the question leans on, or else what was asked last."""
     told: str = ""
     """What was quoted last."""
 
@@ -148,6 +149,7 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
     shown = [_named(one, asked.question) for one in shown[:1]] + shown[1:]
     if len(shown) == 1:
         shown = [_of_what(shown[0])]
+    shown = in_columns_named(asked.question, asked.before, shown)
     return SayText(quoted(shown, asked.language))
 
 
@@ -212,7 +214,7 @@ def _same_section(asked: SiteQuestion, passages: Sequence[Excerpt]) -> list[Exce
         of_them = [one for one in passages if any(name <= set(words_of(one.heading)) for name in names)]
         if found := rank(asked.question, "", Candidates(of_them)):
             return found
-    told = [one for one in passages if one.text in asked.answered]
+    told = [one for one in passages if one.is_in(asked.answered)]
     places = {(one.url, one.heading) for one in told}
     if 1 < len(places) <= _QUOTED and leans(asked.question):
         of_them = Candidates([one for one in passages if (one.url, one.heading) in places])

@@ -40,6 +40,8 @@ _FIGURE = re.compile(r"\d")
 """Of what goes on with an order, "ok" may be a part: "ok, but 10"."""
 _DRAWN_OUT = re.compile(r"(?<=(\w))\1+$")
 """The end of "holaaa"."""
+_ONLY_MARKS = re.compile(r"[\s¿?¡!.…]*[?!.…][\s¿?¡!.…]*")
+"""Is anybody there?"""
 _NAMES_ITSELF = re.compile(
     r"^(?P<hello>(?:hi|hello|hey|hola|ola|buen[oa]s)\b[^.?!]*?)[ ,.!]+"
     r"(?:soy|me llamo|mi nombre es|i am|i ?'?m|my name is|this is) (?!not? )\w+(?: \w+)?\W*$"
@@ -57,6 +59,8 @@ def small(said: str) -> Intent | None:
     """The kind of small talk, if the text has nothing else in it."""
     if named := _NAMES_ITSELF.search(said):
         said = named["hello"]
+    if _ONLY_MARKS.fullmatch(said):
+        return Intent.GREETING
     words = re.findall(r"\w+", talk_words.OPENING.sub("hola", said))
     around = [word for word in words if word not in _AROUND_SMALL]
     kinds = [next((kind for kind, known in _SMALL if not known.isdisjoint((word, _DRAWN_OUT.sub("", word)))), None)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agent.domain.offline.common_words import telling
+from agent.domain.offline.constraints import AGE
 from agent.domain.offline.kinds import place_in
 from agent.domain.offline.talk_words import GOING_ON, THE_OTHER
 from agent.domain.text_features import plain, symbols_before, symbols_in
@@ -29,4 +30,5 @@ def one_before(said: str, before: Sequence[str]) -> list[str]:
 
 def goes_on(text: str, words: int = 2) -> bool:
     """Whether a question of so many telling words leans on the last."""
-    return bool(GOING_ON.search(plain(text))) and len(telling(text)) <= words
+    said = plain(text)
+    return bool(GOING_ON.search(said)) and len(telling(AGE.sub(" ", said))) <= words

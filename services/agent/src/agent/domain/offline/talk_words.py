@@ -10,11 +10,14 @@ from agent.domain.offline.constraints import A_DAY
 from contracts.spoken import MONTHS
 
 ABILITIES = re.compile(
-    r"\b(what (can|could) (you|i)( \w+)? "
-    r"(do|ask|help|look up|see|check)( \w+)?|what do you (do|know)\W*$|how can you help|what are "
+    r"^\W*(?:(?:and|so|ok|well|y|pues|bueno)\W+)*(?:what (?:can|could) i(?: \w+)? (?:do|see|check)|que puedo hacer)"
+    r"(?: (?:here|with (?:you|this)|aqui|contigo|con esto))?\W*$|"
+    r"\b(what (can|could) (you|i)( \w+)? (ask|help|look up)( \w+)?|what (can|could) you( \w+)? (do|see|check)( \w+)?|"
+    r"what do you (do|know)\W*$|how can you help|what are "
     r"you able|"
     r"(?:are )?you (a |an )?(bot|robot|ai|human|real|person)|what are you\W*$|your (abilities|features)|"
-    r"que (puedes|sabes|podrias|puedo) (hacer|preguntar\w*)|que haces|en que (me )?(puedes|podrias) ayudar\w*|"
+    r"que (puedes|sabes|podrias) (hacer|preguntar\w*)|que puedo preguntar\w*|que haces|"
+    r"en que (me )?(puedes|podrias) ayudar\w*|"
     r"como (me )?puedes ayudar\w*|para que sirves|eres (un |una )?(bot|robot|ia|humano|humana|persona))\b|"
     r"\b(?:is this|am i (?:talking|speaking|chatting|writing) (?:to|with)) (?:a |an )?(?:real )?(?:chat ?)?(?:bot|"
     r"robot|ai|"
