@@ -11,16 +11,17 @@ from datetime import date
 from typing import Any
 
 from agent.domain.analysis.stretches import BLANK, Unread, stretches_in
-from agent.domain.analysis.wanted_calls import PERFORMANCE
+from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE
 from agent.domain.claims.lexer import folded
 from agent.domain.number_words import in_figures
 from agent.domain.offline import slots, talk_words
 from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_stretch
 from agent.domain.offline.changes import change_in, changed, kept_in, percent_in, share_in, spent_in
-from agent.domain.offline.common_words import telling
+from agent.domain.offline.common_words import is_common, telling
 from agent.domain.offline.conditions import POLITE, away_in, condition_after, unwaiting, waiting
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import place_in
+from agent.domain.offline.lexicon import keys_of
 from agent.domain.offline.relative_days import date_in, moved_days
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for, as_given, missing_from, only_figures
 from agent.domain.offline.small_talk import small
@@ -38,7 +39,7 @@ _AND = re.compile(
 )
 _ORDERS = re.compile(r"\b(?:limit(?:e|ada)?|orders?|orden|market|mercado)\b")
 _TO_FIGURE = re.compile(r"\ba [$€]?\d[\d.,]*\W*$")
-_OF_A_TIME = ("get_price", "market_snapshot", "get_ohlcv", PERFORMANCE)
+_OF_A_TIME = ("get_price", "market_snapshot", "get_ohlcv", PERFORMANCE, CORRELATION)
 _BEFORE_IT = re.compile(rf"^(?:{talk_words.CORRECTS.pattern[1:]})+|\b(?:its|their|sus?)\b", re.IGNORECASE)
 """Of a follow-up, what only says that it corrects, and whose figure it is."""
 OF_A_STRETCH = re.compile(
@@ -86,6 +87,9 @@ def amended(
     bare = slots.FIGURE_ALONE.fullmatch(_AND.sub("", in_figures(said), count=1))
     if earlier.way == "part" and row is None and not own and bare is not None:
         return replace(earlier, shown="@".join([bare["figure"], *earlier.shown.split("@")[1:]]))
+    sums = [value for _, value in numbers_in(said)]
+    if earlier.way in ("affordable", "grown") and not own and bare is not None and len(sums) == 1:
+        return replace(earlier, shown=str(sums[0]))
     if tool == "get_price" and not earlier.way and row is None and not own and bare is not None and bare["of"]:
         return replace(earlier, way="part", shown=bare["figure"])
     short, share = len(said.split()) <= FEW, share_in(said) if tool == _ORDER else None
@@ -203,6 +207,9 @@ def amended(
         return replace(earlier, calls=((tool, {**kept, "symbol": own[0]}),), missing=priced, way=worked_out)
     if row is None and not own and tool not in (*_REPLACED, "get_ohlcv") and len(said.split()) <= FEW:
         frame = given.get("timeframe")
+        offered = schema["properties"].get("timeframe", {}).get("enum")
+        if offered and (frame or frame_in(said)) not in (None, *offered):
+            return earlier  # it is told without, and that this was left out
         if frame is not None and frame != arguments.get("timeframe"):
             return Wish(Intent.TOOL, ((tool, {**arguments, "timeframe": frame}),))
     if tool in ("get_price", "get_ohlcv") and row is None and not own and (day := date_in(said)) is not None:
@@ -221,7 +228,8 @@ def amended(
     ):
         name = "tickers" if "tickers" in arguments else "symbol"
         if name in arguments:
-            return Wish(Intent.TOOL, ((tool, {**arguments, name: list(own) if name == "tickers" else own[0]}),))
+            tickers = [arguments[name][0], *own] if tool == CORRELATION and len(own) == 1 else list(own)
+            return Wish(Intent.TOOL, ((tool, {**arguments, name: tickers if name == "tickers" else own[0]}),))
     return None
 
 
@@ -239,11 +247,14 @@ def _at_other_times(text: str, said: str, earlier: Wish, schemas: Mapping[str, S
         return Wish(Intent.TOOL, ((tool, {"tickers": tickers, "start": days[0], "end": days[1]}),))
     unread = Unread(OF_A_STRETCH.sub(BLANK, folded(_BEFORE_IT.sub(" ", text))))
     stretch = next(iter(stretches_in(unread)), None)
-    if stretch is None and BLANK in unread.text and not telling(unread.text.replace(BLANK, " ")):
+    rest = [word for word in telling(unread.text.replace(BLANK, " ")) if not is_common(keys_of(word))]
+    if stretch is None and BLANK in unread.text and tool != CORRELATION and not rest:
         days = {name: arguments[name] for name in ("start", "end", "period") if name in arguments} or {"period": "1y"}
         return Wish(Intent.TOOL, ((PERFORMANCE, {"tickers": tickers, **days}),)) if PERFORMANCE in schemas else None
-    if stretch is None or stretch.is_day or tool == "get_ohlcv" or telling(unread.text.replace(BLANK, " ")):
+    if stretch is None or stretch.is_day or tool == "get_ohlcv" or rest:
         return None
+    if tool == CORRELATION:
+        return Wish(Intent.TOOL, ((tool, {"tickers": tickers, **stretch.tool_arguments}),))
     if PERFORMANCE not in schemas or stretch.period == "1d":
         return Wish(Intent.TOOL, tuple(("get_price", {"symbol": one}) for one in tickers))
     return Wish(Intent.TOOL, ((PERFORMANCE, {"tickers": tickers, **stretch.tool_arguments}),))

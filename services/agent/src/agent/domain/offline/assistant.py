@@ -36,10 +36,10 @@ from agent.domain.offline.concepts import asked_term
 from agent.domain.offline.day_answers import market_now
 from agent.domain.offline.intents import after_an_order, asks_what_this_is, wish_in
 from agent.domain.offline.listed import chosen_in, reading_chosen
-from agent.domain.offline.nearest_readings import nearest_readings, unread_beside
+from agent.domain.offline.nearest_readings import LOOK_UPS, nearest_readings, unread_beside
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.questions import is_vague, leans, terms
-from agent.domain.offline.relative_days import with_past_days
+from agent.domain.offline.relative_days import days_ago, with_past_days
 from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.site import TOOL, SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.small_talk import asks_how, tells_of_oneself
@@ -64,11 +64,6 @@ NOTHING_THERE = KnowledgeFound()
 _CITED = re.compile(r"\[\d")
 _OF_A_DAY = ("get_ohlcv", "get_indicators", "get_price", "market_snapshot", "get_performance", "market_analysis")
 """What may be asked of yesterday, or of last Friday."""
-_LOOK_UPS = [
-    [tool] for tool in ("get_news", "get_sentiment", "get_fundamentals", "fundamentals_events", "get_indicators",
-                        "get_trade_history", "get_pending_orders", "list_alerts")
-]  # fmt: skip
-"""Requests that may have asked for something else, or less."""
 _LIST, _LIST_CHANGES = "get_watchlist", {"add_to_watchlist", "remove_from_watchlist"}
 _Result = tuple[str, dict[str, Any], dict[str, Any]]
 MOST_COMPARED = 1_000
@@ -156,14 +151,14 @@ def respond(
         response = SayText(no_more_than(symbol, price, other, language))
     elif results and (wish.calls or wish.intent not in (Intent.UNKNOWN, Intent.SITE)):
         results = [one for one in results if one[0] == _LIST] or results
-        told = "\n".join(answer_from(*one, question, language) for one in results)
-        looked_up = [one for one, _ in wish.calls] in _LOOK_UPS and asks(question)
-        unread = unread_beside(wish.calls[0][0], question) if looked_up else []
-        response = SayText(f"{told}\n{left_out(unread, language)}" if unread else told)
+        response = SayText("\n".join(answer_from(*one, question, language) for one in results))
     elif wish.intent is Intent.GREETING and company is not None and language in company.assistant.greeting:
         response = SayText(company.assistant.greeting[language])
     else:
         response = SayText(plain_answer(wish, language, offered, missed=missed, demo=demo))
+    looked_up = wish.calls[0][0] if wish.calls and results and asks(question) else ""
+    if isinstance(response, SayText) and looked_up in LOOK_UPS and (unread := unread_beside(looked_up, question)):
+        response = SayText(f"{response.text}\n{left_out(unread, language)}")
     if isinstance(response, SayText) and (is_unknown(response.text) or response.text == not_searched(language)):
         response = _otherwise(question, wish, before, said, offered, results, language) or response
     unserved = isinstance(response, SayText) and (wish.withheld is not None or is_unknown(response.text))
@@ -274,7 +269,13 @@ def _wish_of(
     if not trades:
         return question, wish
     now, over = (market or {}).get("current_time"), (market or {}).get("status") in ("after_hours", "closed")
-    dated = with_past_days(question, date.fromisoformat(str(now)[:10]) if now else date.today(), over=over)
+    today = date.fromisoformat(str(now)[:10]) if now else date.today()
+    dated = with_past_days(question, today, over=over)
+    if (long_ago := days_ago(question, today)) is not None:
+        bare, day = long_ago
+        told = wish_in(bare if terms(bare) or symbols_in(bare) or not before else before[-1], offered, before)
+        # "What did it cost a year ago?" is of that day, "how did it do?" of the year since.
+        dated = f"{bare} {day}" if [tool for tool, _ in told.calls] == ["get_price"] and not told.way else dated
     of_day = wish_in(dated, offered, before) if dated != question else wish
     if dated == question or not of_day.calls or of_day.calls[0][0] not in _OF_A_DAY:
         return question, wish

@@ -194,6 +194,13 @@ _INVESTS = re.compile(
     r"(?P<share>\$?[\w&]+)",
     re.IGNORECASE,
 )
+_REQUESTED = re.compile(
+    rf"^\W*(?:(?:can|could|would|will) you (?:please |kindly )?(?P<en>buy|sell) me|"
+    rf"(?:me (?:puedes?|podr[íi]as?) (?P<inf>compra|vende)r|(?:puedes?|podr[íi]as?) (?P<inf2>compra|vende)rme)|"
+    rf"me (?P<es>compra|vende)s) (?P<rest>{_COUNT}(?: [\w$&.]+){{1,4}})(?:,? (?:please|por favor))?\W*$",
+    re.IGNORECASE,
+)
+"""An order that is put as a question: ¿me compras 5 de MSFT?"""
 _SIDES = {"en": ("buy", "sell"), "es": ("compra", "vende")}
 _ALERT = {"en": "alert me ", "es": "avísame "}
 
@@ -203,7 +210,9 @@ def in_known_words(text: str, language: Language) -> str:
     """The message with everyday words replaced by those of the grammar, and without what only surrounds the request."""
     if len(text) > _LONGEST:
         return text
-    said = text
+    said = _REQUESTED.sub(
+        lambda match: f"{match['en'] or match['inf'] or match['inf2'] or match['es']} {match['rest']}", text
+    )
     if aside := _ASIDES.get(language):
         bare, asides = aside.subn(" ", said)
         said = re.sub(r"\s{2,}", " ", bare.strip()) if asides and len(bare.strip(" ?!.,¿¡")) > 1 else said

@@ -28,9 +28,11 @@ DIFFERENCE = re.compile(
 EXPLAIN = re.compile(
     r"^\W*(?:(?:please|por favor|and|y|ok|hola|hi|hello|tell me|can you tell me|dime)[, ]+)*"
     r"(?:what (?:exactly |actually |precisely )?(?:is|are|does|do)|what\W?s|explain(?: to me)?|"
+    r"how (?:is|are)(?= .* (?:calculated|computed|worked out|used)\b)|how (?:does|do)(?= .* work\b)|"
+    r"como (?:se (?:calculan?(?! el tamano)|usan?|lee|interpreta)|funcionan?)|para que (?:sirven?|se usan?)|"
     r"define|tell me about|meaning of|que (?:es|son|significa[n]?|quiere decir)|explica(?:me)?|define(?:me)?|"
     r"significado de)(?: (?:an?|the|un|una|el|la|los|las|(?:eso|lo) del?(?: l[oa]s?)?))? (?P<what>[\w /-]{2,60}?)"
-    r"(?: mean| work| stand for)?\W*$"
+    r"(?: mean| work| stand for| calculated| computed| worked out| used(?: for)?| for)?\W*$"
     # What an ETF is; ¿y un ETF qué es?
     r"|^\W*(?:(?:please|por favor|and|y|ok|tell me|explain|dime|explicame)[, ]+)*(?:what )?"
     r"(?:an?|the|una?|el|la|los|las|(?:eso|lo) del?) (?:l[oa]s? )?(?P<what2>[\w /-]{2,60}?)"

@@ -21,7 +21,10 @@ _ALERT = (
     r"\b(?:when|if|once|cuando|si|en cuanto)|"
     r"avisar\w*|notificame|dime (?:cuando|si))\b"
 )
-_DELETE = r"\b(delete|remove|cancel|erase|kill|drop|clear|scrap|bin|ditch|borra\w*|elimina\w*|quita\w*|cancela\w*)\b"
+_DELETE = (
+    r"\b(delete|remove|turn off|switch off|disable|desactiva\w*|cancel|erase|kill|drop|clear|scrap|bin|ditch|borra\w*|"
+    r"elimina\w*|quita\w*|cancela\w*)\b"
+)
 _BUY_SELL = (
     rf"\b(buy|purchase|sell|{TAKES}|orden de (?:compra|venta)|(?:long|short)(?= \d)|"
     r"compr(?:a|as|o|ar|ame|eme|es|en|eis|arme)|vend(?:e|es|o|er|eme|ame|ela|elas|as|an|ais|erme))\b"
@@ -29,7 +32,7 @@ _BUY_SELL = (
 _ADVICE = (
     r"\b(should i|shall i|when to|is it (?:good|wise)|is (?:\w+ ){1,3}an? (?:good|safe|bad|better)|"
     r"deberia|debo|conviene|cuando(?! (?:abr|baj|sub|cai|cay|llegu|est|toqu|valg|pas|super|cruc|romp))|"
-    r"how (?:do|can|does)|did i|have i|como(?! (?:(?:el |un )?limite|maximo|minimo|mucho|stop))|"
+    r"how (?:do|can|does|to)|did i|have i|como(?! (?:(?:el |un )?limite|maximo|minimo|mucho|stop))|"
     r"can i|could i|puedo|se puede|do you|what)\b|"
     r"\b(?:don'?t|do not|never|nunca|no) (?:(?:quiero|want to|voy a|need to) )?"
     r"(?:buy|sell|compr|vend)|\?|\b(?:buy|sell|compra|vende)\w* (?:or|o|y|and) "
@@ -139,6 +142,8 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_pending_orders", r"\b(?:what|which|que)\b.*\b(?:on order|en orden|ordenado)\b"),
     _row("get_trade_history", r"\b(trade history|my trades|past trades|order history|historial|mis operaciones|"
          r"operaciones pasadas|mis compras|mis ventas|(?:trades|orders) (?:did|have) i|"
+         r"(?:did|have) i (?:do|done) (?:today|yesterday|(?:this|last) \w+)|"
+         r"que (?:hice|he hecho) (?:hoy|ayer|est[ea] \w+)|"
          r"(?:did|have) i (?:\w+ )?(?:buy|sell|trade|bought|sold|traded)|(?:did|have) i pa(?:y|id) (?:for|per)|"
          r"pag(?:ue|ado) por|a (?:cuanto|como|que precio) (?:l[oa]s? )?(?:he )?(?:compr|vend)(?:e|i|ado|ido)|"
          r"acabo de (?:comprar|vender)|"

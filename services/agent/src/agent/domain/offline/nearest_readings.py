@@ -5,18 +5,37 @@ The words are those by which tools are chosen for models (`tool_cues`). Each rea
 grammar reads as that tool, so that it can be sent as it stands.
 """
 
+import re
 from collections.abc import Collection
 
+from agent.domain.analysis.stretches import Unread, stretches_in
+from agent.domain.claims.lexer import folded
 from agent.domain.offline.common_words import is_common, telling
 from agent.domain.offline.grammar import TABLE
+from agent.domain.offline.key_words import put_right
 from agent.domain.offline.lexicon import keys_of
 from agent.domain.offline.slots import SAYS_SIDE
-from agent.domain.text_features import plain, symbols_in
+from agent.domain.text_features import plain, symbols_in, word_set
 from agent.domain.tool_cues import CUES
 from agent.texts import TEXTS
 from contracts.languages import Language
 
 _MOST = 2
+_BESIDE = word_set(
+    "its their doing left now today current overall total last latest recent past far share shares stock stocks month "
+    "months year years week weeks day days price account trading trades usd dollars euros percent worth standing "
+    "higher lower bigger smaller up down ratio max maximum money su sus mayor menor llevo queda ahora hoy actual "
+    "ultimo ultima ultimos ultimas accion acciones mes meses ano anos semana semanas dia dias precio cuenta dolares "
+    "ciento ha he"
+)
+"""Said of any look-up."""
+LOOK_UPS = word_set(
+    "get_news get_sentiment get_fundamentals fundamentals_events get_indicators get_trade_history get_pending_orders "
+    "list_alerts get_portfolio get_watchlist market_snapshot get_performance get_ohlcv get_correlation"
+)
+"""Requests that may have asked for something else, or less."""
+_OF_A_STRETCH = ("market_snapshot", "get_performance", "get_ohlcv")
+"""Tools that tell of a stretch of time: the words of one ask for another of them too."""
 
 
 def nearest_readings(text: str, offered: Collection[str], language: Language, symbol: str = "") -> list[str]:
@@ -32,14 +51,24 @@ def nearest_readings(text: str, offered: Collection[str], language: Language, sy
 
 
 def unread_beside(tool: str, text: str) -> list[str]:
-    """The words of a question for a tool that belong to another thing, and are no share, figure or courtesy."""
-    rows = [row.asks for row in TABLE if row.tool == tool and tool != "get_price"]
+    """The words of a question for a tool that belong to another thing, and are no share, figure, time or courtesy."""
+    said, tools = put_right(text), _OF_A_STRETCH if tool in _OF_A_STRETCH else (tool,)
+    rows = [row.asks for row in TABLE if row.tool in tools and tool != "get_price"]
+    reads = next((row for row in rows if row.match(said)), None)
+    untimed = Unread(folded(text))
+    for _ in stretches_in(untimed):
+        pass
+    rest = put_right(untimed.text)
+    for one in tools:
+        rest = re.sub(rf"(?:{CUES[one].pattern})\w*", " ", rest)
     return [
         word
-        for word in telling(text)
-        if not symbols_in(word)
+        for word in telling(said)
+        if re.search(rf"\b{word}\b", rest)
+        and word not in _BESIDE
+        and not symbols_in(word)
         and not is_common(keys_of(word))
-        and not CUES[tool].search(word)
         and not any(row.match(word) for row in rows)
+        and (reads is None or reads.match(re.sub(rf"\b{word}\b", " ", said)))
         and not any(letter.isdigit() for letter in word)
     ]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
 
-from contracts.spoken import MONTHS, WEEKDAYS
+from contracts.spoken import MONTHS, NUMBERS, WEEKDAYS
 
 _WEEKDAYS = {
     form: number for name, number in WEEKDAYS.items() for form in (name, name.replace("é", "e").replace("á", "a"))
@@ -47,6 +47,11 @@ _HOLIDAYS = {
 }  # fmt: skip
 _HOLIDAY = re.compile(
     rf"\b(?P<at>since|at|on|by|before|desde|en|por) (?:{'|'.join(f'({one})' for one in _HOLIDAYS.values())})\b",
+    re.IGNORECASE,
+)
+_AGO = re.compile(
+    rf"\b(?P<count>an?|\d{{1,3}}|{'|'.join(NUMBERS)}) (?P<unit>day|week|month|year)s? ago\b|"
+    rf"\bhace (?P<count2>una?|\d{{1,3}}|{'|'.join(NUMBERS)}) (?P<unit2>d[ií]a|semana|mes|a[nñ]o)(?:s|es)?\b",
     re.IGNORECASE,
 )
 _BEFORE_THIS = re.compile(r"\b(?:last|pasado)\b", re.IGNORECASE)
@@ -85,6 +90,18 @@ def with_past_days(text: str, today: date, *, over: bool = False) -> str:
     if _TO_COME.search(text):
         return text
     return _IN_MONTH.sub(month, _QUARTER.sub(quarter, _OF_MONTH.sub(last, _PAST.sub(named, with_holidays(text)))))
+
+
+def days_ago(text: str, today: date) -> tuple[str, date] | None:
+    """The text without "a year ago", and which day that was; None: it says nothing of the kind."""
+    if (found := _AGO.search(text)) is None:
+        return None
+    said, unit = (found["count"] or found["count2"]).lower(), (found["unit"] or found["unit2"]).lower()
+    count = int(said) if said.isdigit() else NUMBERS.get(said, 1)
+    unit = {"día": "dia", "año": "ano"}.get(unit, unit)
+    months = 12 if unit in ("year", "ano") else 1
+    day = today - timedelta(days=count * _UNITS[unit]) if unit in _UNITS else _months_on(today, -count * months)
+    return f"{text[: found.start()]}{text[found.end() :]}", day
 
 
 def with_holidays(text: str) -> str:

@@ -178,8 +178,8 @@ def arguments_for(tool: str, schema: Schema, said: ParsedText) -> dict[str, Any]
         found |= bar_range(said.text, said.plain, date_in(said.plain), days="start" in properties)
     elif "end" in properties and "indicators" in properties and (day := date_in(said.plain)) is not None:
         found["end"] = str(day)
-    elif "timeframe" in properties and (frame := frame_in(said.plain)) is not None:
-        found["timeframe"] = frame
+    elif (frame := frame_in(said.plain)) and frame in properties.get("timeframe", {}).get("enum", [frame]):
+        found |= {"timeframe": frame} if "timeframe" in properties else {}  # one that the tool lacks is left out
     return found
 
 

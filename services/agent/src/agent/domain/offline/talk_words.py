@@ -49,7 +49,10 @@ OF_WHAT_WAS_TOLD = re.compile(
 BEST = re.compile(
     r"\b(?:best|worst|lowest|highest|mejor|peor|last|first|ultim[oa]|primer[oa]|alt[oa]|baj[oa])\b", re.IGNORECASE
 )
-OVERALL = re.compile(r"\W*(?:and|y)\W+(?:overall|in total|altogether|all together|en total|en conjunto|total)\W*")
+OVERALL = re.compile(
+    r"\W*(?:and|y)\W+(?:overall|in total|altogether|all together|en total|en conjunto|total|"
+    r"(?:the |la |el )?(?:best|worst|biggest|smallest|mejor|peor|mayor|menor)(?: one)?)\W*"
+)
 OPENING = re.compile(
     r"\bbuen[oa]s? (?:dias?|tardes?|noches?)\b|"
     r"\b(?:(?:i have|i ve got|can i ask|may i ask|tengo|queria hacer|puedo hacer(?:te|os)?) )?"
@@ -81,14 +84,17 @@ IN_ALL = re.compile(
 MOVERS = re.compile(
     r"^(?!.*\b(?:my|mine|mis?|tengo|do i (?:have|own|hold)|them|of these|de estas)\b).*(?:"
     r"\b(?:biggest|top|largest|best|worst|mayor(?:es)?|mejor(?:es)?|peor(?:es)?)\b(?: \w+)? (?:movers?|gainers?|"
-    r"losers?|performers?|stocks?|shares?|subidas?|bajadas?|caidas?|acci\w+|valor(?:es)?)\b.*\b(?:today|day|hoy|dia|market|mercado)\b|"
+    r"losers?|performers?|stocks?|shares?|subidas?|bajadas?|caidas?|acci\w+|valor(?:es)?)\b|"
     r"\b(?:que|cual\w*|which|what|who\W?s?|quien)\b.{0,20}\b(?:mas (?:sube|baja|ha subido|ha bajado|se mueve)|"
     r"(?:sube|baja|subio|bajo|gana|pierde|(?:ha )?(?:subido|bajado|movido|ganado|perdido)) mas|"
     r"(?:up|down|mov\w+|rose|ris\w+|f[ae]ll\w*|gain\w*|lost|los\w+|drop\w*|jump\w*) (?:the )?(?:most|"
-    r"biggest))\b.*\b(?:today|hoy)\b|"
+    r"biggest))\b|\btop \d+\b|"
+    r"\b(?:cheapest|highest|lowest|safest|most \w+|mas \w+)\b.{0,20}\b(?:stocks?|shares?|companies|acciones|valores|"
+    r"empresas)\b|\b(?:stocks?|shares?|companies|acciones|valores|empresas)\b.{0,25}\b(?:cheapest|highest|lowest|safest|"
+    r"(?:the|el|la|los|las) (?:most|mas|mejor|mayor)\b)|"
     r"\b(?:how|que tal|como)\b.{0,12}\b(?:the market|markets|el mercado|la bolsa|el dia)\b(?! (?:open|clos|abr|cierr)))"
 )
-"""The shares that moved most today."""
+"""The shares that moved most, or have the most of something, of all there are."""
 UNLISTED = re.compile(
     rf"{MOVERS.pattern}|^(?!.*\b(?:my|mine|mis?|tengo|them|of these|de estas)\b).*"
     r"\b(?:which|what|que|cuales)\b.{0,12}\b(?:stocks|shares|companies|tickers|symbols|acciones|valores|empresas)\b"
@@ -344,6 +350,7 @@ SURE = re.compile(
 WHY = re.compile(r"^\W*(?:(?:and|y|but|pero)\b\W*)*(?:why|how come|por que|based on what|en que te basas)\b")
 """How much a prediction is worth, and what it rests on."""
 THE_OTHER = re.compile(r"\b(?:the|el|la) (?:other|otr[oa])\b")
+OVERDONE = re.compile(r"\b(?:overbought|oversold|sobrecompr\w+|sobrevend\w+)\b")
 SAME = re.compile(r"\b(?:same|lo mismo|igual)\b")
 MISTAKEN = re.compile(
     r"^\W*(?:no\W+)?(?:me (?:equivoque|confundi)|that['’]?s (?:wrong|not right)|i was wrong|i made a mistake)\b"
@@ -371,7 +378,8 @@ ASKS_HOW = re.compile(
     r"^\W*(?:(?:and|y|ok|hi|hello|hola)\W+)*(?:how (?:do|can|does|would)|como (?:se|puedo|hago|puede\w*|funciona\w*))\b"
 )
 GOING_ON = re.compile(
-    r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien|another|otr[oa]|same for|lo mismo|pero|but|or|o)\b|"
+    r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien|another|otr[oa]|same for|lo mismo|"
+    r"now (?:for|with|do|try)|ahora (?:de|con|para|el de|la de)|pero|but|or|o)\b|"
     r"\b(?:too|as well|tambien)\W*$|"
     r"\b(?:it|its|it s|that|those|them|this|one|ese|esa|eso|esos|esas|sus?|lo|la|las|los|ello)\b"
 )

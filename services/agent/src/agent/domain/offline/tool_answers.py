@@ -194,6 +194,14 @@ def _indicators(body: Fields, language: Language) -> str:
     return f"{body['symbol']} ({body['timeframe']}): {'; '.join(parts)}. {_source(body, language)}"
 
 
+def overdone(body: Fields, language: Language) -> str:
+    """What people call the RSI of a result: overbought, oversold or neither; "" if it has none."""
+    rsi = cast("Fields", body.get("indicators") or {}).get("RSI")
+    if not isinstance(rsi, int | float):
+        return ""
+    return _say("overbought" if rsi > 70 else "oversold" if rsi < 30 else "neither_overdone", language)
+
+
 def _moves(body: Fields, language: Language) -> str:
     lines: list[str] = []
     for symbol, one in cast("dict[str, Fields]", body.get("tickers") or {}).items():

@@ -19,6 +19,7 @@ from agent.domain.offline.conditions import order_and_condition, waiting
 from agent.domain.offline.grammar import LISTED_BY, TABLE, TAKES_BACK, UNDOES, ToolPhrase
 from agent.domain.offline.key_words import put_right
 from agent.domain.offline.kinds import place_in
+from agent.domain.offline.nearest_readings import LOOK_UPS, unread_beside
 from agent.domain.offline.position_size import as_many, cost_of
 from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.several import alerts_at_each, one_of_several, orders_of_each, protected
@@ -30,7 +31,7 @@ from agent.domain.offline.slots import (
 )
 from agent.domain.offline.small_talk import LONGEST_TALK, small
 from agent.domain.offline.spoken import FAR, both_before, one_before
-from agent.domain.offline.tool_words import asks, by_share_words, by_words, without_symbols
+from agent.domain.offline.tool_words import OWN, asks, by_share_words, by_words, without_symbols
 from agent.domain.offline.unread import EFFECTS, asked_for, has_effects, unread_change, whole
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.words import decision_in
@@ -52,7 +53,7 @@ _ASKED_AT = re.compile(
     r"\b(?:what|how|when|where|give|show|tell|dame|dime|muestra\w*|que|como|cuanto|donde|a cuanto|did|was|were)\b|\?"
 )
 _HOW_MANY_IT_IS = re.compile(
-    r"^\W*(?:(?:and|y)\W+)?(?:how (?:many|much) (?:\w+ ){0,2}(?:is|are|was) (?:it|that|this|those)\b|"
+    r"^\W*(?:(?:and|y|so|entonces)\W+)?(?:how (?:many|much) (?:\w+ ){0,2}(?:is|are|was) (?:it|that|this|those)\b|"
     r"cuant[oa]s? (?:\w+ )?(?:es|son|serian?) (?:eso|esto|esas?)?\b)(?!.*\d)"
 )
 _OF_A_SHARE = re.compile(
@@ -90,6 +91,14 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         row = by_share_words(text) or row  # a price is what is meant where nothing else is named
     if row is not None and row.tool in LEANS_ON_ONE and telling(own_words := _QUOTED.sub(" ", text)):
         row = _meant(put_right(own_words))  # what somebody else said orders nothing
+    if (
+        row is not None
+        and row.tool in LOOK_UPS
+        and not (symbols_in(text) if row.about else OWN.search(plain(text)))
+        and not talk_words.GROUP.search(said)
+        and unread_beside(row.tool, text)
+    ):
+        row = None  # of what was spoken of before, or of oneself, only where nothing else may be meant
     looks_up = row is not None and row.tool in (*_LOOKED_UP, "get_ohlcv", "get_portfolio")
     if (
         row
@@ -143,6 +152,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         return cost
     if earlier is not None and not own and earlier.calls[0][0] == "create_paper_order" and _HOW_MANY_IT_IS.search(said):
         return Wish(Intent.TOOL, (("get_pending_orders", {}),))  # which tells how many the order is for
+    if earlier is not None and not own and earlier.calls[0][0] in FIGURES and _HOW_MANY_IT_IS.search(said):
+        return earlier
     if earlier is not None and row is None and short and "?" not in text and (alert := _alert_instead(said, earlier)):
         return alert if "create_alert" in schemas else None
     orders = short and "create_paper_order" in schemas and (row is None or row.tool == "create_paper_order")

@@ -20,7 +20,7 @@ _OF_SHARES = (
 _BESIDE = "doing left now today current overall total llevo queda ahora hoy actual"
 """Said of any of them."""
 _LEFT_OUT = frozenset(_BESIDE.split())
-_OWN = re.compile(r"\b(?:my|i|i ve|we|our|mis?|me|nuestr[oa]s?|tengo|llevo|he|hemos)\b|\bany")
+OWN = re.compile(r"\b(?:my|i|i ve|we|our|mis?|me|nuestr[oa]s?|tengo|llevo|he|hemos)\b|\bany")
 _TELL_ME = re.compile(r"\b(?:me|nos) cuent\w+", re.IGNORECASE)
 """What is told, and no account."""
 _ABLE = re.compile(r"\b(?:can|could|puedo|podria|podemos)\b")
@@ -40,7 +40,7 @@ def asks(text: str) -> bool:
 def by_words(text: str, said: str) -> ToolPhrase | None:
     """The tool that a question about what is one's own consists of the words of; `said`: the text, plain."""
     words = [word for word in without_symbols(_TELL_ME.sub(" ", text)) if word not in _LEFT_OUT]
-    if not words or not _OWN.search(said) or not _ASKS.search(said) or _ABLE.search(said):
+    if not words or not OWN.search(said) or not _ASKS.search(said) or _ABLE.search(said):
         return None
     tool = next((tool for tool in _OF_ONESELF if all(map(NAMING[tool].match, words))), None)
     return ToolPhrase(tool, _ASKS) if tool else None

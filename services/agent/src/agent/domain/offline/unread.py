@@ -6,6 +6,7 @@ prepared, and the assistant names the word and asks for the order in one short s
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from agent.domain.number_words import in_figures
 from agent.domain.offline.changes import ALL_BUT, SHARE
@@ -13,7 +14,7 @@ from agent.domain.offline.conditions import POLITE, YES
 from agent.domain.offline.key_words import put_right
 from agent.domain.offline.slots import AN_ORDER, AT_MARKET, NEGATED, NUMBER, PAID, TAKES_PROFIT, sides_said
 from agent.domain.offline.wishes import Intent, Wish
-from agent.domain.text_features import language_of, number_of, plain, symbols_in, word_set
+from agent.domain.text_features import language_of, number_of, one_apart, plain, symbols_in, word_set
 from agent.domain.tickers import NAMES
 from agent.texts import TEXTS
 
@@ -23,6 +24,8 @@ _SAID = frozenset(
 )
 """The words that ask for an effect, and those that are said beside them: whoever says another one may mean another
 thing, or tell what others want, what was, or what might be."""
+_LONG = 6
+"""Letters from which on a word that has one wrong is no other word."""
 EFFECTS = word_set(
     "create_paper_order cancel_paper_order create_alert delete_alert add_to_watchlist remove_from_watchlist"
 )
@@ -92,10 +95,17 @@ def asked_for(text: str, wish: Wish | None) -> Wish | None:
     named = symbols_in(text) or all(tool != "create_paper_order" for tool, _ in wish.calls)
     asked = False
     for word in words:
-        if word not in _SAID and not symbols_in(word) and not (asked and named and not _CHANGES_REQUEST.search(word)):
+        if not _is_said(word) and not symbols_in(word) and not (asked and named and not _CHANGES_REQUEST.search(word)):
             return Wish(Intent.UNREAD, shown=word)
         asked = asked or _ASKS.match(word) is not None
     return wish
+
+
+@lru_cache(maxsize=8_192)
+def _is_said(word: str) -> bool:
+    """Whether a word is one of a request, also a long one with a letter wrong inside; an ending makes another word."""
+    near = (one for one in _SAID if len(one) >= _LONG and one[0] == word[0] and one[-1] == word[-1])
+    return word in _SAID or (len(word) >= _LONG and any(one_apart(word, one) for one in near))
 
 
 def whole(text: str, wish: Wish, *, conditional: bool = False) -> Wish:
