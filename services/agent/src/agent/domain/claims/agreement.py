@@ -113,14 +113,19 @@ _BARE_AMOUNT = re.compile(
     rf"$)(?![.,]\d)",
     re.I,
 )
-_HIGH = re.compile(r"\b(?:high|peak)\b", re.I)
+_HIGH = re.compile(r"\b(?:high|peak(?:ed)?|m[aá]ximos?)\b", re.I)
 _AVERAGES = re.compile(
     r"\b(?:all (?:three )?(?:of )?(?:its|the|their)|(?:tod[ao]s )?(?:l[ao]s|sus) tres|tod[ao]s sus) "
     r"(?:three |tres )?(?:moving |main |key )?(?:averages|medias(?: m[oó]viles)?)\b",
     re.I,
 )
 _BOTH_ITS = re.compile(r"\bboth (?:of )?(?:its|their|the) (?=\d+[- ](?:day|session))", re.I)
-_BELOW_IT = re.compile(r"(?<=% )(below|under|off|from) (?:it|that)\b", re.I)
+_BELOW_IT = re.compile(
+    r"(?<=% )(?:(?:below|under|off|from) (?:it|that(?: (?:level|mark|peak|high))?)\b|por debajo(?: de (?:él|"
+    r"ese nivel))?"
+    r"(?= ?[.,;)]|$))",
+    re.I,
+)
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _YEAR_BESIDE = re.compile(
     r"\b(?:(?:the|in the|al|el) )?(?:(?P<next>following year|year after|next year|a[nñ]o siguiente)|year before|"
@@ -128,9 +133,10 @@ _YEAR_BESIDE = re.compile(
     re.I,
 )
 _RANGE = re.compile(
-    rf"\b(?:(?:has |have |se )?(?:trad|rang|mov|swung|swing|fluctuat|oscil)\w*(?: (?:with)?in)?|"
+    rf"\b(?:(?:has |have |se )?(?:trad|rang|mov|swung|swing|fluctuat|oscil)\w*(?: (?:with)?in| en)?|"
     r"(?:\w+ )?(?:price )?(?:range|rango)"
-    rf"(?: (?:was|is|fue|es))?)(?: (?:an? range|un rango|precios?))?(?: (?:of|between|from|de|entre|desde))? "
+    rf"(?: (?:was|is|fue|es))?)(?: (?:an?|the|un|una) (?:\w+ )?(?:range|band|rango|banda|horquilla)| precios?)?"
+    rf"(?: (?:of|between|from|de|entre|desde)){{0,2}} "
     rf"(?P<a>{_N}(?: d[oó]lares)?) ?(?:and|to|y|al?|hasta|-|–) (?P<b>{_N})(?![\d.,]*\d)(?! ?%)",
     re.I,
 )
@@ -182,7 +188,7 @@ def with_each_average(said: str) -> str:
 
 def with_its_high(said: str) -> str:
     """A sentence in which "at its high: 0.1% below it" is "0.1% below its high"."""
-    return _BELOW_IT.sub(r"\1 its high", said) if _HIGH.search(said) else said
+    return _BELOW_IT.sub("below its high", said) if _HIGH.search(said) else said
 
 
 def as_figures(said: str) -> str:
@@ -292,5 +298,6 @@ def has_owner(number: Number | None, tokens: Sequence[Token]) -> bool:
             break
     after = [token for token in tokens[at + 1 : at + 6] if token.text not in ("(", ")")]
     return any(
-        token.kind == "ticker" and all(one.word in _OF_IT for one in after[:place]) for place, token in enumerate(after)
+        token.kind == "ticker" and all(one.word in _OF_IT or one.kind == "all" for one in after[:place])
+        for place, token in enumerate(after)
     )

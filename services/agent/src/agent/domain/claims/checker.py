@@ -39,7 +39,7 @@ from agent.domain.claims.states import count_right, judged_whole, misreads_rsi
 from agent.domain.claims.times import YEAR, with_year
 from agent.domain.claims.unbacked import is_multiple, unbacked, wrong_days_apart
 from agent.domain.claims.verdicts import contradicted, wrong
-from agent.domain.claims.words import TALK
+from agent.domain.claims.words import OPINIONS, TALK
 from agent.domain.tickers import NAMES
 
 _MARKS = re.compile(r"[*`#]+|\b_+|_+\b|\[\w{1,4}\]|^\s*(?:[-•]|\d{1,2}[.)])\s+")
@@ -189,9 +189,11 @@ class ClaimChecker:
             reading.claims = list(self._in_every_stretch(reading.claims))
         if self._strict:
             found = [*reading.problems, *(reason for claim in reading.claims if (reason := wrong(claim, self._facts)))]
+            if reading.named and not reading.claims and any(token.word in OPINIONS for token in tokens):
+                found.append("a judgement without a figure")
         else:
             found = self._against(reading, said, tokens)
-        proven, otherwise = judged_whole(folded(said), tokens, reading, self._facts, counted=bool(counted))
+        proven, otherwise = judged_whole(folded(said), tokens, reading, self._facts, self._asked, counted=bool(counted))
         found = [one for one in found if not one.startswith(proven)] + otherwise
         if misreads_rsi(folded(said), self._facts, calm=calm is not None):
             found.append("the RSI says otherwise")
@@ -221,6 +223,7 @@ class ClaimChecker:
             found += wrong_days_apart(tokens, reading.claims, self._facts)
             if multiple:
                 found = [reason for reason in found if not patterns.IS_SHARE.search(reason)]
+            found = [reason for reason in found if reason in otherwise or not reason.startswith(proven)]
         if self._strict and not found and self._lost and reading.claims and not reading.named:
             found.append("whom it is about was said in a sentence that was dropped")
         if reading.claims or reading.named:

@@ -30,9 +30,9 @@ _ENDS = ("best_", "worst_", "next_")
 _DATED = ("next_", "best_day", "worst_day")
 _RELATIONS = BEARING - {"figure", "unknown", "day", "report"}
 """What a clause says of a figure, other than that there is none."""
-_TIMES = ("x ", "times ", "veces ")
-"""How the figure begins that stands right behind a multiple: 14.1x earnings."""
+_TIMES = ("x ", "times ", "veces ")  # right behind a multiple: 14.1x earnings
 _DIVIDENDS = ("dividends", "dividend_yield")
+_ON_PRICE = ("price alone", "solo precio", "solo el precio")
 _PLAIN = frozenset(("is", "dated", "report", "unknown"))
 _NO_END = 1 << 30
 
@@ -87,7 +87,9 @@ class Clause:
         self._read_comparisons()
         self._read_places()
         self._read_days()
-        if self.names_when:
+        # Which peaked in March 2012: its high was then.
+        dated = self.figure in _ENDS_OF_A_STRETCH and not self._numbers and any("/" in one for one in self.periods)
+        if self.names_when or dated:
             reading.add(Claim("during", None, self.figure, periods=tuple(self.periods)), context.subjects or (None,))
         if self.denies:
             self._deny(before)
@@ -166,6 +168,10 @@ class Clause:
         if nearest is None or (nearest.at < start and any(start < token.at < f.at < end for f in figures)):
             nearest = next((f for f in figures if token.at < f.at < end), nearest)
         number = token.value
+        if any(start < one.at < end and one.text in _ON_PRICE for one in self.tokens):
+            return ("return",)  # 18.7%, against 16.8% on price alone
+        if number.money and nearest is not None and nearest.value == ("total_return",) and "dividend" in nearest.text:
+            return _DIVIDENDS  # counting dividends of $3.20 a share
         superlative = next((t for t in self._of_kind("highest", "lowest") if start < t.at < token.at), None)
         if nearest is not None and nearest.at > token.at and superlative is not None and superlative.value:
             return (superlative.value,)  # the least volatile at 16.5%, with the smallest drawdown
@@ -193,8 +199,9 @@ class Clause:
         if number.money and self._moves:
             return ("price",)
         if self._moves or context.move:
-            # Its worst month was October, when it fell 20%.
-            return context.figure if context.figure and context.figure[0].startswith(_ENDS) else ("return",)
+            # Its worst month was October, when it fell 20%; its deepest fall cost 16.7%.
+            same = context.figure and (context.figure[0].startswith(_ENDS) or FALLS.issuperset(context.figure))
+            return context.figure if same else ("return",)
         return context.figure or self._compared_by
 
     def _periods_of(self, token: Token, start: int, end: int) -> tuple[str, ...]:
@@ -313,10 +320,8 @@ class Clause:
             elif token.kind == "moved":
                 move, much = token.value
                 self._compare(much, ("return",), _MOVES[move])
-            elif token.kind in ("up", "down") and (self.objects or self._of_kind("than")):
+            elif token.kind in ("up", "down") and (self.objects or self._of_kind("than") or not self._numbers):
                 self._compare("more" if token.kind == "up" else "less", figure)
-            elif token.kind in ("up", "down") and not self._numbers:
-                self._compare_with_the_rest("more" if token.kind == "up" else "less", figure)
             elif token.kind in ("highest", "lowest"):
                 self._rank(token, token.kind, figure)
         place = next(iter(self._of_kind("above", "below")), None)
@@ -350,6 +355,8 @@ class Clause:
         others = self.objects or [one for one in context.whole if one not in context.subjects][:1]
         # IBM did better, of two: than the other one.
         others = others or [one for one in self.known if one not in context.subjects and len(self.known) == 2]
+        if not others and self._of_kind("worse", "better", "up", "down") and not self._of_kind("than"):
+            others = [one for one in self.known if one not in context.subjects]  # IBM lagged: behind all others
         subjects = [one for one in context.subjects if one not in others]
         if not others or not subjects or not figures:
             self._reading.problems.append("a comparison with nobody")
@@ -359,13 +366,6 @@ class Clause:
                 claim = Claim(relation, subject, figures, None, move, self._compared_periods(), other)
                 self._reading.claims.append(claim)
         self.follow = tuple(subjects)
-
-    def _compare_with_the_rest(self, relation: Relation, figures: tuple[str, ...]) -> None:
-        """Volatility was higher for IBM: than for all others."""
-        for subject in self._context.subjects:
-            for other in (one for one in self.known if one != subject):
-                claim = Claim(relation, subject, figures, None, None, self._compared_periods(), other)
-                self._reading.claims.append(claim)
 
     def _read_places(self) -> None:
         """Claims of above, below and between: its 50-day average, its band, its usual volume."""

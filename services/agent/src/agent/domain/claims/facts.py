@@ -78,8 +78,8 @@ class Facts:
     """What a prediction says: bullish, bearish, neutral, no_edge."""
     crossed: dict[date, bool] = field(default_factory=dict[date, bool])
     """The days on which averages crossed, each with whether the shorter one went above."""
-    falls: dict[str, dict[date, bool]] = field(default_factory=dict[str, "dict[date, bool]"])
-    """Of each ticker the days from which it fell, each with whether it has recovered."""
+    falls: dict[str, dict[date, date | None]] = field(default_factory=dict[str, "dict[date, date | None]"])
+    """Of each ticker the days from which it fell, each with the day on which it was recovered, if it was."""
 
     @property
     def subjects(self) -> list[str]:
@@ -174,7 +174,9 @@ class Facts:
         for name, value in entry.items():
             if name == "depth":  # of a fall from its peak to its trough
                 self.add(subject, "max_drawdown", value, f"{entry.get('peak')}/{entry.get('trough')}")
-                peaks = dict.fromkeys(_days_in(str(entry.get("peak"))), entry.get("recovered") is not None)
+                peaks = dict.fromkeys(
+                    _days_in(str(entry.get("peak"))), next(iter(_days_in(str(entry.get("recovered")))), None)
+                )
                 self.falls.setdefault(subject, {}).update(peaks)
             elif name in _DATES or (isinstance(value, int | float | None) and name not in ("report", "report_source")):
                 self.add(subject, name, value, "1y" if name in WINDOWED else None, currency)

@@ -30,10 +30,17 @@ _FIGURES: tuple[tuple[str, str], ...] = (
         r"standard deviations?|desviacion(?:es)? (?:estandar|tipicas?)|"
         r"volume z-?scores?|z-?scores?(?: of (?:its |the )?volume)?|z del volumen|z(?= ?[-+]?\d)",
     ),
+    (
+        "average_volume",
+        r"(?:average|mean|typical|usual) (?:daily )?(?:trading )?volumes?|average daily (?:turnover|trading)|"
+        r"volumen(?:es)? (?:medi|promedi)os?(?: diarios?)?|volumen(?:es)? diarios? (?:medi|promedi)os?",
+    ),
+    ("average_volume volume", r"chang(?:e[sd]?|ing) hands(?! (?:for|at))|cambia(?:n|ron|ba|ban)? de manos"),
     ("volume window_volume", r"(?:trading )?volumes?|volumen(?:es)?"),
     (
         "pe",
-        r"p/e(?: ratio| multiple)?s?|\bpe(?: ratio)?\b|price[- ]to[- ]earnings(?: ratio)?|price/earnings|\bper\b(?! "
+        r"trailing earnings|p/e(?: ratio| multiple)?s?|\bpe(?: ratio)?\b|price[- ]to[- ]earnings(?: ratio)?|"
+        r"price/earnings|\bper\b(?! "
         r"(?:share|cent|ticker|day|year|month|week))|(?:times|veces) (?:its |trailing |sus |los |el )?(?:earnings|"
         r"beneficios?)(?! per| por)|ratio precio[- ]beneficio|precio/beneficio|precio entre beneficio|multiplo de "
         r"beneficios",
@@ -80,7 +87,10 @@ _FIGURES: tuple[tuple[str, str], ...] = (
     ),
     (
         "correlation",
-        r"correlat(?:ion|ions|ed|es)|correlacion(?:es|ada|adas|ado|ados)?|(?:loosely|closely|weakly|strongly|hardly) "
+        r"correlations? (?:between|of) (?:their|the two|both) (?:[\w-]+ )?(?:returns?|moves?|prices?|stocks?|shares?)|"
+        r"correlacion(?:es)? (?:entre|de) (?:sus|las|los) (?:rentabilidades|rendimientos|variaciones|retornos)"
+        r"(?: diari[oa]s)?|correlat(?:ion|ions|ed|es)|correlacion(?:es|ada|adas|ado|ados)?|(?:loosely|closely|weakly|"
+        r"strongly|hardly) "
         r"(?:related|linked)|mov(?:ed?|ing) (?:together|in step|in tandem)",
     ),
     (
@@ -88,7 +98,8 @@ _FIGURES: tuple[tuple[str, str], ...] = (
         r"(?:next |upcoming )?(?:earnings|results)(?: (?:report|date|release|announcement))?s?(?! per)|"
         r"(?:proximos |siguientes )?resultados|(?:expected|due|scheduled) to report|reports?(?= (?:on )?\x00)|"
         r"publican?(?= el \x00)|(?:first|last|next|due|set) (?:of \w+ )?to report|"
-        r"(?:presenta|publica|anuncia|presente|publique|anuncie)n? (?:sus |las )?(?:cuentas|resultados)",
+        r"rend\w+ cuentas|rinden? cuentas|(?:presenta|publica|anuncia|presente|publique|anuncie)n? (?:sus |"
+        r"las )?(?:cuentas|resultados)",
     ),
     (
         "total_return",
@@ -144,7 +155,7 @@ _FIGURES: tuple[tuple[str, str], ...] = (
             rf"{una}(?:es)? (?:{es})",
         )
         for unit, en, es in (
-            ("day", "day|session", "dias?|sesion(?:es)?"),
+            ("day", "day|session", "dias?|sesion(?:es)?|jornadas?"),
             ("week", "week", "semanas?"),
             ("month", "month", "mes(?:es)?"),
             ("quarter", "quarter", "trimestres?"),
@@ -154,7 +165,7 @@ _FIGURES: tuple[tuple[str, str], ...] = (
     ),
     (
         "high",
-        r"(?<!\bis )(?<!\bwas )(?:52-week |one-year |yearly |year )?high(?!er|est)\b|maximo(?:s)?(?: "
+        r"peaked|(?<!\bis )(?<!\bwas )(?:52-week |one-year |yearly |year )?high(?!er|est)\b|maximo(?:s)?(?: "
         r"anual| del ano| de 52 semanas)?(?! (?:drawdown|retroceso))",
     ),
     (

@@ -80,7 +80,8 @@ PROMISE = (
 )
 FALL = (
     r"\b(?:f[ae]ll(?:s|en|ing)?|drop(?:s|ped|ping)?|declin(?:e|es|ed|ing)|lost|los(?:s|ses|es|e|ing)|down|decreas\w*|"
-    r"plummet\w*|crater(?:s|ed)|collaps(?:e|es|ed)|crash(?:es|ed)|(?:in|into) (?:negative territory|the red)|slid(?:es|"
+    r"cost(?:s|ing)?(?= (?:investors|holders|shareholders|owners)\b)|plummet\w*|crater(?:s|ed)|collaps(?:e|es|ed)|"
+    r"crash(?:es|ed)|(?:in|into) (?:negative territory|the red)|slid(?:es|"
     r"e)?|slip(?:s|ped|ping)|hund\w*|slump\w*|shed|sank|sunk|tumbl\w+|plung\w+|dipped|retreat(?:s|ed)?|weakened|"
     r"shr[aiu]nk(?:s|ing)?|g[ai]v(?:e|es|en|ing) up|lost ground|perdio terreno|gone down|went down|in the red|negative|"
     r"(?<!\bes )(?<!\bson )(?<!\bfue )(?<!\bera )(?<!\bmuy )bajas?|depreci\w+|behind(?= by \d)|baj(?:o|aban?|an|"

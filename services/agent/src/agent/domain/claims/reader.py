@@ -48,7 +48,9 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
     for index, segment in enumerate(segments):
         clause = Clause(segment, known)
         nothing = clause.pays and (clause.denies or any(token.word in _NOTHING for token in segment))
-        if denies and not clause.bears and not nothing and (clause.denies or clause.tickers):
+        # "Google, alone among them, pays no dividend": the first clause says only whom the others are about.
+        alone = not index and not clause.denies and len(whole) == len(clause.tickers)
+        if denies and not clause.bears and not nothing and (clause.denies or (clause.tickers and not alone)):
             # "IBM rose, not MSFT", "MSFT did": what of it is meant stands in another clause.
             reading.problems.append(DENIAL)
         if clause.passing and not clause.bears:

@@ -8,31 +8,54 @@ from agent.domain.claims.lexer import Token
 from agent.domain.claims.times import Day
 
 _CLAUSE = re.compile(r"[,;:]|\b(?:and|but|y|e|pero|aunque|although)\b")
-_RECOVERED = re.compile(r"\b(?:(?:(?<!\bto )|(?<=yet to ))recover(?:s|ed)?|recuper(?:a|an|o|aron|ad[oa]s?))\b")
+_RECOVERED = re.compile(
+    r"\b(?:(?:(?<!\bto )|(?<=yet to ))(?:recover|regain|reclaim)(?:s|ed)?|recuper(?:a|an|o|aron|ad[oa]s?))\b"
+)
 _NOT = re.compile(r"\b(?:yet to|not|never|neither|nor|no|nunca|ni|sin|ningun[oa]?)\b|n't\b")
 _HOW_MUCH = re.compile(r"\d ?%|\b(?:half|part|some|most|third|mitad|parte|algo|tercio)\b")
 """A part that was recovered is not the whole fall."""
 
 
 def recoveries_right(
-    low: str, tokens: Sequence[Token], subjects: Sequence[str], falls: Mapping[str, Mapping[date, bool]]
+    low: str, tokens: Sequence[Token], subjects: Sequence[str], falls: Mapping[str, Mapping[date, date | None]]
 ) -> bool | None:
     """Whether what a folded sentence says of recoveries holds for each of its subjects; None: it says nothing of them.
-    `falls`: by their peak's day,
-    whether each has been recovered. Where a day or month is named, of the falls that began then."""
+    `falls`: by their peak's day, the day on which each was recovered, if it was. Where a day or month is named, of the
+    falls that began then; one that its own clause names may be the recovery's."""
     said = next((one for one in _CLAUSE.split(low) if _RECOVERED.search(one)), None)
     known = [falls[one] for one in subjects if falls.get(one)]
     if said is None or not known or _HOW_MUCH.search(said):
         return None
-    days = [token.value for token in tokens if token.kind == "day" and isinstance(token.value, Day)]
-    months = [str(token.value).partition("/") for token in tokens if token.kind == "period"]
-    stretches = [(first, last) for first, slash, last in months if slash and first[:7] == last[:7]]
+    start = low.index(said)
+    named = [token for token in tokens if _is_when(token)]
+    within = [token for token in named if start <= token.at < start + len(said)]
+    before = [token for token in named if token not in within]
     for of in known:
-        then = [
-            done
-            for peak, done in of.items()
-            if any(day.fits(peak) for day in days) or any(a <= peak.isoformat() <= b for a, b in stretches)
-        ]
-        if bool(_NOT.search(said)) == all(then or of.values()):
+        then = {peak: done for peak, done in of.items() if _is_then(peak, before)}
+        if within and not _NOT.search(said):
+            then = {
+                peak: done
+                for peak, done in (then or of).items()
+                if _is_then(peak, within) or (done and _is_then(done, within))
+            }
+            if not then:
+                return False
+        elif within:
+            then = then or {peak: done for peak, done in of.items() if _is_then(peak, within)}
+        if bool(_NOT.search(said)) == all((then or of).values()):
             return False
     return True
+
+
+def _is_when(token: Token) -> bool:
+    """Whether it is a day, or a stretch within one month."""
+    first, slash, last = str(token.value).partition("/")
+    return isinstance(token.value, Day) or (token.kind == "period" and bool(slash) and first[:7] == last[:7])
+
+
+def _is_then(day: date, named: Sequence[Token]) -> bool:
+    for token in named:
+        first, _, last = str(token.value).partition("/")
+        if token.value.fits(day) if isinstance(token.value, Day) else first <= day.isoformat() <= last:
+            return True
+    return False

@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from agent.domain.claims import sentence_patterns as patterns
-from agent.domain.claims.claim import Claim, Relation, SentenceClaims
+from agent.domain.claims.claim import DENIAL, Claim, Relation, SentenceClaims
 from agent.domain.claims.facts import Facts
 from agent.domain.claims.lexer import Token, periods_of
+from agent.domain.claims.orders import order_right
 from agent.domain.claims.recoveries import recoveries_right
-from agent.domain.claims.verdicts import RETURNS, value_of, wrong
+from agent.domain.claims.values import RETURNS, value_of
+from agent.domain.claims.verdicts import wrong
 from contracts.spoken import NUMBERS
 
 OVERBOUGHT, OVERSOLD = 65.0, 35.0
@@ -19,23 +21,31 @@ _MOVES: Mapping[str, Relation] = {"rise": "rose", "fall": "fell"}
 
 
 _OF_PLACES, _OF_COUNTS = ("a change", "below nothing"), ("words that no tool's figures back: ",)
+_OF_ORDERS = ("a rank", "a superlative", "another has", "a judgement", "words that no tool's figures back: seguid")
 _OF_RECOVERIES = (
     "words that no tool's figures back: recover",
     "words that no tool's figures back: recuper",
+    "words that no tool's figures back: regain",
+    "words that no tool's figures back: reclaim",
     "said to be",
 )
 """How reasons begin that the proof of the whole takes away."""
 
 
 def judged_whole(
-    low: str, tokens: Sequence[Token], reading: SentenceClaims, facts: Facts, *, counted: bool
+    low: str, tokens: Sequence[Token], reading: SentenceClaims, facts: Facts, asked: str | None, *, counted: bool
 ) -> tuple[tuple[str, ...], list[str]]:
     """What is judged of a folded sentence as a whole: how the reasons begin that its proof takes away, for what is
     proven so needs no claim for each of its words; and what speaks against it. `counted`: its count is right."""
     recovered, placed = recoveries_right(low, tokens, reading.subjects, facts.falls), macd_right(low, facts)
-    proven = (_OF_RECOVERIES if recovered else ()) + (_OF_PLACES if placed else ()) + (_OF_COUNTS if counted else ())
+    ordered = order_right(low, tokens, asked, facts)
+    denials = sum(token.kind in ("not", "neither", "untrue") for token in tokens)
+    proven = (*_OF_RECOVERIES, *((DENIAL,) if denials == 1 else ())) if recovered else ()
+    proven += (_OF_PLACES if placed else ()) + (_OF_COUNTS if counted else ())
+    proven += _OF_ORDERS if ordered else ()
     against = ["a recovery that was not, or was"] if recovered is False else []
     against += ["the MACD says otherwise"] if placed is False else []
+    against += ["not in that order"] if ordered is False else []
     return proven, against + (["no such strong move"] if overstates(low, reading.claims, facts) else [])
 
 

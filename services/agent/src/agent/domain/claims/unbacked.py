@@ -13,7 +13,8 @@ from agent.domain.claims.claim import Claim
 from agent.domain.claims.facts import Facts
 from agent.domain.claims.lexer import Token
 from agent.domain.claims.times import COUNT, YEAR, count_of
-from agent.domain.claims.verdicts import is_difference, is_of_now, value_of, wrong
+from agent.domain.claims.values import value_of
+from agent.domain.claims.verdicts import is_difference, is_of_now, wrong
 from contracts.spoken import NUMBERS
 
 _ENDMOST = r"best|worst|(?:strong|weak|high|low|large|bigg|small|steep|deep)est|mejor|peor|mayor|menor"
@@ -255,6 +256,22 @@ def _is_called_otherwise(low: str, claim: Claim) -> bool:
     return called is not None and (abs(claim.number.readings[0][0]) < _HALF) == bool(called["high"])
 
 
+_TOGETHER = re.compile(
+    r"\b(?:(?P<same>together|in step|in tandem|same direction|de la mano|misma direccion|al unisono)|"
+    r"opposite (?:directions?|ways)|inverse(?:ly)?|direcciones opuestas|sentido contrario|inversa(?:mente)?)\b"
+)
+
+
+def _move_otherwise(low: str, claim: Claim) -> bool:
+    """Whether tickers of a positive correlation are said to move in opposite directions, or those of a negative one
+    together."""
+    said = _TOGETHER.search(low)
+    if said is None or _DENIED.search(low) or claim.figures != ("correlation",) or claim.number is None:
+        return False
+    value = claim.number.readings[0][0] * (-1 if claim.number.sign == "-" else 1)
+    return (value > 0) != bool(said["same"])
+
+
 def _is_stretched_otherwise(low: str, claim: Claim) -> bool:
     """Whether an RSI in the lower half is spoken of as overbought, or one in the upper half as oversold."""
     called = _STRETCHED.search(low)
@@ -299,6 +316,8 @@ def unbacked(
         found.append("they are not alike")
     if any(_is_called_otherwise(low, claim) for claim in claims):
         found.append("a correlation called otherwise")
+    if any(_move_otherwise(low, claim) for claim in claims):
+        found.append("a correlation of the other sign")
     if any(_is_stretched_otherwise(low, claim) for claim in claims):
         found.append("an RSI called otherwise")
     if _AGO.search(low) and any(is_of_now(claim, facts) for claim in claims):

@@ -4,22 +4,21 @@
 chat does. "MSFT rose more than IBM" compares their returns of that period.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date
 from itertools import combinations
 
 from agent.domain.claims.claim import Claim
 from agent.domain.claims.closeness import approaches, is_told, is_zero, rounds
-from agent.domain.claims.facts import FALLS, HOLDING, WINDOWED, Facts, FigureFact, is_fraction
+from agent.domain.claims.facts import FALLS, HOLDING, Facts, FigureFact, is_fraction
 from agent.domain.claims.figure_words import FIGURES
 from agent.domain.claims.lexer import Number
+from agent.domain.claims.values import RETURNS, compared, facts_of, ranked, value_of
 
 FLAT = 0.003
 """A return below which a price has hardly moved."""
 FLAT_OVER_TIME = 0.01
 """The same over more than a day."""
-RETURNS = ("return", "day_return", "week_return", "month_return", "quarter_return", "year_return")
-"""What a rise or fall may be: of the stretch, or of one of its days, weeks, months."""
 EVEN = 0.0011
 """Returns that differ by less are written alike."""
 
@@ -46,9 +45,9 @@ def _wrong(claim: Claim, facts: Facts) -> str | None:
             known = [value for value in found if value is not None]
             return None if known and max(known) - min(known) < EVEN else "they differ"
         case "more" | "less":
-            return _compared(claim, facts)
+            return compared(claim, facts)
         case "highest" | "lowest":
-            return _ranked(claim, facts)
+            return ranked(claim, facts)
         case "above" | "below" | "between":
             return _placed(claim, facts)
         case "dated":
@@ -56,7 +55,7 @@ def _wrong(claim: Claim, facts: Facts) -> str | None:
         case "during":
             return None if all(_is_in(one, claim, facts) for one in claim.periods if "/" in one) else "it was not then"
         case "unknown":
-            known = any(fact.value for fact in _facts(claim, facts, claim.periods))
+            known = any(fact.value for fact in facts_of(claim, facts, claim.periods))
             return "said to be unknown, and a tool gave it" if known else None
         case "expected" | "confirmed":
             confirmed = facts.confirmed.get(claim.subject or "")
@@ -69,8 +68,12 @@ def _wrong(claim: Claim, facts: Facts) -> str | None:
 def _is_in(period: str, claim: Claim, facts: Facts) -> bool:
     """Whether a figure's stretch is that period, or its day lies within it."""
     first, _, last = period.partition("/")
-    days = [one.value for one in _facts(claim, facts, ()) if isinstance(one.value, date)]
-    return bool(any(first <= day.isoformat() <= last for day in days) if days else _facts(claim, facts, (period,)))
+    days = [one.value for one in facts_of(claim, facts, ()) if isinstance(one.value, date)]
+    if not days and _ON_A_DAY.issuperset(claim.figures):
+        stretches = ((one.period or "").partition("/") for one in facts_of(claim, facts, ()))
+        days = [date.fromisoformat(start) for start, _, end in stretches if end and start == end]
+        days += facts.falls.get(claim.subject or "", ()) if claim.figures == ("high",) else ()
+    return bool(any(first <= day.isoformat() <= last for day in days) if days else facts_of(claim, facts, (period,)))
 
 
 _PRICES = frozenset(("price", "close"))
@@ -217,22 +220,13 @@ def _as_said(number: Number, fact: FigureFact, move: str | None) -> bool:
     return not ((move == "rose" or number.sign == "+") and (fact.value < 0 or falls))
 
 
-def _facts(claim: Claim, facts: Facts, periods: Iterable[str]) -> list[FigureFact]:
-    if claim.subject is None:
-        return [one for name in facts.subjects for one in facts.of(name, claim.figures, periods)]
-    found = facts.of(claim.subject, claim.figures, periods)
-    if claim.figures and claim.figures[0] in ("correlation", "beta") and claim.other:
-        found = [one for one in found if one.other in (None, claim.other)]
-    return found
-
-
 def _number(claim: Claim, facts: Facts) -> str | None:
     number = claim.number
     if number is None:
         return "no number"
     if number.points and (claim.other or len(facts.subjects) == 2) and is_difference(claim, facts):
         return None
-    if number.points or (number.times and claim.figures != ("pe",)):
+    if (number.points and claim.figures[:1] not in (("RSI",), ("ADX",))) or (number.times and claim.figures != ("pe",)):
         return "a difference or a multiple that no tool gave"
     if _fits_any(claim, number, facts):
         return None
@@ -245,14 +239,14 @@ def _number(claim: Claim, facts: Facts) -> str | None:
 def _fits_any(claim: Claim, number: Number, facts: Facts) -> bool:
     names = _named(claim, number)
     asked = Claim(claim.relation, claim.subject, tuple(names), other=claim.other)
-    found = _facts(asked, facts, claim.periods if _timed(names) else ())
+    found = facts_of(asked, facts, claim.periods if _timed(names) else ())
     if names and names[0] in _STREAKS:
-        found = [one for one in _facts(asked, facts, ()) if not _is_of_other_days(one, claim)]
+        found = [one for one in facts_of(asked, facts, ()) if not _is_of_other_days(one, claim)]
     if claim.periods and set(names) <= _ON_A_DAY:
-        of_days = (one for one in _facts(asked, facts, ()) if one.period and one.period[:10] == one.period[11:])
+        of_days = (one for one in facts_of(asked, facts, ()) if one.period and one.period[:10] == one.period[11:])
         found += [one for one in of_days if not _is_of_other_days(one, claim)]
     if claim.soft and "return" not in names and not any(isinstance(one.value, float) for one in found):
-        found = _facts(asked, facts, ())
+        found = facts_of(asked, facts, ())
     return any(_fits(one, number, claim.move) for one in found)
 
 
@@ -294,7 +288,8 @@ def _fits(fact: FigureFact, number: Number, move: str | None) -> bool:
     if fact.figure.startswith("gap_"):
         return True  # on which side of the average it is, is a claim of its own
     if fact.figure in FALLS or fact.figure.startswith("worst_"):
-        return number.sign != "+" or actual == 0
+        rose = move == "rose" and fact.figure not in FALLS and actual < 0
+        return (number.sign != "+" and not rose) or actual == 0
     if number.sign == "-":
         return actual < 0 or is_zero(number)
     if number.sign == "+":
@@ -306,18 +301,6 @@ def _fits(fact: FigureFact, number: Number, move: str | None) -> bool:
     return actual >= 0 or fact.figure == "volume_zscore"
 
 
-def value_of(facts: Facts, subject: str, figures: Sequence[str], periods: Sequence[str]) -> float | None:
-    """One value of a ticker's figure, as big as it is: falls by their depth. What is no figure of a stretch has a
-    value whatever stretch is spoken of."""
-    found = facts.of(subject, figures, periods)
-    if not found and not {*RETURNS, "total_return", "cagr", *WINDOWED}.intersection(figures):
-        found = facts.of(subject, figures)
-    for fact in found:
-        if isinstance(fact.value, float):
-            return abs(fact.value) if fact.figure in FALLS else fact.value
-    return None
-
-
 def _moved(claim: Claim, facts: Facts) -> str | None:
     if claim.subject is None:
         return "a move of nobody"
@@ -327,36 +310,6 @@ def _moved(claim: Claim, facts: Facts) -> str | None:
     flat = FLAT if claim.periods in ((), ("1d",)) else FLAT_OVER_TIME
     holds = abs(value) < flat if claim.relation == "flat" else value > 0 if claim.relation == "rose" else value < 0
     return None if holds else f"{claim.subject} did not move like that"
-
-
-def _compared(claim: Claim, facts: Facts) -> str | None:
-    if claim.subject is None or claim.other is None:
-        return "a comparison with nobody"
-    one = value_of(facts, claim.subject, claim.figures, claim.periods)
-    other = value_of(facts, claim.other, claim.figures, claim.periods)
-    pairs = claim.figures == ("correlation",) and len({fact.other for fact in _facts(claim, facts, ())}) > 1
-    if one is None or other is None or pairs:
-        return "a comparison of what is not known"
-    if claim.move is not None:
-        if (one > 0 or other > 0) if claim.move == "fell" else (one < 0 or other < 0):
-            return "they did not both move like that"
-        one, other = abs(one), abs(other)
-    return None if (one > other if claim.relation == "more" else one < other) else "the figures say otherwise"
-
-
-def _ranked(claim: Claim, facts: Facts) -> str | None:
-    if claim.other is not None:  # a pair's correlation among those of all pairs
-        all_of = [one for name in facts.subjects for one in facts.of(name, claim.figures, claim.periods)]
-        pairs = [(one.value, {one.subject, one.other}) for one in all_of if isinstance(one.value, float)]
-        first = max(pairs, default=None, key=lambda pair: pair[0] if claim.relation == "highest" else -pair[0])
-        return None if first and first[1] == {claim.subject, claim.other} else "another pair has that rank"
-    values = {name: value_of(facts, name, claim.figures, claim.periods) for name in facts.subjects}
-    known = {name: value for name, value in values.items() if value is not None}
-    mine = known.get(claim.subject or "")
-    if mine is None:
-        return "a rank of what is not known"
-    first = max(known.values()) if claim.relation == "highest" else min(known.values())
-    return None if mine == first else "another has that rank"
 
 
 def _placed(claim: Claim, facts: Facts) -> str | None:
@@ -381,7 +334,7 @@ def _dated(claim: Claim, facts: Facts) -> str | None:
     if day is None:
         return "no day"
     if claim.figures:
-        told = _facts(claim, facts, ())
+        told = facts_of(claim, facts, ())
         days = [one.value for one in told if isinstance(one.value, date)]
         stretches = ((one.period or "").partition("/") for one in told)
         days += [date.fromisoformat(first) for first, _, last in stretches if last and first == last]

@@ -55,6 +55,23 @@ setback setbacks slide pullback slump notch bit link single touched lasted longe
 strategy strategies costs run runs finished hit late lot keep mind business businesses coefficient dataset nothing nada
 contrast whose formed forms hand sum short wise risk-wise valuation-wise brief perspective standpoint front occurred
 occurs threshold reading reads read lie lies changed hands dwarf dwarfs ground having
+pack cohort quartet trio duo field crowd league leader leaders cushion buffer headroom premium discount
+half half-year first-half second-half midpoint middle extent degree scale size sizes terms basis
+bearing bear keeping mind remember remembered worth little alone tell tells told telling speak speaks
+window sample snapshot
+recommendation recommendations advice suit suits suited depend depends depending goal goals objective objectives horizon
+appetite tolerance profile given personal individual circumstances own nothing amounts constitute constitutes
+construed purpose purposes paint paints picture portray portrays portrayed story tale taken together conclusion
+conclude concludes concluding closing sum bottom upshot message highlight highlights detail details detailed section
+table below list listed ranking ranked rank ranks order ordered place placed places third fourth fifth
+perform performed performer performers performance experience experienced endured saw witness witnessed display displays
+displayed exhibit exhibits exhibited enjoy enjoys enjoyed boast boasts boasted sport sports account accounts
+accounted work works worked translate translates translated add adds limit limits limited
+contain contained narrow narrowed widen widened change hands span spans spanned spent swing swings swung
+notch notched rack racked clock clocked chalk chalked secure secured earn earned
+versus alongside apart amongst among besides
+thanks reader readers question asked below above here
+early earlier late later mid
 generated generates generate brought brings bring booked books pulled pulls offers offer offered
 carries carry carried commands command logged logs produced produces took pairs positions pecking order
 """
@@ -121,8 +138,36 @@ siguen sigue ocurrio produjo jornada jornadas termina terminan termino terminaro
 encadeno encadena encadenaron cruces dorados serian puesto puestos regla parecida parecido parecidas parecidos movido
 cuentas presente presenten propia propio claridad incluso presentacion iniciada iniciado estrategia estrategias
 costes salto
+peloton terreno neutral colchon prima descuento orden ranking clasificacion clasificaciones puesto posicion lugar
+tercero tercera cuarto cuarta quinto quinta
+conviene recordar recuerda recordemos tener tenga tengase presente advertir senalar subrayar anadir interpretar
+interpretarse tomarse tomar debe deben deberse vendra vendran
+recomendacion recomendaciones compra venta decision decisiones perfil perfiles objetivo objetivos horizonte
+tolerancia depende dependen personal personales pequeno pequenos pequenas corta cortas anteriores
+conclusion conclusiones modo manera forma sintesis balance conjunto foto fotografia retrato imagen ideas claves clave
+detalle detalles tabla seccion apartado lectura siguiente debajo arriba
+sera seran ganador ganadora ganadores ganadoras ocupa ocupan figura figuran situado situada
+vivio vivieron muestre oscila oscilan oscilo oscilaron limito limitaron limita limitan
+busca buscara buscaba encontro encontrara quisiera prefiera
+sumando descontando anadiendo excluyendo teniendo costa
+lider lideres integrantes miembros nombres protagonista protagonistas pulso apuesta
+tras despues luego entretanto
 """
-WORDS = frozenset((_EN + _ES).split())
+_OPINIONS = """
+narrowly wide wider wafer-thin razor-thin hefty healthy impressive notable noteworthy remarkable respectable decent
+comfortable considerable substantial significant meaningful marginal minor major moderate spectacular outstanding
+stand-out standout solid subdued muted sizeable sizable ample broad broadly clear stark striking pronounced evident
+apparent obvious important worthwhile useful helpful interesting cautious swift quick slow steady gradual sudden brief
+prolonged
+amplio amplia amplios amplias holgado holgada holgura notable notables destacado destacada destacados destacadas
+considerable considerables significativo significativa significativos significativas importante importantes moderado
+moderada moderados moderadas modesto modesta modestos modestas discreto discreta discretos discretas abultado abultada
+solido solida solidos solidas claro clara claros claras evidente evidentes escaso escasa escasos escasas
+gran buen buena buenos buenas mal malo mala malos malas breve breves rapido rapida lento lenta
+"""
+OPINIONS = frozenset(_OPINIONS.split())
+"""Words that judge. Beside a claim they add nothing to check; alone they are one: "IBM had a healthy quarter"."""
+WORDS = frozenset((_EN + _ES).split()) | OPINIONS
 _COMPARING = """
 higher greater larger bigger smaller lower superior superiores inferior inferiores mayor mayores menor menores
 better worse best worst mejor mejores peor peores stronger weaker strongest weakest strong weak deeper milder
