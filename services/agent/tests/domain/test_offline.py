@@ -1,6 +1,7 @@
 """The offline assistant: what it understands, in es and en, and that its figures are the tools' own."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -134,6 +135,13 @@ def test_it_says_that_it_has_no_model_once_per_conversation() -> None:
         second = asked(again, said=(first.text,))
         assert isinstance(second, SayText)
         assert not [notice for notice in NOTICE.values() if notice in second.text]
+
+
+@pytest.mark.parametrize("text", ["What can you do?", "are you a bot?", "¿Quién eres?"])
+def test_what_its_first_answer_says_of_itself_it_says_once(text: str) -> None:
+    first = asked(text)
+    assert isinstance(first, SayText)
+    assert len(re.findall("an automatic assistant|un asistente automático", first.text)) == 1
 
 
 def test_it_does_not_introduce_itself_again_in_a_long_conversation() -> None:

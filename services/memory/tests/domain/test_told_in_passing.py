@@ -281,3 +281,42 @@ def test_irony_and_what_is_asked_now_are_none(said: str) -> None:
 
 def test_who_wants_to_be_addressed_otherwise_is_so_from_then_on() -> None:
     assert kept(after(["Prefiero que me hables de usted", "Tutéame, por favor"]).memory) == ["Tutéame, por favor"]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "cual es mi peor accion",
+        "y cual es mi plan",
+        "mi plan cual es",
+        "como le va a mi cartera",
+        "donde estan mis alertas",
+        "quien es mi gestor",
+        "a que precio compre mis acciones",
+        "por que ha caido mi cartera",
+        "en que estado esta mi orden",
+        "esta cerrada mi cuenta",
+        "tengo alguna alerta",
+        "he perdido algo con apple",
+        "which of my stocks is doing worst",
+        "whats my worst stock",
+        "my plan what is it",
+    ],
+)
+def test_what_is_asked_without_marks_and_accents_is_no_fact(asked: str) -> None:
+    assert kept(after([asked]).memory) == []
+
+
+@pytest.mark.parametrize(
+    ("told", "fact"),
+    [
+        ("como carne todos los dias", "como carne todos los dias"),
+        ("como soy vegano, no tomo leche", "soy vegano"),
+        ("esta semana es mi cumpleaños", "esta semana es mi cumpleaños"),
+        ("esta es mi segunda casa", "esta es mi segunda casa"),
+        ("cual es el mejor valor, yo tengo dos hijos", "yo tengo dos hijos"),
+        ("who I trust is my brother", "who I trust is my brother"),
+    ],
+)
+def test_what_is_told_with_a_word_of_questions_is_kept(told: str, fact: str) -> None:
+    assert fact in kept(after([told]).memory)

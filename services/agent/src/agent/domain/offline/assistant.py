@@ -175,7 +175,10 @@ def respond(
         text = not_understood(text, language)
     # Markdown takes a line right behind a list for a part of its last item.
     text = re.sub(r"(?m)^(- .*)\n(?=[^\s-])", r"\1\n\n", text)
-    return SayText(text if introduced or _has_said(messages) else f"{NOTICE[language]} {text}")
+    if introduced or _has_said(messages):
+        return SayText(text)
+    # What the notice says of itself is not said a second time.
+    return SayText(f"{NOTICE[language]} {text.removeprefix(NOTICE[language].partition(':')[0] + '. ')}")
 
 
 def _otherwise(

@@ -53,11 +53,25 @@ _ASKS_UNMARKED = re.compile(
     r"^\W*(?:(?:and|but|so|hey|ok|y|pero|oye|entonces),? )*(?:how (?:much|many|long|often|old)\b|(?:how|what|which|who|"
     r"whose|why|where|when)(?: (?!(?:i|we|you|my)\b)\w+){0,3} (?:do|does|did|is|are|was|were|am|can|could|should|would|"
     r"will|have|has)\b|(?:can|could|should|shall|would|will|do|does|did|is|are|am|was|were|have) (?:i|we|you|he|she|it|"
-    r"they|there)\b|(?:qué|cuándo|dónde|cómo|quién(?:es)?|cuál(?:es)?)\b|cu[aá]nt[oa]s?\b(?! (?:antes|m[aá]s|menos)\b)"
-    r")[^,;:.—–]*(?P<more>.*)",
+    r"they|there)\b|(?:what|who|where|when|how)'?s\b|which (?:one )?of\b|(?:qué|cuándo|dónde|cómo|quién(?:es)?)\b|"
+    r"(?:a |de |en |por |para |con |desde |hasta )?(?:cu[aá]l(?:es)?\b|cu[aá]nt[oa]s?\b(?! (?:antes|m[aá]s|menos)\b))|"
+    r"(?:por|a|de|en|con|desde|hasta) qu[eé]\b|que (?:es|son|era|tal|hora|significa|hay|pasa|tengo|tiene|puedo|debo|"
+    r"hago|me (?:recomiendas|aconsejas|quedan?)|te parecen?|recuerdas|sabes|opinas|piensas)\b|"
+    r"quien(?:es)? (?:es|son|era|fue|lleva|tiene|puede)\b|"
+    r"donde (?:esta|estan|veo|puedo|encuentro|hay|compro|cambio|consulto|queda)\b|"
+    r"como (?:va|van|esta|estan|anda|andan|sigue|siguen|le|les|se|puedo|hago|quedo|quedan)\b|"
+    r"cuando (?:vence|abre|cierra|caduca|es|son|fue|publica|paga|presenta|llega|puedo)\b|"
+    r"est[aá]n? \w+(?:ad|id|iert|hech)[oa]s? mis?\b|"
+    r"(?:tengo|hay|gano|pierdo|me quedan?|(?:he|hemos) (?:ganado|perdido)) (?:algo|alg[uú]n|algun[oa]s?)\b|"
+    r"i have any\b)[^,;:.—–]*(?P<more>.*)",
     re.I,
 )
-"""A question without its mark, up to the end of its clause: "cuánto he ganado con Apple"."""
+"""A question without its mark, and often without its accent, up to the end of its clause: "cuánto he ganado con Apple".
+A word that may also begin a clause of a statement ("como soy vegano") is one only before a verb of questions."""
+_ASKS_BEHIND = re.compile(
+    r"\b(?:cu[aá]l(?:es)? (?:es|son|era)|d[oó]nde est[aá]n?|(?:what|where|who) (?:is it|are they))\W*$", re.I
+)
+"""The same at its end: "mi plan cual es"."""
 _WISH = re.compile(
     r"^\W*(?:[\w ]{1,20}, ){0,2}(?:(?:hey|please) )?(?:could|can|would|will) you (?:please )?(?P<wish>[^?]+)\?"
     r"|^\W*(?:[\w ]{1,20}, ){0,2}(?:puedes|podr[ií]as|te importa) (?P<deseo>[^?]+)\?",
@@ -141,7 +155,7 @@ def _in_question(said: str) -> str:
 
 def _without_unmarked(said: str) -> str:
     asked = _ASKS_UNMARKED.match(said)
-    return asked["more"] if asked else said
+    return asked["more"] if asked else "" if _ASKS_BEHIND.search(said) else said
 
 
 def meant(sentence: str) -> str:
