@@ -301,9 +301,23 @@ def test_who_wants_to_be_addressed_otherwise_is_so_from_then_on() -> None:
         "which of my stocks is doing worst",
         "whats my worst stock",
         "my plan what is it",
+        # What says nothing without the chat around it, and trouble with the service.
+        "i prefer the second one",
+        "prefiero la otra",
+        "me gusta",
+        "i hate this",
+        "pues no me convence",
+        "i bought it yesterday by mistake",
+        "ya he vuelto",
+        "i wanna buy some apple",
+        "i'm gonna wait",
+        "busco acciones con dividendo",
+        "estoy en el movil",
+        "i was charged twice",
+        "he olvidado mi contraseña",
     ],
 )
-def test_what_is_asked_without_marks_and_accents_is_no_fact(asked: str) -> None:
+def test_what_is_asked_or_said_of_the_chat_is_no_fact(asked: str) -> None:
     assert kept(after([asked]).memory) == []
 
 
@@ -312,6 +326,8 @@ def test_what_is_asked_without_marks_and_accents_is_no_fact(asked: str) -> None:
     [
         ("como carne todos los dias", "como carne todos los dias"),
         ("como soy vegano, no tomo leche", "soy vegano"),
+        ("im vegan", "im vegan"),
+        ("me gusta el té", "me gusta el té"),
         ("esta semana es mi cumpleaños", "esta semana es mi cumpleaños"),
         ("esta es mi segunda casa", "esta es mi segunda casa"),
         ("cual es el mejor valor, yo tengo dos hijos", "yo tengo dos hijos"),

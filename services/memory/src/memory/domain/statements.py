@@ -26,7 +26,7 @@ from memory.domain.long_term.asked_notes import notes_in
 from memory.domain.long_term.attributes import changing
 from memory.domain.long_term.concepts import content, plain
 from memory.domain.long_term.endings import endings
-from memory.domain.long_term.own_words import IS_MINE, speaks_of_oneself
+from memory.domain.long_term.own_words import IS_MINE, is_of_the_moment, speaks_of_oneself
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact
 from memory.domain.long_term.speech import meant, statements, unquoted
 from memory.domain.long_term.standing_orders import is_standing_order
@@ -173,12 +173,16 @@ def kept(memory: LongTermMemory) -> list[str]:
 
 def preferences_in(text: str) -> list[str]:
     """What the text states as preferences, in its own words."""
-    return [one for match in _PREFERENCE.finditer(text) if not _PASSING.search(one := match[1].strip(" ,"))]
+    return [one for match in _PREFERENCE.finditer(text) if not _tells_nothing(one := match[1].strip(" ,"))]
 
 
 def is_passing(text: str) -> bool:
     """Whether it says what is wanted for the moment: "I'd prefer to see it"."""
     return bool(_PASSING.search(text))
+
+
+def _tells_nothing(text: str) -> bool:
+    return is_passing(text) or is_of_the_moment(text)
 
 
 def _stated(written: str, known: Known) -> Iterator[_Statement]:
@@ -192,7 +196,7 @@ def _stated(written: str, known: Known) -> Iterator[_Statement]:
         return
     preferred: list[str] = []
     for match in _PREFERENCE.finditer(sentence):
-        if not _PASSING.search(one := match[1].strip(" ,")):
+        if not _tells_nothing(one := match[1].strip(" ,")):
             preferred.append(one)
             about = sentence if _PRONOUN.search(one) else match[0]
             yield _Statement(one, "preferences", claims(about))
@@ -211,7 +215,7 @@ def _stated(written: str, known: Known) -> Iterator[_Statement]:
                 named=whole.given,
                 corrects=whole.corrects,
             )
-        worth = is_plain_fact(clause) and not _PASSING.search(clause) and not known(clause)
+        worth = is_plain_fact(clause) and not _tells_nothing(clause) and not known(clause)
         prefers = _is_about_answers(said) or (worth and preferences_in(clause))
         yield _Statement(
             _with_what_is_over(sentence, found, clause),
@@ -239,7 +243,7 @@ def _says_something_lasting(sentence: str) -> bool:
     """Whether a sentence that no rule knows speaks of its writer, and of a matter or a figure, or says what something
     is to them: "I live off 900 euros"."""
     about = kinds(sentence) or _FIGURE.search(sentence) or IS_MINE.match(plain(sentence))
-    return speaks_of_oneself(sentence) and bool(about)
+    return speaks_of_oneself(sentence) and bool(about) and not is_of_the_moment(sentence)
 
 
 def _is_about_answers(said: Claims) -> bool:

@@ -104,10 +104,14 @@ _NEUTRAL = frozenset(
         """
     )
 )
-_SAYS_NOTHING = STOP | _NEUTRAL
+SAYS_NOTHING = STOP | _NEUTRAL
 _CONTRACTED = (
     (re.compile(r"\bcurr(o|a|amos|ando|aba|ar)\b"), r"trabaj\1"),
     (re.compile(r"\b(i|we|you|they)'m\b"), r"\1 am"),
+    (re.compile(r"\bim\b"), "i am"),
+    (re.compile(r"\bive\b"), "i have"),
+    (re.compile(r"\bwanna\b"), "want to"),
+    (re.compile(r"\bgonna\b"), "going to"),
     (re.compile(r"\bcan'?t\b"), "can not"),
     (re.compile(r"\bwon'?t\b"), "will not"),
     (re.compile(r"\b(do|does|did|is|are|was|were|have|has|had|would|could|should)n'?t\b"), r"\1 not"),
@@ -161,4 +165,4 @@ def content(text: str) -> frozenset[str]:
 
 def telling_words(text: str) -> list[str]:
     """The same in their order."""
-    return [concept(word) for word in words(plain(text)) if word in _CONCEPT or word not in _SAYS_NOTHING]
+    return [concept(word) for word in words(plain(text)) if word in _CONCEPT or word not in SAYS_NOTHING]

@@ -4,7 +4,7 @@ no thanks and no thought of the moment. Wider than the rules of `plain_facts`, w
 
 import re
 
-from memory.domain.long_term.concepts import plain
+from memory.domain.long_term.concepts import SAYS_NOTHING, plain
 from memory.domain.long_term.plain_facts import clauses, is_order
 from memory.domain.recall.words import language_of, words
 
@@ -43,7 +43,8 @@ _EXCLAIMS = re.compile(r"(?:que|vaya|menud[oa]) \w+$")
 _FILLED = r"(?:(?:also|really|just|still|actually|only|already|now|ya|no|solo|tambien|te|lo|la|le|me|se) ){0,8}"
 _THOUGHT = re.compile(
     rf"^(?:[^,]{{0,20}}, )?(?:i|we) {_FILLED}(?:do not |did not |can not |am not )?{_FILLED}"
-    r"(?:think|guess|see|understand|know|wonder|mean|believe|suppose|agree|ask|say|heard|thought|hope|wish|appreciate|"
+    r"(?:think|guess|see|saw that|understand|know|wonder|mean|meant|believe|suppose|agree|ask|say|heard|thought|hope|"
+    r"wish|appreciate|"
     r"accept|confirm|doubt|remember|recall|try|tried|would like (?:to )?(?:know|see|hear|ask)|want (?:to )?(?:know|see|"
     r"hear|ask|buy \d|sell \d)|have to|have got to|need (?:to )?(?:know|see|ask|help)|(?:am|are|was|were) (?:just |"
     r"only )?(?:asking|looking (?:at|for (?:a|an|the|some|your))|wondering|thinking|sorry|sure|confused|ready|fine|"
@@ -64,7 +65,7 @@ _THOUGHT_ES = re.compile(
 _ABOUT_NOW = re.compile(
     r"^(?:(?:and|but|y|pero|so) )*(?:my|our|mi|mis) (?:(?:next|last|other|first|proxima|ultima|otra|primera) "
     r")?(?:question|"
-    r"questions|point|apologies|bad|screen|message|pregunta|preguntas|duda|pantalla|mensaje|disculpas)\b"
+    r"questions|point|apologies|bad|screen|message|stop|limit|alert|limite|alerta|pregunta|preguntas|duda|pantalla|mensaje|disculpas)\b"
 )
 
 IS_MINE = re.compile(
@@ -73,6 +74,36 @@ IS_MINE = re.compile(
     r"(?!(?:\w+ )?(?:question|order|pregunta|duda|orden)\b)\w"
 )
 """What a thing that it names is to its writer: "gold is my favourite asset"."""
+
+_POINTS = frozenset(
+    words(
+        "this that these those it them one ones here there first second third last next other another option both "
+        "same former latter all none everything nothing right wrong back new later before already now today yesterday "
+        "again eso esa esas ese esos esto esta este estas estos lo la los las le les uno una unos unas otro otra otros "
+        "otras primero primera segundo segunda tercero tercera ultimo ultima siguiente opcion ambos ambas mismo misma "
+        "todo todos nada aqui ahi alli hoy ayer ahora luego antes ya nuevo nueva asi phone mobile movil telefono like "
+        "liked likes love loved hate hated prefer preferred enjoy dislike mean meant say said tell told saw seen heard "
+        "wait waiting buy bought sell sold gusta gustan gusto encanta encantan odio prefiero detesto adoro convence "
+        "convencen quiero dije digo dicho conto conte visto oido espero esperar esperare vuelto compre compro compra "
+        "vendi vendo mistake accident error equivoque gone come went fue ido"
+    )
+)
+"""What points to something in the chat, and what people do with it."""
+_TROUBLE = re.compile(
+    r"\b(?:passwords?|contrasenas?|(?:charged|cobrado|billed) (?:me )?(?:twice|again|dos veces|de mas)|"
+    r"(?:card|payment|tarjeta|pago) (?:was|got|is|ha sido|fue|esta) (?:declined|rejected|refused|rechazad[oa])|"
+    r"log(?:ged)? (?:in|out)|iniciar sesion|cobrado dos veces)\b"
+)
+"""Trouble with the service, which is not what somebody is like."""
+
+
+def is_of_the_moment(statement: str) -> bool:
+    """Whether a statement says nothing without the chat around it ("I prefer the second one", "la compré ayer"), or
+    tells of trouble with the service."""
+    said = plain(statement)
+    own = [word for word in words(said) if word not in _POINTS and word not in SAYS_NOTHING]
+    own += re.findall(r"\bté\b", statement.casefold())  # tea, which without its accent is a pronoun
+    return not own or _TROUBLE.search(said) is not None
 
 
 def speaks_of_oneself(statement: str) -> bool:

@@ -12,7 +12,7 @@ from memory.domain.recall.words import words
 
 FEWEST = 2
 """Words of a plain fact."""
-_EN = r"(?:i|we)(?:'m|'ve|'d|'ll| am| are)?"
+_EN = r"(?:(?:i|we)(?:'m|'ve|'d|'ll| am| are)?|im|ive)"
 _MINE = r"(?:my|our|mi|mis|nuestr[oa]s?)"
 _VERBS = (
     r"aguanto|soporto|tolero|entiendo|soy|estoy|tengo|pienso|reviso|miro|consulto|compruebo|sigo|curro|trabajo|"
@@ -129,7 +129,7 @@ _PASSING = re.compile(
 _PASSING_ES = re.compile(
     r"^(?:[^,]{0,30}, ?)?(?:(?:yo|ya|no|si|pues|bueno|tambien|ahora|solo|es que|lo|la|le|me|te|"
     r"se) )*(?:entiendo(?! (?:(?:nada|mucho|poco|lo (?:basico|justo|minimo)) )?de (?!que\b|lo\b)\w)|se\b|veo|creo|"
-    r"pienso|supongo|espero|digo|"
+    r"pienso|supongo|espero|digo|busco|buscamos|"
     r"pregunto|agradezco|confirmo|acepto|quiero|queremos|necesito|prefiero (?:verlo|ver|que me|saber)|quisiera|"
     r"comprendo|dudo|imagino|recuerdo|puedo|podemos|estoy (?:viendo|mirando|buscando|de acuerdo|list[oa]|bien|mal|aqui|"
     r"segur[oa]|no|pensando|tratando|intentando|interesad[oa] en (?:saber|ver|conocer)|confundid[oa]|perdid[oa]|"
