@@ -327,6 +327,7 @@ def test_what_is_asked_or_said_of_the_chat_is_no_fact(asked: str) -> None:
         ("como carne todos los dias", "como carne todos los dias"),
         ("como soy vegano, no tomo leche", "soy vegano"),
         ("im vegan", "im vegan"),
+        ("solo compro etfs", "solo compro etfs"),
         ("me gusta el té", "me gusta el té"),
         ("esta semana es mi cumpleaños", "esta semana es mi cumpleaños"),
         ("esta es mi segunda casa", "esta es mi segunda casa"),

@@ -184,7 +184,7 @@ def clauses(sentence: str) -> list[str]:
 
 def is_order(said: str) -> bool:
     """Whether a plain text wants something bought or sold."""
-    lasting = r"\b(?:bought|compre|when|cuando|never|nunca|always|siempre|sell when)\b"
+    lasting = r"\b(?:bought|compre|when|cuando|never|nunca|always|siempre|(?:i|we) only|solo (?:compro|vendo))\b"
     return bool(_ORDER.search(said)) and not re.search(lasting, said)
 
 
