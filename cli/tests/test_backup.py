@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -144,6 +145,24 @@ async def test_a_manifest_that_is_damaged_is_told(manifest: str, tmp_path: Path)
     (tmp_path / "manifest.json").write_text(manifest)
     with pytest.raises(BackupFailedError, match=r"manifest.json is damaged or missing: take another backup"):
         await read(tmp_path)
+
+
+async def test_a_bit_that_flips_in_the_manifest_is_told_wherever_it_is(
+    nats_streams: Client, nats_server: NatsServer, mongo_server: MongoDatabase, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    addresses = Addresses(nats_server.url, mongodb=mongo_server.url, database=mongo_server.database)
+    made = await backup(addresses, None, copy, lambda _: None)
+    assert await read(copy) == made
+    manifest = copy / "manifest.json"
+    good = manifest.read_bytes()
+    for place in range(0, len(good), 97):
+        for bit in range(8):
+            flipped = bytearray(good)
+            flipped[place] ^= 1 << bit
+            manifest.write_bytes(flipped)
+            with suppress(BackupFailedError):
+                assert await read(copy) == made  # a blank between two values says nothing
 
 
 async def test_a_backup_that_fails_leaves_an_empty_directory_and_can_be_tried_again(

@@ -140,6 +140,17 @@ async def test_a_stream_that_is_missing(nats_client: Client) -> None:
     assert said(await bus.look(nats_client), "stream CHAT", "missing")
 
 
+async def test_a_stream_that_somebody_has_changed(nats_client: Client) -> None:
+    facts = next(one for one in STREAMS if one.name == "FACTS")
+    others = [one for one in STREAMS if one.name not in {"CHAT", "FACTS"}]
+    await ensure_streams(
+        nats_client, [replace(CHAT, discard="old"), replace(facts, subjects=facts.subjects[1:]), *others]
+    )
+    found = await bus.look(nats_client)
+    assert said(found, "stream FACTS", "changed", f"it does not take {facts.subjects[0]}")
+    assert said(found, "stream CHAT", "changed", "discard is old and must be new")
+
+
 async def test_a_stream_that_is_full(nats_client: Client) -> None:
     await ensure_streams(nats_client, [replace(CHAT, max_bytes=1024 * 1024), *STREAMS[1:]])
     publisher = Publisher(nats_client)

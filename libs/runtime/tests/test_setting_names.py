@@ -11,7 +11,16 @@ from structlog.testing import capture_logs
 from runtime import setting_names
 from runtime.errors import NotReadyError
 from runtime.setting_names import REMOVED, as_one_line, check_names, distance, known, slips
-from runtime.settings import EnvSettings, MarkSettings, NatsSettings, StreamSettings
+from runtime.settings import (
+    DrainSettings,
+    EnvSettings,
+    MarkSettings,
+    MongoSettings,
+    NatsSettings,
+    RedisSettings,
+    StreamSettings,
+    TokenSettings,
+)
 
 
 class NoSettings(BaseModel):
@@ -80,6 +89,14 @@ def test_every_slip_is_named_with_what_was_meant(monkeypatch: pytest.MonkeyPatch
         (NatsSettings, "NEXUS_NATS_REPLICAS", "s3cret", "Input should be a valid integer"),
         (NatsSettings, "NEXUS_NATS_CONNECT_DEADLINE", "inf", "Input should be a finite number"),
         (StreamSettings, "NEXUS_STREAMS_AGES", "CHAT=12", "12: write a number and s, m, h or d"),
+        (NatsSettings, "NEXUS_NATS_PASSWORD", "s3cret", "whose? Set NEXUS_NATS_USER too"),
+        (NatsSettings, "NEXUS_NATS_TLS_KEY", "/s3cret", "of which certificate? Set NEXUS_NATS_TLS_CERTIFICATE too"),
+        (DrainSettings, "NEXUS_DRAIN_NOTICE", "20", "it must be less than NEXUS_DRAIN_DEADLINE"),
+        (TokenSettings, "NEXUS_JWT_PUBLIC_KEY", "s3cret", "write a PEM, from -----BEGIN PUBLIC KEY-----"),
+        (RedisSettings, "NEXUS_REDIS_URL", "redis://h:s3cret/0", "write redis://HOST:PORT/0"),
+        (RedisSettings, "NEXUS_REDIS_URL", "redis://h:6379/s3cret", "write redis://HOST:PORT/0"),
+        (RedisSettings, "NEXUS_REDIS_URL", "rediss://h?ssl_ca_certs=/none", "its ssl_ca_certs names /none"),
+        (MongoSettings, "NEXUS_MONGODB_URL", "mongodb://h/?tlsCAFile=/none", "its tlsCAFile names /none"),
         (MarkSettings, "NEXUS_MARK_KEY", "s3cret", "each key needs 32 characters at least"),
     ],
 )

@@ -25,9 +25,9 @@ from nexus_cli.backup import documents, files, streams
 from nexus_cli.backup.streams import BackupFailedError
 from nexus_cli.target import Addresses, bus
 
-FORM = 2
-"""The version of the directory's form; a newer one is refused. The second has files, which a release that knows only
-the first leaves out."""
+FORM = 3
+"""The version of the directory's form; a newer one is refused. The second has files, the third a digest of the
+manifest."""
 MANIFEST = "manifest.json"
 LAST = (CHAT.name, FACTS.name, DLQ.name, TRACES.name)
 SETTINGS = ("secrets.json", "bus.json")
@@ -74,7 +74,7 @@ async def _backup(directory: Path, addresses: Addresses, settings: Path | None, 
             (directory / "settings" / name).chmod(0o600)
             manifest["settings"][name] = _digest(directory / "settings" / name)
     draft = directory / f".{MANIFEST}"
-    draft.write_text(json.dumps(manifest, indent=1))
+    draft.write_text(json.dumps(manifest | {"digest": _of(manifest)}, indent=1))
     os.sync()
     draft.replace(directory / MANIFEST)
     return manifest
@@ -88,16 +88,19 @@ async def read(directory: Path) -> dict[str, Any]:
     """
     try:
         manifest = cast(dict[str, Any], json.loads((directory / MANIFEST).read_text()))
-        newer = manifest["form"] > FORM
+        if manifest["form"] > FORM:
+            raise BackupFailedError(f"{directory} was made by a newer release: restore it with that one")
+        given = manifest.pop("digest", None)
+        whole = given == _of(manifest) or (given is None and manifest["form"] < FORM)
+        parts = {f"documents/{name}.bson": one["digest"] for name, one in manifest["documents"].items()}
+        parts |= {f"streams/{name}": one["digest"] for name, one in manifest["streams"].items()}
+        parts |= {f"settings/{name}": digest for name, digest in manifest["settings"].items()}
     except FileNotFoundError:
         raise BackupFailedError(f"{directory} is not a complete backup: {MANIFEST} is missing") from None
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         raise BackupFailedError(_DAMAGED.format(directory / MANIFEST)) from None
-    if newer:
-        raise BackupFailedError(f"{directory} was made by a newer release: restore it with that one")
-    parts = {f"documents/{name}.bson": one["digest"] for name, one in manifest["documents"].items()}
-    parts |= {f"streams/{name}": one["digest"] for name, one in manifest["streams"].items()}
-    parts |= {f"settings/{name}": digest for name, digest in manifest["settings"].items()}
+    if not whole:
+        raise BackupFailedError(_DAMAGED.format(directory / MANIFEST))
     for name, digest in parts.items():
         if not (directory / name).is_file() or _digest(directory / name) != digest:
             raise BackupFailedError(_DAMAGED.format(directory / name))
@@ -194,6 +197,10 @@ def _made(directory: Path) -> Generator[None]:
         for part in directory.iterdir():
             shutil.rmtree(part) if part.is_dir() else part.unlink(missing_ok=True)
         raise
+
+
+def _of(manifest: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
 
 
 def _digest(file: Path) -> str:

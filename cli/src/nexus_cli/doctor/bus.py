@@ -12,7 +12,7 @@ from nats.aio.client import Client
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
-from contracts.streams import STREAMS
+from contracts.streams import STREAMS, Stream
 from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
 from nexus_cli.stack.services import SERVICES
 from runtime.bus.jetstream_api import (
@@ -28,7 +28,7 @@ from runtime.bus.jetstream_api import (
 )
 from runtime.bus.replies import ReplyInbox
 from runtime.bus.storage import full, without_quorum
-from runtime.bus.streams import LOST_END
+from runtime.bus.streams import LOST_END, unfit
 from runtime.errors import RuntimeLibraryError
 from runtime.workers.dead_letters import DeadLetters
 
@@ -84,7 +84,7 @@ async def look(client: Client) -> list[Diagnosis]:
             )
         ]
     streams, (consumers, letters) = await asyncio.gather(
-        asyncio.gather(*(_stream(asking, one.name) for one in STREAMS)),
+        asyncio.gather(*(_stream(asking, one) for one in STREAMS)),
         asyncio.gather(_consumers(asking), _dead_letters(client)),
     )
     found = with_one_cause([one for group in streams for one in group])
@@ -106,7 +106,8 @@ async def _ask(asking: ReplyInbox, of: type[AnswerT], method: str, body: Mapping
         raise TimeoutError from error
 
 
-async def _stream(asking: ReplyInbox, name: str) -> list[Diagnosis]:
+async def _stream(asking: ReplyInbox, stream: Stream) -> list[Diagnosis]:
+    name = stream.name
     try:
         info = await _ask(asking, StreamInfo, f"STREAM.INFO.{name}")
     except (TimeoutError, NatsError):
@@ -117,6 +118,9 @@ async def _stream(asking: ReplyInbox, name: str) -> list[Diagnosis]:
             advice = "memory makes the streams when it starts: is NEXUS_NATS_MANAGE_STREAMS true there? Start it again"
             return [wrong(f"stream {name}", "it is missing", advice)]
         return [wrong(f"stream {name}", why(info), "start the missing nats-servers, or look at their logs")]
+    if changed := unfit(stream, info["config"]):
+        advice = "restart memory: it makes the stream right, or says what cannot be changed"
+        return [wrong(f"stream {name}", f"somebody has changed it: {'; '.join(changed)}", advice)]
     if lost := metadata_of(info).get(LOST_END):
         text = f"a file of it was damaged: it lost {lost}; conversations are whole in MongoDB"
         advice = "look at that disk; who had asked in its last seconds may have to ask again; `nexus backup` now"

@@ -6,6 +6,7 @@ A service combines the ones it needs in its own settings.py, and only its compos
 
 from __future__ import annotations
 
+import math
 import re
 import ssl
 from collections.abc import Iterable
@@ -13,11 +14,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ByteSize, Field, SecretStr, TypeAdapter, ValidationError, field_validator
+from pydantic import (
+    AfterValidator,
+    ByteSize,
+    Field,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SecretsSettingsSource, SettingsConfigDict
 
 from contracts.streams import STREAMS, Stream
+from runtime.addresses import HttpAddress, mongodb_address, nats_address, redis_address
 from runtime.tls import ReloadingContext
 
 SECRETS = Path("/run/secrets")
@@ -59,27 +70,14 @@ class _SecretFiles(SecretsSettingsSource):
         return value or None, key, is_complex
 
 
-_HOST = r"(\[[^\]]+\]|[^@/,:\[]+)"
-_HOSTS = rf"([^@/]*@)?{_HOST}:\d+(,{_HOST}:\d+)*"
-_NATS = rf"((nats|tls|wss?)://([^/]*@)?)?{_HOST}(:\d+)?/?"
-
-
-def _http_address(value: str) -> str:
-    if not re.match(rf"https?://([^@/]*@)?{_HOST}(:\d+)?([/?]|$)", value):
-        raise ValueError("write http://HOST:PORT/PATH or https://HOST/PATH")
-    return value
-
-
-HttpAddress = Annotated[str, AfterValidator(_http_address)]
-"""The address of an HTTP server."""
-
-
 class NatsSettings(EnvSettings):
     """The bus."""
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_NATS_")
 
-    url: str = Field(default="nats://127.0.0.1:4222", description="one URL or several, comma-separated")
+    url: Annotated[str, AfterValidator(nats_address)] = Field(
+        default="nats://127.0.0.1:4222", description="one URL or several, comma-separated"
+    )
     user: str | None = None
     password: SecretStr | None = None
     credentials: str | None = Field(default=None, description="path of a .creds file")
@@ -91,12 +89,17 @@ class NatsSettings(EnvSettings):
     ping_interval: int = Field(default=5, ge=1, description="seconds; a server that misses two is left")
     manage_streams: bool = Field(default=True, description="create and update the streams at start")
 
-    @field_validator("url")
+    @field_validator("password", "credentials", "tls_key")
     @classmethod
-    def _is_an_address(cls, value: str) -> str:
-        servers = [one.strip() for one in value.split(",") if one.strip()]
-        if not servers or not all(re.fullmatch(_NATS, one) for one in servers):
-            raise ValueError("write nats://HOST:PORT or tls://HOST:PORT, several by commas")
+    def _fits_the_others(cls, value: object, info: ValidationInfo) -> object:
+        if value is None:
+            return value
+        if info.field_name == "password" and info.data.get("user") is None:
+            raise ValueError("whose? Set NEXUS_NATS_USER too")
+        if info.field_name == "credentials" and info.data.get("user") is not None:
+            raise ValueError("set either this or NEXUS_NATS_USER and NEXUS_NATS_PASSWORD")
+        if info.field_name == "tls_key" and info.data.get("tls_certificate") is None:
+            raise ValueError("of which certificate? Set NEXUS_NATS_TLS_CERTIFICATE too")
         return value
 
     @property
@@ -183,7 +186,7 @@ class RedisSettings(EnvSettings):
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_REDIS_")
 
-    url: str = Field(
+    url: Annotated[str, AfterValidator(redis_address)] = Field(
         default="redis://127.0.0.1:6379/0",
         description=(
             "or redis+sentinel://HOST:26379,HOST:26379/NAME-OF-THE-PRIMARY/0, or redis+cluster://HOST:6379,HOST:6379; "
@@ -191,18 +194,6 @@ class RedisSettings(EnvSettings):
         ),
     )
     deadline: float = Field(default=1.0, gt=0, description="seconds for one command")
-
-    @field_validator("url")
-    @classmethod
-    def _is_an_address(cls, value: str) -> str:
-        if not re.match(
-            rf"rediss?://[^/,]|unix://|rediss?\+(sentinel://{_HOSTS}/[^/?]|cluster://{_HOSTS}/?0?(\?|$))", value
-        ):
-            raise ValueError(
-                "write redis://HOST:PORT/0, redis+sentinel://HOST:PORT,HOST:PORT/NAME/0, or "
-                "redis+cluster://HOST:PORT,HOST:PORT (a cluster has no other database than 0)"
-            )
-        return value
 
 
 CONNECTING = 3.0
@@ -214,16 +205,9 @@ class MongoSettings(EnvSettings):
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_MONGODB_")
 
-    url: str = Field(default="mongodb://127.0.0.1:27017")
+    url: Annotated[str, AfterValidator(mongodb_address)] = Field(default="mongodb://127.0.0.1:27017")
     database: str = Field(default="nexus", pattern=r"^[A-Za-z0-9_-]{1,63}$")
     deadline: float = Field(default=5.0, gt=0, description="seconds for one operation")
-
-    @field_validator("url")
-    @classmethod
-    def _is_an_address(cls, value: str) -> str:
-        if not re.match(rf"mongodb(\+srv)?://([^@/]*@)?{_HOST}(:\d+)?(,{_HOST}(:\d+)?)*([/?]|$)", value):
-            raise ValueError("write mongodb://USER:PASSWORD@HOST:PORT,HOST:PORT/?authSource=admin")
-        return value
 
     @property
     def client_options(self) -> dict[str, Any]:
@@ -279,6 +263,13 @@ class TokenSettings(EnvSettings):
         "while one is replaced: the first one signs",
     )
     principal_ttl: int = Field(default=3600, gt=0, description="seconds a principal is valid")
+
+    @field_validator("jwt_public_key")
+    @classmethod
+    def _is_a_pem(cls, value: str | None) -> str | None:
+        if value is not None and not _pems(value):
+            raise ValueError("write a PEM, from -----BEGIN PUBLIC KEY----- to -----END PUBLIC KEY-----")
+        return value
 
     @property
     def jwt_secrets(self) -> list[str]:
@@ -381,6 +372,13 @@ class DrainSettings(EnvSettings):
         description="seconds from SIGTERM for which all is served as before while /readyz says draining, so that "
         "balancers send the next ones elsewhere",
     )
+
+    @field_validator("notice")
+    @classmethod
+    def _leaves_time(cls, value: float, info: ValidationInfo) -> float:
+        if value >= info.data.get("deadline", math.inf):
+            raise ValueError("it must be less than NEXUS_DRAIN_DEADLINE, or no time is left to finish anything")
+        return value
 
 
 class DevSettings(EnvSettings):

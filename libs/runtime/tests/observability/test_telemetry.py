@@ -17,7 +17,8 @@ from runtime.bus.direct import DirectReader
 from runtime.bus.publisher import Publisher
 from runtime.bus.span_store import IN_A_MESSAGE, MANY, SpanStore
 from runtime.calls.rpc import RpcClient, RpcServer
-from runtime.observability import correlation, telemetry
+from runtime.errors import NotReadyError
+from runtime.observability import correlation, otlp, telemetry
 from runtime.observability.otlp import Collector
 from runtime.observability.telemetry import Span
 from runtime.testing.servers import eventually
@@ -205,3 +206,9 @@ async def test_many_spans_wait_for_nothing_and_fit_into_messages(nats_streams: C
 
     await eventually(stored)
     await store.stop()
+
+
+def test_a_collector_that_is_no_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318")
+    with pytest.raises(NotReadyError, match="OTEL_EXPORTER_OTLP_ENDPOINT: write http://HOST:PORT"):
+        otlp.collector("test")

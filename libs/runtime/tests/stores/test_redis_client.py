@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from pymongo import AsyncMongoClient
 from redis import Redis
 from redis.exceptions import RedisError
 
+from runtime.errors import NotReadyError
 from runtime.settings import MongoSettings, RedisSettings
+from runtime.stores.mongo import Document, url_must_be_valid
 from runtime.stores.redis_client import incarnation, lost_servers, redis_client
 from runtime.testing.cluster import run_valkey_cluster
 from runtime.testing.servers import ValkeyServer, eventually
@@ -161,3 +164,10 @@ def test_addresses_that_can_be_ones_are_taken() -> None:
         "unix:///s",
     ):
         assert RedisSettings(url=url).url == url
+
+
+async def test_an_option_that_a_driver_does_not_know_is_refused() -> None:
+    with pytest.raises(NotReadyError, match=r"NEXUS_REDIS_URL has an option that there is not: .*ssl_ca_cert"):
+        redis_client("rediss://h:1/0?ssl_ca_cert=/x", 1.0, name="test")
+    with pytest.raises(NotReadyError, match="NEXUS_MONGODB_URL: Unknown option: tlscafil"), url_must_be_valid():
+        AsyncMongoClient[Document]("mongodb://h:1/?tls=true&tlsCAFil=/x")

@@ -10,8 +10,9 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, Pydanti
 
 from contracts.providers import COMPATIBLE, KEYED, KEYS
 from contracts.symbols import parse_symbol
+from runtime.addresses import HttpAddress
 from runtime.setting_names import secret_files
-from runtime.settings import EnvSettings, HttpAddress
+from runtime.settings import EnvSettings
 from runtime.workers.pull_worker import LEASE
 
 SILENCE = 20.0

@@ -54,7 +54,7 @@ from runtime.clock import SystemClock
 from runtime.errors import NotReadyError
 from runtime.lifecycle.service import Service
 from runtime.settings import DevSettings, MongoSettings, NatsSettings
-from runtime.stores.mongo import Database, driver_says, watch_database
+from runtime.stores.mongo import Database, driver_says, url_must_be_valid, watch_database
 from runtime.stores.store_format import check_format
 
 Job = Callable[[], Awaitable[None]]
@@ -196,7 +196,8 @@ def serve_users(service: Service, market: Market, database: Database) -> Backgro
 
 def connect(service: Service, mongo: MongoSettings) -> Database:
     """MongoDB, without which the service is not ready."""
-    client = AsyncMongoClient[dict[str, Any]](mongo.url, **mongo.client_options)
+    with url_must_be_valid():
+        client = AsyncMongoClient[dict[str, Any]](mongo.url, **mongo.client_options)
 
     async def ping() -> None:
         await client.admin.command("ping")

@@ -5,7 +5,8 @@ from typing import Literal
 from pydantic import AliasChoices, Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from runtime.settings import EnvSettings, HttpAddress
+from runtime.addresses import HttpAddress
+from runtime.settings import EnvSettings
 
 
 class MemorySettings(EnvSettings):

@@ -22,7 +22,7 @@ from runtime.bus.jetstream_api import (
 )
 from runtime.bus.marks import Marks
 from runtime.bus.replies import ReplyInbox
-from runtime.bus.subjects import combined
+from runtime.bus.subjects import combined, covers
 from runtime.errors import NotReadyError
 from runtime.release import RELEASE, is_newers, release
 
@@ -266,6 +266,16 @@ def _conflicts(wanted: Mapping[str, object], config: StreamConfig | None) -> lis
         if config.get(key, False) != value
     ]
     return told + [f"{key} is set and must not be" for key in _forbidden(config)]
+
+
+def unfit(stream: Stream, config: StreamConfig) -> list[str]:
+    """Describes how somebody has changed an existing stream so that what this release stores is lost or refused.
+    Limits are a matter of settings, and a newer release may have added to it."""
+    wanted = stream_config(stream)
+    lacking = [one for one in wanted["subjects"] if not any(covers(had, one) for had in config.get("subjects", ()))]
+    told = [f"it does not take {', '.join(lacking)}"] if lacking else []
+    firm = ("retention", "storage", "discard", "allow_direct", "deny_delete")
+    return told + _conflicts({key: value for key, value in wanted.items() if key in firm}, config)
 
 
 def _in_conflict(name: str, conflicts: Sequence[str], error: ApiError | None) -> str:

@@ -14,6 +14,8 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 from opentelemetry.trace import SpanContext, Status, StatusCode, TraceFlags
 
+from runtime.addresses import http_address
+from runtime.errors import NotReadyError
 from runtime.observability.telemetry import Span
 
 log = structlog.get_logger(__name__)
@@ -60,8 +62,15 @@ def _context(trace_id: int, span_id: int) -> SpanContext:
 
 
 def _exporter() -> SpanExporter | None:
-    if not (os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")):
+    names = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+    named = [name for name in names if os.environ.get(name)]
+    if not named:
         return None
+    for name in named:
+        try:
+            http_address(os.environ[name])
+        except ValueError as error:
+            raise NotReadyError(f"{name}: {error}, such as http://127.0.0.1:4318") from error
     try:
         module = importlib.import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
     except ImportError:

@@ -1,6 +1,8 @@
 """A MongoDB database with limited commands (see command_limit), under the driver's own names."""
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from pymongo import AsyncMongoClient, IndexModel, InsertOne, ReplaceOne, UpdateOne
@@ -9,6 +11,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import BulkWriteError, PyMongoError
 from pymongo.results import BulkWriteResult, DeleteResult, InsertOneResult, UpdateResult
 
+from runtime.errors import NotReadyError
 from runtime.liveness import Ask, Store
 from runtime.observability.logging import masked_text
 from runtime.stores.command_limit import CommandLimit
@@ -97,6 +100,18 @@ def driver_says(error: PyMongoError) -> str:
     said = masked_text(said).partition(", Timeout:")[0][:300]
     advice = remedy("MongoDB", said)
     return f"{said}: {advice}" if advice else said
+
+
+@contextmanager
+def url_must_be_valid() -> Generator[None]:
+    """For the block that makes a client. Raises NotReadyError if the URL has an option that the driver does not know,
+    of which it only warns, or a value that it cannot use."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "Unknown option")
+        try:
+            yield
+        except (UserWarning, PyMongoError, ValueError, OSError) as error:
+            raise NotReadyError(f"NEXUS_MONGODB_URL: {masked_text(str(error))}") from error
 
 
 async def ping_afresh(url: str) -> None:

@@ -22,6 +22,8 @@ from redis.exceptions import ClusterDownError, RedisClusterException, SlotNotCov
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from runtime.errors import NotReadyError
+
 SENTINEL, CLUSTER = "sentinel", "cluster"
 
 
@@ -36,7 +38,12 @@ def redis_client(url: str, deadline: float, *, name: str, **options: Any) -> Red
     }
     kind = urlsplit(url).scheme.partition("+")[2]
     if not kind:
-        return Redis.from_url(url, **options)  # pyright: ignore[reportUnknownMemberType]
+        client = Redis.from_url(url, **options)  # pyright: ignore[reportUnknownMemberType]
+        try:
+            client.connection_pool.make_connection()  # pyright: ignore[reportUnknownMemberType] - it does not connect
+        except TypeError as error:
+            raise NotReadyError(f"NEXUS_REDIS_URL has an option that there is not: {error}") from error
+        return client
     hosts, path, given = _parts(url)
     if kind == CLUSTER:
         nodes = [ClusterNode(host, port) for host, port in hosts]

@@ -22,7 +22,7 @@ from memory.ports import PageOf
 from runtime.errors import NotReadyError
 from runtime.settings import MongoSettings
 from runtime.stores.command_limit import TRIALS, CommandLimit
-from runtime.stores.mongo import Collection, Database, Document, driver_says
+from runtime.stores.mongo import Collection, Database, Document, driver_says, url_must_be_valid
 from runtime.stores.store_format import check_format
 
 ASKED_AT_ONCE = 24
@@ -107,18 +107,19 @@ class Connections(ConnectionPoolListener):
 
 def connect(settings: MongoSettings, connections: Connections) -> AsyncMongoClient[Document]:
     """A client with a deadline for each operation; it connects on first use."""
-    return AsyncMongoClient(
-        settings.url,
-        appname="nexus-memory",
-        event_listeners=[connections],
-        # The limits decide who waits; this only leaves room for what they do not count.
-        maxPoolSize=ASKED_AT_ONCE + STORED_AT_ONCE + 4,
-        # A store that stood still had many asked at once: their connections go again.
-        maxIdleTimeMS=IDLE * 1000,
-        tz_aware=True,
-        uuidRepresentation="standard",
-        **settings.client_options,
-    )
+    with url_must_be_valid():
+        return AsyncMongoClient(
+            settings.url,
+            appname="nexus-memory",
+            event_listeners=[connections],
+            # The limits decide who waits; this only leaves room for what they do not count.
+            maxPoolSize=ASKED_AT_ONCE + STORED_AT_ONCE + 4,
+            # A store that stood still had many asked at once: their connections go again.
+            maxIdleTimeMS=IDLE * 1000,
+            tz_aware=True,
+            uuidRepresentation="standard",
+            **settings.client_options,
+        )
 
 
 def limit(name: str, *, at_once: int, in_line: int, patience: float, waits: bool = False) -> CommandLimit:

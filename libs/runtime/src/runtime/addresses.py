@@ -1,0 +1,62 @@
+"""Addresses of servers as settings take them: each function returns the value, or raises ValueError with what to
+write."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Annotated
+from urllib.parse import parse_qsl, urlsplit
+
+from pydantic import AfterValidator
+
+_HOST = r"(\[[^\]]+\]|[^@/,:\[]+)"
+_HOSTS = rf"([^@/]*@)?{_HOST}:\d+(,{_HOST}:\d+)*"
+_NATS = rf"((nats|tls|wss?)://([^/]*@)?)?{_HOST}(:\d+)?/?"
+_FILES = frozenset({"ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "tlscafile", "tlscertificatekeyfile", "tlscrlfile"})
+
+
+def http_address(value: str) -> str:
+    if not re.match(rf"https?://([^@/]*@)?{_HOST}(:\d+)?([/?]|$)", value):
+        raise ValueError("write http://HOST:PORT/PATH or https://HOST/PATH")
+    return value
+
+
+HttpAddress = Annotated[str, AfterValidator(http_address)]
+"""The address of an HTTP server."""
+
+
+def nats_address(value: str) -> str:
+    """One server or several."""
+    servers = [one.strip() for one in value.split(",") if one.strip()]
+    if not servers or not all(re.fullmatch(_NATS, one) for one in servers):
+        raise ValueError("write nats://HOST:PORT or tls://HOST:PORT, several by commas")
+    return value
+
+
+def redis_address(value: str) -> str:
+    """A server, the Sentinels of a primary, or a cluster."""
+    if not re.match(
+        rf"rediss?://([^@/,]*@)?{_HOST}(:\d+)?(/\d*)?(\?|$)|unix://"
+        rf"|rediss?\+(sentinel://{_HOSTS}/[^/?]+(/\d*)?(\?|$)|cluster://{_HOSTS}/?0?(\?|$))",
+        value,
+    ):
+        raise ValueError(
+            "write redis://HOST:PORT/0, redis+sentinel://HOST:PORT,HOST:PORT/NAME/0, or "
+            "redis+cluster://HOST:PORT,HOST:PORT (a cluster has no other database than 0)"
+        )
+    return _with_files(value)
+
+
+def mongodb_address(value: str) -> str:
+    """A server or several."""
+    if not re.match(rf"mongodb(\+srv)?://([^@/]*@)?{_HOST}(:\d+)?(,{_HOST}(:\d+)?)*([/?]|$)", value):
+        raise ValueError("write mongodb://USER:PASSWORD@HOST:PORT,HOST:PORT/?authSource=admin")
+    return _with_files(value)
+
+
+def _with_files(value: str) -> str:
+    for name, file in parse_qsl(urlsplit(value).query):
+        if name.casefold() in _FILES and not os.access(file, os.R_OK):
+            raise ValueError(f"its {name} names {file}, which is no file that can be read")
+    return value
