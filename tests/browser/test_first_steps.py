@@ -73,6 +73,22 @@ async def test_an_admin_without_settings_begins_and_sees_the_chat_arrive_on_thei
         await expect(chat.panel).to_contain_text("Your session has ended.")
 
 
+async def test_the_parts_of_a_site_are_proposed_while_it_is_read_and_what_is_left_out_stays_out(
+    visits: Visits, stack: RunningStack
+) -> None:
+    token = stack.mint("admin", "boss", f"parts-{uuid.uuid4().hex[:8]}")
+    page = await visits.open(f"/console#token={token}")
+    await page.get_by_label("Your company's name").fill("Parts")
+    await page.get_by_label("Your site's address").fill(stack.url)
+    await page.get_by_role("button", name="Read my site").click()
+    part = page.get_by_role("checkbox", name="/help")
+    await expect(part).to_be_checked()
+    await part.uncheck()
+    await expect(page.get_by_role("status").filter(has_text="Saved")).to_be_visible()
+    await page.reload()
+    await expect(part).not_to_be_checked()
+
+
 async def test_a_tag_without_a_company_is_an_error_of_the_page_and_not_the_demo(
     visits: Visits, stack: RunningStack
 ) -> None:

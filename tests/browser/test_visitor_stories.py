@@ -7,6 +7,7 @@ from playwright.async_api import expect
 
 from runtime.testing.servers import eventually
 from tests.browser.chat_page import conversation_of
+from tests.browser.console import signed_in
 from tests.browser.visits import Visits
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
@@ -53,6 +54,21 @@ async def test_a_spanish_question_on_an_english_page_is_answered_from_the_spanis
     await expect(answer).not_to_contain_text("per month")
     chip = answer.get_by_role("list", name="Pages read for this answer").get_by_role("link")
     await expect(chip).to_have_attribute("href", f"{visits.url}/es/pricing")
+
+
+async def test_whoever_is_asked_for_sees_which_pages_the_visitor_was_on_before(
+    visits: Visits, stack: RunningStack
+) -> None:
+    chat = await visits.chat("/")
+    await chat.page.goto(f"{visits.url}/pricing")
+    await chat.page.goto(f"{visits.url}/guide")
+    await chat.page.evaluate("history.pushState({}, '', '/guide?step=2')")
+    await chat.ready()
+    await chat.say("I would like to talk to a person about my bill 7731")
+    desk = await signed_in(visits)
+    await desk.get_by_text("bill 7731").first.click()
+    pages = desk.locator("dt", has_text="Pages").locator("+ dd")
+    await expect(pages).to_have_text("/ → /pricing → /guide → Guide · Northwind Markets")
 
 
 async def test_a_suggested_question_is_one_click(visits: Visits) -> None:

@@ -73,7 +73,7 @@ class VisitorProfile(Wire):
     funnel_stage: str | None = None
     visits: int = 1
     locale: str | None = None
-    pages: list[Page] | None = Field(default=None, max_length=MAX_PAGES, description="those written on, oldest first")
+    pages: list[Page] | None = Field(default=None, max_length=MAX_PAGES, description="those visited, oldest first")
     name: str | None = None
     email: str | None = None
 

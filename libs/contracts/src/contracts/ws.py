@@ -16,13 +16,13 @@ from contracts.conversation_rpc import MessageView
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events import turn
-from contracts.events.chat import MAX_TEXT, MAX_TITLE, MAX_URL, Action, CancelReason, Owner, Page
+from contracts.events.chat import MAX_TEXT, MAX_TITLE, MAX_URL, MAX_VISITED, Action, CancelReason, Owner, Page
 from contracts.events.fact import Score
 from contracts.events.market import TriggeredAlert
 from contracts.files import MOST_FILES
 from contracts.ids import UUID_PATTERN, Id
 from contracts.inbox import OwnerEvent
-from contracts.json_values import is_object
+from contracts.json_values import is_list, is_object
 from contracts.plain_text import WORDS
 
 PROTOCOL_VERSION = 1
@@ -38,6 +38,14 @@ def _cut(page: object) -> object:
     fields = page
     longest = {"url": MAX_URL, "title": MAX_TITLE}
     return {name: value[: longest.get(name)] if isinstance(value, str) else value for name, value in fields.items()}
+
+
+def _newest(addresses: object) -> object:
+    """The last of them, cut in the same way, without those that the browser does not tell (null)."""
+    if not is_list(addresses):
+        return addresses
+    told = [one[:MAX_URL] if isinstance(one, str) else one for one in addresses if one is not None]
+    return told[-MAX_VISITED:]
 
 
 VisitedPage = Annotated[Page, BeforeValidator(_cut)]
@@ -70,13 +78,15 @@ class Hello(ClientFrame):
 
 class MessageSend(ClientFrame):
     """A person's message; `retry` from the second try on, with the same id. `page`: their current page, if not the
-    one of hello. `files`: of the conversation, uploaded before (POST …/files). A human agent's is refused (CONFLICT) if
-    a colleague has taken the conversation after `seenSeq`."""
+    one of hello; `visited`: addresses of the site's pages before it, oldest first. `files`: of the conversation,
+    uploaded before (POST …/files). A human agent's is refused (CONFLICT) if a colleague has taken the conversation
+    after `seenSeq`."""
 
     client_message_id: Uuid
     text: str = Field(min_length=1, max_length=MAX_TEXT)
     retry: StrictBool = False
     page: VisitedPage | None = None
+    visited: Annotated[list[str], BeforeValidator(_newest)] | None = None
     files: list[Id] | None = Field(default=None, max_length=MOST_FILES)
     seen_seq: int | None = Field(default=None, ge=0)
 

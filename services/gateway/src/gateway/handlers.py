@@ -63,8 +63,9 @@ async def _store(session: ClientSession, place: ConversationPlace, frame: ws.Mes
     session.page = frame.page or session.page
     files = await session.chat.files.named(place, frame.files)
     draft = MessageDraft(frame.client_message_id, frame.text, session.locale, session.page, door="chat", files=files)
+    draft = replace(draft, visited=frame.visited, seen_seq=frame.seen_seq)
     if caller.is_operator:
-        return await commands.send_as_operator(place, replace(draft, seen_seq=frame.seen_seq))
+        return await commands.send_as_operator(place, draft)
     session.chat.limits.message(
         f"{caller.company}/{caller.subject}",
         session.address,

@@ -37,7 +37,9 @@ async def test_an_acknowledged_message_is_in_the_log_with_who_wrote_it_and_where
     page = {"url": "https://shop.example/pricing", "title": "Pricing"}
     async with ChatClient(gateway.url) as client:
         mine = await client.hello(tokens.visitor("v1"), page=page, locale="en")
-        ack = await client.say("hello", clientMessageId=identity)
+        before = [f"https://shop.example/{number}" for number in range(19)]
+        visited = [page["url"], None, *before, "https://shop.example/" + 3000 * "x"]
+        ack = await client.say("hello", clientMessageId=identity, visited=visited)
     (fact,) = await stored(nats_client, mine["conversationId"])
     data = VisitorMessage.model_validate(fact.data)
     derived = derive_id("acme", mine["conversationId"], "visitor", identity)
@@ -47,6 +49,8 @@ async def test_an_acknowledged_message_is_in_the_log_with_who_wrote_it_and_where
     assert (data.locale, data.role) == ("en", "visitor")
     assert data.page is not None
     assert data.page.url == page["url"]
+    assert data.visited is not None
+    assert (data.visited[:19], len(data.visited[19])) == (before, 2048)
     assert data.principal is not None
     assert ack == {
         "v": 1,

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.channels import ChatKind
-from contracts.events.chat import Owner, OwnerChanged, OwnerKind, VisitorMessage
+from contracts.events.chat import Owner, OwnerChanged, OwnerKind, Page, VisitorMessage
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
-from memory.domain.recent import HELD, RecentMessages
+from memory.domain.recent import HELD, UNSEEN, RecentMessages
 
 START = datetime(2026, 5, 1, tzinfo=UTC)
 EMPTY = RecentMessages(0, (), whole=True)
@@ -66,3 +66,19 @@ def test_messages_of_an_earlier_log_come_first_whatever_their_sequence() -> None
     found = window.last(20, 2)
     assert found is not None
     assert [each.seq for each in found] == [900, 2]
+
+
+def test_the_pages_of_a_visit_are_those_before_the_chat_and_those_written_from_each_once() -> None:
+    def wrote(path: str, *visited: str) -> VisitorMessage:
+        page = Page(url=path, title=f"Title of {path}")
+        return VisitorMessage(message_id="m", client_message_id="c", text="hi", page=page, visited=[*visited] or None)
+
+    seen = UNSEEN
+    for said in (wrote("/pricing", "/", "/pricing"), wrote("/help"), wrote("/", "/", "/pricing", "/blog")):
+        seen = seen.after(said, START)
+    pages = [(page.url, page.title) for page in seen.profile.pages or ()]
+    titled = [("/pricing", "Title of /pricing"), ("/help", "Title of /help"), ("/blog", None), ("/", "Title of /")]
+    assert pages == titled
+    many = wrote("/end", *(f"/{number}" for number in range(20)))
+    kept = UNSEEN.after(many, START).profile.pages or []
+    assert (len(kept), kept[-1].url) == (20, "/end")

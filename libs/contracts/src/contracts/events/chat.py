@@ -15,6 +15,7 @@ from contracts.knowledge import Grounding
 MAX_TEXT = 8000
 MAX_TITLE = 300
 MAX_URL = 2048
+MAX_VISITED = 20
 MAX_SUMMARY_LINES = 5
 MAX_SUMMARY_LINE = 300
 """Characters in a person's message."""
@@ -160,6 +161,9 @@ class VisitorMessage(Wire):
     role: Annotated[Literal["visitor", "user"], OPEN] = "visitor"
     locale: str | None = Field(default=None, max_length=35)
     page: Page | None = None
+    visited: list[Annotated[str, Field(max_length=MAX_URL)]] | None = Field(
+        default=None, max_length=MAX_VISITED, description="addresses of the site's pages before this one, oldest first"
+    )
     funnel_stage: str | None = Field(default=None, max_length=64)
     door: str | None = Field(default=None, max_length=32, description="by which protocol it came; none: not told")
     wishes: Wishes | None = Field(default=None, description="of a client of another protocol")

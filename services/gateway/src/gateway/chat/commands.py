@@ -70,6 +70,7 @@ class MessageDraft:
     text: str
     locale: str | None = None
     page: Page | None = None
+    visited: list[str] | None = None
     wishes: Wishes | None = None
     door: str | None = None
     files: list[FileRef] | None = None
@@ -151,6 +152,7 @@ class Commands:
             role="user" if caller.role == "user" else "visitor",
             locale=locale,
             page=draft.page,
+            visited=draft.visited,
             funnel_stage=caller.visit.funnel_stage,
             door=draft.door,
             wishes=draft.wishes,

@@ -48,7 +48,7 @@ TRANSCRIPT_PAGE = 200
 TRANSCRIPT_MESSAGES = 20_000
 
 
-_SEEN = "The newest change of owner that you have seen (`seq` of an event): who has taken it since keeps it (409)."
+_SEEN = "The newest change of owner that you have seen. A colleague who has taken it later keeps it (409)."
 
 
 class MessageRequest(Wire):

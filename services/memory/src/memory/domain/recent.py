@@ -35,7 +35,7 @@ class VisitorTraits:
             funnel_stage=message.funnel_stage or old.funnel_stage,
             locale=message.locale or old.locale,
             visits=old.visits + (1 if new_visit else 0),
-            pages=_pages(old.pages, message.page),
+            pages=_pages(old.pages, message),
             name=message.name or old.name,
             email=message.email or old.email,
         )
@@ -45,11 +45,15 @@ class VisitorTraits:
 UNSEEN = VisitorTraits()
 
 
-def _pages(before: list[Page] | None, page: Page | None) -> list[Page] | None:
-    """The latest pages written from, each once, the present one last."""
-    if page is None:
-        return before
-    return [*(one for one in before or () if one.url != page.url), page][-MAX_PAGES:]
+def _pages(before: list[Page] | None, message: VisitorMessage) -> list[Page] | None:
+    """The latest pages visited, each once, the one written from last."""
+    known = {page.url: page for page in before or ()}
+    for address in message.visited or ():
+        known.setdefault(address, Page(url=address))
+    if message.page is not None:
+        known.pop(message.page.url, None)
+        known[message.page.url] = message.page
+    return list(known.values())[-MAX_PAGES:] or before
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,13 +110,15 @@ class BeginView {
     const answer = await call("PATCH", this.#address, { body: patch, headers: { "If-Match": "*" } });
     this.#detail = answer.body;
   }
-  /* The parts of the site that its pages lie in: all are read unless one leaves some out. */
+  /* The parts of the site that its pages lie in, more of them while it is read: all are read unless one leaves some out. */
   async #propose() {
     let items = [];
     try { ({ items } = await get("/v2/knowledge/documents?source=site&limit=200")); } catch { return; }
     const parts = [...new Set(items.map(({ url }) => `/${new URL(url).pathname.split("/")[1] || ""}`).filter((part) => part !== "/"))].sort().slice(0, MOST_SECTIONS);
     const denied = new Set(this.#detail?.settings.knowledge.deniedPaths || []);
-    if (!parts.length && !denied.size) return;
+    const proposed = JSON.stringify([parts, [...denied]]);
+    if ((!parts.length && !denied.size) || this.#sections.dataset.proposed === proposed) return;
+    this.#sections.dataset.proposed = proposed;
     const boxes = [...new Set([...parts, ...denied])].map((part) => {
       const box = make("input", { type: "checkbox", value: part, ...(!denied.has(part) && { checked: true }), onchange: () => this.#choose(boxes) });
       return make("label", { class: "row" }, box, make("code", {}, part));
@@ -182,6 +184,7 @@ class BeginView {
         if (!this.#ended) {
           this.#showSeen();
           this.#steps.firstChild.dataset.done = String(this.#siteRead);
+          if (!this.#sections.contains(document.activeElement)) await this.#propose();
         }
       } catch { /* the next look finds it */ }
       if (!this.#ended) this.#watch();

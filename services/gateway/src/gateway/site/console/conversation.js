@@ -364,7 +364,7 @@ export class ConversationView {
     this.#showPerson(visitor);
     const rows = [
       ["name", visitor.name], ["email", visitor.email], ["visitorId", visitor.id], ["plan", visitor.plan], ["page", visitor.page && placeOf(visitor.page)],
-      ["pages", visitor.pages?.length > 1 && visitor.pages.map((page) => page.title || page.url).join(" → ")],
+      ["pages", visitor.pages?.length > 1 && visitor.pages.map((page) => page.title || page.url.replace(/^https?:\/\/[^/]+/, "")).join(" → ")],
       ["visits", visitor.visits && number.format(visitor.visits)], ["startedAt", exactly(found.startedAt)],
       ["messages", number.format(found.messageCount)],
       ["rating", this.#rating && [`${this.#rating.score} / 5`, this.#rating.comment].filter(Boolean).join(" · ")],

@@ -1,7 +1,7 @@
 /* One's own messages on their way: kept until the server has stored them, sent again with the same id until then. */
 import { uuid } from "./storage.js";
 import { fill, words } from "./i18n.js";
-import { page } from "./settings.js";
+import { page, visited } from "./settings.js";
 
 const UNANSWERED = 10_000, PAUSE = 2_000;
 
@@ -51,7 +51,7 @@ export class Outbox {
 
   #try(entry) {
     this.#pause(entry.id);
-    const sent = this.#send("message.send", { clientMessageId: entry.id, text: entry.text, files: entry.files, page: page(), ...(entry.tried && { retry: true }) });
+    const sent = this.#send("message.send", { clientMessageId: entry.id, text: entry.text, files: entry.files, page: page(), visited: visited(), ...(entry.tried && { retry: true }) });
     this.#show(entry, sent ? "sending" : "waiting");
     if (!sent) return;
     if (!entry.tried) { entry.tried = true; this.#kept.keep(entry); }
