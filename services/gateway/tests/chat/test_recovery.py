@@ -334,3 +334,19 @@ async def test_two_gateways_tell_their_sockets_the_same(
             assert (await there.say("hello", clientMessageId=identity_))["duplicate"] is True
             await there.send("typing")
             assert (await here.until("typing"))["actor"] == "visitor"
+
+
+async def test_a_fact_is_delivered_to_a_gateway_once(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    async def heard() -> int:
+        await gateway.client.flush()
+        return gateway.client.stats["in_msgs"]
+
+    async with ChatClient(gateway.url) as client:
+        mine = await client.hello(tokens.visitor("v1"))
+        agent, before = AgentStandIn(nats_client, "acme", mine["conversationId"]), await heard()
+        stored = [(await agent.append(ChatKind.OWNER, owners()[n % 2], str(n))).seq for n in range(20)]
+        await client.fact(stored[-1])
+        # It may have heard something else in the meantime, but not as much again.
+        assert len(stored) <= await heard() - before < 1.5 * len(stored)
