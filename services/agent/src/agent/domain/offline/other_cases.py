@@ -34,6 +34,8 @@ _MANY = re.compile(
     rf"(?!{UNIT}\b|{PEOPLE}\b|times\b|veces\b)(?P<what>[a-z]{{4,}})"
 )
 """A number of things; of times and people a sentence tells the least or the most."""
+_CONDITION = re.compile(r"\b(?:if|unless|si|salvo que|siempre que)\b[^,.;:]*", re.IGNORECASE)
+_SUPPOSES = re.compile(r"\b(?:if|when|unless|happens?|si|cuando|pasa|ocurre)\b")
 _Terms = Mapping[str, frozenset[str]]
 
 
@@ -48,6 +50,7 @@ def is_another_case(question: str, earlier: str, told: str, spots: Sequence[int]
         or (not goes_on and _is_said_of_anything(asked, chosen))
         or (not goes_on and _was_not_spoken_of(question, earlier, sections))
         or _counts_otherwise(question, chosen)
+        or _is_only_a_condition(question, asked, chosen)
         or any(_is_the_other_day(keys, chosen) for keys in asked.values())
     )
 
@@ -81,6 +84,16 @@ def _was_not_spoken_of(question: str, earlier: str, sections: Sequence[str]) -> 
     before = terms(earlier).values()
     points = bool(earlier) and _POINTS.search(plain(question)) is not None
     return points and not any(keys & keys_in(section) for keys in before for section in sections)
+
+
+def _is_only_a_condition(question: str, asked: _Terms, chosen: Sequence[Excerpt]) -> bool:
+    """Whether all that is shared stands in a condition: a dog that may come "if it is quiet" makes no quiet place."""
+    specific = specific_words(asked)
+    if not specific or _SUPPOSES.search(plain(question)):
+        return False
+    told = {key for one in chosen for key in keys_in(f"{one.heading} {one.title} {_CONDITION.sub(' ', one.text)}")}
+    said = {key for one in chosen for key in keys_in(one.text)}
+    return any(asked[word] & said for word in specific) and not any(asked[word] & told for word in specific)
 
 
 def _counts_otherwise(question: str, chosen: Sequence[Excerpt]) -> bool:
