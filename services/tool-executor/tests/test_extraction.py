@@ -172,6 +172,19 @@ def test_a_pdf_is_read_below_the_headings_of_its_outline():
     ]
 
 
+def test_a_pdf_without_an_outline_is_read_below_its_numbered_lines():
+    lines = [
+        "Conditions", "1. Cancelling", "Free until 10 days before.", "2. Delays", "Each day takes off 5 %.",
+        "1. Open the app and go to the settings of", "your account.",
+    ]  # fmt: skip
+    found = extract(pdf_of([lines]), name="conditions.pdf")
+    assert [(block.headings, block.text) for block in found.blocks] == [
+        ([], "Conditions"),
+        (["Cancelling"], "Free until 10 days before."),
+        (["Delays"], "Each day takes off 5 %.\n1. Open the app and go to the settings of\nyour account."),
+    ]
+
+
 def test_a_word_document_keeps_headings_lists_and_rows():
     rows = [["Plan", "Price"], ["Pro", "29 USD"]]
     parts = [

@@ -99,3 +99,9 @@ def test_sunday_is_not_saturday() -> None:
     found = [passage("Market", "On Saturdays there is a market with 40 stalls.", heading=["Market"])]
     assert is_unknown(answered("is there a market on Sunday?", found, "en"))
     assert not is_unknown(answered("is there a market on Saturday?", found, "en"))
+
+
+def test_what_stands_in_a_condition_alone_is_not_told() -> None:
+    dogs = passage("Dogs", "Dogs may come on Fridays, if they are quiet and on a lead.")
+    assert is_unknown(answered("is it quiet?", [dogs], "en"))
+    assert answered("what if a dog is not on a lead?", [dogs], "en").startswith("Dogs may come")

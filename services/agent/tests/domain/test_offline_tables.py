@@ -156,7 +156,7 @@ TIMES = passage(
         ),
         (
             "what is the difference between them?",
-            "how much are Swim and Swim Plus?",
+            "which is cheaper, Swim or Swim Plus?",
             "Swim: Price per month: 24 €, Price per year: 260 €, Holds the pool. Swim Plus: Price per month: 31 €, "
             "Price per year: 340 €, Holds pool and sauna. [1]",
         ),
@@ -196,3 +196,23 @@ def test_rows_without_a_header_are_named_by_their_first_cell_alone() -> None:
     bare = "| Up to 15 children | 145 € |\n| 16 to 25 children | 190 € |"
     expected = ["Up to 15 children: 145 €", "16 to 25 children: 190 €"]
     assert [one.text for one in sentences_of(bare, "", "u", "t")] == expected
+
+
+def test_a_count_is_in_the_cell_of_what_is_counted() -> None:
+    rooms = passage(
+        "Rooms", "| Room | Seats | Per hour |\n| --- | --- | --- |\n| Buoy | 4 | 15 € |\n| Anchor | 8 | 25 € |"
+    )
+    assert answered("how many seats does Anchor have?", [rooms], "en") == "Anchor: Seats 8. [1]"
+    assert answered("how many hours of a room do I get?", [rooms], "en").startswith("I am not sure")
+
+
+def test_how_long_is_not_told_by_the_name_of_a_column() -> None:
+    plans = passage(
+        "Plans", "| | Day pass | Ten days |\n| --- | --- | --- |\n| Price | 22 € | 180 € |\n| Locker | 2 € | 2 € |"
+    )
+    valid = passage("Terms", "Packs of ten days are valid for six months.")
+    before = (
+        {"role": "user", "content": "how much are ten days?"},
+        {"role": "assistant", "content": "Price: Ten days 180 €. [1]"},
+    )
+    assert "six months" in answered("how long are they valid?", [plans, valid], "en", *before)

@@ -1,6 +1,7 @@
-"""Reads PDF with PDFium: text in reading order, below the headings of its outline."""
+"""Reads PDF with PDFium: text in reading order, below the headings of its outline, or else its numbered lines."""
 
 import ctypes
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, cast
@@ -14,6 +15,7 @@ from tool_executor.extraction.paragraphs import paragraphs
 from tool_executor.texts import TEXTS
 
 _MOST_PAGES = 3000
+_NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,3})[.)]? (?P<title>[^\W\d_].{1,70})(?<![.:;,])")
 
 pdfium: Any = cast("Any", _pdfium)
 
@@ -34,8 +36,11 @@ def extract_pdf(body: bytes) -> Extracted:
         waiting = dict(reversed([(title.casefold(), (level, title)) for level, title in here]))
         for text in paragraphs(_text(document, number)):
             lines: list[str] = []
-            for line in text.split("\n"):
+            read = text.split("\n")
+            for line, following in zip(read, [*read[1:], ""], strict=True):
                 heading = waiting.pop(line.casefold(), None)
+                if heading is None and not headings:
+                    heading = _numbered(line, following)
                 if heading is None:
                     lines.append(line)
                     continue
@@ -55,6 +60,13 @@ def _add(blocks: list[Block], lines: list[str], headings: dict[int, str]) -> Non
     if lines:
         blocks.append(Block(text="\n".join(lines), headings=list(headings.values())))
         lines.clear()
+
+
+def _numbered(line: str, following: str) -> tuple[int, str] | None:
+    """The heading that a short line with a number is, "2. Delays", if no item of a list and no sentence goes on."""
+    found = _NUMBERED.fullmatch(line)
+    goes_on = following and not following[0].isupper()
+    return None if found is None or goes_on else (found["number"].count("."), found["title"])
 
 
 def _below(headings: dict[int, str], level: int, title: str) -> dict[int, str]:

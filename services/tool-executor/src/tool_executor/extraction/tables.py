@@ -91,8 +91,8 @@ class Table:
         if len(heads) == len(rows) > 1:
             heads = heads[:1]  # nothing but names: a plain table
         body = _grouped(rows[len(heads) :], wide)
-        columns = zip(*(row.cells + [""] * (wide - len(row.cells)) for row in heads), strict=True)
         if heads:
+            columns = [[row.cells[at] for row in heads if at < len(row.cells)] for at in range(wide)]
             names = [[" ".join(dict.fromkeys(filter(None, column))) for column in columns]]
         else:
             names = [[""] * wide] if all(row.named or row.alone for row in rows) else []

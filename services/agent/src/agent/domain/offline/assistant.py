@@ -172,7 +172,7 @@ def respond(
         return response if not last else SayText(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
     text = f"{response.text}\n{one_at_a_time(wish.later, language)}" if wish.later else response.text
     if foreign and (is_unknown(text) or _CITED.search(text)):
-        text = not_understood(text, language)
+        text = not_understood("" if is_unknown(text) else text, language)
     # Markdown takes a line right behind a list for a part of its last item.
     text = re.sub(r"(?m)^(- .*)\n(?=[^\s-])", r"\1\n\n", text)
     if introduced or _has_said(messages):

@@ -13,14 +13,14 @@ from agent.domain.offline.excerpts import Excerpt
 from agent.domain.text_features import plain
 
 _COUNT = rf"(?:\d{{1,4}}|an?|una?|couple of|par de|{BELOW_100})"
-_UNIT = (
+UNIT = (
     r"(?:min(?:ute|uto)?s?|hours?|horas?|hrs?|nights?|noches?|days?|dias?|weeks?|semanas?|months?|mes(?:es)?|years?|"
     r"anos?)"
 )
 STATED_LENGTH = re.compile(
     rf"(?<!per )(?<!al )(?<![\d.,])\b(?!(?:an?|una?) (?:day|night|week|month|year|dia|noche|semana|mes|ano)\b"
     rf"(?! (?:before|after|ahead|later|late|early|antes|despues|tarde)))"
-    rf"{_COUNT}[ -](?:(?:working|business|full|whole) )?{_UNIT}\b(?!\W+old\b)"
+    rf"{_COUNT}[ -](?:(?:working|business|full|whole) )?{UNIT}\b(?!\W+old\b)"
 )
 """A length of time that a question states; "a month" alone is what a price is for."""
 AGE = re.compile(
@@ -31,11 +31,11 @@ AGE = re.compile(
     r"and\b|y\b|can\b|puede\b)))"
 )
 """How old somebody is, with who it is: of a daughter's age nothing more is asked about daughters."""
-_HOW_MANY_UNITS = re.compile(rf"\b(?:how many|cuant[oa]s) (?:working )?{_UNIT}\b")
+_HOW_MANY_UNITS = re.compile(rf"\b(?:how many|cuant[oa]s) (?:working )?{UNIT}\b")
 LENGTH: frozenset[str] = frozenset(("=length",))
 TELLS_LENGTH = re.compile(
-    rf"\b{_COUNT}[ -](?:(?:\w+ )(?:or \w+ )?)?{_UNIT}\b|\b{_UNIT}(?: \w+){{0,2}}:? \d|"
-    rf"\b(?:per|every|cada|al?|por) {_UNIT}\b|"
+    rf"\b{_COUNT}[ -](?:(?:\w+ )(?:or \w+ )?)?{UNIT}\b|\b{UNIT}(?: \w+){{0,2}}:? \d|"
+    rf"\b(?:per|every|cada|al?|por) {UNIT}\b|"
     r"\bat once\b|\bimmediately\b|\bal momento\b|\balways\b|\bsiempre\b|\banytime\b|\bat any time\b|\bcuando quieras\b"
 )
 TOLD_CLOCK = re.compile(
@@ -56,7 +56,7 @@ HOW_LONG_IT_TAKES = re.compile(
 _ON_CONDITION = re.compile(
     rf"\b(?:if|si|unless|salvo|until|hasta)\b[^,;.]*|"
     rf"\b(?:within|en|dentro de)(?: (?:the|los|las))? (?:(?:first|primer\w+) )?"
-    rf"{_COUNT} (?:\w+ )?{_UNIT} (?:of|after|from|since|siguientes|desde|tras|posteriores)\b[^,;.]*"
+    rf"{_COUNT} (?:\w+ )?{UNIT} (?:of|after|from|since|siguientes|desde|tras|posteriores)\b[^,;.]*"
 )
 """Until when, and on what condition: no time that something takes."""
 _AT_ONCE = re.compile(
@@ -114,7 +114,7 @@ _FREE = re.compile(r"\b(?:free|gratis|gratuit[oa]s?)\b")
 _LONG = next(shape for key, shape in shapes.SHAPES if key == "=duration")
 _HOUR = next(shape for key, shape in shapes.SHAPES if key in shapes.CLOCK)
 _DAY = next(shape for key, shape in shapes.SHAPES if key == "=when")
-NEXT = re.compile(rf"\b(?:next|coming|proxim[oa]s?) (?={_UNIT}\b)|\bque viene\b")
+NEXT = re.compile(rf"\b(?:next|coming|proxim[oa]s?) (?={UNIT}\b)|\bque viene\b")
 FREE_OR_PAID = re.compile(
     r",? ?\b(?:or|o) (?:do|does|must|is|hay|tengo|tiene|es|se|have)\b.{0,20}\b(?:pay|paid|pag\w+)\b"
 )

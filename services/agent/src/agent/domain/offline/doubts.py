@@ -7,7 +7,7 @@ with the likeliest other sections: "I am not sure this answers your question."
 import re
 from collections.abc import Mapping, Sequence
 
-from agent.domain.offline import shapes
+from agent.domain.offline import constraints, shapes
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.concepts import ANOTHER_TERM
 from agent.domain.offline.constraints import FREE_OR_PAID, carried
@@ -52,6 +52,10 @@ _TITLED = 0.5
 """What a word counts at least that the page's title has."""
 _SEVERAL = 2
 """Words that a question needs to say clearly what it is about."""
+_HOW_LONG = re.compile(
+    rf"\b(?:how (?:much|long)|much|cu[aá]nt[oa]s?) (?:time|tiempo)\b|\b{constraints.UNIT}\b", re.IGNORECASE
+)
+"""How long something is for: no thing that may be there."""
 TELLING = 4
 """Letters, at least, of a word that is told to be nowhere: of "use" nobody needs to hear that."""
 _MONTH = frozenset(("=month",))
@@ -105,11 +109,32 @@ def doubts(
         if alike or share >= CERTAIN:
             return _with_neighbours(chosen, asked, must, among), True
     meant = whole[0] if far_behind else called or nearer
-    ranked = [*([meant] if meant else sections), *whole]
-    others = [one for one in dict.fromkeys(ranked) if one is meant or _stands_beside(one, mine, must, among)]
+    naming = _naming([asked[word] for word in untold if word in asked], must, mine, whole, among)
+    ranked = [*([meant] if meant else []), *naming, *([] if meant else sections), *whole]
+    others = [
+        one for one in dict.fromkeys(ranked) if one is meant or one in naming or _stands_beside(one, mine, must, among)
+    ]
     others = others[: _SHOWN - 1]
     shown, other = _extract(chosen, mine[0], among), [each for one in others for each in _extract((), one, among)]
     return ([*other, *shown] if far_behind or other_row else [*shown, *other]), False
+
+
+def _naming(
+    lacking: Sequence[frozenset[str]],
+    must: Sequence[frozenset[str]],
+    mine: Sequence[Section],
+    sections: Sequence[Section],
+    among: Candidates,
+) -> list[Section]:
+    """The likeliest other section with a sentence that says all that the question is about and what was chosen lacks,
+    and shows the figure that is asked for."""
+    figures = [keys for keys in must if keys & shapes.SHOWN]
+
+    def says_it(at: int) -> bool:
+        said = keys_in(among.passages[at].text)
+        return all(keys & said for keys in lacking) and among.index.holds(figures, at)
+
+    return [one for one in sections if lacking and one not in mine and any(map(says_it, one.sentences))][:1]
 
 
 def _is_of_named_row(question: str, before: str, chosen: Sequence[Excerpt]) -> bool:
@@ -140,7 +165,15 @@ def _with_neighbours(
         return list(chosen)
     paragraphs = {_paragraph(one) for one in chosen}
     whole = [one for one in among.passages if _paragraph(one) in paragraphs]
-    return whole if sum(len(one.text) for one in whole) <= TELLS else list(chosen)
+    if sum(len(one.text) for one in whole) <= TELLS:
+        return whole
+    # Of a longer paragraph as much of what follows as is short.
+    shown = list(chosen)
+    for one in whole[whole.index(shown[-1]) + 1 :] if shown[-1] in whole and not shown[-1].row else ():
+        if sum(len(each.text) for each in (*shown, one)) > TELLS:
+            break
+        shown.append(one)
+    return shown
 
 
 def _paragraph(one: Excerpt) -> tuple[str, str, int, int]:
@@ -229,7 +262,7 @@ def nowhere(question: str, among: Candidates) -> list[str]:
     missing = {word for word in specific_words(asked) if not index.is_known(asked[word])}
     return [
         word
-        for word in re.findall(r"[^\W\d_]+", question)
+        for word in re.findall(r"[^\W\d_]+", _HOW_LONG.sub(" ", question))
         if stem(plain(word)) in missing and not plain(word).endswith("is")  # no verb: enviáis, salís
     ]
 

@@ -40,16 +40,16 @@ _ACTION = re.compile(
     r"\b(?:we|you) (?:need|ask for)\b|\bpedimos\b"
 )
 _COUNT = rf"(?:\d{{1,3}}|{BELOW_100})"
-_PEOPLE = (
+PEOPLE = (
     r"(?:people|persons?|guests?|adults?|kids?|children|friends|players|participants|riders|pax|of us|personas?|"
     r"adult[oa]s|nin[oa]s|amig[oa]s|invitad[oa]s|comensales|participantes|alumn[oa]s)"
 )
 _PERSONS = re.compile(
-    rf"\b{_COUNT} (?:\w+ )?{_PEOPLE}\b|\b(?:we are|we re|there are|there s|party of|group of|table for|somos|seriamos|"
+    rf"\b{_COUNT} (?:\w+ )?{PEOPLE}\b|\b(?:we are|we re|there are|there s|party of|group of|table for|somos|seriamos|"
     rf"seremos|grupo de) {_COUNT}\b|\bfor {_COUNT} of us\b"
 )
 _TELLS_PERSONS = re.compile(
-    rf"\b{_PEOPLE}\b|\b(?:groups?|part(?:y|ies)|per head|each|a head|everyone|anyone|famil\w+|capacity|grupos?|"
+    rf"\b{PEOPLE}\b|\b(?:groups?|part(?:y|ies)|per head|each|a head|everyone|anyone|famil\w+|capacity|grupos?|"
     rf"por cabeza|cada un[oa]|aforo|plazas|seats?|sleeps)\b|\bfor {_COUNT}\b|\bpara {_COUNT}\b"
 )
 _TELLS_AGE = re.compile(

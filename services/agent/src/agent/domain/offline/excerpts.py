@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 _ENDED = re.compile(r"(?<=[.!?])\s+(?=[¿¡\"“«(]?[A-ZÁÉÍÓÚÑ0-9])")
+_NUMBER_ALONE = re.compile(r"(?m)^(\d{1,2}\.)\n")
+"""What numbers a sentence or a heading that stands in the text, and is no sentence."""
 _CELL_END = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"[|\s:-]+")
 
@@ -94,7 +96,8 @@ def sentences_of(
             pieces = [line]
         else:
             row = item = line.startswith("- ")
-            columns, cells, pieces = [], [], _ENDED.split(line.lstrip("- "))
+            said = _ENDED.sub("\n", line.lstrip("- "))
+            columns, cells, pieces = [], [], _NUMBER_ALONE.sub(r"\1 ", said).split("\n")
         paragraph += not (item and found and found[-1].item and found[-1].heading == heading)
         found += [
             Excerpt(

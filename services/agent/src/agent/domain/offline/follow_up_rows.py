@@ -60,7 +60,8 @@ def _shown(asked: _Terms, question: str, rows: Sequence[Excerpt]) -> list[Excerp
 
 
 def _looks_like(one: Excerpt, keys: frozenset[str]) -> bool:
-    return any(key in keys and shape.search(one.text) for key, shape in SHAPES)
+    said = ", ".join((_name(one), *one.cells)) if one.cells else one.text  # a column's name is no figure of its row
+    return any(key in keys and shape.search(said) for key, shape in SHAPES)
 
 
 def _says(about: _Terms, name: str, one: Excerpt) -> bool:

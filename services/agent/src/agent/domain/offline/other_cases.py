@@ -7,7 +7,10 @@ come?"), another day, or something that was not mentioned. Spanish and English.
 import re
 from collections.abc import Mapping, Sequence
 
+from agent.domain.number_words import in_figures
 from agent.domain.offline.common_words import is_common
+from agent.domain.offline.constraints import UNIT
+from agent.domain.offline.evidence import PEOPLE
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_in, words_of
 from agent.domain.offline.passage_index import Candidates
@@ -26,6 +29,13 @@ _POINTS = re.compile(r"\b(?:s?he|hers?|him|they|them|those|that one|ell[oa]s?|es
 """What points to somebody or something that was spoken of."""
 _WEEKEND = "=weekend"
 _BOTH_DAYS = frozenset(("weekend", "finde", "fin de semana", "fines de semana"))
+_MANY = re.compile(
+    rf"(?<![\d.,])(?<!up to )(?<!hasta )(?<!least )(?<!most )(?<!maximo )(?<!minimo )\b(?P<many>\d{{1,3}})[ -]"
+    rf"(?!{UNIT}\b|{PEOPLE}\b|times\b|veces\b)(?P<what>[a-z]{{4,}})"
+)
+"""A number of things; of times and people a sentence tells the least or the most."""
+_CONDITION = re.compile(r"\b(?:if|unless|si|salvo que|siempre que)\b[^,.;:]*", re.IGNORECASE)
+_SUPPOSES = re.compile(r"\b(?:if|when|unless|happens?|si|cuando|pasa|ocurre)\b")
 _Terms = Mapping[str, frozenset[str]]
 
 
@@ -39,6 +49,8 @@ def is_another_case(question: str, earlier: str, told: str, spots: Sequence[int]
         or _is_denied(f"{earlier} {question}", chosen)
         or (not goes_on and _is_said_of_anything(asked, chosen))
         or (not goes_on and _was_not_spoken_of(question, earlier, sections))
+        or _counts_otherwise(question, chosen)
+        or _is_only_a_condition(question, asked, chosen)
         or any(_is_the_other_day(keys, chosen) for keys in asked.values())
     )
 
@@ -72,6 +84,28 @@ def _was_not_spoken_of(question: str, earlier: str, sections: Sequence[str]) -> 
     before = terms(earlier).values()
     points = bool(earlier) and _POINTS.search(plain(question)) is not None
     return points and not any(keys & keys_in(section) for keys in before for section in sections)
+
+
+def _is_only_a_condition(question: str, asked: _Terms, chosen: Sequence[Excerpt]) -> bool:
+    """Whether all that is shared stands in a condition: a dog that may come "if it is quiet" makes no quiet place."""
+    specific = specific_words(asked)
+    if not specific or _SUPPOSES.search(plain(question)):
+        return False
+    told = {key for one in chosen for key in keys_in(f"{one.heading} {one.title} {_CONDITION.sub(' ', one.text)}")}
+    said = {key for one in chosen for key in keys_in(one.text)}
+    return any(asked[word] & said for word in specific) and not any(asked[word] & told for word in specific)
+
+
+def _counts_otherwise(question: str, chosen: Sequence[Excerpt]) -> bool:
+    """Whether another number of the very things is told, and no range: two bedrooms for three."""
+    asked = {stem(one["what"]): int(one["many"]) for one in _MANY.finditer(in_figures(plain(question)))}
+    text = " ".join(f"{one.heading}: {one.text}" for one in chosen)
+    told = [(stem(one["what"]), int(one["many"])) for one in _MANY.finditer(in_figures(plain(text)))]
+    for what, many in asked.items():
+        numbers = {number for other, number in told if other == what}
+        if numbers and many not in numbers and not (min(numbers) <= many <= max(numbers)):
+            return True
+    return False
 
 
 def _is_the_other_day(keys: frozenset[str], chosen: Sequence[Excerpt]) -> bool:

@@ -42,6 +42,7 @@ _SECTION = 8
 """Sentences of a section that is read as one."""
 _CUT_SHORT = 4
 """Letters that may be missing at the end of a word: "recep" is the reception."""
+_MONEY = dict(shapes.SHAPES)["=price"]
 _ONE_NAME = 3
 """Keys of a heading that is one word."""
 
@@ -71,6 +72,7 @@ class PassageIndex:
         self._heading = [one.heading for one in passages]
         self._row = [one.row for one in passages]
         self._of_table = [one.row and not one.item for one in passages]
+        self._cells = [list(zip(one.columns, one.cells, strict=False)) for one in passages]
         self._texts = [words_of(one.text) for one in passages]
         self._written = [{stem(word) for word in one} for one in self._texts]
         self._sections = _section_texts(passages)
@@ -247,8 +249,13 @@ class PassageIndex:
 
     def counts(self, keys: frozenset[str], at: int) -> bool:
         """Whether a passage says how many there are of something: a number before it, or a cell of a table."""
-        if self._of_table[at] and keys & self._own[at] and measured(self._said[at].partition(":")[2]):
-            return True
+        if self._of_table[at]:
+            name, _, said = self._said[at].partition(":")
+            cells = self._cells[at] or [("", said)]
+            return any(
+                measured(cell) and keys & keys_in(f"{name} {column} {cell}") and not _MONEY.search(cell)
+                for column, cell in cells
+            )
         if (
             keys & self._under[at]
             and shapes.HOW_MANY.search(plain(self._heading[at]))

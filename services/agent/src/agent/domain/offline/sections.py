@@ -13,7 +13,7 @@ from agent.domain.offline.common_words import telling
 from agent.domain.offline.excerpts import Excerpt, of_columns
 from agent.domain.offline.kinds import MOST_SHOWN, column_named, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
-from agent.domain.offline.questions import needed
+from agent.domain.offline.questions import leans, needed
 
 _BOTH = re.compile(r"\b(?:them|both|the two|ell[oa]s|amb[oa]s|l[oa]s dos|un[oa] y otr[oa])\b")
 
@@ -74,14 +74,15 @@ def _columns_compared(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt
 
 
 def in_columns_named(question: str, before: str, shown: Sequence[Excerpt]) -> list[Excerpt]:
-    """What is shown; of a table's rows those columns alone which the question names, or else the one that it leans on,
-    and what looks like what is asked for where none of them does; of several rows the ones that have something there.
+    """What is shown; of a table's rows the columns alone that the question names, or for a price those of the question
+    that it leans on, with what looks like what is asked for if none of them does. Rows with nothing there are left out.
     """
     if len({one.columns for one in shown}) != 1 or not all(len(one.columns) == len(one.cells) > 1 for one in shown):
         return list(shown)
     columns, called = shown[0].columns, {key for one in shown for key in keys_in(one.text.partition(":")[0])}
     every = range(len(columns))
-    named = _columns_named(question, columns, called) or _columns_named(before, columns, called) or every
+    named = _columns_named(question, columns, called)
+    named = named or (_columns_named(before, columns, called) if leans(question) else []) or every
     needs = [keys - shapes.FIGURE if keys & shapes.PRICE else keys for keys in needed(question)]
     looks = [shape for key, shape in shapes.SHAPES if any(key in keys for keys in needs)]
 
@@ -90,6 +91,8 @@ def in_columns_named(question: str, before: str, shown: Sequence[Excerpt]) -> li
 
     if looks and not any(map(looks_so, named)):
         named = [at for at in every if at in named or looks_so(at)]
+    if len(named) == len(columns):
+        return list(shown)
     told = [of_columns(one, named) for one in shown]
     return [one for one in told if any(any(map(str.isalnum, cell)) for cell in one.cells)] or told
 

@@ -66,6 +66,8 @@ _FEW = 3
 """Words that do not say by themselves of what they are."""
 _QUOTED = 3
 """Sections of an answer, of one of which a question such as "which days?" is."""
+_LONG, _AROUND = 8, 2
+"""Sentences from which on a section is long, and how many around another are of the same."""
 _OTHER: dict[Language, Language] = {"es": "en", "en": "es"}
 _SERVING = frozenset(("=help", "=begin", "=contact", "=price"))
 """What pages are about that answer questions of any kind."""
@@ -222,6 +224,9 @@ def _same_section(asked: SiteQuestion, passages: Sequence[Excerpt]) -> list[Exce
     if len(places) != 1:
         return []
     beside = [one for one in passages if (one.url, one.heading) == (told[0].url, told[0].heading) and not one.row]
+    if len(beside) > _LONG:
+        # A document without headings is about many things: what stands around it is of it.
+        beside = [one for one in beside if any(abs(one.place - other.place) <= _AROUND for other in told)]
     if _WHAT_IT_HAS.search(plain(asked.question)):
         return [one for one in beside if one not in told] or told
     if A_DAY.search(plain(asked.question)) and told[0].row:
