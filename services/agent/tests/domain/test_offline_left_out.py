@@ -31,11 +31,10 @@ def _spelled(text: str) -> list[str]:
     [
         ("can i trade on margin", "price of AAPL"),
         ("top 5 by market cap", "price of AAPL"),
-        ("¿qué margen tiene la cafetería?", "precio de IBM"),
         ("what happens if the market closes before it fills", "buy 3 IBM"),
     ],
 )
-def test_a_look_up_that_names_no_share_is_read_only_if_all_its_words_belong_to_it(text: str, before: str) -> None:
+def test_a_look_up_of_the_last_share_is_dropped_where_its_words_ask_for_something_else(text: str, before: str) -> None:
     assert not read(text, before).calls
 
 
@@ -54,6 +53,8 @@ def test_a_look_up_that_leans_on_the_last_share_is_read_where_they_do(text: str)
         ("market_snapshot", "how did IBM perform against bonds last month?", ["against", "bonds"]),
         ("get_performance", "how did IBM do from 3 May 2012 to 5 June 2012", []),
         ("get_fundamentals", "does apple pay dividends?", []),
+        ("get_fundamentals", "¿qué margen tiene la cafetería?", ["cafeteria"]),
+        ("get_indicators", "and weekly?", ["weekly"]),
         ("get_news", "notisias de IBM", []),
     ],
 )
@@ -88,7 +89,7 @@ def test_whether_a_share_is_overbought_is_said(rsi: float, verdict: str) -> None
     body = {
         "symbol": "IBM",
         "timeframe": "1d",
-        "indicators": {"RSI": rsi},
+        "indicators": {"RSI": {"value": rsi}},
         "as_of": "2012-09-06T20:00:00Z",
         "source": "s",
     }
@@ -184,3 +185,9 @@ def test_what_only_looks_like_such_an_order_does_nothing(text: str) -> None:
 
 def test_a_mistyped_word_does_not_stop_a_change() -> None:
     assert read("actualy make it 6", "buy 4 MSFT").calls[0][1]["quantity"] == 6
+
+
+def test_a_question_about_a_kind_of_orders_is_answered_by_the_glossary() -> None:
+    offered = {name: one for name, one in SCHEMAS.items() if name != "fetch_page"}
+    asked = [{"role": "user", "content": "why would a limit order not get filled"}]
+    assert respond(asked, offered, "en") == UseTools((("explain_concept", {"concept": "limit order"}),))

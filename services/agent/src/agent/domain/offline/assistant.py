@@ -31,7 +31,7 @@ from agent.domain.offline.answers import (
 )
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.common_words import telling
-from agent.domain.offline.concepts import asked_term
+from agent.domain.offline.concepts import asked_term, order_kind
 from agent.domain.offline.day_answers import market_now
 from agent.domain.offline.intents import after_an_order, asks_what_this_is, wish_in
 from agent.domain.offline.listed import chosen_in, reading_chosen
@@ -45,7 +45,7 @@ from agent.domain.offline.small_talk import asks_how, tells_of_oneself
 from agent.domain.offline.spoken import goes_on
 from agent.domain.offline.steps import SayText, UseTools, step_of
 from agent.domain.offline.talk_words import BEST, GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, TAKEN, UNLISTED, WHETHER
-from agent.domain.offline.tool_words import asks
+from agent.domain.offline.tool_words import OWN, asks
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.steps import FORGET
 from agent.domain.text_features import decision_words, language_of, plain, symbols_in
@@ -154,7 +154,8 @@ def respond(
         response = SayText(company.assistant.greeting[language])
     else:
         response = SayText(plain_answer(wish, language, offered, missed=missed, demo=demo))
-    looked_up = wish.calls[0][0] if wish.calls and results and asks(question) else ""
+    leans = wish.calls and not symbols_in(question)
+    looked_up = wish.calls[0][0] if wish.calls and results and (leans or asks(question)) else ""
     if isinstance(response, SayText) and looked_up in LOOK_UPS and (unread := unread_beside(looked_up, question)):
         response = SayText(f"{response.text}\n{left_out(unread, language)}")
     if isinstance(response, SayText) and (is_unknown(response.text) or response.text == not_searched(language)):
@@ -184,7 +185,8 @@ def _otherwise(
     language: Language,
 ) -> SayText | UseTools | None:
     """What to answer where neither a tool nor a page was found for a question."""
-    if (term := asked_term(plain(question))) and "explain_concept" in offered:
+    term = asked_term(plain(question)) or ("" if OWN.search(plain(question)) else order_kind(plain(question)))
+    if term and "explain_concept" in offered:
         found = next((one for one in results if one[0] == "explain_concept"), None)
         if found is None:
             return UseTools((("explain_concept", {"concept": term}),))

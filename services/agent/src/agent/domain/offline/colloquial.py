@@ -151,6 +151,7 @@ _SAID: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"^\W*limitad[oa] (?=a \d)", "límite "),
         (r"\b(?:tp|take profit|price) alert\b", "alert"),
         # Questions.
+        (r"\bbtw(?= [\w.&]+ (?:and|&) )", "between"),
         (
             r"\bhow(?:\W?d| did| have|\W?ve|\W?re| are) (?:my|the) (?:stuff|things|bags|picks|names)(?: do\w*)?\b",
             "how are my shares",

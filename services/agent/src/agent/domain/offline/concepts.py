@@ -59,6 +59,10 @@ _OF_ITSELF = re.compile(
     r"para que sirven?|"
     r"what (?:is|s) (?:it|that) for)\W*"
 )
+_KIND = re.compile(
+    r"\b(?:(?:limit|stop|market|stop[ -]limit|trailing stop) orders?|(?:trailing )?stop loss(?:es)?|"
+    r"orden(?:es)? (?:limit\w*|stop|de mercado|de stop))\b"
+)
 _ITSELF = ("that", "it", "this", "eso", "esto")
 _OF_ONE = re.compile(r"\b(?:my|mis?|your|tus?|its|their|sus?|costs?|fees?|cuestan?|coste|comision|tarifa)\b")
 """What is somebody's own, or what the company takes for it, is in no glossary."""
@@ -99,6 +103,12 @@ def asked_term(said: str) -> str:
     match = EXPLAIN.match(said) or EXPLAIN.match(said.rpartition(",")[2])
     what = explained(match) if match else ""
     return "" if _OF_ONE.search(what) else what
+
+
+def order_kind(said: str) -> str:
+    """The kind of orders that a text (plain) is about: "why would a limit order not fill?"."""
+    kind = _KIND.search(said)
+    return kind[0] if kind else ""
 
 
 def explained(match: re.Match[str]) -> str:

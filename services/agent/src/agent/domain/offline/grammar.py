@@ -238,7 +238,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"price[ -]to[ -]earnings|earnings|eps|"
          r"bpa|revenue|sales(?! (?:order|orders))|turnover|profitable|rentables?|(?<!i )(?<!we )(?:making|makes?|"
          r"made|earning) (?:any )?money(?! on)|"
-         r"ganan? dinero|ventas|factura(?:n|do|cion)?|market cap|margins?|beta|dividend\w*|"
+         r"ganan? dinero|ventas|factura(?:n|do|cion)?|market cap|margins?|beta|dividend\w*|yield|"
          r"fundamentales|beneficios?|ingresos|capitalizacion|margen(?:es)?|valuation|"
          r"(?:gana|earns?)\b.{0,20}\b(?:por accion|(?:per|a) share)|"
          r"valoracion|(?:over|under)valued|(?:sobre|infra)valorad[oa])\b|"
