@@ -8,7 +8,7 @@ import pytest
 
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.nearest_readings import unread_beside
+from agent.domain.offline.nearest_readings import quotes_most, unread_beside
 from agent.domain.offline.relative_days import days_ago
 from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.steps import SayText, UseTools
@@ -60,6 +60,22 @@ def test_a_look_up_that_leans_on_the_last_share_is_read_where_they_do(text: str)
 )
 def test_what_a_look_up_has_no_place_for_is_found(tool: str, text: str, unread: list[str]) -> None:
     assert unread_beside(tool, text) == unread
+
+
+PAGE = "Position size: Quantity = capital × risk ÷ distance from entry to stop. [1] Not found: “poem”."
+
+
+@pytest.mark.parametrize(
+    ("question", "most"),
+    [
+        ("can you write a poem about stocks", False),
+        ("what is the capital of France", False),
+        ("how is the quantity of a position worked out", True),
+        ("and how much is it?", True),
+    ],
+)
+def test_a_page_answers_only_a_question_whose_words_it_has(question: str, most: bool) -> None:
+    assert quotes_most(question, PAGE) is most
 
 
 def _told(text: str, *looked_up: tuple[str, dict[str, Any]]) -> str:

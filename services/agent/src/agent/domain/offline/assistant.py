@@ -35,7 +35,7 @@ from agent.domain.offline.concepts import asked_term, order_kind
 from agent.domain.offline.day_answers import market_now
 from agent.domain.offline.intents import after_an_order, asks_what_this_is, wish_in
 from agent.domain.offline.listed import chosen_in, reading_chosen
-from agent.domain.offline.nearest_readings import LOOK_UPS, nearest_readings, unread_beside
+from agent.domain.offline.nearest_readings import LOOK_UPS, nearest_readings, quotes_most, unread_beside
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.questions import is_vague, leans, terms
 from agent.domain.offline.relative_days import days_ago, with_past_days
@@ -160,6 +160,11 @@ def respond(
         response = SayText(f"{response.text}\n{left_out(unread, language)}")
     if isinstance(response, SayText) and (is_unknown(response.text) or response.text == not_searched(language)):
         response = _otherwise(question, wish, before, said, offered, results, language) or response
+        near = (
+            not isinstance(response, SayText) or not is_unknown(response.text) or quotes_most(question, response.text)
+        )
+        if "search_memory" in offered and not near:  # a page that is about something else answers no customer
+            response = SayText(plain_answer(Wish(Intent.UNKNOWN), language, offered, missed=missed, demo=demo))
     unserved = isinstance(response, SayText) and (wish.withheld is not None or is_unknown(response.text))
     if unserved and plan and not set(offered) - _OF_THE_AGENT:
         response = SayText(tools_away(language))

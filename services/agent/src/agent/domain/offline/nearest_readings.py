@@ -13,7 +13,7 @@ from agent.domain.claims.lexer import folded
 from agent.domain.offline.common_words import is_common, telling
 from agent.domain.offline.grammar import TABLE, ToolPhrase
 from agent.domain.offline.key_words import put_right
-from agent.domain.offline.lexicon import keys_of
+from agent.domain.offline.lexicon import keys_of, words_of
 from agent.domain.offline.slots import SAYS_SIDE
 from agent.domain.offline.talk_words import GROUP
 from agent.domain.offline.tool_words import MINE, OWN
@@ -60,6 +60,14 @@ def is_of_another(row: ToolPhrase, text: str) -> bool:
         return False
     unread = unread_beside(row.tool, text)
     return len(unread) > 1 or any(one.search(word) for word in unread for one in CUES.values())
+
+
+def quotes_most(question: str, answer: str) -> bool:
+    """Whether an answer from pages has most telling words of the question, beside those that it names as not found."""
+    words = telling(question)
+    quoted = re.sub(r"[“«][^”»]*[”»]", " ", answer)
+    has = {key for word in words_of(plain(quoted)) for key in keys_of(word)}
+    return not words or 2 * sum(1 for word in words if not has.isdisjoint(keys_of(word))) > len(words)
 
 
 def unread_beside(tool: str, text: str) -> list[str]:

@@ -48,7 +48,9 @@ BEST = re.compile(
 )
 OVERALL = re.compile(
     r"\W*(?:and|y)\W+(?:overall|in total|altogether|all together|en total|en conjunto|total|"
-    r"(?:the |la |el )?(?:best|worst|biggest|smallest|mejor|peor|mayor|menor)(?: one)?)\W*"
+    r"(?:the |la |el )?(?:best|worst|biggest|smallest|mejor|peor|mayor|menor)(?: one)?)\W*|"
+    r"\W*(?:(?:and|y|which|what|cual|que)\b\W*)+(?:(?:one|is|are|s|es|la|el|that|has|is) )*(?:que )?(?:"
+    r"(?:mas|menos) (?:gana|pierde|sube|baja|vale)|(?:up|down|lost|made|gained|worth) (?:the )?(?:most|least))\W*"
 )
 OPENING = re.compile(
     r"\bbuen[oa]s? (?:dias?|tardes?|noches?)\b|"

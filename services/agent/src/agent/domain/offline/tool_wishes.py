@@ -129,8 +129,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and way in (one.way, one.tool)), None)
     short = len(said.split()) <= FEW
-    if row is None and before and short and talk_words.OVERALL.fullmatch(said):
-        row = next((one for one in TABLE if one.tool == "get_portfolio"), row) if _spoke_of(before[-1:]) else row
+    if (row is None or row.tool == "market_snapshot") and before and short and talk_words.OVERALL.fullmatch(said):
+        row = next((one for one in TABLE if one.tool == "get_portfolio"), row) if _spoke_of(before[-2:]) else row
     loose = row is None or row.tool in ("get_portfolio", "market_snapshot")
     if loose and before and short and talk_words.IS_DONE.search(said):
         row = next((one for one in TABLE if one.tool == listed_by(before)), row)
@@ -338,8 +338,9 @@ def _corrected(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
 
 
 def _spoke_of(before: Sequence[str]) -> bool:
-    """Whether the last message was about what is held."""
-    return any((row := _meant(put_right(one))) is not None and row.tool == "get_portfolio" for one in before)
+    """Whether one of these messages was about what is held."""
+    rows = (_meant(put_right(one), alone=MINE.search(plain(one)) is not None) for one in before)
+    return any(row is not None and row.tool == "get_portfolio" for row in rows)
 
 
 def _alert_instead(said: str, earlier: Wish) -> Wish | None:
