@@ -199,6 +199,33 @@ def test_what_only_looks_like_such_an_order_does_nothing(text: str) -> None:
     assert not has_effects(read(text, "buy 5 MSFT"))
 
 
+@pytest.mark.parametrize("text", ["thats too many, 2", "wait that's too many, 2", "son muchas, 2"])
+def test_the_right_figure_behind_too_many_changes_the_order(text: str) -> None:
+    assert read(text, "buy 20 IBM").calls[0][1]["quantity"] == 2
+
+
+def test_what_was_told_is_not_told_again_as_its_opposite() -> None:
+    told = "IBM: mejor mes 35,4 % (octubre de 2002)."
+    asked = [("user", "mejor mes de ibm"), ("assistant", told), ("user", "y el peor")]
+    said = [{"role": role, "content": text} for role, text in asked]
+    answer = respond(said, {name: one for name, one in SCHEMAS.items() if name != "fetch_page"}, "es", introduced=True)
+    assert not (isinstance(answer, SayText) and "35,4" in answer.text)
+
+
+def test_who_asks_who_tells_nothing_of_themselves() -> None:
+    asked = [{"role": "user", "content": "who won the world cup"}]
+    answer = respond(asked, {name: one for name, one in SCHEMAS.items() if name != "fetch_page"}, "en", introduced=True)
+    assert isinstance(answer, SayText)
+    assert "Thank you" not in answer.text
+
+
+def test_another_term_behind_one_that_was_explained_is_looked_up() -> None:
+    offered = {name: one for name, one in SCHEMAS.items() if name != "fetch_page"}
+    said = [{"role": "user", "content": one} for one in ("define beta", "what about alpha")]
+    told = [said[0], {"role": "assistant", "content": "Beta: …"}, said[1]]
+    assert respond(told, offered, "en") == UseTools((("explain_concept", {"concept": "alpha"}),))
+
+
 def test_a_mistyped_word_does_not_stop_a_change() -> None:
     assert read("actualy make it 6", "buy 4 MSFT").calls[0][1]["quantity"] == 6
 

@@ -31,7 +31,7 @@ from agent.domain.offline.answers import (
 )
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.common_words import telling
-from agent.domain.offline.concepts import asked_term, order_kind
+from agent.domain.offline.concepts import another_term, asked_term, order_kind
 from agent.domain.offline.day_answers import market_now
 from agent.domain.offline.intents import after_an_order, asks_what_this_is, wish_in
 from agent.domain.offline.listed import chosen_in, reading_chosen
@@ -190,7 +190,8 @@ def _otherwise(
     language: Language,
 ) -> SayText | UseTools | None:
     """What to answer where neither a tool nor a page was found for a question."""
-    term = asked_term(plain(question)) or ("" if OWN.search(plain(question)) else order_kind(plain(question)))
+    term = asked_term(plain(question)) or another_term(plain(question), before)
+    term = term or ("" if OWN.search(plain(question)) else order_kind(plain(question)))
     if term and "explain_concept" in offered:
         found = next((one for one in results if one[0] == "explain_concept"), None)
         if found is None:
@@ -201,7 +202,7 @@ def _otherwise(
     decides = not named or re.search(r"\b(?:cancel|confirm|anul)", plain(question))
     if not asks(question) and decides and after_an_order(before[-1:], offered):
         return SayText(plain_answer(Wish(Intent.NOT_YET), language))
-    if tells_of_oneself(question, offered) and not named:
+    if tells_of_oneself(question, offered) and not named and not asks(question):
         return SayText(plain_answer(Wish(Intent.TOLD), language))
     if "get_price" in offered and UNLISTED.search(plain(question)):
         return SayText(plain_answer(Wish(Intent.UNLISTED), language))
@@ -209,7 +210,8 @@ def _otherwise(
         return SayText(which("symbol", language))
     # Figures that tools gave: a page that was quoted does not tell what it is asked for now.
     told = said and re.search(r"\d", said[-1]) and not _CITED.search(said[-1]) and "http" not in said[-1]
-    told = told and not is_unknown(said[-1])
+    best = BEST.search(plain(question))
+    told = told and not is_unknown(said[-1]) and (best is None or best[0].removesuffix("est") in plain(said[-1]))
     if told and OF_WHAT_WAS_TOLD.search(plain(question)) and not telling(BEST.sub(" ", question)):
         return SayText(said_again(said[-1], language))
     nothing_near = not asks_how(question)

@@ -230,6 +230,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(earnings? (?:date|day|call|release|report)|next (?:earnings|dividend|results)|report(?:s|ing)? (?:its "
          r"|their )?(?:earnings|results)|publi\w+.{0,20}resultados|present\w+.{0,20}resultados|proxim\w+ (?:resultados|"
          r"dividendo)|"
+         r"(?:earnings|results|dividends?)\b.{0,12}\b(?:coming|upcoming|due|soon)|"
+         r"(?:upcoming|coming) (?:earnings|results)|"
          r"fecha.{0,20}(?:resultados|dividendo))\b|\b(?:when|cuando)\b.*\b(earnings|results|dividend\w*|resultados|"
          r"report\w*)\b",
          about=True),

@@ -117,7 +117,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
 def asks_what_this_is(text: str) -> bool:
     """Whether a text asks what the company is or does."""
     bare = talk_words.THIS_PLACE.sub("this", talk_words.YOU_ALL.sub("you", plain(past_greeting(text))))
-    return talk_words.IS_ABOUT.search(bare) is not None and not terms(bare)
+    return talk_words.IS_ABOUT.search(bare) is not None and not talk_words.MEANT.search(bare) and not terms(bare)
 
 
 def after_an_order(before: Sequence[str], offered: Collection[str]) -> bool:

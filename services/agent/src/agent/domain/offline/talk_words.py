@@ -278,6 +278,7 @@ IS_ABOUT = re.compile(
     r"son|empresa|sitio|web|pagina|negocio|haceis|hacen|dedic\w+|ofrec\w+|do)\b|"
     r"^\W*(?:(?:tell me|cuentame|hablame)(?: algo| more| mas)? )?(?:about|sobre|de) (?:you|us|this|nosotros|vosotros)\b"
 )
+MEANT = re.compile(r"\b(?:mean|meant|should i|quier\w+ decir|quisiste decir)\b")
 TAKEN = re.compile(r"\b(?:take|accept|acept\w+|admit\w+|cogeis)\b")
 """What is taken in payment is of the company, whatever is traded."""
 THIS_PLACE = re.compile(r"\b(?:this|est[ae]) (?:place|lugar)\b")
