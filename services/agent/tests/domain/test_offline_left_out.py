@@ -8,7 +8,7 @@ import pytest
 
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.nearest_readings import unread_beside
+from agent.domain.offline.nearest_readings import quotes_most, unread_beside
 from agent.domain.offline.relative_days import days_ago
 from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.steps import SayText, UseTools
@@ -31,11 +31,10 @@ def _spelled(text: str) -> list[str]:
     [
         ("can i trade on margin", "price of AAPL"),
         ("top 5 by market cap", "price of AAPL"),
-        ("¿qué margen tiene la cafetería?", "precio de IBM"),
         ("what happens if the market closes before it fills", "buy 3 IBM"),
     ],
 )
-def test_a_look_up_that_names_no_share_is_read_only_if_all_its_words_belong_to_it(text: str, before: str) -> None:
+def test_a_look_up_of_the_last_share_is_dropped_where_its_words_ask_for_something_else(text: str, before: str) -> None:
     assert not read(text, before).calls
 
 
@@ -54,11 +53,29 @@ def test_a_look_up_that_leans_on_the_last_share_is_read_where_they_do(text: str)
         ("market_snapshot", "how did IBM perform against bonds last month?", ["against", "bonds"]),
         ("get_performance", "how did IBM do from 3 May 2012 to 5 June 2012", []),
         ("get_fundamentals", "does apple pay dividends?", []),
+        ("get_fundamentals", "¿qué margen tiene la cafetería?", ["cafeteria"]),
+        ("get_indicators", "and weekly?", ["weekly"]),
         ("get_news", "notisias de IBM", []),
     ],
 )
 def test_what_a_look_up_has_no_place_for_is_found(tool: str, text: str, unread: list[str]) -> None:
     assert unread_beside(tool, text) == unread
+
+
+PAGE = "Position size: Quantity = capital × risk ÷ distance from entry to stop. [1] Not found: “poem”."
+
+
+@pytest.mark.parametrize(
+    ("question", "most"),
+    [
+        ("can you write a poem about stocks", False),
+        ("what is the capital of France", False),
+        ("how is the quantity of a position worked out", True),
+        ("and how much is it?", True),
+    ],
+)
+def test_a_page_answers_only_a_question_whose_words_it_has(question: str, most: bool) -> None:
+    assert quotes_most(question, PAGE) is most
 
 
 def _told(text: str, *looked_up: tuple[str, dict[str, Any]]) -> str:
@@ -88,7 +105,7 @@ def test_whether_a_share_is_overbought_is_said(rsi: float, verdict: str) -> None
     body = {
         "symbol": "IBM",
         "timeframe": "1d",
-        "indicators": {"RSI": rsi},
+        "indicators": {"RSI": {"value": rsi}},
         "as_of": "2012-09-06T20:00:00Z",
         "source": "s",
     }
@@ -182,5 +199,38 @@ def test_what_only_looks_like_such_an_order_does_nothing(text: str) -> None:
     assert not has_effects(read(text, "buy 5 MSFT"))
 
 
+@pytest.mark.parametrize("text", ["thats too many, 2", "wait that's too many, 2", "son muchas, 2"])
+def test_the_right_figure_behind_too_many_changes_the_order(text: str) -> None:
+    assert read(text, "buy 20 IBM").calls[0][1]["quantity"] == 2
+
+
+def test_what_was_told_is_not_told_again_as_its_opposite() -> None:
+    told = "IBM: mejor mes 35,4 % (octubre de 2002)."
+    asked = [("user", "mejor mes de ibm"), ("assistant", told), ("user", "y el peor")]
+    said = [{"role": role, "content": text} for role, text in asked]
+    answer = respond(said, {name: one for name, one in SCHEMAS.items() if name != "fetch_page"}, "es", introduced=True)
+    assert not (isinstance(answer, SayText) and "35,4" in answer.text)
+
+
+def test_who_asks_who_tells_nothing_of_themselves() -> None:
+    asked = [{"role": "user", "content": "who won the world cup"}]
+    answer = respond(asked, {name: one for name, one in SCHEMAS.items() if name != "fetch_page"}, "en", introduced=True)
+    assert isinstance(answer, SayText)
+    assert "Thank you" not in answer.text
+
+
+def test_another_term_behind_one_that_was_explained_is_looked_up() -> None:
+    offered = {name: one for name, one in SCHEMAS.items() if name != "fetch_page"}
+    said = [{"role": "user", "content": one} for one in ("define beta", "what about alpha")]
+    told = [said[0], {"role": "assistant", "content": "Beta: …"}, said[1]]
+    assert respond(told, offered, "en") == UseTools((("explain_concept", {"concept": "alpha"}),))
+
+
 def test_a_mistyped_word_does_not_stop_a_change() -> None:
     assert read("actualy make it 6", "buy 4 MSFT").calls[0][1]["quantity"] == 6
+
+
+def test_a_question_about_a_kind_of_orders_is_answered_by_the_glossary() -> None:
+    offered = {name: one for name, one in SCHEMAS.items() if name != "fetch_page"}
+    asked = [{"role": "user", "content": "why would a limit order not get filled"}]
+    assert respond(asked, offered, "en") == UseTools((("explain_concept", {"concept": "limit order"}),))

@@ -212,11 +212,12 @@ def amended(
             return earlier  # it is told without, and that this was left out
         if frame is not None and frame != arguments.get("timeframe"):
             return Wish(Intent.TOOL, ((tool, {**arguments, "timeframe": frame}),))
-    if tool in ("get_price", "get_ohlcv") and row is None and not own and (day := date_in(said)) is not None:
+    if tool in _OF_A_TIME and tool != CORRELATION and row is None and not own and (day := date_in(said)) is not None:
         bars = schemas["get_ohlcv"]["properties"] if "get_ohlcv" in schemas else None
         if bars is not None:
             of_day = bar_range(text, said, day, days="start" in bars)
-            return Wish(Intent.TOOL, (("get_ohlcv", {"symbol": arguments["symbol"], **of_day}),))
+            shares = arguments.get("tickers") or [arguments["symbol"]]
+            return Wish(Intent.TOOL, tuple(("get_ohlcv", {"symbol": one, **of_day}) for one in shares))
     if tool == "get_ohlcv" and same and not own and (frame := frame_in(said)) and not names_stretch(text, said):
         return Wish(Intent.TOOL, ((tool, in_frame(arguments, frame)),))
     if (

@@ -32,11 +32,11 @@ from agent.domain.offline.answers import (
 )
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.common_words import telling
-from agent.domain.offline.concepts import asked_term
+from agent.domain.offline.concepts import another_term, asked_term, order_kind
 from agent.domain.offline.day_answers import market_now
 from agent.domain.offline.intents import after_an_order, asks_what_this_is, wish_in
 from agent.domain.offline.listed import chosen_in, reading_chosen
-from agent.domain.offline.nearest_readings import LOOK_UPS, nearest_readings, unread_beside
+from agent.domain.offline.nearest_readings import LOOK_UPS, nearest_readings, quotes_most, unread_beside
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.questions import is_vague, leans, terms
 from agent.domain.offline.relative_days import days_ago, with_past_days
@@ -46,7 +46,7 @@ from agent.domain.offline.small_talk import asks_how, tells_of_oneself
 from agent.domain.offline.spoken import goes_on
 from agent.domain.offline.steps import SayText, UseTools, step_of
 from agent.domain.offline.talk_words import BEST, GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, TAKEN, UNLISTED, WHETHER
-from agent.domain.offline.tool_words import asks
+from agent.domain.offline.tool_words import OWN, asks
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.steps import FORGET
 from agent.domain.text_features import decision_words, language_of, plain, symbols_in
@@ -156,11 +156,17 @@ def respond(
         response = SayText(company.assistant.greeting[language])
     else:
         response = SayText(plain_answer(wish, language, offered, missed=missed, demo=demo))
-    looked_up = wish.calls[0][0] if wish.calls and results and asks(question) else ""
+    leans = wish.calls and not symbols_in(question)
+    looked_up = wish.calls[0][0] if wish.calls and results and (leans or asks(question)) else ""
     if isinstance(response, SayText) and looked_up in LOOK_UPS and (unread := unread_beside(looked_up, question)):
         response = SayText(f"{response.text}\n{left_out(unread, language)}")
     if isinstance(response, SayText) and (is_unknown(response.text) or response.text == not_searched(language)):
         response = _otherwise(question, wish, before, said, offered, results, language) or response
+        near = (
+            not isinstance(response, SayText) or not is_unknown(response.text) or quotes_most(question, response.text)
+        )
+        if "search_memory" in offered and not near:  # a page that is about something else answers no customer
+            response = SayText(plain_answer(Wish(Intent.UNKNOWN), language, offered, missed=missed, demo=demo))
     unserved = isinstance(response, SayText) and (wish.withheld is not None or is_unknown(response.text))
     if unserved and plan and not set(offered) - _OF_THE_AGENT:
         response = SayText(tools_away(language))
@@ -191,7 +197,9 @@ def _otherwise(
     language: Language,
 ) -> SayText | UseTools | None:
     """What to answer where neither a tool nor a page was found for a question."""
-    if (term := asked_term(plain(question))) and "explain_concept" in offered:
+    term = asked_term(plain(question)) or another_term(plain(question), before)
+    term = term or ("" if OWN.search(plain(question)) else order_kind(plain(question)))
+    if term and "explain_concept" in offered:
         found = next((one for one in results if one[0] == "explain_concept"), None)
         if found is None:
             return UseTools((("explain_concept", {"concept": term}),))
@@ -201,7 +209,7 @@ def _otherwise(
     decides = not named or re.search(r"\b(?:cancel|confirm|anul)", plain(question))
     if not asks(question) and decides and after_an_order(before[-1:], offered):
         return SayText(plain_answer(Wish(Intent.NOT_YET), language))
-    if tells_of_oneself(question, offered) and not named:
+    if tells_of_oneself(question, offered) and not named and not asks(question):
         return SayText(plain_answer(Wish(Intent.TOLD), language))
     if "get_price" in offered and UNLISTED.search(plain(question)):
         return SayText(plain_answer(Wish(Intent.UNLISTED), language))
@@ -209,7 +217,8 @@ def _otherwise(
         return SayText(which("symbol", language))
     # Figures that tools gave: a page that was quoted does not tell what it is asked for now.
     told = said and re.search(r"\d", said[-1]) and not _CITED.search(said[-1]) and "http" not in said[-1]
-    told = told and not is_unknown(said[-1])
+    best = BEST.search(plain(question))
+    told = told and not is_unknown(said[-1]) and (best is None or best[0].removesuffix("est") in plain(said[-1]))
     if told and OF_WHAT_WAS_TOLD.search(plain(question)) and not telling(BEST.sub(" ", question)):
         return SayText(said_again(said[-1], language))
     nothing_near = not asks_how(question)

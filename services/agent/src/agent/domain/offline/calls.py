@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from agent.domain.analysis.stretches import when_in
-from agent.domain.analysis.wanted_calls import PERFORMANCE
+from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE
 from agent.domain.offline import talk_words
 from agent.domain.offline.changes import OF_CASH, share_in, spent_in
 from agent.domain.offline.conditions import from_now
@@ -94,7 +94,7 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
     ):
         calls = tuple((tool, arguments_for(tool, schema, replace(said, symbols=(one,)))) for one in said.symbols)
         return Wish(Intent.TOOL, calls)
-    found = arguments_for(tool, schema, said)
+    found = arguments_for(tool, schema, said) | (when.tool_arguments if tool == CORRELATION else {})
     if tool == "get_portfolio" and "get_pending_orders" in schemas:
         return Wish(Intent.TOOL, ((tool, found),), way="portfolio")
     if tool == "get_watchlist" and "get_price" in schemas and talk_words.DOING.search(said.plain):

@@ -81,8 +81,9 @@ _ASIDES: dict[Language, re.Pattern[str]] = {
 }
 """What is said around a request and asks for nothing."""
 _TOO_MANY = re.compile(
-    r"\b(?:(?:that\W?s |it\W?s |is )?(?:far |way |much )?too (?:many|much|few|little)|"
-    r"(?:es|son|eso es|eso son)? ?(?:demasiad[oa]s?|much[oa]s?|muy poc[oa]s?))\b[,.! ]+(?=\S)",
+    r"(?:^|(?<=\s))(?:(?:that\W?s |it\W?s |is )?(?:far |way |much )?too (?:many|much|few|little)|"
+    r"(?:es|son|eso es|eso son)? ?(?:demasiad[oa]s?|much[oa]s?|muy poc[oa]s?))\b[,.! ]+"
+    rf"(?=(?:(?:mejor|better|make it|just|only|solo|que sean) )?{_COUNT})",
     re.IGNORECASE,
 )
 """Before the right figure: "far too many. Twenty"."""
@@ -151,6 +152,7 @@ _SAID: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"^\W*limitad[oa] (?=a \d)", "límite "),
         (r"\b(?:tp|take profit|price) alert\b", "alert"),
         # Questions.
+        (r"\bbtw(?= [\w.&]+ (?:and|&) )", "between"),
         (
             r"\bhow(?:\W?d| did| have|\W?ve|\W?re| are) (?:my|the) (?:stuff|things|bags|picks|names)(?: do\w*)?\b",
             "how are my shares",
@@ -218,7 +220,7 @@ def in_known_words(text: str, language: Language) -> str:
         said = re.sub(r"\s{2,}", " ", bare.strip()) if asides and len(bare.strip(" ?!.,¿¡")) > 1 else said
     for one in ("es", "en"):
         said = _SENDS[one].sub(lambda match, one=one: f"{match['lead']}{_ALERT[one]}", said)
-    said = with_large_figures(_TOO_MANY.sub("", said))
+    said = with_large_figures(_TOO_MANY.sub("no, ", said))
     if language == "es":
         said = _FORMAL_COMMAND.sub(_familiar, said)
     for pattern, instead in _SAID:

@@ -28,7 +28,7 @@ DIFFERENCE = re.compile(
 EXPLAIN = re.compile(
     r"^\W*(?:(?:please|por favor|and|y|ok|hola|hi|hello|tell me|can you tell me|dime)[, ]+)*"
     r"(?:what (?:exactly |actually |precisely )?(?:is|are|does|do)|what\W?s|explain(?: to me)?|"
-    r"how (?:is|are)(?= .* (?:calculated|computed|worked out|used)\b)|how (?:does|do)(?= .* work\b)|"
+    r"how (?:is|are)(?= .* (?:calculated|computed|worked out|used)\b)|how (?:does|do)(?! (?:i|we|you) )(?= .* work\b)|"
     r"como (?:se (?:calculan?(?! el tamano)|usan?|lee|interpreta)|funcionan?)|para que (?:sirven?|se usan?)|"
     r"define|tell me about|meaning of|que (?:es|son|significa[n]?|quiere decir)|explica(?:me)?|define(?:me)?|"
     r"significado de)(?: (?:an?|the|un|una|el|la|los|las|(?:eso|lo) del?(?: l[oa]s?)?))? (?P<what>[\w /-]{2,60}?)"
@@ -58,6 +58,10 @@ _OF_ITSELF = re.compile(
     r"those|this)(?: mean)?|"
     r"para que sirven?|"
     r"what (?:is|s) (?:it|that) for)\W*"
+)
+_KIND = re.compile(
+    r"\b(?:(?:limit|stop|market|stop[ -]limit|trailing stop) orders?|(?:trailing )?stop loss(?:es)?|"
+    r"orden(?:es)? (?:limit\w*|stop|de mercado|de stop))\b"
 )
 _ITSELF = ("that", "it", "this", "eso", "esto")
 _OF_ONE = re.compile(r"\b(?:my|mis?|your|tus?|its|their|sus?|costs?|fees?|cuestan?|coste|comision|tarifa)\b")
@@ -99,6 +103,18 @@ def asked_term(said: str) -> str:
     match = EXPLAIN.match(said) or EXPLAIN.match(said.rpartition(",")[2])
     what = explained(match) if match else ""
     return "" if _OF_ONE.search(what) else what
+
+
+def another_term(said: str, before: Sequence[str]) -> str:
+    """The term that a text (plain) asks for behind one that was just explained; nothing: it does not."""
+    found = ANOTHER_TERM.match(said) if before and EXPLAIN.match(plain(before[-1])) else None
+    return found["what"] if found else ""
+
+
+def order_kind(said: str) -> str:
+    """The kind of orders that a text (plain) is about: "why would a limit order not fill?"."""
+    kind = _KIND.search(said)
+    return kind[0] if kind else ""
 
 
 def explained(match: re.Match[str]) -> str:

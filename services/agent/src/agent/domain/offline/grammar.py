@@ -230,6 +230,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(earnings? (?:date|day|call|release|report)|next (?:earnings|dividend|results)|report(?:s|ing)? (?:its "
          r"|their )?(?:earnings|results)|publi\w+.{0,20}resultados|present\w+.{0,20}resultados|proxim\w+ (?:resultados|"
          r"dividendo)|"
+         r"(?:earnings|results|dividends?)\b.{0,12}\b(?:coming|upcoming|due|soon)|"
+         r"(?:upcoming|coming) (?:earnings|results)|"
          r"fecha.{0,20}(?:resultados|dividendo))\b|\b(?:when|cuando)\b.*\b(earnings|results|dividend\w*|resultados|"
          r"report\w*)\b",
          about=True),
@@ -238,7 +240,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"price[ -]to[ -]earnings|earnings|eps|"
          r"bpa|revenue|sales(?! (?:order|orders))|turnover|profitable|rentables?|(?<!i )(?<!we )(?:making|makes?|"
          r"made|earning) (?:any )?money(?! on)|"
-         r"ganan? dinero|ventas|factura(?:n|do|cion)?|market cap|margins?|beta|dividend\w*|"
+         r"ganan? dinero|ventas|factura(?:n|do|cion)?|market cap|margins?|beta|dividend\w*|yield|"
          r"fundamentales|beneficios?|ingresos|capitalizacion|margen(?:es)?|valuation|"
          r"(?:gana|earns?)\b.{0,20}\b(?:por accion|(?:per|a) share)|"
          r"valoracion|(?:over|under)valued|(?:sobre|infra)valorad[oa])\b|"

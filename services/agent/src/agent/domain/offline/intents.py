@@ -18,7 +18,7 @@ from agent.domain.offline.person_words import asks_for_person
 from agent.domain.offline.questions import terms
 from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.small_talk import mood, past_greeting, small
-from agent.domain.offline.spoken import one_before
+from agent.domain.offline.spoken import both_before, one_before
 from agent.domain.offline.tool_wishes import both_wishes, listed_by, tool_wish
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import memory_wish, undoes
@@ -54,7 +54,9 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.NOT_YET)
     if mood(said, text) is Intent.WRONGED:
         return Wish(Intent.WRONGED)
-    if _ABOUT_PEOPLE in schemas and talk_words.MOVERS.search(said) and not symbols_in(text):
+    among = listed_by(before[-2:]) == "get_portfolio" or len(both_before(before)) > 1
+    of_those = among and talk_words.OVERALL.fullmatch(said) is not None
+    if _ABOUT_PEOPLE in schemas and talk_words.MOVERS.search(said) and not symbols_in(text) and not of_those:
         return Wish(Intent.UNLISTED)
     found = both_wishes(text, schemas, before) or tool_wish(text, schemas, before)
     if found is not None and found.intent is Intent.UNREAD:
@@ -115,7 +117,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
 def asks_what_this_is(text: str) -> bool:
     """Whether a text asks what the company is or does."""
     bare = talk_words.THIS_PLACE.sub("this", talk_words.YOU_ALL.sub("you", plain(past_greeting(text))))
-    return talk_words.IS_ABOUT.search(bare) is not None and not terms(bare)
+    return talk_words.IS_ABOUT.search(bare) is not None and not talk_words.MEANT.search(bare) and not terms(bare)
 
 
 def after_an_order(before: Sequence[str], offered: Collection[str]) -> bool:

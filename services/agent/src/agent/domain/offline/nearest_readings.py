@@ -11,10 +11,12 @@ from collections.abc import Collection
 from agent.domain.analysis.stretches import Unread, stretches_in
 from agent.domain.claims.lexer import folded
 from agent.domain.offline.common_words import is_common, telling
-from agent.domain.offline.grammar import TABLE
+from agent.domain.offline.grammar import TABLE, ToolPhrase
 from agent.domain.offline.key_words import put_right
-from agent.domain.offline.lexicon import keys_of
+from agent.domain.offline.lexicon import keys_of, words_of
 from agent.domain.offline.slots import SAYS_SIDE
+from agent.domain.offline.talk_words import GROUP
+from agent.domain.offline.tool_words import MINE, OWN
 from agent.domain.text_features import plain, symbols_in, word_set
 from agent.domain.tool_cues import CUES
 from agent.texts import TEXTS
@@ -50,13 +52,31 @@ def nearest_readings(text: str, offered: Collection[str], language: Language, sy
     return [sentences[one].format(symbol=symbol) for one in told if symbol or "{symbol}" not in sentences[one]][:_MOST]
 
 
+def is_of_another(row: ToolPhrase, text: str) -> bool:
+    """Whether a look-up of what was spoken of before, or of oneself, has words that ask for something else: several
+    that it has no place for, or one of another tool."""
+    own = symbols_in(text) or MINE.search(plain(text)) if row.about else OWN.search(plain(text))
+    if row.tool not in LOOK_UPS or own or GROUP.search(plain(text)):
+        return False
+    unread = unread_beside(row.tool, text)
+    return len(unread) > 1 or any(one.search(word) for word in unread for one in CUES.values())
+
+
+def quotes_most(question: str, answer: str) -> bool:
+    """Whether an answer from pages has most telling words of the question, beside those that it names as not found."""
+    words = telling(question)
+    quoted = re.sub(r"[“«][^”»]*[”»]", " ", answer)
+    has = {key for word in words_of(plain(quoted)) for key in keys_of(word)}
+    return not words or 2 * sum(1 for word in words if not has.isdisjoint(keys_of(word))) > len(words)
+
+
 def unread_beside(tool: str, text: str) -> list[str]:
     """The words of a question for a tool that belong to another thing, and are no share, figure, time or courtesy."""
     said, tools = put_right(text), _OF_A_STRETCH if tool in _OF_A_STRETCH else (tool,)
     rows = [row.asks for row in TABLE if row.tool in tools and tool != "get_price"]
     reads = next((row for row in rows if row.match(said)), None)
     untimed = Unread(folded(text))
-    for _ in stretches_in(untimed):
+    for _ in stretches_in(untimed) if tool in (*_OF_A_STRETCH, "get_correlation", "get_price") else ():
         pass
     rest = put_right(untimed.text)
     for one in tools:

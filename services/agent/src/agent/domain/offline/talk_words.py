@@ -51,7 +51,9 @@ BEST = re.compile(
 )
 OVERALL = re.compile(
     r"\W*(?:and|y)\W+(?:overall|in total|altogether|all together|en total|en conjunto|total|"
-    r"(?:the |la |el )?(?:best|worst|biggest|smallest|mejor|peor|mayor|menor)(?: one)?)\W*"
+    r"(?:the |la |el )?(?:best|worst|biggest|smallest|mejor|peor|mayor|menor)(?: one)?)\W*|"
+    r"\W*(?:(?:and|y|which|what|cual|que)\b\W*)+(?:(?:one|is|are|s|es|la|el|that|has|is) )*(?:que )?(?:"
+    r"(?:mas|menos) (?:gana|pierde|sube|baja|vale)|(?:up|down|lost|made|gained|worth) (?:the )?(?:most|least))\W*"
 )
 OPENING = re.compile(
     r"\bbuen[oa]s? (?:dias?|tardes?|noches?)\b|"
@@ -279,6 +281,7 @@ IS_ABOUT = re.compile(
     r"son|empresa|sitio|web|pagina|negocio|haceis|hacen|dedic\w+|ofrec\w+|do)\b|"
     r"^\W*(?:(?:tell me|cuentame|hablame)(?: algo| more| mas)? )?(?:about|sobre|de) (?:you|us|this|nosotros|vosotros)\b"
 )
+MEANT = re.compile(r"\b(?:mean|meant|should i|quier\w+ decir|quisiste decir)\b")
 TAKEN = re.compile(r"\b(?:take|accept|acept\w+|admit\w+|cogeis)\b")
 """What is taken in payment is of the company, whatever is traded."""
 THIS_PLACE = re.compile(r"\b(?:this|est[ae]) (?:place|lugar)\b")

@@ -196,7 +196,8 @@ def _indicators(body: Fields, language: Language) -> str:
 
 def overdone(body: Fields, language: Language) -> str:
     """What people call the RSI of a result: overbought, oversold or neither; "" if it has none."""
-    rsi = cast("Fields", body.get("indicators") or {}).get("RSI")
+    told = cast("Fields", body.get("indicators") or {}).get("RSI")
+    rsi = cast("Fields", told).get("value") if isinstance(told, dict) else told
     if not isinstance(rsi, int | float):
         return ""
     return _say("overbought" if rsi > 70 else "oversold" if rsi < 30 else "neither_overdone", language)

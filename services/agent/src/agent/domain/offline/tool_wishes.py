@@ -19,7 +19,7 @@ from agent.domain.offline.conditions import order_and_condition, waiting
 from agent.domain.offline.grammar import LISTED_BY, TABLE, TAKES_BACK, UNDOES, ToolPhrase
 from agent.domain.offline.key_words import put_right
 from agent.domain.offline.kinds import place_in
-from agent.domain.offline.nearest_readings import LOOK_UPS, unread_beside
+from agent.domain.offline.nearest_readings import LOOK_UPS, is_of_another
 from agent.domain.offline.position_size import as_many, cost_of
 from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.several import alerts_at_each, one_of_several, orders_of_each, protected
@@ -31,7 +31,7 @@ from agent.domain.offline.slots import (
 )
 from agent.domain.offline.small_talk import LONGEST_TALK, small
 from agent.domain.offline.spoken import FAR, both_before, one_before
-from agent.domain.offline.tool_words import OWN, asks, by_share_words, by_words, without_symbols
+from agent.domain.offline.tool_words import MINE, asks, by_share_words, by_words, without_symbols
 from agent.domain.offline.unread import EFFECTS, asked_for, has_effects, unread_change, whole
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.words import decision_in
@@ -93,12 +93,14 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         row = _meant(put_right(own_words))  # what somebody else said orders nothing
     if (
         row is not None
-        and row.tool in LOOK_UPS
-        and not (symbols_in(text) if row.about else OWN.search(plain(text)))
-        and not talk_words.GROUP.search(said)
-        and unread_beside(row.tool, text)
+        and row.about
+        and row.tool in (*LOOK_UPS, "get_price")
+        and not symbols_in(text)
+        and MINE.search(said)
     ):
-        row = None  # of what was spoken of before, or of oneself, only where nothing else may be meant
+        row = _meant(said, alone=True) or row  # what my portfolio is worth is no share's price
+    if row is not None and is_of_another(row, text):
+        row = None
     looks_up = row is not None and row.tool in (*_LOOKED_UP, "get_ohlcv", "get_portfolio")
     if (
         row
@@ -127,8 +129,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and way in (one.way, one.tool)), None)
     short = len(said.split()) <= FEW
-    if row is None and before and short and talk_words.OVERALL.fullmatch(said):
-        row = next((one for one in TABLE if one.tool == "get_portfolio"), row) if _spoke_of(before[-1:]) else row
+    if (row is None or row.tool == "market_snapshot") and before and short and talk_words.OVERALL.fullmatch(said):
+        row = next((one for one in TABLE if one.tool == "get_portfolio"), row) if _spoke_of(before[-2:]) else row
     loose = row is None or row.tool in ("get_portfolio", "market_snapshot")
     if loose and before and short and talk_words.IS_DONE.search(said):
         row = next((one for one in TABLE if one.tool == listed_by(before)), row)
@@ -257,8 +259,6 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     if row.about and not about:
         if row.tool == "create_paper_order" and row.tool not in schemas and not row.way:
             return Wish(Intent.TOOL, withheld=row.tool)
-        if re.search(r"\b(?:my|mis?)\b", said) and (other := _meant(said, alone=True)):
-            return call_of(other, ParsedText(text, said, ()), schemas)  # what my portfolio is worth is no share's price
         if row.tool == "create_paper_order" and row.tool in schemas and not row.way:
             asked = call_of(row, ParsedText(text, said, ()), schemas)
             return asked if asked is not None and "quantity" in asked.calls[0][1] else None
@@ -338,8 +338,9 @@ def _corrected(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
 
 
 def _spoke_of(before: Sequence[str]) -> bool:
-    """Whether the last message was about what is held."""
-    return any((row := _meant(put_right(one))) is not None and row.tool == "get_portfolio" for one in before)
+    """Whether one of these messages was about what is held."""
+    rows = (_meant(put_right(one), alone=MINE.search(plain(one)) is not None) for one in before)
+    return any(row is not None and row.tool == "get_portfolio" for row in rows)
 
 
 def _alert_instead(said: str, earlier: Wish) -> Wish | None:

@@ -17,10 +17,11 @@ _OF_SHARES = (
     "get_news", "fundamentals_events", "get_fundamentals", "get_ohlcv", "market_snapshot", "get_sentiment", "get_price",
 )  # fmt: skip
 """Of a share that the text names."""
-_BESIDE = "doing left now today current overall total llevo queda ahora hoy actual"
+_BESIDE = "doing right left now today current overall total llevo queda ahora hoy actual"
 """Said of any of them."""
 _LEFT_OUT = frozenset(_BESIDE.split())
-OWN = re.compile(r"\b(?:my|i|i ve|we|our|mis?|me|nuestr[oa]s?|tengo|llevo|he|hemos)\b|\bany")
+MINE = re.compile(r"\b(?:my|mis?)\b")
+OWN = re.compile(r"\b(?:pending|pendientes?|my|i|i ve|we|our|mis?|me|nuestr[oa]s?|tengo|llevo|he|hemos)\b|\bany")
 _TELL_ME = re.compile(r"\b(?:me|nos) cuent\w+", re.IGNORECASE)
 """What is told, and no account."""
 _ABLE = re.compile(r"\b(?:can|could|puedo|podria|podemos)\b")

@@ -19,7 +19,7 @@ _READ = re.compile(
     r"(?:have|got)(?= on me))(?: (?:about|of|on|from) me)?|what you (?:know|remember|have stored|have saved)"
     r"(?: (?:about|of) me)|what have i told you|what(?:'s| is) in (?:my|your) memory(?: (?:about|of) me)?|"
     r"(?:(?:show|list)(?: me)? )?(?:my memory|your memory of me|everything you (?:know|remember)(?: about me)?)|"
-    r"(?:que|lo que|todo lo que) (?:recuerdas|sabes|has aprendido|tienes (?:guardado|apuntado|anotado)|guardas|"
+    r"(?:q|k|ke|que|lo que|todo lo que) (?:recuerdas|sabes|has aprendido|tienes (?:guardado|apuntado|anotado)|guardas|"
     r"has guardado|te acuerdas|te he (?:contado|dicho))(?: (?:de|sobre|acerca de) (?:mi persona|mi))?|mi memoria|"
     r"que informacion (?:tienes|guardas) (?:de|sobre) mi)(?: by now| so far| hasta ahora)?(?:,? (?:please|por favor))?"
 )
