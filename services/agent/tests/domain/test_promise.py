@@ -134,5 +134,5 @@ def test_what_is_not_done_is_no_promise(text: str) -> None:
 def test_what_the_agent_forgot_by_itself_may_be_told_by_the_model(forgotten: str, broken: bool) -> None:
     result = f'{{"success": true, "data": {{"forgotten": {forgotten}}}}}'
     call = TurnCall("c1", FORGET, '{"about": "I smoke"}', result=result)
-    journal = Journal("t1", 1, started_at=0.0, deadline=0.0, steps=(TurnStep((call,), provider=RULES),))
+    journal = Journal("t1", 1, started_at=0.0, deadline=0.0, steps=(TurnStep(1, "", (call,), provider=RULES),))
     assert is_broken("I have forgotten that you smoke. You live in York.", journal, ("forget", "remember")) is broken
