@@ -196,3 +196,16 @@ async def test_a_conversation_too_large_for_one_message_is_cut_at_its_old_end(se
         assert 5 < len(kept) < 40
         assert found.conversation.omitted == 40 - len(kept)
         assert len(found.to_json()) < 700_000
+
+
+async def test_what_was_said_a_moment_ago_answers_a_question_about_oneself(servers: Servers) -> None:
+    async with replica(servers, context_part=15) as one:
+        await Outside().serve(one)
+        writer = Writer(one.client)
+        for city in ("Lima", "Quito", "Oslo"):
+            told = await writer.visitor(f"I live in {city}", user="ana", role="user")
+            await writer.assistant("Noted.", told)
+            seq = await writer.visitor("Where do I live?", user="ana", role="user")
+            found = await context(one, writer, seq, "Where do I live?")
+            assert found.memory is not None
+            assert found.memory.answering == [f"I live in {city}"]

@@ -2,7 +2,9 @@
 
 import pytest
 
-from agent.domain.promise import promised
+from agent.domain.promise import is_broken, promised
+from agent.domain.shortcuts.steps import FORGET, RULES
+from agent.domain.turn.journal import Journal, TurnCall, TurnStep
 
 
 @pytest.mark.parametrize(
@@ -126,3 +128,11 @@ def test_done_speaks_of_the_memory_only_where_nothing_else_was_tried(text: str) 
 def test_what_is_not_done_is_no_promise(text: str) -> None:
     assert not promised(text)
     assert not promised(text, only_failed="watchlist" not in text)
+
+
+@pytest.mark.parametrize(("forgotten", "broken"), [('["I smoke"]', False), ("[]", True)])
+def test_what_the_agent_forgot_by_itself_may_be_told_by_the_model(forgotten: str, broken: bool) -> None:
+    result = f'{{"success": true, "data": {{"forgotten": {forgotten}}}}}'
+    call = TurnCall("c1", FORGET, '{"about": "I smoke"}', result=result)
+    journal = Journal("t1", 1, started_at=0.0, deadline=0.0, steps=(TurnStep(1, "", (call,), provider=RULES),))
+    assert is_broken("I have forgotten that you smoke. You live in York.", journal, ("forget", "remember")) is broken

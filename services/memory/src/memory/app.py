@@ -252,7 +252,7 @@ class MemoryReplica:
         )
         # A context reads twice within two parts' time, and the summary in between may take one of them.
         hasty = history_reader(patience=settings.context_part / 4)
-        contexts.serve(deps, memories, hasty, short_term, knowledge.searcher.ask)
+        contexts.serve(deps, memories, learner, hasty, short_term, knowledge.searcher.ask)
         drops = (windows.drop, cached_windows.drop, projection.drop, searching.drop, inbox_search.drop)
         cache = CacheErasure(service.nats, self._redis, drops)
         erasing = erasure.serve(

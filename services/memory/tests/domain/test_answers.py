@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.domain.answers import facts_that_answer
+from memory.domain.answers import asks_of_oneself, facts_that_answer
 
 ENGLISH = [
     "I just moved to Austin", "I work as a nurse", "I have two kids", "I bought 10 AAPL at 150",
@@ -70,3 +70,16 @@ def test_both_of_two_that_are_true_are_told() -> None:
     both = ["vivo en Madrid en invierno", "vivo en Cádiz en verano"]
     assert facts_that_answer(both, "¿Dónde vivo?") == both
     assert facts_that_answer(both, "¿Dónde vivo en verano?") == both[1:]
+
+
+def test_a_question_beside_other_sentences_is_answered() -> None:
+    facts = ["I live in York", "I take no sugar"]
+    assert facts_that_answer(facts, "Forget that I take no sugar. And where do I live?") == facts[:1]
+    assert facts_that_answer(facts, "I live in York. Buy it where I live.") == []
+
+
+def test_who_asks_of_themselves_is_told_apart_from_who_tells() -> None:
+    assert asks_of_oneself("where do I live?")
+    assert asks_of_oneself("Thanks. What is my dog's name?")
+    assert not asks_of_oneself("I live in York.")
+    assert not asks_of_oneself("What is AAPL trading at?")

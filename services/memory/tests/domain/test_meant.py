@@ -7,7 +7,7 @@ import pytest
 from contracts.memory_rpc import LongTermMemory, Superseded, fact_id
 from memory.domain.fact_changes import NotMeantError, forget
 from memory.domain.forgotten import is_forgotten
-from memory.domain.meant import meant
+from memory.domain.meant import facts_meant, meant
 from memory.domain.remembered import Remembered, corrected
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -144,3 +144,7 @@ def test_that_means_what_was_said_before_it() -> None:
     assert after.state.memory.user_notes == ["I have a dog"]
     with pytest.raises(NotMeantError):
         forget(state, "that", NOW, before="How is IBM?")
+
+
+def test_a_place_that_no_fact_names_is_asked_about_whatever_else_its_name_means() -> None:
+    assert facts_meant(["I live in York"], "I live on Mars") == ((), ("I live in York",))

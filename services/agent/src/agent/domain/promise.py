@@ -6,12 +6,16 @@ is kept only for this answer."""
 import json
 import re
 from collections.abc import Collection
+from typing import Any
 
+from agent.domain.shortcuts import steps
 from agent.domain.text_features import plain
 from agent.domain.turn.journal import Journal, TurnCall
 
 REMEMBER, FORGET, UPDATE = "remember", "forget", "update_memory"
 MEMORY_TOOLS = frozenset((REMEMBER, FORGET, UPDATE))
+_OWN = {steps.REMEMBER: REMEMBER, steps.FORGET: FORGET}
+"""What the agent does by itself, as the tool of which it is an equal."""
 _SENTENCE = re.compile(r"(?<=[.!?\n;])\s+")
 _FULL = tuple(
     (re.compile(rf"\b{short}\b"), full)
@@ -112,17 +116,28 @@ def without_promises(text: str, journal: Journal, offered: Collection[str]) -> s
 
 
 def _is_broken(sentence: str, journal: Journal, offered: Collection[str]) -> bool:
-    rounds = [[call for call in step.calls if call.tool in MEMORY_TOOLS] for step in journal.steps]
-    only_failed = bool(journal.calls) and all(one.tool in MEMORY_TOOLS and not _succeeded(one) for one in journal.calls)
+    rounds = [[call for call in step.calls if _tool_of(call) in MEMORY_TOOLS] for step in journal.steps]
+    only_failed = bool(journal.calls) and all(
+        _tool_of(one) in MEMORY_TOOLS and not _succeeded(one) for one in journal.calls
+    )
     kept_by = promised(sentence, only_failed=only_failed)
-    last = next((calls for one in reversed(rounds) if (calls := [call for call in one if call.tool in kept_by])), None)
+    last = next(
+        (calls for one in reversed(rounds) if (calls := [call for call in one if _tool_of(call) in kept_by])), None
+    )
     if last is None:
         return any(tool in offered for tool in kept_by - {UPDATE})
     return not any(map(_succeeded, last))
 
 
 def _succeeded(call: TurnCall) -> bool:
-    return call.result is not None and bool(json.loads(call.result).get("success"))
+    result: dict[str, Any] = json.loads(call.result) if call.result is not None else {}
+    found: dict[str, Any] = result.get("data") or {}
+    nothing = call.tool == steps.FORGET and not (found.get("forgotten") or found.get("everything"))
+    return bool(result.get("success")) and not nothing
+
+
+def _tool_of(call: TurnCall) -> str:
+    return _OWN.get(call.tool, call.tool)
 
 
 def promised(sentence: str, *, only_failed: bool = False) -> frozenset[str]:

@@ -23,7 +23,8 @@ from agent.domain.pictures import TOKENS, Picture, PictureSupport, fitting_pictu
 from agent.domain.providers import window_of
 from agent.domain.sent_files import ReadFile, files_of, only_files
 from agent.domain.shortcuts.answers import meant_answers, of_a_list, own_answer, undone
-from agent.domain.shortcuts.steps import finished, own_step, said, step
+from agent.domain.shortcuts.memory_words import memory_requests
+from agent.domain.shortcuts.steps import READ, finished, next_step, own_step, rest_of, said, step
 from agent.domain.tool_choice import chosen_tools
 from agent.domain.tool_results import searches
 from agent.domain.turn.effects import CallModel, RunCalls
@@ -158,14 +159,17 @@ class TurnInputs:
         if seen.requester.role != "user" or seen.requester.user is None:
             return None
         done = finished(effect.journal)
-        if done:
-            answer = own_answer(done, seen.requester.language)
-            return said(answer) if answer else None
-        if effect.journal.iterations or effect.last:
+        if (effect.journal.iterations or effect.last) and not done:
             return None
         history = await asyncio.shield(self.begin(effect.view.seq))
-        self.inputs = Inputs(seen, history)
         text = _joined(history.unanswered(effect.view.basis))
+        if done:
+            more = None if effect.last else next_step(text, done)
+            answer = own_answer(done, seen.requester.language, of_several=memory_requests(text) is not None)
+            # What else was asked is for the model, which is told what was done.
+            due = rest_of(text) and all(one.tool != READ for one in done)
+            return more or (said(answer) if answer and not due else None)
+        self.inputs = Inputs(seen, history)
         told = history.settled(effect.view.basis)
         answers = [one.text for one in reversed(told) if one.mine] if told and told[-1].mine else []
         answers = meant_answers(answers, [one.text for one in reversed(told) if not one.mine])

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,7 +20,7 @@ from memory.adapters.tool_catalogue import ToolCatalogue
 from memory.application.conversation_context import PastConversations
 from memory.application.memories import Memories
 from memory.application.parts import Parts
-from memory.domain.answers import facts_that_answer
+from memory.domain.answers import asks_of_oneself, facts_that_answer
 from memory.domain.forgotten import without_forgotten
 from memory.domain.mentions import mentioned
 from memory.domain.relevance import candidates, relevant
@@ -59,6 +60,7 @@ class ContextBuilder:
         clock: Clock,
         seconds: float,
         knowledge: PassageSearch,
+        caught_up: Callable[[], Coroutine[Any, Any, None]],
     ) -> None:
         self._memories = memories
         self._conversations = conversations
@@ -68,6 +70,7 @@ class ContextBuilder:
         self._clock = clock
         self._seconds = seconds
         self._knowledge = knowledge
+        self._caught_up = caught_up
 
     async def build(self, asked: context_rpc.ContextRequest) -> context_rpc.FullContext:
         """The context; missing parts are named in it. It takes at most twice a part's deadline."""
@@ -75,7 +78,7 @@ class ContextBuilder:
             return await self._untraded(asked)
         company, user = asked.company_id, asked.user_id
         parts = Parts(part(self._seconds))
-        remembering = parts.start("memory", self._memories.held(company, user))
+        remembering = parts.start("memory", self._remembered(asked), waits=asks_of_oneself(asked.text))
         holdings = parts.start("portfolio", self._holdings(company, user))
         tools = parts.start(
             "system.availableTools", self._tools.offered(company, asked.role, asked.plan, asked.language or "es")
@@ -113,9 +116,9 @@ class ContextBuilder:
 
     async def _untraded(self, asked: context_rpc.ContextRequest) -> context_rpc.FullContext:
         """The context of a company without trading."""
-        company, user = asked.company_id, asked.user_id
+        company = asked.company_id
         parts = Parts(part(self._seconds))
-        remembering = parts.start("memory", self._memories.held(company, user))
+        remembering = parts.start("memory", self._remembered(asked), waits=asks_of_oneself(asked.text))
         tools = parts.start(
             "system.availableTools", self._tools.offered(company, asked.role, asked.plan, asked.language or "es")
         )
@@ -133,6 +136,14 @@ class ContextBuilder:
             knowledge=said.result() if said else None,
             missing=parts.missing,
         )
+
+    async def _remembered(self, asked: context_rpc.ContextRequest) -> Remembered:
+        """What is remembered of the user; for a question about themselves, with what they said a moment ago."""
+        if asks_of_oneself(asked.text):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._seconds):
+                    await self._caught_up()
+        return await self._memories.held(asked.company_id, asked.user_id)
 
     async def _holdings(self, company: str, user: str) -> "_HeldContext":
         held = await self._market.holdings(company, user)

@@ -43,18 +43,37 @@ _ASKING = re.compile(
     r"^\W*(?:(?:and|y|so|tell me|dime|in|at|on|for|a|de|en|con|para|desde|hasta|until|from) )*"
     r"(?:where|who|what|how|when|which|donde|quien|que|como|cuando|cual|cuant[oa]s?)\b(?: (?:day|time|dia|hora)\b)?"
 )
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _WHETHER = re.compile(r"^\W*(?:(?:do|did|am|have|was|had) i|no \w+[oei]|\w+[oei])\b[^?]*\?")
 
 
-def facts_that_answer(facts: Sequence[str], question: str) -> list[str]:
-    """The facts, at most `MOST`, that tell what a question asks; none, if it asks for something else."""
+def facts_that_answer(facts: Sequence[str], message: str) -> list[str]:
+    """The facts, at most `MOST`, that tell what a message asks; none, if it asks for something else."""
+    each = (_that_answer(facts, one) for one in _questions(message))
+    return next(filter(None, each), list[str]())
+
+
+def asks_of_oneself(message: str) -> bool:
+    """Whether facts about who writes it may answer a message."""
+    return bool(_questions(message))
+
+
+def _questions(message: str) -> list[str]:
+    """The questions of a message that are about who asks: of one sentence with or without its mark, of several those
+    with it."""
+    several = [one for one in _SENTENCE.split(message) if one.strip()]
+    asked = several if len(several) < 2 else [one for one in several if "?" in one]
+    return [
+        one
+        for one in asked
+        if (_ASKING.match(plain(one)) or _WHETHER.match(plain(one)))
+        and _OWN.search(one.lower())
+        and not _NOT_OF_FACTS.search(plain(one))
+    ]
+
+
+def _that_answer(facts: Sequence[str], question: str) -> list[str]:
     bare = plain(question)
-    if (
-        not (_ASKING.match(bare) or _WHETHER.match(bare))
-        or not _OWN.search(question.lower())
-        or _NOT_OF_FACTS.search(bare)
-    ):
-        return []
     symbols = frozenset(map(concept, words(plain(" ".join(mentioned(question))))))
     asked = LIVING.sub("job", _ASKING.sub("", bare, count=1))
     people = content(asked) & _PEOPLE

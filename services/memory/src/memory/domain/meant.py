@@ -145,7 +145,8 @@ def part_meant(fact: str, about: str) -> tuple[str, str]:
 
 def _only_says_what_kind(bare: str, fact: str) -> bool:
     """Whether the words say nothing that a fact of their kind does not: Paris is none of who lives in Cusco."""
-    return all(facets(one) or not (telling := telling_of(one)) or _share(telling, fact) for one in words(bare))
+    kind = facets(fact)
+    return all(facets(one) & kind or not (telling := telling_of(one)) or _share(telling, fact) for one in words(bare))
 
 
 def _is_torn(named: Sequence[str], bare: str) -> bool:

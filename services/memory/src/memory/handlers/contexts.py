@@ -15,6 +15,7 @@ from memory.application.activity import Activity
 from memory.application.contexts import ContextBuilder, PassageSearch
 from memory.application.conversation_context import PastConversations
 from memory.application.history import HistoryReader
+from memory.application.learner import Learner
 from memory.application.memories import Memories
 from memory.deps import Deps
 from memory.domain.short_term import UserActivity
@@ -40,7 +41,12 @@ async def decide(activity: Activity, fact: TakenFact[ActionDecided]) -> Ack | De
 
 
 def serve(
-    deps: Deps, memories: Memories, histories: HistoryReader, short_term: RedisShortTerm, knowledge: PassageSearch
+    deps: Deps,
+    memories: Memories,
+    learner: Learner,
+    histories: HistoryReader,
+    short_term: RedisShortTerm,
+    knowledge: PassageSearch,
 ) -> None:
     """Serves what memory supplies for a customer's turn."""
     service, database, clock = deps.service, deps.asked, deps.clock
@@ -61,6 +67,7 @@ def serve(
         clock=clock,
         seconds=deps.settings.context_part,
         knowledge=knowledge,
+        caught_up=learner.caught_up,
     )
 
     async def save_summary(request: context_rpc.SummarySaveRequest) -> context_rpc.SummarySaved:

@@ -48,8 +48,10 @@ from agent.domain.offline.steps import SayText, UseTools, step_of
 from agent.domain.offline.talk_words import BEST, GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, TAKEN, UNLISTED, WHETHER
 from agent.domain.offline.tool_words import OWN, asks
 from agent.domain.offline.wishes import Intent, Wish
-from agent.domain.shortcuts.steps import FORGET
+from agent.domain.shortcuts.answers import own_answer
+from agent.domain.shortcuts.steps import FORGET, REMEMBER, rest_of
 from agent.domain.text_features import decision_words, language_of, plain, symbols_in
+from agent.domain.turn.journal import TurnCall
 from contracts.company import CompanyConfig
 from contracts.events.chat import MAX_TEXT
 from contracts.knowledge import KnowledgeFound
@@ -99,9 +101,10 @@ def respond(
     results, missed = _results(after), any(map(is_unknown, said))
     accepts = bool(said) and offers_person(said[-1]) and decision_words(question)
     handed = any(tool == HAND_OFF for tool, _, _ in results)
-    # What the rules forgot they have told of, and after a hand-over nobody has come: what else was asked is still due.
-    results = [one for one in results if one[0] not in (FORGET, HAND_OFF)]
-    question = beside_the_wish(question) if handed else question
+    # After what memory was asked for, or a hand-over to which nobody has come, what else was asked is still due.
+    done = own_answer(_own_calls(after), language, of_several=bool(rest_of(question)))
+    results = [one for one in results if one[0] not in (FORGET, REMEMBER, HAND_OFF)]
+    question = beside_the_wish(question) if handed else (done and rest_of(question)) or question
     question, wish = _wish_of(question, before, said[-1] if said else "", offered, market, trades=trades)
     if accepts:
         wish = Wish(Intent.HANDOFF)
@@ -179,6 +182,7 @@ def respond(
     text = f"{response.text}\n{one_at_a_time(wish.later, language)}" if wish.later else response.text
     if foreign and (is_unknown(text) or _CITED.search(text)):
         text = not_understood("" if is_unknown(text) else text, language)
+    text = f"{done}\n\n{text}" if done else text
     # Markdown takes a line right behind a list for a part of its last item.
     text = re.sub(r"(?m)^(- .*)\n(?=[^\s-])", r"\1\n\n", text)
     if introduced or _has_said(messages):
@@ -349,6 +353,21 @@ def _results(messages: Sequence[Mapping[str, Any]]) -> list[_Result]:
         if message["role"] == "tool" and message["tool_call_id"] in calls:
             results.append((*calls[message["tool_call_id"]], _body(str(message["content"]))))
     return results
+
+
+def _own_calls(messages: Sequence[Mapping[str, Any]]) -> list[TurnCall]:
+    """What the agent did by itself in this turn, each with its result."""
+    asked = {call["id"]: call["function"] for message in messages for call in message.get("tool_calls") or ()}
+    told = {message["tool_call_id"]: str(message["content"]) for message in messages if message["role"] == "tool"}
+    return [
+        TurnCall(call_id, one["name"], one["arguments"], result=_as_result(_body(told[call_id])))
+        for call_id, one in asked.items()
+        if one["name"] in (FORGET, REMEMBER) and call_id in told
+    ]
+
+
+def _as_result(body: Mapping[str, Any]) -> str:
+    return json.dumps({"success": "error" not in body, "data": body, "error": body.get("error")})
 
 
 def _body(content: str) -> dict[str, Any]:

@@ -23,11 +23,10 @@ MOST_NAMED = 5
 """Facts among which somebody chooses."""
 
 
-def own_answer(calls: Sequence[TurnCall], language: Language) -> str | None:
+def own_answer(calls: Sequence[TurnCall], language: Language, *, of_several: bool = False) -> str | None:
     """The answer after the settled calls of a step; None: nothing that the user meant was found, and the model
-    continues."""
-    texts = [_one(call, language) for call in calls]
-    told = [text for text in texts if text]
+    continues. `of_several`: they are several requests, or one beside other words; each is told of."""
+    told = [text for call in calls if (text := _one(call, language) or (of_several and _not_found(call, language)))]
     return "\n".join(dict.fromkeys(told)) if told else None
 
 
@@ -109,6 +108,11 @@ def _undone(text: str, answer: str, language: Language, *, later: bool) -> Model
                 return said(TEXTS["step.gone"].said_in(language))
             return step(*((REMEMBER, {"note": one}) for one in notes))
     return None
+
+
+def _not_found(call: TurnCall, language: Language) -> str:
+    quoted = "{}".join(TEXTS["step.quotes"].said_in(language)).format(json.loads(call.arguments).get("about") or "")
+    return TEXTS["step.not_found"].said_in(language).format(what=quoted)
 
 
 def _one(call: TurnCall, language: Language) -> str | None:

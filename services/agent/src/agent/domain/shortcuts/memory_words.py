@@ -120,6 +120,15 @@ _ACTS = re.compile(
     r"\b(?:buy|sell|orders?|alerts?|watch ?list|cancel|compra\w*|vend\w+|orden(?:es)?|alertas?|avisame|notify|lista|"
     r"cancela\w*)\b"
 )
+_PART = re.compile(
+    rf"(?<=[.!?;])\s+|,?\s+(?:and|y)(?: then| also| luego| tambi[eé]n)?\s+(?={FORGETTING}\b|"
+    r"(?:remember|recuerda(?:me)?|keep in mind|ten en cuenta|anota) (?:that|que)\b|(?:tell|show|give) me\b|"
+    r"(?:buy|sell|compra|vende) \d|(?:dime|mu[eé]strame|dame)\b|"
+    r"(?:what|where|how|when|who)(?:'s| is| are| do| does| did| was| much| many)\b|¿)",
+    re.I,
+)
+"""Between two requests of one message."""
+_GOES_ON = re.compile(r"^\W*(?:(?:and|also|then|besides|y|tambi[eé]n|adem[aá]s|luego)\b[, ]*)+", re.I)
 _NOTHING = frozenset(("it", "this", "that", "lo", "eso", "esto", "me", "everything", "all", "todo"))
 
 
@@ -129,6 +138,14 @@ class MemoryWish:
 
     kind: Literal["read", "forget", "forget_all", "remember"]
     about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRequests:
+    """What a message of several requests asks of memory, and `rest`: its other words."""
+
+    wishes: tuple[MemoryWish, ...]
+    rest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +205,28 @@ def undoes(text: str, *, forgotten: bool = False, later: bool = False) -> bool:
 def acts(text: str) -> bool:
     """Whether a text speaks of an order, an alert or a list: what is taken back afterwards may be that."""
     return bool(_ACTS.search(plain(text)))
+
+
+def memory_requests(text: str) -> MemoryRequests | None:
+    """Reads a message part by part: "Forget that I smoke. And where do I live?" None: no part of several asks to forget
+    or to remember something. A message with quotation marks may tell what others say."""
+    parts = [part.strip() for part in _PART.split(" ".join(text.split())) if part.strip()]
+    if len(text) > LONGEST or len(parts) < 2 or re.search(r"[\"“”«»]", text):
+        return None
+    wishes: list[MemoryWish] = []
+    rest: list[str] = []
+    for part in parts:
+        wish = memory_wish(_GOES_ON.sub("", part))
+        if wish is None or wish.kind == "read" or _NO_MEMORY.search(plain(wish.about)) or _is_sweeping(wish, part):
+            rest.append(part)
+        else:
+            wishes.append(wish)
+    return MemoryRequests(tuple(wishes), _GOES_ON.sub("", " ".join(rest))) if wishes else None
+
+
+def _is_sweeping(wish: MemoryWish, part: str) -> bool:
+    """Whether "forget everything" may be about what stands beside it."""
+    return wish.kind == "forget_all" and not _ABOUT_ME.search(plain(part))
 
 
 def memory_wish(text: str) -> MemoryWish | None:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from agent.domain.shortcuts.memory_words import memory_wish
+from agent.domain.shortcuts.memory_words import MemoryWish, memory_requests, memory_wish
 from agent.domain.shortcuts.shown_actions import ShownAction
 from agent.domain.shortcuts.words import about_an_order, verdict_in
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, TurnCall, TurnStep
@@ -51,14 +51,31 @@ def own_step(text: str, asked: Sequence[ShownAction], *, trades: bool = True) ->
     decision = about_an_order(text) if trades else None
     if decision is not None:
         return step((DECIDE, {"decision": decision}))
+    if (several := memory_requests(text)) is not None:
+        return step(*map(_call_of, several.wishes))
     wish = memory_wish(text)
-    if wish is None:
-        return None
+    return step(_call_of(wish)) if wish is not None else None
+
+
+def next_step(text: str, done: Sequence[TurnCall]) -> ModelAnswer | None:
+    """The step for what is left of the user's words once these calls are settled: what is remembered is read only after
+    something was forgotten."""
+    wish = memory_wish(rest_of(text))
+    return step((READ, {})) if wish and wish.kind == "read" and all(one.tool != READ for one in done) else None
+
+
+def rest_of(text: str) -> str:
+    """What else the user's words ask for beside what they ask of memory; nothing, if they are one request."""
+    several = memory_requests(text)
+    return several.rest if several is not None else ""
+
+
+def _call_of(wish: MemoryWish) -> tuple[str, dict[str, Any]]:
     if wish.kind == "read":
-        return step((READ, {}))
+        return READ, {}
     if wish.kind == "remember":
-        return step((REMEMBER, {"note": wish.about}))
-    return step((FORGET, {"about": wish.about} if wish.kind == "forget" else {"everything": True}))
+        return REMEMBER, {"note": wish.about}
+    return FORGET, {"about": wish.about} if wish.kind == "forget" else {"everything": True}
 
 
 def is_own(step: TurnStep) -> bool:
@@ -72,9 +89,8 @@ def own_calls(journal: Journal) -> list[TurnCall]:
 
 
 def finished(journal: Journal) -> list[TurnCall]:
-    """The calls of this turn's own step, once they are settled."""
-    mine = [step for step in journal.steps if is_own(step) and step.basis == journal.basis]
-    return list(mine[-1].calls) if mine else []
+    """The calls of this turn's own steps, once they are settled."""
+    return [call for step in journal.steps if is_own(step) and step.basis == journal.basis for call in step.calls]
 
 
 def said(text: str) -> ModelAnswer:
