@@ -17,13 +17,13 @@ from memory.domain.forgotten import is_forgotten
 from memory.domain.lesson import about_memory, told_elsewhere
 from memory.domain.long_term.asked_notes import notes_in
 from memory.domain.long_term.concepts import plain
-from memory.domain.long_term.own_words import speaks_of_oneself
+from memory.domain.long_term.own_words import is_passing, speaks_of_oneself
 from memory.domain.long_term.plain_facts import clauses, is_order
 from memory.domain.long_term.speech import meant, statements, unquoted
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import fitting
 from memory.domain.remembered import LONGEST, Remembered
-from memory.domain.statements import adding, ending, is_passing, kept, preferences_in
+from memory.domain.statements import adding, ending, kept, preferences_in
 
 BEFORE = 120
 """Characters before a statement that may say what it is about."""

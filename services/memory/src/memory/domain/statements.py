@@ -26,7 +26,7 @@ from memory.domain.long_term.asked_notes import notes_in
 from memory.domain.long_term.attributes import changing
 from memory.domain.long_term.concepts import content, plain
 from memory.domain.long_term.endings import endings
-from memory.domain.long_term.own_words import IS_MINE, is_of_the_moment, speaks_of_oneself
+from memory.domain.long_term.own_words import IS_MINE, is_of_the_moment, is_passing, speaks_of_oneself
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact
 from memory.domain.long_term.speech import meant, statements, unquoted
 from memory.domain.long_term.standing_orders import is_standing_order
@@ -45,12 +45,6 @@ _PREFERENCE = re.compile(
     r"(?:ya )?no )?(?:prefiero|odio|detesto|adoro)\b|(?:a m[ií] )?(?:ahora |no )?(?:me gustan?|me encantan?)\b|"
     r"siempre\b)"
     r"(?:[^.!?\n;]|[.](?=\d)){2,300})",
-    re.I,
-)
-_PASSING = re.compile(
-    r"\b(?:prefer|prefiero|rather|like|love|gusta|encanta) (?:to )?(?:see|know|hear|it|that|this|verlo|ver|saber|your|"
-    r"tu|eso|esto|la idea|the idea|how|c[oó]mo|lo que|que me (?!mand|envi|escrib|habl|trat|llam|avis|expli|"
-    r"contest|respond))",
     re.I,
 )
 _FIELDS = (("user_notes", "userNotes"), ("preferences", "preferences"), ("older_notes", "olderNotes"))
@@ -174,11 +168,6 @@ def kept(memory: LongTermMemory) -> list[str]:
 def preferences_in(text: str) -> list[str]:
     """What the text states as preferences, in its own words."""
     return [one for match in _PREFERENCE.finditer(text) if not _tells_nothing(one := match[1].strip(" ,"))]
-
-
-def is_passing(text: str) -> bool:
-    """Whether it says what is wanted for the moment: "I'd prefer to see it"."""
-    return bool(_PASSING.search(text))
 
 
 def _tells_nothing(text: str) -> bool:

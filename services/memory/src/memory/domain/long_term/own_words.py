@@ -89,12 +89,23 @@ _POINTS = frozenset(
     )
 )
 """What points to something in the chat, and what people do with it."""
+_PASSING = re.compile(
+    r"\b(?:prefer|prefiero|rather|like|love|gusta|encanta) (?:to )?(?:see|know|hear|it|that|this|verlo|ver|saber|your|"
+    r"tu|eso|esto|la idea|the idea|how|c[oó]mo|lo que|que me (?!mand|envi|escrib|habl|trat|llam|avis|expli|"
+    r"contest|respond))",
+    re.I,
+)
 _TROUBLE = re.compile(
     r"\b(?:passwords?|contrasenas?|(?:charged|cobrado|billed) (?:me )?(?:twice|again|dos veces|de mas)|"
     r"(?:card|payment|tarjeta|pago) (?:was|got|is|ha sido|fue|esta) (?:declined|rejected|refused|rechazad[oa])|"
     r"log(?:ged)? (?:in|out)|iniciar sesion|cobrado dos veces)\b"
 )
 """Trouble with the service, which is not what somebody is like."""
+
+
+def is_passing(text: str) -> bool:
+    """Whether it says what is wanted for the moment: "I'd prefer to see it"."""
+    return bool(_PASSING.search(text))
 
 
 def is_of_the_moment(statement: str) -> bool:
