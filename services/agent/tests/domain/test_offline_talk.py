@@ -149,6 +149,7 @@ TALK: dict[Intent, list[str]] = {
         "can I cancel my appointment?",
         "do you take my insurance?",
         "is there parking?",
+        "is sales@acme.com yours?",
         "quiero cancelar mi suscripción",
     ],
     Intent.ABOUT: ["what is this?", "¿qué es esto exactamente?", "what do you do here?", "¿quiénes son ustedes?"],
