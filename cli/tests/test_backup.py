@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
+import sys
 from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
@@ -33,7 +35,7 @@ from runtime.stores.file_store import FileMetadata, FileStore, read_whole
 from runtime.stores.folder_store import FolderStore
 from runtime.stores.mongo import Database
 from runtime.stores.store_format import FORMAT, check_format
-from runtime.testing.servers import MongoDatabase, NatsServer, run_nats_server
+from runtime.testing.servers import MongoDatabase, NatsServer, eventually, run_nats_server
 
 SUBJECT = "chat.demo.c1.message.visitor.v1"
 
@@ -175,6 +177,19 @@ async def test_a_backup_that_fails_leaves_an_empty_directory_and_can_be_tried_ag
     assert list(place.iterdir()) == []
     await backup(replace(nowhere, nats=nats_server.url), None, place, lambda _: None)
     assert (await read(place))["streams"]["CHAT"]
+
+
+async def test_a_backup_that_is_told_to_end_leaves_an_empty_directory(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    async with await asyncio.start_server(lambda _, __: None, "127.0.0.1", 0) as silent:
+        url = f"mongodb://127.0.0.1:{silent.sockets[0].getsockname()[1]}"
+        command = [sys.executable, "-m", "nexus_cli", "backup", str(copy), "--data", str(tmp_path / "none")]
+        named = {"NEXUS_NATS_URL": "nats://127.0.0.1:9", "NEXUS_MONGODB_URL": url}
+        asked = await asyncio.create_subprocess_exec(*command, env=os.environ | named, cwd=tmp_path)
+        await eventually(lambda: (copy / "settings").is_dir(), 60)
+        asked.terminate()
+        assert await asyncio.wait_for(asked.wait(), 30) == 130
+    assert list(copy.iterdir()) == []
 
 
 def test_the_secrets_of_a_restore_that_failed_are_gone_and_it_can_be_tried_again(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 from importlib.metadata import version
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -52,6 +54,13 @@ def nexus(
     ] = False,
 ) -> None:
     """Nexus: the local stack, and what one can ask of it."""
+    # Told to end, every command ends as on Ctrl-C: with what it has started, and without leaving half of anything.
+    signal.signal(signal.SIGTERM, _as_ctrl_c)
+
+
+def _as_ctrl_c(_number: int, frame: FrameType | None) -> None:
+    on_ctrl_c = signal.getsignal(signal.SIGINT)
+    (on_ctrl_c if callable(on_ctrl_c) else signal.default_int_handler)(signal.SIGINT, frame)
 
 
 for command in (

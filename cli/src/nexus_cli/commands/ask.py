@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import os
-import signal
 import sys
 from collections.abc import AsyncGenerator, Callable, Generator
 from pathlib import Path
@@ -61,8 +60,6 @@ def ask(
         misuse(f"--chart writes SVG: name the file {chart.with_suffix(_SVG)}")
     if chart is not None and not os.access(chart.parent, os.W_OK):
         misuse(f"--chart cannot write into {chart.parent}: name a directory that is there and yours")
-    # Told to end, it ends as on Ctrl-C: with everything that it has started.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with _progress() as tell:
             record, series = asyncio.run(_asked(data, query, names, use_llm, chart is not None or not as_json, tell))

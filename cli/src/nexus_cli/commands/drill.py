@@ -59,7 +59,6 @@ def drill(
     plan = DrillPlan(minutes, seed, visitors, faults or MANY, company, kinds, frozenset(process or ()))
     # asyncio hears Ctrl-C only where nobody has set it aside, as a shell does for what runs in the background.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, _as_ctrl_c)
     try:
         report = asyncio.run(_there(plan, data) if running else _drill_new_stack(plan))
     except StackError as error:
@@ -67,10 +66,6 @@ def drill(
     print(json.dumps(report.as_json()) if as_json else report.as_text())
     if any(report.figures.values()):
         raise typer.Exit(1)
-
-
-def _as_ctrl_c(_number: int, _frame: object) -> None:
-    signal.raise_signal(signal.SIGINT)
 
 
 async def _drill_new_stack(plan: DrillPlan) -> DrillReport:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import json
-import signal
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -71,8 +70,6 @@ def _run(directory: Path | None, model: str | None, repeat: int, *, as_json: boo
     from runtime.errors import RuntimeLibraryError
 
     started = time.perf_counter()
-    # Told to end, it ends as on Ctrl-C: with everything that it has started.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         found = read_cases(directory or own_cases())
         done = asyncio.run(_tried(found, chosen_models(model), repeat))
@@ -151,7 +148,6 @@ def conversations(
     from nexus_cli.stack.errors import StackError
     from runtime.errors import RuntimeLibraryError
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         cases = read_conversations(path or own_conversations())
         done = asyncio.run(_tried(cases, chosen_models(model), 1))
