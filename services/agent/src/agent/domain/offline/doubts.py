@@ -110,11 +110,9 @@ def doubts(
             return _with_neighbours(chosen, asked, must, among), True
     meant = whole[0] if far_behind else called or nearer
     naming = _naming([asked[word] for word in untold if word in asked], must, mine, whole, among)
-    ranked = [*([meant] if meant else []), *naming, *([] if meant else sections), *whole]
-    others = [
-        one for one in dict.fromkeys(ranked) if one is meant or one in naming or _stands_beside(one, mine, must, among)
-    ]
-    others = others[: _SHOWN - 1]
+    ranked = [*([meant] if meant else sections), *whole]
+    others = [one for one in dict.fromkeys(ranked) if one is meant or _stands_beside(one, mine, must, among)]
+    others = list(dict.fromkeys([*others[: _SHOWN - 1], *naming]))
     shown, other = _extract(chosen, mine[0], among), [each for one in others for each in _extract((), one, among)]
     return ([*other, *shown] if far_behind or other_row else [*shown, *other]), False
 
