@@ -70,8 +70,9 @@ PAGE = "Position size: Quantity = capital × risk ÷ distance from entry to stop
     [
         ("can you write a poem about stocks", False),
         ("what is the capital of France", False),
-        ("how is the quantity of a position worked out", True),
+        ("what is the distance from my entry to the stop", True),
         ("and how much is it?", True),
+        ("is this the true capital?", True),
     ],
 )
 def test_a_page_answers_only_a_question_whose_words_it_has(question: str, most: bool) -> None:
@@ -234,3 +235,10 @@ def test_a_question_about_a_kind_of_orders_is_answered_by_the_glossary() -> None
     offered = {name: one for name, one in SCHEMAS.items() if name != "fetch_page"}
     asked = [{"role": "user", "content": "why would a limit order not get filled"}]
     assert respond(asked, offered, "en") == UseTools((("explain_concept", {"concept": "limit order"}),))
+
+
+def test_also_so_many_at_another_price_is_one_more_order() -> None:
+    wish = read("y también 5 a 215", "vende 5 IBM límite 210")
+    ((_, order),) = wish.calls
+    assert order == {"symbol": "IBM", "side": "sell", "quantity": 5.0, "order_type": "limit", "limit_price": 215.0}
+    assert not has_effects(read("¿y también 5 a 215?", "precio de IBM"))

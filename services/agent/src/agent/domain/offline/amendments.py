@@ -32,6 +32,7 @@ FIGURES = ("calculate_risk_reward", "calculate_position_size")
 WHEN = ("when",)
 """What an order lacks that is to be placed at a later time, which nobody waits for."""
 _ANOTHER = re.compile(r"\b(?:another|otr[oa])\b")
+_ONE_MORE = re.compile(r"\b(?:also|too|tambien|another|otr[oa]s?)\b")
 _AND = re.compile(
     r"^\W*(?:(?:and|y|but|pero)\b\W*)?(?:(?:what |and )?if (?:it|i|they) (?:were|was|buy|bought|got)\b|(?:what|how) "
     r"about\b|"
@@ -191,7 +192,9 @@ def amended(
             return Wish(Intent.UNREAD, shown=said)  # how many that is was worked out, and is not known here
         if merged is not None:
             return _instead(earlier, merged)
-    if own and row is None and tool == _ORDER and talk_words.GOING_ON.search(said) and "quantity" in given:
+    more = own or (_ONE_MORE.search(said) and "limit_price" in given and "symbol" in arguments and "?" not in text)
+    if more and row is None and tool == _ORDER and talk_words.GOING_ON.search(said) and "quantity" in given:
+        given = {"symbol": arguments.get("symbol"), **given}
         told = {name: given[name] for name in given if name in schema["required"] or name.endswith("_price")}
         return Wish(Intent.TOOL, ((tool, {"side": arguments["side"], **told}),))  # another order of the same side
     worked_out = earlier.way if earlier.way in _WORKED_OUT else ""

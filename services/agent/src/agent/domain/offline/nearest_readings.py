@@ -64,7 +64,7 @@ def is_of_another(row: ToolPhrase, text: str) -> bool:
 
 def quotes_most(question: str, answer: str) -> bool:
     """Whether an answer from pages has most telling words of the question, beside those that it names as not found."""
-    words = telling(question)
+    words = [word for word in telling(question) if not is_common(keys_of(word))]
     quoted = re.sub(r"[“«][^”»]*[”»]", " ", answer)
     has = {key for word in words_of(plain(quoted)) for key in keys_of(word)}
     return not words or 2 * sum(1 for word in words if not has.isdisjoint(keys_of(word))) > len(words)
