@@ -39,6 +39,8 @@ def performance() -> Facts:
         figure("AAPL", "average_volume", 17_768_277.0),
         figure("AAPL", "max_drawdown", -0.1668),
         figure("AAPL", "return", 0.7918),
+        figure("AAPL", "up_months", 4.0),
+        figure("AAPL", "down_months", 2.0),
     ]
     falls = [
         {"ticker": "MSFT", "peak": "2012-03-15", "trough": "2012-06-01", "recovered": None, "depth": -0.1339},
@@ -92,6 +94,11 @@ PAIRS = [
     ("performance",
      "On an average day 17.8 million Apple shares changed hands, against 48.4 million for Microsoft.",
      "On an average day 17.8 million Apple shares changed hands, against 68.4 million for Microsoft."),
+    ("performance", "Apple rose in four of the six months and fell in the other two.",
+     "Apple rose in five of the six months and fell in the other one."),
+    ("performance", "Apple subió en cuatro meses.", "Apple subió en tres meses."),
+    ("performance", "Microsoft sigue sin recuperar su máximo.",
+     "Apple sigue sin recuperar su máximo."),
     ("dividends", "Google, alone among the three, pays no dividend.", "IBM, alone among the three, pays no dividend."),
     ("correlation", "Both moved together: the correlation of their daily returns was 0.64.",
      "Both moved in opposite directions: the correlation of their daily returns was 0.64."),

@@ -162,6 +162,14 @@ _LITTLE = re.compile(
 )
 """Microsoft returned 17.8%, IBM a little less at 16.8%."""
 _WITHIN = re.compile(rf"\b(?:between|entre(?: un| el)?) (?P<a>{_N}) ?%? (?:and|y)(?: un| el)? (?P<b>{_N}) ?%", re.I)
+_MONTHS_UP = re.compile(
+    rf"\b(?:(?P<up>rose|gained|climbed|advanced|subi(?:[oó]|eron)|avanz(?:[oó]|aron)|gan(?:[oó]|aron))|fell|dropped|"
+    rf"declined|lost|baj(?:[oó]|aron)|cay(?:[oó]|eron)|cedi(?:[oó]|eron)) (?:in|en) (?:the other |los otros )?"
+    rf"(?P<n>{'|'.join(NUMBERS)}|\d+)(?: (?:of|de) (?:the|los) (?:{'|'.join(NUMBERS)}|\d+))?"
+    r"(?P<unit> (?:months|meses)\b|(?= ?[.,;]|$))",
+    re.I,
+)
+"""Rose in four of the six months and fell in the other two."""
 _DAYS_UP = re.compile(
     r"\b(?P<n>\d+) (?:sesiones|d[ií]as) (?:(?P<es>al alza|alcistas|de subidas?|en positivo)|a la baja|bajistas|"
     r"de (?:ca[ií]das?|bajadas?)|en negativo)\b|"
@@ -200,10 +208,17 @@ def as_figures(said: str) -> str:
     said = _THAN_AGO.sub(_moved_since, said)
     said = _SAME_AS.sub(lambda match: f"{match['n']}, and {match['whom']} {match['n']}", said)
     said = _WITHIN.sub(lambda match: f"more than {match['a']}% and less than {match['b']}%", said)
+    if any(match["unit"] for match in _MONTHS_UP.finditer(said)):
+        said = _MONTHS_UP.sub(_months_so, said)
     said = _LITTLE.sub(lambda match: f"{match['a']}%{match['whom']} {match['b']}%" if _is_so(match) else match[0], said)
     return _DAYS_UP.sub(
         lambda match: f"had {match['n'] or match['m']} {'up' if match['es'] or match['en'] else 'down'} days", said
     )
+
+
+def _months_so(match: re.Match[str]) -> str:
+    count = NUMBERS.get(match["n"].lower(), match["n"])
+    return f"had {count} {'up' if match['up'] else 'down'} months"
 
 
 def _is_so(match: re.Match[str]) -> bool:

@@ -80,6 +80,8 @@ _FIGURES: tuple[tuple[str, str], ...] = (
         r"rachas? bajistas?(?: mas largas?)?|racha (?:mas larga )?de (?:bajadas|caidas)",
     ),
     ("up_days", r"(?:up|rising|positive|winning) (?:days|sessions)|(?:dias|sesiones) (?:alcistas|de subidas?|al alza)"),
+    ("up_months", r"up months|meses (?:alcistas|al alza|de subidas?)"),
+    ("down_months", r"down months|meses (?:bajistas|a la baja|de (?:bajadas?|caidas?))"),
     (
         "down_days",
         r"(?:down|falling|negative|losing) (?:days|sessions)|(?:dias|sesiones) (?:bajistas|de (?:bajadas?|caidas?)|"

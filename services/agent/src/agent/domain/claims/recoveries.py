@@ -9,9 +9,10 @@ from agent.domain.claims.times import Day
 
 _CLAUSE = re.compile(r"[,;:]|\b(?:and|but|y|e|pero|aunque|although)\b")
 _RECOVERED = re.compile(
-    r"\b(?:(?:(?<!\bto )|(?<=yet to ))(?:recover|regain|reclaim)(?:s|ed)?|recuper(?:a|an|o|aron|ad[oa]s?))\b"
+    r"\b(?:(?:(?<!\bto )|(?<=yet to ))(?:recover|regain|reclaim)(?:s|ed)?|(?:(?<=sin )|(?<=pendiente de ))"
+    r"recuperar(?:se|lo)?|recuper(?:a|an|o|aron|ad[oa]s?))\b"
 )
-_NOT = re.compile(r"\b(?:yet to|not|never|neither|nor|no|nunca|ni|sin|ningun[oa]?)\b|n't\b")
+_NOT = re.compile(r"\b(?:yet to|not|never|neither|nor|no|nunca|ni|sin|pendiente|ningun[oa]?)\b|n't\b")
 _HOW_MUCH = re.compile(r"\d ?%|\b(?:half|part|some|most|third|mitad|parte|algo|tercio)\b")
 """A part that was recovered is not the whole fall."""
 

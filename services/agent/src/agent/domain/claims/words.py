@@ -66,6 +66,7 @@ conclude concludes concluding closing sum bottom upshot message highlight highli
 table below list listed ranking ranked rank ranks order ordered place placed places third fourth fifth
 perform performed performer performers performance experience experienced endured saw witness witnessed display displays
 displayed exhibit exhibits exhibited enjoy enjoys enjoyed boast boasts boasted sport sports account accounts
+accounted shed sheds shedding heaviest lightest busiest quietest lasting stake stakes season starts follow follows
 accounted work works worked translate translates translated add adds limit limits limited
 contain contained narrow narrowed widen widened change hands span spans spanned spent swing swings swung
 notch notched rack racked clock clocked chalk chalked secure secured earn earned
@@ -147,7 +148,8 @@ tolerancia depende dependen personal personales pequeno pequenos pequenas corta 
 conclusion conclusiones modo manera forma sintesis balance conjunto foto fotografia retrato imagen ideas claves clave
 detalle detalles tabla seccion apartado lectura siguiente debajo arriba
 sera seran ganador ganadora ganadores ganadoras ocupa ocupan figura figuran situado situada
-vivio vivieron muestre oscila oscilan oscilo oscilaron limito limitaron limita limitan
+vivio vivieron muestre estabilidad asciende ascienden pendiente pendientes
+oscila oscilan oscilo oscilaron limito limitaron limita limitan
 busca buscara buscaba encontro encontrara quisiera prefiera
 sumando descontando anadiendo excluyendo teniendo costa
 lider lideres integrantes miembros nombres protagonista protagonistas pulso apuesta
