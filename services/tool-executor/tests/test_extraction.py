@@ -292,9 +292,9 @@ def test_hostile_markup_is_read_in_time_that_grows_with_its_size():
         "<h1>" * 100_000,
         "<a href=" * 9,
     ):
-        started = time.monotonic()
+        started = time.process_time()
         extract_html(markup + "deep")
-        assert time.monotonic() - started < 20
+        assert time.process_time() - started < 20
 
 
 def test_long_documents_come_in_parts_that_fit_the_bus():
