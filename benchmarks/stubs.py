@@ -76,6 +76,7 @@ def contexts(said: Sequence[MessageView]) -> ContextBuilder:
         clock=FakeClock(NOW),
         seconds=5,
         knowledge=nothing,
+        caught_up=nothing,
     )
 
 

@@ -1,6 +1,7 @@
 """A message of several requests, some of them to memory: each is done or told of."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,8 @@ from agent.domain.shortcuts.answers import own_answer
 from agent.domain.shortcuts.memory_words import MemoryWish, memory_requests
 from agent.domain.shortcuts.steps import FORGET, READ, REMEMBER, next_step, own_step
 from agent.domain.turn.journal import TurnCall
+
+OFFERED: dict[str, dict[str, Any]] = {"search_memory": {}}
 
 
 @pytest.mark.parametrize(
@@ -86,7 +89,7 @@ def test_without_a_model_what_was_done_is_told_before_what_else_was_asked(forgot
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "c1", "content": done},
     ]
-    found = respond(messages, {"search_memory": {}}, "en", introduced=True, facts=["I live in York"])
+    found = respond(messages, OFFERED, "en", introduced=True, facts=["I live in York"])
     assert isinstance(found, SayText)
     assert found.text.startswith(told)
     assert found.text.endswith("You told me “I live in York”.")
