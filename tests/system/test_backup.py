@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 
 from contracts.conversation_rpc import CONVERSATION_MESSAGES, MessagesRequest
+from nexus_cli.backup.backup import FORM
 from nexus_cli.target import bus
 from runtime.calls.rpc import RpcClient
 from runtime.testing.servers import eventually
@@ -142,7 +143,7 @@ async def test_a_backup_that_is_damaged_or_not_whole_is_refused(tmp_path: Path) 
     (kept / "manifest.json").write_text(json.dumps(manifest))
     refused = await asyncio.to_thread(stack.nexus, "restore", str(kept), "--data", str(stack.data))
     assert (refused.returncode, "damaged" in refused.stderr) == (1, True)
-    (kept / "manifest.json").write_text(json.dumps(manifest | {"form": 3}))
+    (kept / "manifest.json").write_text(json.dumps(manifest | {"form": FORM + 1}))
     refused = await asyncio.to_thread(stack.nexus, "restore", str(kept), "--data", str(stack.data))
     assert (refused.returncode, "newer release" in refused.stderr) == (1, True)
     assert not stack.data.exists()

@@ -124,4 +124,4 @@ async def test_when_nobody_comes_it_is_said_and_what_was_asked_beside_it_is_answ
         visit("can I talk to somebody?"), visit("what can you do for me? And I want to talk to a person.")
     )
     assert "tell me what you need" in alone
-    assert "pass you on to somebody" in beside
+    assert "This is what I can do" in beside

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from importlib.metadata import version
 from types import FrameType
 from typing import Annotated
@@ -55,7 +56,8 @@ def nexus(
 ) -> None:
     """Nexus: the local stack, and what one can ask of it."""
     # Told to end, every command ends as on Ctrl-C: with what it has started, and without leaving half of anything.
-    signal.signal(signal.SIGTERM, _as_ctrl_c)
+    if threading.current_thread() is threading.main_thread():  # the only one that signals come to
+        signal.signal(signal.SIGTERM, _as_ctrl_c)
 
 
 def _as_ctrl_c(_number: int, frame: FrameType | None) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -73,6 +75,17 @@ async def test_no_server_is_an_error_that_says_what_to_do_and_hides_the_password
     with pytest.raises(NotReadyError, match="NEXUS_NATS_URL") as raised:
         await connect(NatsSettings(url="nats://me:hunter2@127.0.0.1:1", connect_deadline=0.3), name="test")
     assert "hunter2" not in str(raised.value)
+
+
+async def test_the_deadline_holds_also_where_an_attempt_swallows_its_cancel() -> None:
+    async def swallow(_: Exception) -> None:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
+
+    hooks = ConnectionHooks(on_error=[swallow])
+    async with asyncio.timeout(10):
+        with pytest.raises(NotReadyError):
+            await connect(NatsSettings(url="nats://127.0.0.1:1", connect_deadline=0.3), name="test", hooks=hooks)
 
 
 async def test_that_the_password_was_refused_is_said_though_the_server_was_lost_after_that(tmp_path: Path) -> None:

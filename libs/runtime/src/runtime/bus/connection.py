@@ -98,11 +98,15 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
     hooks = hooks or ConnectionHooks()
     # All that differ: a server that refuses the password and closes is a lost connection in the next moment.
     met: dict[str, None] = {}
+    limit: asyncio.Timeout | None = None
 
     async def on_error(error: Exception) -> None:
         if len(met) < 5:
             met[masked_text(str(error) or type(error).__name__)] = None
         await hooks.failed(error)
+        if limit is not None and limit.expired():
+            # The limit cancels once, and an attempt that fails in the same moment swallows that (wait_for in 3.11).
+            raise TimeoutError
 
     client, tls, credentials = BusClient(), _tls_of(settings), _credentials_of(settings)
 
@@ -116,7 +120,7 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
         await hooks.reconnected()
 
     try:
-        async with asyncio.timeout(settings.connect_deadline):
+        async with asyncio.timeout(settings.connect_deadline) as limit:
             await client.connect(
                 servers=settings.servers,
                 name=name,
@@ -143,6 +147,7 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
             async with asyncio.timeout(CLOSE_SECONDS):
                 await client.close()
         raise _not_connected(settings, list(met)) from None
+    limit = None
     return client
 
 

@@ -12,14 +12,14 @@ from memory.application.history import HistoryReader
 from memory.application.learner import Learner
 from memory.application.memories import Memories
 from memory.domain.keys import LogPosition
-from memory.domain.proposals import Judged, ground, is_judged, judged
+from memory.domain.proposals import Judged, ground, is_judged, judged, may_tell
 from memory.domain.remembered import Remembered
 from memory.errors import ServiceUnavailableError
 
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """A customer's turn. `texts`: each with its place in the log."""
+    """A customer's turn in which something was told. `texts`: each with its place in the log."""
 
     user: str
     texts: tuple[tuple[LogPosition, str], ...]
@@ -75,6 +75,8 @@ class Proofs:
         if found is None:
             return None
         user, said = found
+        if not may_tell([one.text for one in said]):
+            return None  # most turns only ask: nothing more is read for them
         answer = await self._histories.newest(turn.company_id, turn.conversation_id, turn.answered, 1, exact=True)
         if not answer.messages or answer.messages[-1].turn_id != turn.turn_id:
             return None

@@ -6,7 +6,7 @@ thing and say that it is over or different now. In doubt both stay.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -50,12 +50,22 @@ def own_statements(texts: Sequence[str], known: LongTermMemory | None = None) ->
     facts = kept(known) if known else []
     return [
         one
-        for text in texts
-        if not about_memory(text)
-        for said in statements(_QUOTED_BY.sub("", unquoted(text)))
+        for text, said in _statements(texts)
         if speaks_of_oneself(one := meant(said))
         or (not is_order(plain(one)) and fitting(facts, _with_what_is_before(text, said)))
     ]
+
+
+def may_tell(texts: Sequence[str]) -> bool:
+    """Whether a turn may tell something lasting at all, whatever is known: not if it only asks or orders."""
+    return any(not is_order(plain(meant(said))) for _, said in _statements(texts))
+
+
+def _statements(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The statements of a turn, each behind the text that it stands in."""
+    for text in texts:
+        if not about_memory(text):
+            yield from ((text, said) for said in statements(_QUOTED_BY.sub("", unquoted(text))))
 
 
 def _with_what_is_before(text: str, said: str) -> str:
