@@ -3,6 +3,7 @@
 
 import asyncio
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -117,10 +118,28 @@ async def test_what_is_heard_at_once_is_what_nats_py_hears(messages: list[bytes]
     assert await _heard(pieces, at_once=True, slow=slow) == await _heard(pieces, at_once=False, slow=slow)
 
 
+class _Reader(asyncio.StreamReader):
+    """`waits` is set when somebody waits for its data."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits = asyncio.Event()
+
+    async def _wait_for_data(self, func_name: str) -> None:
+        self.waits.set()
+        await super()._wait_for_data(func_name)  # type: ignore[misc]
+
+    async def read_out(self) -> None:
+        """Waits until the loop that reads it waits for more."""
+        async with asyncio.timeout(10):
+            await self.waits.wait()
+
+
 async def _heard(pieces: list[bytes], *, at_once: bool, slow: bool) -> list[object]:
     """What a client hears of these pieces, the faults that it finds, and how it ends. `slow`: its loop has no time to
     read between two of them."""
-    client, reader, heard = BusClient(), asyncio.StreamReader(), list[object]()
+    client, heard = BusClient(), list[object]()
+    reader: Any = _Reader()
 
     async def fault(error: Exception) -> None:
         heard.append(repr(error))
@@ -138,13 +157,16 @@ async def _heard(pieces: list[bytes], *, at_once: bool, slow: bool) -> list[obje
     for number in (1, 2):
         client.listen(number, take)
     loop = asyncio.create_task(client._read_loop())
-    await asyncio.sleep(0)
+    loop.add_done_callback(lambda _: reader.waits.set())
+    await reader.read_out()
     if at_once:
         client.hear_at_once(reader)
     for piece in pieces:
+        before = len(reader._buffer)
         reader.feed_data(piece)
-        for _ in range(0 if slow else 4):
-            await asyncio.sleep(0)
+        if not (slow or loop.done()) and len(reader._buffer) > before:  # else all of it was heard at once
+            reader.waits.clear()
+            await reader.read_out()
     reader.feed_eof()
     await loop
     # A listener's fault is told a moment later than it was made.
