@@ -297,8 +297,9 @@ async def test_thoughts_do_not_go_back_to_who_has_another_name_for_them(session:
 
 def test_what_is_known_is_forgotten_after_an_hour() -> None:
     now = [0.0]
-    models = KnownModels({"stop": without("stop")}, None, clock=lambda: now[0])
-    models.learn("m", KnownModel("m", ("stop",)))
-    assert models.of("m").refused == ("stop",)
+    remedies = (without("stop"),)
+    models = KnownModels(remedies, None, clock=lambda: now[0])
+    models.learn("m", KnownModel("m", remedies))
+    assert models.of("m").remedies == remedies
     now[0] = KEPT_SECONDS + 1
     assert models.of("m") == KnownModel("m")

@@ -11,7 +11,7 @@ import aiohttp
 import orjson
 
 from agent.adapters.anthropic_request import request_body
-from agent.adapters.known_models import without
+from agent.adapters.known_models import KnownModel, Remedy, without
 from agent.adapters.provider_client import (
     MAX_CALLS,
     MAX_LINE,
@@ -47,12 +47,12 @@ def _unforced(request: dict[str, Any]) -> None:
         request["tool_choice"] = {"type": "auto"}
 
 
-_REMEDIES = {
+_REMEDIES = (
     # "`temperature` is deprecated for this model."
-    **{name: without(name) for name in ("temperature", "top_p", "stop_sequences")},
+    *map(without, ("temperature", "top_p", "stop_sequences")),
     # Models that always think cannot be forced to call a tool.
-    "tool_choice": _unforced,
-}
+    Remedy("tool_choice", _unforced),
+)
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ class Anthropic(ProviderClient):
         key = {"x-api-key": endpoint.api_key} if endpoint.api_key else {}
         super().__init__(endpoint, session, "messages", {"anthropic-version": VERSION, **key}, _REMEDIES)
 
-    def request(self, prompt: ModelRequest) -> dict[str, Any]:
+    def request(self, prompt: ModelRequest, known: KnownModel) -> dict[str, Any]:
         return request_body(prompt)
 
     async def read(

@@ -8,8 +8,8 @@ names the parameter.
 
 import re
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from runtime.recent import Recent
@@ -24,13 +24,19 @@ _GONE = frozenset({"model_decommissioned", "model_not_found", "not_found_error"}
 _MOST_TEXT = 2_000
 """Characters of a refusal that are read."""
 
-Remedy = Callable[[dict[str, Any]], object]
-"""Changes a request in place, so that a model takes it which does not take one of its parameters."""
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """A change of a request for models that refuse it as it is. `named`: the parameter that the refusal names, or
+    another word of it; `change`: changes the request's body in place."""
+
+    named: str
+    change: Callable[[dict[str, Any]], object] = field(repr=False)
 
 
 def without(name: str) -> Remedy:
     """Leaves the parameter out."""
-    return lambda request: request.pop(name, None)
+    return Remedy(name, lambda request: request.pop(name, None))
 
 
 def renamed(name: str, other: str) -> Remedy:
@@ -40,26 +46,26 @@ def renamed(name: str, other: str) -> Remedy:
         if name in request:
             request[other] = request.pop(name)
 
-    return change
+    return Remedy(name, change)
 
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
     """One model of an endpoint. `name`: the one that is asked, which is another one when it is no longer served;
-    `refused`: parameters that it does not take; `thinks`: it thinks before it answers."""
+    `remedies`: what its requests need; `thinks`: it thinks before it answers."""
 
     name: str
-    refused: tuple[str, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
     thinks: bool = False
 
 
 class KnownModels:
-    """The models of one endpoint. `remedies`: parameters that a request can do without, and how; `successor`:
-    the model that is asked in the place of one that is no longer served."""
+    """The models of one endpoint. `remedies`: what may be tried after a refusal, the first that changes the request
+    first; `successor`: the model that is asked in the place of one that is no longer served."""
 
     def __init__(
         self,
-        remedies: Mapping[str, Remedy],
+        remedies: Sequence[Remedy],
         successor: str | None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -78,8 +84,8 @@ class KnownModels:
         changed: dict[str, Any] = {**request, "model": known.name}
         if known.thinks:
             changed["max_tokens"] += THOUGHT_TOKENS
-        for name in known.refused:
-            self._remedies[name](changed)
+        for remedy in known.remedies:
+            remedy.change(changed)
         return changed
 
     def taught(
@@ -92,12 +98,14 @@ class KnownModels:
             # What was learned about the one does not hold for the other.
             return None if self._successor in (None, known.name) else KnownModel(self._successor)
         text = str(error.get("message") or error)[:_MOST_TEXT]
-        for name, remedy in self._remedies.items():
-            # A name with an underscore is no word of a sentence.
-            mentioned = rf"\b{name}\b" if "_" in name else rf"[`'\"]{name}[`'\"]|\b{name}:|^{name}\b"
-            if error.get("param") == name or re.search(mentioned, text):
+        for remedy in self._remedies:
+            name = re.escape(remedy.named)
+            # A name with an underscore or a slash is no word of a sentence.
+            word = not re.search("[_/]", remedy.named)
+            mentioned = rf"[`'\"]{name}[`'\"]|\b{name}:|^{name}\b" if word else rf"\b{name}\b"
+            if error.get("param") == remedy.named or re.search(mentioned, text):
                 changed = dict(request)
-                remedy(changed)
+                remedy.change(changed)
                 if changed != request:
-                    return replace(known, refused=(*known.refused, name))
+                    return replace(known, remedies=(*known.remedies, remedy))
         return None

@@ -15,7 +15,7 @@ import aiohttp
 import orjson
 from yarl import URL
 
-from agent.adapters.known_models import Remedy, renamed, without
+from agent.adapters.known_models import KnownModel, Remedy, renamed, without
 from agent.adapters.openai_responses import THOUGHT_ITEMS, OpenAIStream, as_response, read_event
 from agent.adapters.provider_client import (
     MAX_CALLS,
@@ -64,10 +64,6 @@ _DISPENSABLE = (
 """Parameters without which a request is answered all the same."""
 
 
-RESPONSES = "v1/responses|reasoning_effort"
-"""What a refusal names of a model that is "only supported in v1/responses", or that does not take the effort "none"."""
-
-
 def _unforced(request: dict[str, Any]) -> None:
     if request.get("tool_choice", "none") != "none":
         request["tool_choice"] = "auto"
@@ -81,19 +77,21 @@ def _with_reasoning(request: dict[str, Any]) -> None:
         ]
 
 
-_REMEDIES: dict[str, Remedy] = {
+_REMEDIES = (
     # The newer name at OpenAI, whose reasoning models do not take the old one.
-    "max_tokens": renamed("max_tokens", "max_completion_tokens"),
-    **{name: without(name) for name in _DISPENSABLE},
+    renamed("max_tokens", "max_completion_tokens"),
+    *map(without, _DISPENSABLE),
     # "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
-    "reasoning_effort": lambda request: request.update(reasoning_effort="none"),
-    RESPONSES: as_response,
+    Remedy("reasoning_effort", lambda request: request.update(reasoning_effort="none")),
+    # Where "none" is refused too, and "This model is only supported in v1/responses."
+    Remedy("reasoning_effort", as_response),
+    Remedy("v1/responses", as_response),
     # "Unsupported value: 'low' is not supported with the 'gpt-5-pro' model."
-    "reasoning.effort": without("reasoning"),
-    "tool_choice": _unforced,
+    Remedy("reasoning.effort", lambda request: request.pop("reasoning", None)),
+    Remedy("tool_choice", _unforced),
     # "The `reasoning_content` in the thinking mode must be passed back to the API."
-    "reasoning_content": _with_reasoning,
-}
+    Remedy("reasoning_content", _with_reasoning),
+)
 
 
 class OpenAICompatible(ProviderClient):
@@ -141,10 +139,10 @@ class OpenAICompatible(ProviderClient):
         reason = error.get("code") or error.get("type") or "no code"
         return ModelRefusedError(f"{self.provider} refused the request: {status} ({reason}); check its key and model")
 
-    def request(self, prompt: ModelRequest) -> dict[str, Any]:
+    def request(self, prompt: ModelRequest, known: KnownModel) -> dict[str, Any]:
         request: dict[str, Any] = {
             "model": prompt.model,
-            "messages": self._shaped(prompt),
+            "messages": self._shaped(prompt, known),
             "temperature": prompt.temperature,
             "max_tokens": prompt.max_tokens,
             "stream": True,
@@ -162,11 +160,11 @@ class OpenAICompatible(ProviderClient):
             request["stop"] = list(prompt.stop)
         return request
 
-    def _shaped(self, prompt: ModelRequest) -> list[Mapping[str, Any]]:
+    def _shaped(self, prompt: ModelRequest, known: KnownModel) -> list[Mapping[str, Any]]:
         messages = prompt.messages
         shaped = [_with_pictures(one) if PICTURES in one else one for one in messages]
         if len(self._reasoning):
-            in_items = RESPONSES in self.known(prompt.model).refused
+            in_items = any(remedy.change is as_response for remedy in known.remedies)
             for at, one in enumerate(messages):
                 calls = one.get("tool_calls")
                 thoughts = self._reasoning.get(_place(messages[:at], calls[0]["id"])) if calls else None

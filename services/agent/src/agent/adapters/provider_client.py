@@ -3,7 +3,7 @@ agent.errors."""
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -83,9 +83,9 @@ class ProviderClient(ABC):
         session: aiohttp.ClientSession,
         path: str,
         headers: Mapping[str, str],
-        remedies: Mapping[str, Remedy],
+        remedies: Sequence[Remedy],
     ) -> None:
-        """`remedies`: the parameters of the API that a request can do without, and how."""
+        """`remedies`: what may be tried after a refusal."""
         self.provider = endpoint.provider
         self._session = session
         self._url = URL(f"{endpoint.base_url.rstrip('/')}/{path}")
@@ -115,12 +115,8 @@ class ProviderClient(ABC):
         """Where a request is sent."""
         return self._url
 
-    def known(self, model: str) -> KnownModel:
-        """What the endpoint has taught about a model."""
-        return self._models.of(model)
-
     async def _ask(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
-        before = known = self.known(prompt.model)
+        before = known = self._models.of(prompt.model)
         for _ in range(MOST_CHANGES):
             answer, known = await self._attempt(prompt, known, sink)
             if answer is not None:
@@ -135,7 +131,7 @@ class ProviderClient(ABC):
     ) -> tuple[ModelAnswer | None, KnownModel]:
         """The reply, and what is known of the model after it; no reply if that was not known and changes the
         request."""
-        body = self._models.request(known, self.request(prompt))
+        body = self._models.request(known, self.request(prompt, known))
         async with self._session.post(
             self.url(body),
             data=orjson.dumps(body),
@@ -161,8 +157,8 @@ class ProviderClient(ABC):
         return answer, thinking
 
     @abstractmethod
-    def request(self, prompt: ModelRequest) -> JsonObject:
-        """The request's body."""
+    def request(self, prompt: ModelRequest, known: KnownModel) -> JsonObject:
+        """The request's body, before the remedies."""
 
     @abstractmethod
     async def read(
