@@ -31,19 +31,38 @@ class DocumentQuery:
     def __init__(
         self, rows: AsyncCollection[Document], limit: CommandLimit, where: Document, fields: Document | None
     ) -> None:
-        self._cursor = rows.find(where, fields)
+        self._rows = rows
         self._limit = limit
+        self._where = where
+        self._fields = fields
+        self._sort: Document = {}
+        self._most = 0
 
     def sort(self, key: str, direction: int) -> Self:
-        self._cursor = self._cursor.sort(key, direction)
+        self._sort = {key: direction}
         return self
 
     def limit(self, most: int) -> Self:
-        self._cursor = self._cursor.limit(most)
+        self._most = most
         return self
 
     async def to_list(self) -> list[Document]:
-        return await self._limit.run(lambda: self._cursor.to_list())
+        keys = self._where.get("_id")
+        ranged = isinstance(keys, dict) and "$in" not in keys
+        return await self._limit.run(self._aggregated if ranged else self._found)
+
+    async def _found(self) -> list[Document]:
+        sort = list(self._sort.items()) or None
+        return await self._rows.find(self._where, self._fields, sort=sort, limit=self._most).to_list()
+
+    async def _aggregated(self) -> list[Document]:
+        """For a range of `_id`: the embedded server answers a find by it from the whole collection, and this from the
+        documents in the range. MongoDB makes no difference."""
+        stages = {"$match": self._where, "$sort": self._sort, "$limit": self._most, "$project": self._fields}
+        cursor = await self._rows.aggregate(
+            [{name: stage} for name, stage in stages.items() if stage or name == "$match"]
+        )
+        return await cursor.to_list()
 
 
 class Collection:
@@ -60,7 +79,13 @@ class Collection:
         return await self._limit.run(lambda: self._rows.find_one(where, fields))
 
     async def count_documents(self, where: Document) -> int:
-        return await self._limit.run(lambda: self._rows.count_documents(where))
+        """The number of documents. For the driver's own pipeline the embedded server reads the whole collection."""
+
+        async def counted() -> list[Document]:
+            return await (await self._rows.aggregate([{"$match": where}, {"$count": "n"}])).to_list()
+
+        found = await self._limit.run(counted)
+        return found[0]["n"] if found else 0
 
     async def insert_one(self, row: Document) -> InsertOneResult:
         return await self._limit.run(lambda: self._rows.insert_one(row))

@@ -189,6 +189,21 @@ def below(prefix: str) -> Document:
     return {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}
 
 
+async def began_by(conversations: Collection, person: str, limit: int) -> list[str]:
+    """The `personKey` of the conversations that a person (company:id) began and that belong to nobody else at the desk,
+    latest activity first."""
+    found: list[str] = []
+    within = below(person)
+    while True:
+        # Asked for a field that is missing, the embedded server reads all documents that miss it.
+        ordered = conversations.find({"personKey": within}, {"personKey": 1, "visitorKey": 1})
+        rows = await ordered.sort("personKey", DESCENDING).limit(limit).to_list()
+        found += [row["personKey"] for row in rows if "visitorKey" not in row]
+        if len(rows) < limit or len(found) >= limit:
+            return found[:limit]
+        within["$lt"] = rows[-1]["personKey"]
+
+
 async def page_of(
     rows: Collection,
     key: str,

@@ -26,7 +26,7 @@ from memory.adapters.conversation_document import (
     outcome_of,
     to_document,
 )
-from memory.adapters.mongo import below, duplicates, page_of, speaking
+from memory.adapters.mongo import began_by, below, duplicates, page_of, speaking
 from memory.domain.conversation import STATES, ConversationOutcome, InboxConversation
 from memory.domain.inbox_index import Findable
 from memory.domain.keys import BEGINNING, END, conversation_key, position_of, timed_key
@@ -49,6 +49,8 @@ class MongoConversations:
 
     async def load(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], InboxConversation]:
         """The stored states, by (company, conversation)."""
+        if not keys:
+            return {}
         where = {"_id": {"$in": [conversation_key(*key) for key in keys]}}
         async with speaking("read conversations"):
             rows = await self._rows.find(where).to_list()
@@ -88,13 +90,10 @@ class MongoConversations:
         """The most recently active conversation that the person began under this id, even if it belongs to another
         person at the desk."""
         prefix = f"{company}:{user_id}"
-        within = below(prefix)
-        own: Document = {"personKey": within, "visitorKey": {"$exists": False}}
-        found: list[str] = []
         async with speaking("read a person's conversations"):
-            for key, where in (("personKey", own), ("visitorKey", {"visitorKey": within})):
-                rows = self._rows.find(where, {key: 1}).sort(key, DESCENDING).limit(1)
-                found += [row[key] for row in await rows.to_list()]
+            found = await began_by(self._rows, prefix, 1)
+            lent = self._rows.find({"visitorKey": below(prefix)}, {"visitorKey": 1}).sort("visitorKey", DESCENDING)
+            found += [row["visitorKey"] for row in await lent.limit(1).to_list()]
         return max(found).rsplit("/", 1)[1] if found else None
 
     async def of_person(self, company: str, user_id: str, limit: int, *, lent: bool = False) -> list[InboxConversation]:

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from pymongo import ASCENDING, DESCENDING
+from pymongo import ASCENDING
 
 from contracts.channels import ChatKind
-from memory.adapters.mongo import below, speaking
+from memory.adapters.mongo import began_by, speaking
 from memory.domain.keys import END, LogPosition, conversation_key, fact_key, position_of
 from memory.domain.recall.index import IndexedMessage
 from runtime.stores.mongo import Collection, Document
@@ -51,11 +51,9 @@ class MongoPastConversations:
         """The conversations that the person began themselves, latest activity first; not those of people merged with
         them at the desk."""
         prefix = f"{company}:{user}"
-        where = {"personKey": below(prefix), "visitorKey": {"$exists": False}}
         async with speaking("read a person's conversations"):
-            found = self._conversations.find(where, {"personKey": 1}).sort("personKey", DESCENDING).limit(limit)
-            rows = await found.to_list()
-        return [_talk(str(row["personKey"]).removeprefix(f"{prefix}/")) for row in rows]
+            found = await began_by(self._conversations, prefix, limit)
+        return [_talk(key.removeprefix(f"{prefix}/")) for key in found]
 
     async def said(self, company: str, conversation: str, since: LogPosition, limit: int) -> ConversationPage:
         """The messages of people and the assistant after `since`, oldest first."""
