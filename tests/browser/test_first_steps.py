@@ -101,6 +101,23 @@ async def test_a_tag_without_a_company_is_an_error_of_the_page_and_not_the_demo(
     visits.complaints.clear()
 
 
+async def test_a_page_has_the_chat_of_its_first_tag(visits: Visits) -> None:
+    page = await visits.open("/help")
+    begun = await page.evaluate_handle("window.Nexus")
+    again = """(company) => new Promise((done, failed) => {
+      const script = document.createElement("script");
+      Object.assign(script, { src: "/widget.js", onload: done, onerror: failed }).dataset.company = company;
+      document.body.append(script);
+    })"""
+    await page.evaluate(again, "demo")
+    assert visits.complaints == []
+    await page.evaluate(again, "another")
+    await eventually(lambda: "another company's chat" in str(visits.complaints))
+    visits.complaints.clear()
+    assert await page.evaluate("(begun) => begun === window.Nexus", begun)
+    await ChatPage(page).open()
+
+
 async def test_calls_from_before_the_script_count(visits: Visits) -> None:
     context = await visits.context()
     await context.add_init_script("window.Nexus = { q: [['on', 'open', () => { window.heard = true; }], ['open']] };")
