@@ -35,7 +35,7 @@ async def reading(nats_client: Client) -> list[RefreshAsk]:
     def failed(company: str) -> Run:
         return Run.model_validate(
             {"id": "r1", "companyId": company, "state": "failed", "requestedAt": "2026-01-01T00:00:00Z",
-             "problem": "the site does not answer"}
+             "problem": "No page could be read: the site does not answer"}
         )  # fmt: skip
 
     async def refresh(request: RefreshAsk) -> RunReply:
@@ -71,7 +71,7 @@ async def test_an_operator_makes_a_company_and_is_told_what_is_missing(
     assert (made["companyId"], made["profile"], made["pages"]) == ("clinica-del-sol", "support", 0)
     assert 'data-company="clinica-del-sol"' in made["snippet"]
     assert {one["step"] for one in made["missing"]} >= {"pages", "widget"}
-    assert "the site does not answer" in str(made["missing"])
+    assert "No page could be read: the site does not answer" in [one["message"] for one in made["missing"]]
     assert [(one.company_id, one.url) for one in reading] == [("clinica-del-sol", SITE)]
     # Also whoever looks later is told so.
     _, shown, _ = await http("GET", "/v2/companies/clinica-del-sol", token=operator, headers={"Accept-Language": "en"})
