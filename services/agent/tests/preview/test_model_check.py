@@ -10,7 +10,11 @@ from contracts.languages import Language
 @pytest.mark.parametrize(
     ("failure", "language", "words"),
     [
-        (ModelRefusedError("401"), "es", "Rechaza la petición: revisa la dirección, la clave y el nombre del modelo. (401)"),
+        (
+            ModelRefusedError("401"),
+            "es",
+            "Rechaza la petición: revisa la dirección, la clave y el nombre del modelo. (401)",
+        ),
         (
             ModelRefusedError("401"),
             "en",
