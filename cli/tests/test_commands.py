@@ -100,6 +100,7 @@ def test_an_id_that_cannot_be_one_is_wrong_usage(arguments: tuple[str, str]) -> 
         ("drill", "--process", "agnt"),
         ("company", "show", "x/../demo"),
         ("company", "set", "acme", "assistant=null", "assistant.name=Ada"),
+        ("company", "set", "acme", 'ownTools.http=[{"name": "a",]'),
     ],
 )
 def test_what_can_be_no_id_and_no_setting_is_wrong_usage(arguments: tuple[str, ...], tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from runtime.testing.servers import eventually
+from tests.browser.chat_page import ChatPage
 from tests.browser.console import a_visitor, signed_in
 from tests.browser.visits import Visits
 from tests.support.chatwoot import ACCOUNT, INBOX, SECRET, TOKEN, chatwoot
@@ -32,14 +33,21 @@ async def test_settings_are_checked_saved_and_felt_and_the_kill_switch_stops_ans
     await page.get_by_role("button", name="Switch off").click()
     await page.get_by_role("dialog").get_by_role("button", name="Switch off").click()
     await expect(page.get_by_text("The assistant is switched off")).to_be_visible()
-    async with await a_visitor(stack) as visitor:
+    # Who opens the chat now is told of no assistant, and is again once there is one.
+    chat = await ChatPage(await visits.open("/")).open()
+    disclosure = chat.panel.get_by_text("You are chatting with an AI assistant")
+    await expect(chat.panel.get_by_text("We reply as soon as we can")).to_be_visible()
+    await expect(disclosure).to_be_hidden()
+    async with await a_visitor(stack) as visitor, await a_visitor(stack) as later:
         await visitor.hello()
-        unanswered = await visitor.say("What does the Pro plan cost?")
+        await visitor.say("What does the Pro plan cost?")
+        assert (await visitor.wait_for("owner.changed"))["owner"]["kind"] == "waiting"
         await page.get_by_role("button", name="Switch on").click()
         await expect(page.get_by_text("The assistant answers", exact=True)).to_be_visible()
-        answer = await visitor.ask("And the Premium plan?")
-        assert answer["seq"] > unanswered["seq"]
-        assert [m for m in visitor.messages("assistant") if m["seq"] < answer["seq"]] == []
+        await expect(disclosure).to_be_visible()
+        await later.hello()
+        assert (await later.ask("And the Premium plan?"))["role"] == "assistant"
+        assert visitor.messages("assistant") == []
 
 
 async def a_channel_is_set_up(page: Page) -> None:

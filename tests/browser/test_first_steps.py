@@ -101,6 +101,40 @@ async def test_a_tag_without_a_company_is_an_error_of_the_page_and_not_the_demo(
     visits.complaints.clear()
 
 
+async def test_a_pages_rules_for_every_element_stay_outside_the_chat(visits: Visits, stack: RunningStack) -> None:
+    rules = "* { color: red !important; font-family: monospace; letter-spacing: 9px; text-transform: uppercase; }"
+    tag = f'<script src="{stack.url}/widget.js" data-company="demo" defer></script>'
+    shop = await visits.open("/static/icon.svg")
+    body = f"<!doctype html><html lang=en><style>{rules}</style><body>{tag}</body></html>"
+    await shop.route("**/shop", lambda route: route.fulfill(body=body, content_type="text/html"))
+    await shop.goto(f"{stack.url}/shop")
+    chat = await ChatPage(shop).open()
+    for words in (chat.panel.get_by_text("What would you like to know"), chat.input):
+        found = await words.evaluate(
+            "(node, names) => names.map((name) => getComputedStyle(node)[name])",
+            ["color", "fontFamily", "letterSpacing", "textTransform"],
+        )
+        assert [found[0] != "rgb(255, 0, 0)", found[2] != "9px"] == [True, True]
+        assert (found[1].split(",")[0], found[3]) == ("Inter", "none")
+
+
+async def test_a_page_has_the_chat_of_its_first_tag(visits: Visits) -> None:
+    page = await visits.open("/help")
+    begun = await page.evaluate_handle("window.Nexus")
+    again = """(company) => new Promise((done, failed) => {
+      const script = document.createElement("script");
+      Object.assign(script, { src: "/widget.js", onload: done, onerror: failed }).dataset.company = company;
+      document.body.append(script);
+    })"""
+    await page.evaluate(again, "demo")
+    assert visits.complaints == []
+    await page.evaluate(again, "another")
+    await eventually(lambda: "another company's chat" in str(visits.complaints))
+    visits.complaints.clear()
+    assert await page.evaluate("(begun) => begun === window.Nexus", begun)
+    await ChatPage(page).open()
+
+
 async def test_calls_from_before_the_script_count(visits: Visits) -> None:
     context = await visits.context()
     await context.add_init_script("window.Nexus = { q: [['on', 'open', () => { window.heard = true; }], ['open']] };")

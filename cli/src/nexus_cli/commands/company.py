@@ -219,8 +219,12 @@ def _text(value: Any) -> str:
 def _value(key: str, text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
-        return [part.strip() for part in text.split(",")] if _is_list(key) else text
+    except ValueError as error:
+        if not _is_list(key):
+            return text
+        if text.startswith(("[", "{")):
+            misuse(f"{key}: this is no JSON: {error}")
+        return [part.strip() for part in text.split(",")]
 
 
 def _is_list(key: str) -> bool:

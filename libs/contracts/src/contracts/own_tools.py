@@ -19,6 +19,8 @@ _DEEPEST = 16
 ACTION_PREFIX = "own_"
 """Prefix of the id of an action that is a call of an own tool; the market-adapter's actions are orders."""
 ACTION_KIND = "own_tool"
+AGENTS_TOOLS = frozenset({"hand_off", "market_analysis", "show_tools"})
+"""Tools that agents run themselves: no company's tool can have such a name."""
 _NAME = r"^[a-z][a-z0-9_]{0,47}$"
 _PLAIN = re.compile(r"[!-~]+")
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]{0,63})\}")
@@ -213,4 +215,6 @@ class OwnTools(Strict):
         twice = {name for names in (self.names, servers) for name in names if names.count(name) > 1}
         if twice and at_the_door(info):
             raise ValueError(f"two have the name {', '.join(sorted(twice))}")
+        if (taken := AGENTS_TOOLS & set(self.names)) and at_the_door(info):
+            raise ValueError(f"{', '.join(sorted(taken))}: the assistant has a tool of this name; use another")
         return self

@@ -130,7 +130,8 @@ def test_it_answers_without_a_tool(text: str, part: str) -> None:
 def test_it_says_that_it_has_no_model_once_per_conversation() -> None:
     first = asked("hello")
     assert isinstance(first, SayText)
-    assert first.text.startswith(NOTICE["en"])
+    # The answer comes first: it is what people look for, also in a list of conversations.
+    assert first.text.endswith(f"\n\n{NOTICE['en']}")
     for again in ("hello", "thanks", "What can you do?", "¿quién eres?"):
         second = asked(again, said=(first.text,))
         assert isinstance(second, SayText)

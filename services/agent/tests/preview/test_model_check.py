@@ -10,11 +10,15 @@ from contracts.languages import Language
 @pytest.mark.parametrize(
     ("failure", "language", "words"),
     [
-        (ModelRefusedError("401"), "es", "Rechaza la petición: revisa la clave y el nombre del modelo. (401)"),
+        (
+            ModelRefusedError("401"),
+            "es",
+            "Rechaza la petición: revisa la dirección, la clave y el nombre del modelo. (401)",
+        ),
         (
             ModelRefusedError("401"),
             "en",
-            "It refuses the request: check the key and the name of the model. (401)",
+            "It refuses the request: check the address, the key and the name of the model. (401)",
         ),
         (
             ModelBusyError("429"),

@@ -134,7 +134,7 @@ RULES: dict[tuple[str, str], Rule] = {
     ("DELETE", "/v2/users/{userId}"): Rule(ADMIN),
     ("DELETE", "/v2/visitors/{visitorId}"): Rule(ADMIN),
     ("GET", "/v2/erasures"): Rule(ADMIN),
-    ("GET", "/v2/erasures/{receiptId}"): Rule(frozenset({"visitor", "user", "admin", "service"}), own=404),
+    ("GET", "/v2/erasures/{receiptId}"): Rule(PEOPLE | {"service"}, own=404),
     ("GET", "/v2/keeping"): Rule(ADMIN),
     ("GET", "/v1/models"): Rule(CUSTOMERS),
     ("GET", "/v1/models/{model}"): Rule(CUSTOMERS),

@@ -35,7 +35,7 @@ async def reading(nats_client: Client) -> list[RefreshAsk]:
     def failed(company: str) -> Run:
         return Run.model_validate(
             {"id": "r1", "companyId": company, "state": "failed", "requestedAt": "2026-01-01T00:00:00Z",
-             "problem": "the site does not answer"}
+             "problem": "No page could be read: the site does not answer"}
         )  # fmt: skip
 
     async def refresh(request: RefreshAsk) -> RunReply:
@@ -71,7 +71,7 @@ async def test_an_operator_makes_a_company_and_is_told_what_is_missing(
     assert (made["companyId"], made["profile"], made["pages"]) == ("clinica-del-sol", "support", 0)
     assert 'data-company="clinica-del-sol"' in made["snippet"]
     assert {one["step"] for one in made["missing"]} >= {"pages", "widget"}
-    assert "the site does not answer" in str(made["missing"])
+    assert "No page could be read: the site does not answer" in [one["message"] for one in made["missing"]]
     assert [(one.company_id, one.url) for one in reading] == [("clinica-del-sol", SITE)]
     # Also whoever looks later is told so.
     _, shown, _ = await http("GET", "/v2/companies/clinica-del-sol", token=operator, headers={"Accept-Language": "en"})
@@ -98,9 +98,26 @@ async def test_a_site_that_is_none_is_refused_by_the_name_of_its_field(http: Htt
     answer = await http("POST", "/v2/companies", token=operator, json={"name": "A", "site": SITE, "language": "es"})
     assert_problem(answer, 422, "BAD_FIELD")
     assert answer[1]["errors"] == [{"field": "language", "message": "there is no such field"}]
-    answer = await http("POST", "/v2/companies", token=operator, json={"name": "日本", "site": SITE})
+    answer = await http("POST", "/v2/companies", token=operator, json={"name": "日本", "site": "ftp://acme"})
     assert_problem(answer, 422, "BAD_FIELD")
-    assert [one["field"] for one in answer[1]["errors"]] == ["companyId"], answer[1]
+    assert [one["field"] for one in answer[1]["errors"]] == ["site"], answer[1]
+
+
+@pytest.mark.usefixtures("settings", "writers", "reading")
+@pytest.mark.parametrize(
+    ("name", "site", "company", "read"),
+    [
+        ("日本", "www.acme.example", "acme-example", "https://www.acme.example"),
+        ("Acme 2", "localhost:3000", "acme-2", "http://localhost:3000"),
+        ("Ελλάδα", "127.0.0.1:3000", "127-0-0-1", "http://127.0.0.1:3000"),
+    ],
+)
+async def test_a_company_has_an_id_and_an_address_however_they_are_written(
+    http: Http, tokens: TokenMaker, name: str, site: str, company: str, read: str
+) -> None:
+    operator = tokens.user("ops", "operator", "-")
+    status, made, _ = await http("POST", "/v2/companies", token=operator, json={"name": name, "site": site})
+    assert (status, made["companyId"], made["site"]) == (201, company, read), made
 
 
 @pytest.mark.usefixtures("settings", "writers", "reading")

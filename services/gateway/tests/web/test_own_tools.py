@@ -87,3 +87,18 @@ async def test_a_model_of_the_companys_own_is_tried_hidden_and_said_to_answer(
     sent = {"temperature": 0.2, "answering": shown["answering"], "warnings": shown["warnings"]}
     status, _, _ = await http("PATCH", "/v2/llm/config/acme", token=admin, json=sent, headers={"If-Match": "*"})
     assert status == 200
+
+
+@pytest.mark.usefixtures("kept", "writers")
+async def test_a_schema_that_is_none_is_refused_before_it_is_saved(http: Http, admin: str) -> None:
+    bad = {
+        **TOOL,
+        "url": "https://shop.example/x",
+        "inputSchema": {"type": "object", "properties": {"a": {"pattern": "(("}}},
+    }
+    chosen = {"name": "find", "description": "x", "inputSchema": {"type": "object", "required": "a"}}
+    own = {"http": [TOOL, bad], "mcp": [{"name": "agenda", "url": "https://mcp.example", "tools": [chosen]}]}
+    answer = await http("PATCH", "/v2/companies/acme", token=admin, json={"ownTools": own}, headers={"If-Match": "*"})
+    assert_problem(answer, 422, "BAD_FIELD")
+    fields = [one["field"] for one in answer[1]["errors"]]
+    assert fields == ["ownTools.http.1.inputSchema", "ownTools.mcp.0.tools.0.inputSchema"]

@@ -33,6 +33,9 @@ def test_lists_are_replaced_whole() -> None:
     assert patched(first, {"allowedOrigins": ["https://c.example"]}).allowed_origins == ["https://c.example"]
 
 
+TAKES = {"inputSchema": {"type": "object"}}
+
+
 @pytest.mark.parametrize(
     ("patch", "field"),
     [
@@ -51,6 +54,10 @@ def test_lists_are_replaced_whole() -> None:
         ({"customSystemPrompt": "x" * 8001}, "customSystemPrompt"),
         ({"companyId": "rival"}, "companyId"),
         ({"companyId": None}, "companyId"),
+        (
+            {"ownTools": {"http": [{"name": "hand_off", "description": "x", "url": "https://a.example", **TAKES}]}},
+            "ownTools",
+        ),
     ],
 )
 def test_every_bound_is_kept_and_the_field_named(patch: dict[str, object], field: str) -> None:

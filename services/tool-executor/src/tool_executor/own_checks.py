@@ -74,7 +74,7 @@ class OwnChecks:
     async def servers_tools(self, request: McpToolsRequest) -> McpToolsReply:
         server = next((one for one in request.config.own_tools.mcp if one.name == request.server), None)
         if server is None:
-            return McpToolsReply(error=TEXTS["call.not_found"].said_in(request.language).format(tool=request.server))
+            return McpToolsReply(error=TEXTS["call.no_server"].said_in(request.language).format(server=request.server))
         try:
             async with asyncio.timeout(LIST_SECONDS):
                 return McpToolsReply(tools=await self._servers.listed(request.config.company_id, server))

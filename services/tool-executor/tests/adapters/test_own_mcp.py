@@ -81,6 +81,8 @@ async def test_tools_of_an_mcp_server_are_listed_chosen_and_called(nats_client: 
             assert "who" in listed.tools[0].input_schema["properties"]
             refused = await acme.checks.servers_tools(McpToolsRequest(config=config, server="open"))
             assert "401" in str(refused.error)
+            unknown = await acme.checks.servers_tools(McpToolsRequest(config=config, server="nope", language="en"))
+            assert "no server called" in str(unknown.error)
 
             found = await acme.call("crm_find", {"who": "ana"})
             assert found.result.data == {"result": {"name": "ANA"}}

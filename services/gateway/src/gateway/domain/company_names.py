@@ -1,9 +1,16 @@
-"""Derives a company's id from its name."""
+"""Derives a company's id from its name, or its site."""
 
 import re
 import unicodedata
 
+from contracts.own_tools import split_address
+
 _LONGEST = 64
+
+
+def id_for(name: str, site: str) -> str:
+    """The id of a new company. A name without a Latin letter or digit has none: the site's host then."""
+    return id_of(name) or id_of((split_address(site).hostname or "").removeprefix("www."))
 
 
 def id_of(name: str) -> str:

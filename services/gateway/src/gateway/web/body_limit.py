@@ -53,8 +53,7 @@ class BodyLimit:
             await self._files(scope, receive, send, MOST_FILE_BYTES, str(TOO_LARGE))
             return
         if _declared(scope) > self._most:
-            await _discard(receive)
-            await _refused(scope, self._refusal)(scope, receive, send)
+            await _refuse(scope, receive, send, self._refusal)
             return
         read = bytearray()
         receive = _in_time(receive, BODY_SECONDS)
@@ -77,8 +76,7 @@ class BodyLimit:
     async def _files(self, scope: Scope, receive: Receive, send: Send, most: int, refusal: str) -> None:
         """Lets bodies of file uploads pass, whose routes check the size; refuses only a larger Content-Length."""
         if _declared(scope) > most:
-            await _discard(receive)
-            await _refused(scope, refusal)(scope, receive, send)
+            await _refuse(scope, receive, send, refusal)
             return
         await self._app(scope, _in_time(receive, 10 * BODY_SECONDS), send)
 
@@ -147,10 +145,14 @@ async def _discard(receive: Receive) -> None:
                     return
 
 
-def _refused(scope: Scope, refusal: str) -> ASGIApp:
-    spoken = Headers(scope=scope).get("accept-language")
-    close = {"Connection": "close"}
-    return error_answer(scope["path"], 413, "TOO_LARGE", refusal, headers=close, accept_language=spoken)
+async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: str) -> None:
+    headers = Headers(scope=scope)
+    # A client that asks first (RFC 9110, section 10.1.1) has sent nothing yet, and sends nothing now.
+    if headers.get("expect", "").lower() != "100-continue":
+        await _discard(receive)
+    spoken, close = headers.get("accept-language"), {"Connection": "close"}
+    answer = error_answer(scope["path"], 413, "TOO_LARGE", refusal, headers=close, accept_language=spoken)
+    await answer(scope, receive, send)
 
 
 def _is_upload(scope: Scope) -> bool:

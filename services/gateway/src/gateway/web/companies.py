@@ -18,7 +18,7 @@ from contracts.languages import LANGUAGES, Language
 from contracts.plain_text import LINE
 from contracts.strict import Strict
 from gateway.adapters.service_calls import ask
-from gateway.domain.company_names import id_of
+from gateway.domain.company_names import id_for
 from gateway.errors import GatewayError, RefusedError, UnavailableError, not_found
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import (
@@ -41,7 +41,8 @@ CompanyPath = Annotated[str, Path(pattern=COMPANY_PATTERN, alias="companyId")]
 
 
 class NewCompany(Strict):
-    """A company to create. Without `companyId` the id is derived from the name: Acme Rockets is acme-rockets."""
+    """A company to create. Without `companyId` the id is derived from the name, Acme Rockets is acme-rockets, or from
+    the site's host if the name has no Latin letter."""
 
     name: Annotated[str, Field(min_length=1, max_length=80), LINE]
     site: str = Field(min_length=1, max_length=2048, description="where its site begins, e.g. https://www.example.com")
@@ -88,9 +89,9 @@ async def make_company(
 ) -> FirstHour:
     """Creates a company: stores its settings, reads its first page, tries a question. An admin creates the company
     of their token."""
-    company = body.company_id or id_of(body.name)
-    acting = acting_for(caller, company)
     site = own_address(body.site)
+    company = body.company_id or id_for(body.name, site)
+    acting = acting_for(caller, company)
     config: dict[str, object] = {
         "companyId": company,
         "name": body.name,

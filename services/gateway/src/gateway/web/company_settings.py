@@ -14,9 +14,11 @@ from contracts.company import CompanyConfig, CompanySettings, faults, read_confi
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode, FieldFault
 from contracts.ids import COMPANY_PATTERN
+from contracts.json_values import list_of, object_of
 from gateway.adapters.service_calls import ask
 from gateway.domain import model_choice
 from gateway.domain.etags import etag, matches
+from gateway.domain.json_schema import compiled
 from gateway.domain.settings_warnings import without_effect
 from gateway.errors import GatewayError, RefusedError, bad_field, not_found
 from gateway.ports import TokenCaller
@@ -82,6 +84,7 @@ async def create_settings(
     config = body.model_dump(mode="json", by_alias=True, exclude_unset=True)
     check_json(config)
     refuse(faults(config))
+    refuse(_wrong_schemas(config))
     if "preferred_model" in body.model_fields_set:
         await _check_model(api, caller, body.preferred_provider, body.preferred_model)
     saved = await api.companies.create(config)
@@ -145,6 +148,7 @@ async def change(api: Api, caller: TokenCaller, patch: dict[str, object], if_mat
     # A client may send back what it was shown.
     patch.pop("warnings", None)
     patch.pop("answering", None)
+    refuse(_wrong_schemas(patch))
     for left in range(RACES - 1, -1, -1):
         newest = await stored(api, caller.company)
         version = newest.version
@@ -180,6 +184,22 @@ async def _check_model(api: Api, caller: TokenCaller, provider: str, model: str)
     """Checks that the model exists: the one bound that memory cannot check, since only agents know the models."""
     if not model_choice.is_known(provider, model, await providers(api, caller.company)):
         raise bad_field("preferredModel", f"is no model of {provider}: GET /v2/llm/config/providers lists them")
+
+
+def _wrong_schemas(settings: dict[str, object]) -> list[FieldFault]:
+    """The schemas of own tools that are none: a model's server may refuse every request that has one."""
+    own = object_of(settings.get("ownTools"))
+    places = [(f"http.{place}", tool) for place, tool in enumerate(list_of(own.get("http")))]
+    for at, server in enumerate(list_of(own.get("mcp"))):
+        tools = list_of(object_of(server).get("tools"))
+        places += [(f"mcp.{at}.tools.{place}", tool) for place, tool in enumerate(tools)]
+    found: list[FieldFault] = []
+    for place, tool in places:
+        try:
+            compiled(object_of(object_of(tool).get("inputSchema")))
+        except ValueError as error:
+            found.append(FieldFault(field=f"ownTools.{place}.inputSchema", message=str(error)))
+    return found
 
 
 def refuse(found: list[FieldFault]) -> None:

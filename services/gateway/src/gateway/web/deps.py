@@ -141,6 +141,7 @@ KEPT = _roles(
     "visitor", "user", "service", refusal="this is for visitors, customers and services (visitor, user, service)"
 )
 """People about whom something is stored."""
+OF_A_COMPANY = Only(lambda caller: caller.role != "operator", "the role {role} belongs to no company")
 
 CallerDep = Annotated[TokenCaller, Depends(Only(lambda _: True))]
 OperatorDep = Annotated[TokenCaller, Depends(OPERATORS)]
@@ -150,6 +151,7 @@ AdminDep = Annotated[TokenCaller, Depends(ADMINS)]
 FounderDep = Annotated[TokenCaller, Depends(FOUNDERS)]
 ServiceDep = Annotated[TokenCaller, Depends(SERVICES)]
 CustomerDep = Annotated[TokenCaller, Depends(CUSTOMERS)]
+MemberDep = Annotated[TokenCaller, Depends(OF_A_COMPANY)]
 SelfDep = Annotated[TokenCaller, Depends(KEPT)]
 
 

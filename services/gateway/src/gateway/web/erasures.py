@@ -16,7 +16,7 @@ from gateway.adapters.service_calls import REPORT_SECONDS, ask
 from gateway.errors import RefusedError, not_found
 from gateway.ports import TokenCaller
 from gateway.web.conversations import Limit, PageCursor
-from gateway.web.deps import AdminDep, Api, ApiDep, CallerDep, ConversationPath, SelfDep, idempotency_key
+from gateway.web.deps import AdminDep, Api, ApiDep, CallerDep, ConversationPath, MemberDep, SelfDep, idempotency_key
 from gateway.web.pagination import page
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
@@ -149,13 +149,11 @@ async def list_receipts(
 @router.get("/erasures/{receiptId}", response_model=ShownReceipt, responses=described(404))
 async def get_receipt(
     api: ApiDep,
-    caller: CallerDep,
+    caller: MemberDep,
     receipt: Annotated[Name, Path(alias="receiptId")],
     accept_language: AcceptLanguage = None,
 ) -> Response:
-    """One receipt, for admins and anybody who was given its id."""
-    if not (caller.role in {"admin", "service"} or caller.writes_as_visitor):
-        raise RefusedError(ErrorCode.FORBIDDEN, "receipts are for admins, and for those who have deleted something")
+    """One receipt, for anybody of the company who was given its id. It names nobody."""
     found = await _receipt(api, caller, receipt)
     language = await api.companies.console_language(caller.company, accept_language)
     return JSONResponse(_in_words(found, language).to_wire())

@@ -20,6 +20,7 @@ from contracts.knowledge_rpc import (
     RunRequest,
 )
 from contracts.languages import Language, named_language
+from contracts.own_tools import is_local, split_address
 from gateway.adapters.service_calls import ask
 from gateway.domain.spoken_errors import in_language
 from gateway.errors import GatewayError
@@ -102,9 +103,9 @@ async def missing(
     if config.knowledge.site_url is None:
         found.append(("site", texts["noSite"]))
     elif run is not None and not run.counts.fetched + run.counts.unchanged:
-        why = run.problem or next((one.message or one.reason for one in run.left if one.message or one.reason), None)
-        why = in_language(why or texts["stillReading"], language)
-        found.append(("pages", texts["unread"].format(reason=why.rstrip("."))))
+        why = next((one.message or one.reason for one in run.left if one.message or one.reason), texts["stillReading"])
+        unread = texts["unread"].format(reason=in_language(why, language).rstrip("."))
+        found.append(("pages", in_language(run.problem, language) if run.problem else unread))
     if not config.ai_auto_response_enabled:
         found.append(("assistant", texts["assistantOff"]))
     if (tried is None or tried.model == "offline") and not await _has_model(api, config):
@@ -127,9 +128,11 @@ def sign_in_link(api: Api, request: Request, company: str) -> str | None:
 
 
 def own_address(site: str) -> str:
-    """A site's address as people write it: https if it has no scheme."""
+    """A site's address as people write it: if it has no scheme, https; on this machine http."""
     site = site.strip()
-    return site if "://" in site else f"https://{site}"
+    if "://" in site:
+        return site
+    return f"http://{site}" if is_local(split_address(f"http://{site}")) else f"https://{site}"
 
 
 def origin_of(site: str) -> str:

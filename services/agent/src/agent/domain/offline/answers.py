@@ -158,7 +158,8 @@ def tells_nothing(text: str) -> bool:
 
 def said_again(text: str, language: Language) -> str:
     """The last answer, which tells what is asked for now."""
-    return f"{_say('again', language)}\n{text.removeprefix(NOTICE[language]).strip()}"
+    told = text.replace(NOTICE[language], "").strip()
+    return f"{_say('again', language)}\n{told}"
 
 
 def own_plan(plan: str, language: Language) -> str:

@@ -188,7 +188,10 @@ def respond(
     if introduced or _has_said(messages):
         return SayText(text)
     # What the notice says of itself is not said a second time.
-    return SayText(f"{NOTICE[language]} {text.removeprefix(NOTICE[language].partition(':')[0] + '. ')}")
+    itself = NOTICE[language].partition(":")[0] + ". "
+    if text.startswith(itself):
+        return SayText(f"{NOTICE[language]} {text.removeprefix(itself)}")
+    return SayText(f"{text}\n\n{NOTICE[language]}")
 
 
 def _otherwise(

@@ -98,7 +98,7 @@ class BeginView {
       ...made.missing.filter(({ step }) => step !== "widget").map(({ message }) => make("p", { class: "hint" }, message))];
   }
   async #moved(name, site) {
-    const url = site.includes("://") ? site : `https://${site}`;
+    const url = site.includes("://") ? site : `${/^(localhost|127\.0\.0\.1|\[::1\])(?=[:/]|$)/.test(site) ? "http" : "https"}://${site}`;
     let origin;
     try { origin = new URL(url).origin; } catch { throw new Problem(422, { detail: say("begin_noAddress") }); }
     const others = this.#detail.settings.toolConfig.allowedDomains.filter((one) => one !== origin);

@@ -5,6 +5,8 @@ import { fill, words } from "./i18n.js";
 import { safeAddress } from "./markdown.js";
 
 const DECIDING_MS = 15_000;
+const BELL = "M6 16.5V11a6 6 0 1 1 12 0v5.5l1.5 1.5h-15ZM10 20.5a2 2 0 0 0 4 0";
+const SHEET = "M13.5 3.5H6.5v17h11V7.5ZM13.5 3.5v4h4M9.5 12.5h5M9.5 16h5";
 
 /* An action that needs a person's yes. Its state is the server's alone: a click asks, the answer shows. */
 export class ActionCard {
@@ -102,7 +104,7 @@ export class ActionCard {
 export function alertCard(alert) {
   const condition = { ">=": words.atLeast, "<=": words.atMost }[alert.condition] || words.exactly;
   return make("section", { class: "card alert", role: "group", "aria-label": words.alert },
-    make("div", { class: "card-title" }, icon("bell"), make("strong", {}, words.alert), make("span", { class: "left" }, moment(Date.parse(alert.triggeredAt)))),
+    make("div", { class: "card-title" }, icon(BELL), make("strong", {}, words.alert), make("span", { class: "left" }, moment(Date.parse(alert.triggeredAt)))),
     make("p", { class: "summary" }, make("b", {}, alert.symbol), " ", fill(condition, { price: price(alert.price) })),
     make("p", { class: "fine" }, fill(words.triggeredAt, { price: price(alert.triggeredPrice) })),
     ...(alert.message ? [make("p", { dir: "auto" }, alert.message)] : []));
@@ -112,10 +114,10 @@ export function citations(list) {
   const chips = list.map(({ url, title, heading }) => {
     const address = safeAddress(url);
     const name = [title || address, heading?.at(-1)].filter(Boolean).join(" › ").slice(0, 120);
-    if (!address) return url ? null : make("li", {}, make("span", { class: "chip" }, icon("file"), make("span", { dir: "auto" }, name)));
+    if (!address) return url ? null : make("li", {}, make("span", { class: "chip" }, icon(SHEET), make("span", { dir: "auto" }, name)));
     const elsewhere = !address.startsWith(`${location.origin}/`);
     return make("li", {}, make("a", { class: "chip", href: address, rel: "noopener noreferrer", title: address, ...(elsewhere && { target: "_blank" }) },
-      icon("file"), make("span", { dir: "auto" }, name)));
+      icon(SHEET), make("span", { dir: "auto" }, name)));
   }).filter(Boolean);
   return chips.length ? make("ul", { class: "sources", "aria-label": words.sources }, ...chips) : null;
 }

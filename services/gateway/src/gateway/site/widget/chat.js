@@ -67,8 +67,9 @@ export class Chat {
   #intro() {
     this.chips = make("div", { class: "suggestions" });
     this.greeting = make("p", { class: "greeting" }, host.greeting);
+    this.disclosure = make("p", { class: "fine" }, words.disclosure);
     return make("div", { class: "intro" }, make("span", { class: "mark", "aria-hidden": "true" }, icon("spark")), this.greeting,
-      make("p", { class: "fine" }, words.disclosure), this.chips);
+      this.disclosure, this.chips);
   }
   #suggest() {
     const wanted = this.thread.empty ? host.suggestions : [];
@@ -198,7 +199,8 @@ export class Chat {
     const left = this.person.getRootNode().activeElement === this.person;
     this.person.hidden = kind !== "ai";
     if (left && this.person.hidden) this.composer.input.focus();
-    this.caution.hidden = kind === "human";
+    this.disclosure.hidden = !this.#ai;
+    this.caution.hidden = !this.#ai || kind === "human";
   }
 
   /* ---- the line */

@@ -1,5 +1,5 @@
 /* A company's colour, made fit to be read on light and on dark: contrast after WCAG 2.2 (relative luminance). */
-const SURFACES = { light: [255, 255, 255], dark: [19, 26, 24] };
+const SURFACES = [[255, 255, 255], [19, 26, 24]]; // light, dark
 const DARK_INK = "#06211c", READABLE = 4.6, VISIBLE = 3;
 
 const luminance = (rgb) => {
@@ -28,13 +28,13 @@ const fit = (rgb, surface, least) => {
 export function palette(color) {
   if (!/^#[0-9a-f]{6}$/i.test(color || "")) return null;
   const brand = parse(color);
-  const made = Object.entries(SURFACES).map(([, surface]) => {
+  const [light, dark] = SURFACES.map((surface) => {
     const accent = fit(brand, surface, VISIBLE);
     const onAccent = contrast(accent, [255, 255, 255]) >= READABLE - 0.1 ? "#ffffff" : contrast(accent, parse(DARK_INK)) >= READABLE - 0.1 ? DARK_INK : "#000000";
     const strong = towards(accent, onAccent === "#ffffff" ? [0, 0, 0] : [255, 255, 255], 0.15);
     const soft = towards(brand, surface, 0.88);
-    return { accent: hexOf(accent), strong: hexOf(strong), ink: hexOf(fit(brand, towards(brand, surface, 0.85), READABLE)), soft: hexOf(soft), on: onAccent };
+    const ink = fit(brand, towards(brand, surface, 0.85), READABLE);
+    return { "--accent": hexOf(accent), "--accent-strong": hexOf(strong), "--accent-ink": hexOf(ink), "--accent-soft": hexOf(soft), "--on-accent": onAccent };
   });
-  const both = (name) => `light-dark(${made[0][name]}, ${made[1][name]})`;
-  return { "--accent": both("accent"), "--accent-strong": both("strong"), "--accent-ink": both("ink"), "--accent-soft": both("soft"), "--on-accent": both("on") };
+  return Object.fromEntries(Object.keys(light).map((name) => [name, `light-dark(${light[name]}, ${dark[name]})`]));
 }

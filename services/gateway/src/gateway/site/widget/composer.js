@@ -1,5 +1,5 @@
 /* Where one writes: grows with the text, sends with Enter, and is Stop while an answer is made. */
-import { icon, make } from "./dom.js";
+import { button, icon, make } from "./dom.js";
 import { fill, words } from "./i18n.js";
 
 const MOST = 8000, TELL_FROM = 7500, TYPING_EVERY = 3000;
@@ -16,7 +16,7 @@ export class Composer {
       onkeydown: (event) => { if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); this.#send(); } } });
     this.count = make("span", { class: "count", role: "status", hidden: true });
     this.button = make("button", { type: "submit", class: "send", "aria-label": words.send, title: words.send }, icon("send"));
-    this.stop = make("button", { type: "button", class: "stop", "aria-label": words.stop, title: words.stop, hidden: true, onclick: () => this.#act.stop() }, icon("stop"), make("span", {}, words.stop));
+    this.stop = button("", () => this.#act.stop(), { class: "stop", "aria-label": words.stop, title: words.stop, hidden: true }, icon("stop"), words.stop);
     this.node = make("form", { class: "composer", onsubmit: (event) => { event.preventDefault(); this.#send(); } },
       make("div", { class: "field" }, this.input, this.count, this.stop, this.button));
     this.input.value = kept.here("unsent");

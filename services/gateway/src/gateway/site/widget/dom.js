@@ -21,15 +21,14 @@ const SHAPES = {
   close: "M6 6l12 12M18 6 6 18",
   send: "M12 19V5M5.5 11.5 12 5l6.5 6.5",
   person: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4.5 20.5a7.5 7.5 0 0 1 15 0",
-  up: "M7 10.5v9.5H4v-9.5ZM7 19.5c3 1.2 6 .9 9 .9 1.8 0 3-1 3.3-2.7l1-5c.3-1.7-.8-2.8-2.4-2.8H14l.7-4c.2-1.5-1.6-2.8-2.8-1.5L7 10.5",
   check: "m5 12.5 4.5 4.5L19 7.5",
   warning: "M12 9v4.5M12 17v.1M10.6 4.5 3 18a1.6 1.6 0 0 0 1.4 2.4h15.2A1.6 1.6 0 0 0 21 18L13.4 4.5a1.6 1.6 0 0 0-2.8 0Z",
-  bell: "M6 16.5V11a6 6 0 1 1 12 0v5.5l1.5 1.5h-15ZM10 20.5a2 2 0 0 0 4 0",
-  file: "M13.5 3.5H6.5v17h11V7.5ZM13.5 3.5v4h4M9.5 12.5h5M9.5 16h5",
+  stop: "M7 7h10v10H7Z",
   spark: "M12 3.5c.6 4.9 3.6 7.9 8.5 8.5-4.9.6-7.9 3.6-8.5 8.5-.6-4.9-3.6-7.9-8.5-8.5 4.9-.6 7.9-3.6 8.5-8.5Z",
   clock: "M12 20.5a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM12 7.5V12l3 2",
   retry: "M19.5 12a7.5 7.5 0 1 1-2.2-5.3M19.5 3.5v4.5h-4.5",
 };
+/* name: one of these, or the shape itself where only beside.js draws it. */
 export const icon = (name, turned = false) =>
   draw("svg", { viewBox: "0 0 24 24", class: turned ? "icon turned" : "icon", "aria-hidden": "true" },
-    draw("path", { d: name === "stop" ? "M7 7h10v10H7Z" : SHAPES[name], ...(name === "stop" && { fill: "currentColor" }) }));
+    draw("path", { d: SHAPES[name] || name }));

@@ -2,6 +2,8 @@
 import { button, icon, make } from "./dom.js";
 import { words } from "./i18n.js";
 
+const THUMB = "M7 10.5v9.5H4v-9.5ZM7 19.5c3 1.2 6 .9 9 .9 1.8 0 3-1 3.3-2.7l1-5c.3-1.7-.8-2.8-2.4-2.8H14l.7-4c.2-1.5-1.6-2.8-2.8-1.5L7 10.5";
+
 /* `rated`: what was said before ("up", "down" or nothing); rate(rating, reason) says whether it could be sent. */
 export function feedback(rated, rate) {
   const thumbs = make("span", { class: "thumbs" });
@@ -10,7 +12,7 @@ export function feedback(rated, rate) {
   const show = (rating) => {
     thumbs.replaceChildren(...["up", "down"].map((one) => button("", () => choose(one), {
       "aria-label": one === "up" ? words.good : words.bad, title: one === "up" ? words.good : words.bad, "aria-pressed": String(one === rating), class: "quiet",
-    }, icon("up", one === "down"))), note);
+    }, icon(THUMB, one === "down"))), note);
   };
   const choose = (rating) => {
     if (!rate(rating)) { note.textContent = words.notNow; return; }

@@ -35,7 +35,7 @@ export class PersonStorage {
 }
 
 export const uuid = () => {
-  if (crypto.randomUUID) return crypto.randomUUID(); // only where the page came over https
+  // crypto.randomUUID is there only where the page came over https.
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6] & 15) | 64;
   bytes[8] = (bytes[8] & 63) | 128;

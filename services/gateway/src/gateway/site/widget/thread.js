@@ -61,8 +61,8 @@ export class Thread {
     this.#beside((parts) => {
       if (one.final !== message) return;
       parts.complete(one, message, (message.actions || []).map((action) => this.#card(parts, action).node), {
-        rated: this.#kept.get("ratings")?.[message.id], rate: (rating, reason) => this.#rate(message.id, rating, reason),
-        scored: this.#kept.get("scores")?.[message.id], score: (value, comment) => this.#score(message.id, value, comment),
+        rated: this.#kept.get("ratings")?.[message.id], rate: (rating, reason) => this.#judged(this.#tell.rate(message.id, rating, reason), "ratings", message.id, rating),
+        scored: this.#kept.get("scores")?.[message.id], score: (value, comment) => this.#judged(this.#tell.score(value, comment), "scores", message.id, value),
         say: this.#tell.say, draft: this.#tell.draft,
       });
     });
@@ -232,14 +232,9 @@ export class Thread {
     this.#typingTimer = setTimeout(() => { this.#typing.hidden = true; }, milliseconds);
   }
 
-  #score(id, value, comment) {
-    const sent = this.#tell.score(value, comment);
-    if (sent) this.#remember("scores", id, value);
-    return sent;
-  }
-  #rate(id, rating, reason) {
-    const sent = this.#tell.rate(id, rating, reason);
-    if (sent) this.#remember("ratings", id, rating);
+  /* What was said of a message, once it could be sent. */
+  #judged(sent, name, id, value) {
+    if (sent) this.#remember(name, id, value);
     return sent;
   }
   #remember(name, id, value) {
