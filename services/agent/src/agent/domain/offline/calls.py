@@ -11,14 +11,22 @@ from typing import Any, cast
 
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE
-from agent.domain.offline import talk_words
-from agent.domain.offline.changes import OF_CASH, share_in, spent_in
+from agent.domain.offline import market_words, talk_words
+from agent.domain.offline.changes import OF_CASH, percent_in, share_in, spent_in
 from agent.domain.offline.conditions import from_now
 from agent.domain.offline.endings import ending, selling
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.position_size import sized
 from agent.domain.offline.relative_days import date_in
-from agent.domain.offline.slots import ParsedText, Schema, arguments_for, figures_in, missing_from, unpriced
+from agent.domain.offline.slots import (
+    ParsedText,
+    Schema,
+    arguments_for,
+    condition_in,
+    figures_in,
+    missing_from,
+    unpriced,
+)
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import number_of, word_set
 
@@ -27,6 +35,8 @@ PERSONAL = word_set(
     "get_trade_history get_sentiment get_ml_signals get_ml_features get_watchlist add_to_watchlist"
 )
 """What a customer of another plan has: said so. Whatever else is not offered does not exist here."""
+OF_PUBLICATION = ("get_news", "get_sentiment")
+"""Tools whose time is when something was published."""
 LEANS_ON_ONE = ("create_paper_order", "create_alert")
 """What is done about one symbol, and never about another than is meant."""
 _PAID_FOR = re.compile(r"\b(?:for|por) [$€]?(?P<sum>\d[\d.,]*k?)\b(?! (?:each|apiece|a share|per|cada|por))")
@@ -49,7 +59,8 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
     if row.way == "grown":
         return _grown(row, said) if PERFORMANCE in schemas else None
     when = when_in(said.text)
-    if tool == "get_price" and not row.way and date_in(said.plain):
+    of_a_day = tool == "get_price" or (tool == "market_snapshot" and when.is_day)
+    if of_a_day and not row.way and date_in(said.plain) and "get_ohlcv" in schemas:
         tool = "get_ohlcv"
     elif (
         tool == "get_price"
@@ -68,6 +79,16 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
     if tool not in schemas:
         return Wish(Intent.TOOL, withheld=tool) if tool in PERSONAL else None
     schema = schemas[tool]
+    timed = when.tool_arguments if tool in (CORRELATION, *OF_PUBLICATION) else {}
+    if tool == "get_news" and timed and market_words.MOVED.search(said.plain) and PERFORMANCE in schemas:
+        moves = PERFORMANCE, {"tickers": list(said.symbols), **timed}
+        news = tuple((tool, {"symbol": one, **timed}) for one in said.symbols)
+        return Wish(Intent.TOOL, (moves, *news))
+    if row.way == "if_moved" and (percent := percent_in(said.plain)) is not None:
+        factor = 1 + percent / 100 * (-1 if condition_in(said.plain) == "<=" else 1)
+        look_up = (tool, {"symbol": said.symbols[0]})
+        beside = (("get_portfolio", {}),) if "get_portfolio" in schemas else ()
+        return Wish(Intent.TOOL, (look_up, *beside), way=row.way, shown=str(factor))
     if row.way == "means":
         counted = figures_in(said.plain, "create_paper_order", ("quantity",)).get("quantity", "")
         symbol = {"symbol": said.symbols[0]}
@@ -92,9 +113,11 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
         and len(said.symbols) > 1
         and "quantity" not in schema["properties"]
     ):
-        calls = tuple((tool, arguments_for(tool, schema, replace(said, symbols=(one,)))) for one in said.symbols)
+        calls = tuple(
+            (tool, arguments_for(tool, schema, replace(said, symbols=(one,))) | timed) for one in said.symbols
+        )
         return Wish(Intent.TOOL, calls)
-    found = arguments_for(tool, schema, said) | (when.tool_arguments if tool == CORRELATION else {})
+    found = arguments_for(tool, schema, said) | timed
     if tool == "get_portfolio" and "get_pending_orders" in schemas:
         return Wish(Intent.TOOL, ((tool, found),), way="portfolio")
     if tool == "get_watchlist" and "get_price" in schemas and talk_words.DOING.search(said.plain):

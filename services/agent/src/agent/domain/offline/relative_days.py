@@ -7,10 +7,11 @@ A day of a month without its year is the last one.
 
 import re
 from calendar import monthrange
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
+from agent.domain.analysis.stretches import when_in
 from contracts.spoken import MONTHS, NUMBERS, WEEKDAYS
 
 _WEEKDAYS = {
@@ -21,7 +22,9 @@ _PAST = re.compile(
     rf"(?:(?:on|last|this|el|este)\s+(?:pasado\s+)?){{1,2}}(?P<weekday>{'|'.join(_WEEKDAYS)})\b(?:\s+pasado)?)\b",
     re.IGNORECASE,
 )
-_MONTH = "|".join(MONTHS)
+MONTH_FORMS = {**{name[:3]: number for name, number in MONTHS.items() if name[:3] not in ("set",)}, "sept": 9, **MONTHS}
+"""The month's number, by its name or its first letters."""
+_MONTH = "|".join(sorted(MONTH_FORMS, key=len, reverse=True))
 DATES = (
     re.compile(r"\b(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})\b"),
     re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<m>{_MONTH})(?:,| of| de| del)? (?P<y>\d{{4}})\b"),
@@ -54,6 +57,9 @@ _AGO = re.compile(
     rf"\bhace (?P<count2>una?|\d{{1,3}}|{'|'.join(NUMBERS)}) (?P<unit2>d[ií]a|semana|mes|a[nñ]o)(?:s|es)?\b",
     re.IGNORECASE,
 )
+_SINCE_THEN = re.compile(
+    r"\b(?:(?P<since>since|desde) (?:then|that (?:day|date)|entonces|es[ae] (?:d[ií]a|fecha)))\b", re.I
+)
 _BEFORE_THIS = re.compile(r"\b(?:last|pasado)\b", re.IGNORECASE)
 _TO_COME = re.compile(r"\b(?:will|next|tomorrow|pr[oó]xim[oa]|que viene|ma[nñ]ana|ser[aá])\b", re.IGNORECASE)
 
@@ -71,7 +77,7 @@ def with_past_days(text: str, today: date, *, over: bool = False) -> str:
         return str(today - timedelta(days=back))
 
     def last(match: re.Match[str]) -> str:
-        month = MONTHS[(match["month"] or match["before"]).lower()]
+        month = MONTH_FORMS[(match["month"] or match["before"]).lower()]
         try:
             told = date(today.year, month, int(match["day"] or match["after"]))
             return str(told if told <= today else told.replace(year=told.year - 1))
@@ -79,7 +85,7 @@ def with_past_days(text: str, today: date, *, over: bool = False) -> str:
             return match[0]
 
     def month(match: re.Match[str]) -> str:
-        of = MONTHS[match["month"].lower()]
+        of = MONTH_FORMS[match["month"].lower()]
         return f"{match[0]} {today.year - (of > today.month)}"
 
     def quarter(match: re.Match[str]) -> str:
@@ -90,6 +96,13 @@ def with_past_days(text: str, today: date, *, over: bool = False) -> str:
     if _TO_COME.search(text):
         return text
     return _IN_MONTH.sub(month, _QUARTER.sub(quarter, _OF_MONTH.sub(last, _PAST.sub(named, with_holidays(text)))))
+
+
+def since_then(text: str, before: Sequence[str]) -> str:
+    """The text with the day that was spoken of last for "since then"."""
+    said = (when_in(one).arguments.get("start") for one in reversed(before))
+    day = next(filter(None, said), None) if _SINCE_THEN.search(text) else None
+    return _SINCE_THEN.sub(lambda match: f"{match['since']} {day}", text) if day else text
 
 
 def days_ago(text: str, today: date) -> tuple[str, date] | None:
@@ -147,7 +160,7 @@ def date_in(said: str) -> date | None:
         match = pattern.search(said)
         if match is not None:
             month = match["m"]
-            number = int(month) if month.isdigit() else MONTHS[month]
+            number = int(month) if month.isdigit() else MONTH_FORMS[month]
             try:
                 return date(int(match["y"]), number, int(match["d"]))
             except ValueError:

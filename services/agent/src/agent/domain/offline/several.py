@@ -77,3 +77,9 @@ def one_of_several(earlier: Wish, own: Sequence[str], said: str) -> Wish | None:
         return replace(earlier, calls=(orders[symbols.index(own[0])],))
     changes = change_in(said) is not None or talk_words.AMENDS.search(said) or talk_words.YES_BUT.search(said)
     return Wish(Intent.TOOL, ((orders[0][0], {}),), ("symbol",)) if changes and not own else None
+
+
+def is_purchase(wish: Wish | None) -> bool:
+    """Whether it buys, and not at a stop."""
+    order = wish.calls[0][1] if wish is not None else {}
+    return order.get("side") == "buy" and "stop_price" not in order
