@@ -44,6 +44,16 @@ def test_the_day_is_read(text: str, day: str | None) -> None:
     assert asked_day(plain(text), FRIDAY) == (day and date.fromisoformat(day))
 
 
+def test_without_what_day_it_is_the_hours_are_looked_up_all_the_same() -> None:
+    """The context of a customer may be away, and slow memory is not waited for."""
+    for text, arguments in (
+        ("¿abre la bolsa el 24 de diciembre de 2012?", {"day": "2012-12-24"}),
+        ("is the market open?", {}),
+    ):
+        found = respond([{"role": "user", "content": text}], SCHEMAS, "en", plan="free", introduced=True)
+        assert found == UseTools((("get_market_hours", arguments),))
+
+
 def asked(*said: str) -> SayText | UseTools:
     messages: list[dict[str, Any]] = []
     for one in said[:-1]:
@@ -56,6 +66,7 @@ def asked(*said: str) -> SayText | UseTools:
     ("said", "day"),
     [
         (("a qué hora abre la bolsa mañana",), "2012-09-08"),
+        (("can I trade on Christmas Eve?",), "2012-12-24"),
         (("is the market open right now?", "will it be open on Thanksgiving?"), "2012-11-22"),
         (("is the market open?", "what about 24 December 2012", "what time does it close today"), "2012-09-07"),
         (("¿cuándo abre la bolsa?", "¿y el 23 de noviembre a qué hora cierra?"), "2012-11-23"),

@@ -65,6 +65,40 @@ def asked(*said: str, offered: dict[str, Any] = SCHEMAS, plan: str = "pro") -> S
             ("daily chart of FB", "same for IBM but weekly"),
             (("get_ohlcv", {"symbol": "IBM", "timeframe": "1w", "limit": 12}),),
         ),
+        (
+            ("close of FB on 7 June 2012", "and the 11th?"),
+            (("get_ohlcv", {"symbol": "FB", **DAY, "start": "2012-06-02", "end": "2012-06-11"}),),
+        ),
+        (
+            ("gráfico semanal de GOOG de este año",),
+            (("get_ohlcv", {"symbol": "GOOG", "timeframe": "1w", "limit": 500, "start": "2012-01-01"}),),
+        ),
+        (
+            ("precio de MSFT", "cuál fue su peor trimestre de 2011"),
+            (
+                (
+                    "get_performance",
+                    {"tickers": ["MSFT"], "start": "2011-01-01", "end": "2011-12-31", "every": "quarter"},
+                ),
+            ),
+        ),
+        (
+            ("close of FB on 7 June 2012", "and the previous session"),
+            (("get_ohlcv", {"symbol": "FB", **DAY, "start": "2012-05-28", "end": "2012-06-06"}),),
+        ),
+        (
+            ("I have 9k, risk 1 %, entry at 640, stop 615", "and if I risk 2 percent?"),
+            (
+                (
+                    "calculate_position_size",
+                    {"risk_percent": 0.02, "capital": 9000.0, "entry_price": 640.0, "stop_loss_price": 615.0},
+                ),
+            ),
+        ),
+        (("what if the whole market falls 12%?",), (("get_portfolio", {}),)),
+        (("qué pasa si mi cartera baja un 8 %",), (("get_portfolio", {}),)),
+        (("put FB on my watchlist", "remove FB"), (("remove_from_watchlist", {"symbol": "FB"}),)),
+        (("alert me when IBM falls under 190", "make that 188"), (("list_alerts", {}),)),
         (("explain volatility as if I were six",), (("explain_concept", {"concept": "volatility"}),)),
         (("explícame la volatilidad de forma sencilla",), (("explain_concept", {"concept": "volatilidad"}),)),
     ],
@@ -155,3 +189,25 @@ def test_a_what_if_is_worked_out_from_the_price_and_the_portfolio(positions: lis
     response = respond(messages, SCHEMAS, "en", market=MARKET, plan="pro", introduced=True)
     assert isinstance(response, SayText)
     assert told in response.text
+
+
+def test_everything_that_is_held_is_worked_out_together() -> None:
+    calls = [{"id": "c1", "function": {"name": "get_portfolio", "arguments": "{}"}}]
+    held = '{"positions": [{"symbol": "FB", "value": 200.0}, {"symbol": "IBM", "value": 800.0}], "equity": 5000.0}'
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "what if everything falls 10%?"},
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "c1", "content": held},
+    ]
+    response = respond(messages, SCHEMAS, "en", market=MARKET, plan="pro", introduced=True)
+    assert isinstance(response, SayText)
+    assert response.text.startswith(
+        "Your positions are worth 1,000.00 USD; -10.0% would be 900.00, and your portfolio 4,900.00 in all."
+    )
+
+
+def test_the_plan_for_what_was_refused_is_named_without_a_page() -> None:
+    free = {name: schema for name, schema in SCHEMAS.items() if "alert" not in name}
+    response = asked("alert me when IBM passes 210", "which plan do I need for that?", offered=free, plan="free")
+    assert isinstance(response, SayText)
+    assert "it is part of Pro" in response.text

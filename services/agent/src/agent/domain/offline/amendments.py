@@ -247,7 +247,8 @@ def amended(
         name = "tickers" if "tickers" in arguments else "symbol"
         if name in arguments:
             tickers = [arguments[name][0], *own] if tool == CORRELATION and len(own) == 1 else list(own)
-            return Wish(Intent.TOOL, ((tool, {**arguments, name: tickers if name == "tickers" else own[0]}),))
+            calls = ((tool, {**arguments, name: tickers if name == "tickers" else own[0]}),)
+            return replace(earlier, calls=calls, missing=())
     return None
 
 

@@ -225,6 +225,13 @@ def if_moved(quote: Mapping[str, Any], factor: float, held: float, equity: float
     )
 
 
+def if_all_moved(worth: float, factor: float, equity: float, language: Language) -> str:
+    """What positions of this `worth`, and the `equity` with them, would be at so many times their prices."""
+    money = {name: number(value, language) for name, value in
+             (("worth", worth), ("then", worth * factor), ("equity", equity + worth * (factor - 1)))}  # fmt: skip
+    return _say("results.if_all_moved", language, move=signed(percent(factor - 1, language)), **money)
+
+
 def cash_left(cash: float, language: Language) -> str:
     """The cash after a purchase that is only asked about; below 0 it does not suffice."""
     return _say("cash_left" if cash >= 0 else "cash_short", language, cash=figure(round(abs(cash), 2), language))

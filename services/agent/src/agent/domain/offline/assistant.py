@@ -30,11 +30,11 @@ from agent.domain.offline.answers import (
     tools_away,
     which,
 )
-from agent.domain.offline.calls import OF_PUBLICATION
+from agent.domain.offline.calls import OF_PUBLICATION, of_this_year
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.concepts import another_term, asked_term, order_kind
-from agent.domain.offline.day_answers import HOURS, hours_asked, market_now
+from agent.domain.offline.day_answers import hours_call, market_now
 from agent.domain.offline.intents import after_an_order, asks_what_this_is, wish_in
 from agent.domain.offline.listed import chosen_in, reading_chosen
 from agent.domain.offline.market_words import UNLISTED
@@ -47,7 +47,7 @@ from agent.domain.offline.site import TOOL, SiteQuestion, from_knowledge, from_s
 from agent.domain.offline.small_talk import asks_how, tells_of_oneself
 from agent.domain.offline.spoken import goes_on
 from agent.domain.offline.steps import SayText, UseTools, step_of
-from agent.domain.offline.talk_words import BEST, GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, TAKEN, WHETHER
+from agent.domain.offline.talk_words import BEST, GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, PLAN_FOR_IT, TAKEN, WHETHER
 from agent.domain.offline.tool_words import OF_THE_PLAN, OWN, asks
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.answers import own_answer
@@ -122,6 +122,7 @@ def respond(
     asks_whether = "search_memory" not in offered and WHETHER.match(plain(question))
     known = knowledge is not None and bool(knowledge.documents)
     away = knowledge is None or not knowledge.complete
+    of_the_plan = PLAN_FOR_IT.search(plain(question)) is not None
     # The site's examples name shares, and tell nothing of them.
     of_the_company = asks_how(question) or TAKEN.search(plain(question))
     of_a_share = "get_price" in offered and bool(symbols_in(question)) and not of_the_company
@@ -139,7 +140,7 @@ def respond(
         (wish.intent is Intent.SITE and not of_a_share)
         or (wish.intent is Intent.ABOUT and (known or TOOL in offered))
         or (wish.intent is Intent.UNKNOWN and known)
-        or (wish.withheld and known and (asks_how(question) or asks_whether))
+        or (wish.withheld and known and (asks_how(question) or asks_whether) and not of_the_plan)
     ):
         about = wish.intent is Intent.ABOUT
         asked = _site_question(question, before, said, language, page_url, about=about, missed=missed, away=away)
@@ -151,8 +152,8 @@ def respond(
             response = from_site(asked, results, last=last)
     elif wish.intent is Intent.HANDOFF and HAND_OFF in offered and not handed:
         response = UseTools(((HAND_OFF, {"reason": "missed" if accepts else "asked"}),))
-    elif wish.intent is Intent.MARKET and not results and (day := hours_asked(question, offered, market)):
-        response = UseTools(((HOURS, {"day": str(day)}),))
+    elif wish.intent is Intent.MARKET and not results and (calls := hours_call(question, offered, market)):
+        response = UseTools(calls)
     elif wish.intent is Intent.MARKET and not results and (state := market_now(question, market, language)):
         response = SayText(state)
     elif wish.way and not wish.missing:
@@ -304,6 +305,7 @@ def _wish_of(
         told = wish_in(bare if terms(bare) or symbols_in(bare) or not before else before[-1], offered, before)
         # "What did it cost a year ago?" is of that day, "how did it do?" of the year since.
         dated = f"{bare} {day}" if [tool for tool, _ in told.calls] == ["get_price"] and not told.way else dated
+    wish = of_this_year(wish, question, today)
     of_day = wish_in(dated, offered, before) if dated != question else wish
     if dated == question or not of_day.calls or of_day.calls[0][0] not in _OF_A_DAY:
         return question, wish

@@ -7,11 +7,13 @@
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from datetime import date
 from typing import Any, cast
 
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE
 from agent.domain.offline import market_words, talk_words
+from agent.domain.offline.bar_range import MOST_BARS
 from agent.domain.offline.changes import OF_CASH, percent_in, share_in, spent_in
 from agent.domain.offline.conditions import from_now
 from agent.domain.offline.endings import ending, selling
@@ -41,6 +43,13 @@ LEANS_ON_ONE = ("create_paper_order", "create_alert")
 """What is done about one symbol, and never about another than is meant."""
 _PAID_FOR = re.compile(r"\b(?:for|por) [$€]?(?P<sum>\d[\d.,]*k?)\b(?! (?:each|apiece|a share|per|cada|por))")
 """Where nobody says how many, a price is what all of them may cost."""
+EVERY = {
+    "week": "week", "month": "month", "quarter": "quarter", "year": "year", "semana": "week", "mes": "month",
+    "trimestre": "quarter", "ano": "year",
+}  # fmt: skip
+_BEST_PART = re.compile(rf"\b(?:best|worst|mejor|peor) ({'|'.join(EVERY)})\b")
+"""Of what parts of a time the best is asked for."""
+_THIS_YEAR = re.compile(r"\b(?:this year|year to date|ytd|este a[nñ]o|lo que va de a[nñ]o)\b", re.IGNORECASE)
 _WAITS_AT = frozenset(("price", "limit_price", "stop_price"))
 
 
@@ -75,7 +84,8 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
     averages = re.search(r"\b(?:average|sma|media)\b", said.plain)
     if tool == "market_snapshot" and not averages and PERFORMANCE in schemas and when.arguments:
         # A snapshot looks back from now, over lengths of its own.
-        return Wish(Intent.TOOL, ((PERFORMANCE, {"tickers": list(said.symbols), **when.arguments}),))
+        every = {"every": EVERY[part[1]]} if (part := _BEST_PART.search(said.plain)) else {}
+        return Wish(Intent.TOOL, ((PERFORMANCE, {"tickers": list(said.symbols), **when.arguments, **every}),))
     if tool not in schemas:
         return Wish(Intent.TOOL, withheld=tool) if tool in PERSONAL else None
     schema = schemas[tool]
@@ -84,11 +94,9 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
         moves = PERFORMANCE, {"tickers": list(said.symbols), **timed}
         news = tuple((tool, {"symbol": one, **timed}) for one in said.symbols)
         return Wish(Intent.TOOL, (moves, *news))
-    if row.way == "if_moved" and (percent := percent_in(said.plain)) is not None:
-        factor = 1 + percent / 100 * (-1 if condition_in(said.plain) == "<=" else 1)
-        look_up = (tool, {"symbol": said.symbols[0]})
+    if row.way == "if_moved" and (factor := _factor(said.plain)) is not None:
         beside = (("get_portfolio", {}),) if "get_portfolio" in schemas else ()
-        return Wish(Intent.TOOL, (look_up, *beside), way=row.way, shown=str(factor))
+        return Wish(Intent.TOOL, ((tool, {"symbol": said.symbols[0]}), *beside), way=row.way, shown=str(factor))
     if row.way == "means":
         counted = figures_in(said.plain, "create_paper_order", ("quantity",)).get("quantity", "")
         symbol = {"symbol": said.symbols[0]}
@@ -143,6 +151,28 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
     if tool == "search_memory" and missing:
         return None
     return Wish(Intent.TOOL, ((tool, found),), missing)
+
+
+def of_this_year(wish: Wish, text: str, today: date) -> Wish:
+    """The request for bars "of this year" with the day on which that began: the tool takes counts and days."""
+    if not wish.calls or wish.calls[0][0] != "get_ohlcv" or not _THIS_YEAR.search(text):
+        return wish
+    since = {"start": f"{today.year}-01-01", "limit": MOST_BARS}
+    return replace(wish, calls=tuple((tool, {**arguments, **since}) for tool, arguments in wish.calls))
+
+
+def all_moved(said: str, schemas: Mapping[str, Schema]) -> Wish | None:
+    """What everything that is held would be worth after a move that a text (plain) names in per cent."""
+    factor = _factor(said)
+    if factor is None or "get_portfolio" not in schemas:
+        return None
+    return Wish(Intent.TOOL, (("get_portfolio", {}),), way="if_moved", shown=str(factor))
+
+
+def _factor(said: str) -> float | None:
+    """How many times the price of now a text (plain) imagines."""
+    percent = percent_in(said)
+    return None if percent is None else 1 + percent / 100 * (-1 if condition_in(said) == "<=" else 1)
 
 
 def _grown(row: ToolPhrase, said: ParsedText) -> Wish | None:

@@ -109,8 +109,7 @@ def share_in(said: str) -> float | None:
 
 def percent_in(said: str) -> float | None:
     """The first percentage in a text, whatever it is a percentage of."""
-    match = SHARE.search(said)
-    return number_of(match["percent"]) if match is not None and match["percent"] else None
+    return next((number_of(match["percent"]) for match in SHARE.finditer(said) if match["percent"]), None)
 
 
 def kept_in(said: str) -> float | None:

@@ -7,6 +7,8 @@ from typing import Any, cast
 from agent.domain.analysis.formats import moment, number, percent, signed
 from agent.domain.offline.market_days import asked_day
 from agent.domain.offline.market_words import ANOTHER_DAY
+from agent.domain.offline.relative_days import date_in
+from agent.domain.offline.wishes import Calls
 from agent.domain.text_features import plain
 from agent.texts import TEXTS
 from contracts.languages import Language
@@ -48,10 +50,16 @@ def _with_weekday(day: str, language: Language) -> str:
     return f"{day_name(date.fromisoformat(day).weekday(), language)}, {moment(day, language)}"
 
 
-def hours_asked(question: str, offered: Collection[str], market: Mapping[str, Any] | None) -> date | None:
-    """The day of whose hours a question is; None: it is about now, or they cannot be looked up."""
-    now = (market or {}).get("current_time")
-    return asked_day(plain(question), date.fromisoformat(str(now)[:10])) if now and HOURS in offered else None
+def hours_call(question: str, offered: Collection[str], market: Mapping[str, Any] | None) -> Calls:
+    """The call that tells the hours of the day that a question names; none: it is about now, or they cannot be looked
+    up. Where nobody has told what day it is, those of today are looked up too."""
+    if HOURS not in offered:
+        return ()
+    said, now = plain(question), (market or {}).get("current_time")
+    day = asked_day(said, date.fromisoformat(str(now)[:10])) if now else date_in(said)
+    if day is None and now:
+        return ()
+    return ((HOURS, {"day": str(day)} if day else {}),)
 
 
 def market_now(question: str, market: Mapping[str, Any] | None, language: Language) -> str | None:

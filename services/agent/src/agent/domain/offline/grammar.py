@@ -89,7 +89,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(?:worth|would (?:it|that|i)|hubiera|hubiese|habria|tendria|valdria\w*|serian?)\b",
          r"\b(?:ago|hace|back|since|desde|last|pasad[oa]|in (?:january|20\d\d)|en (?:enero|20\d\d))\b",
          about=True, way="grown"),
-    _row("get_price", r"\b(?:if|si|suppos\w+|supon\w*|imagin\w+)\b.*\b(?:drop|f[ae]ll|sink|los[et]|crash|ris|rose|"
+    _row("get_price", r"\b(?:if|si|suppos\w+|supon\w*|imagin\w+)\b.*\b(?:drop|f[ae]ll|sink|los[et]|crash|ris(?!k)|rose|"
          r"climb|gain|jump|(?:goes?|went|is|was|were) (?:up|down)|cae|cai|cay|baj|sub|pierd|perd|desplom|gan)\w*\b"
          r"\D{0,20}\d[\d.,]* ?(?:%|per ?cent\b|por ?ciento\b)",
          r"\b(?:what|how|que|cuanto|would|could|suppos\w+|imagin\w+|supon\w*)\b|^\W*(?:(?:and|y|e)\W+)?(?:if|si)\b",
@@ -217,7 +217,8 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_watchlist", r"\b(watch ?list|lista de seguimiento|en seguimiento|(?:am i|i am|i m) (?:watching|"
                           r"following)|"
          r"estoy siguiendo|que sigo|mi lista|(?:on|in|en) (?:the|my|la|esta) lista?|favou?rites|favoritos)\b"),
-    _row("search_memory", r"\b(did we|what did (?:we|i)|what (?:i|we) (?:had )?(?:told|said|mentioned|talked|"
+    _row("search_memory", r"\b(did we|what did you (?:say|tell me)|que me (?:dijiste|contaste)|"
+         r"what did (?:we|i)|what (?:i|we) (?:had )?(?:told|said|mentioned|talked|"
                           r"discussed)|we talked|have i (?:told|said)|search (?:our|my)|hablamos|"
          r"que dijimos|que (?:te )?(?:dije|conte)|busca en (?:nuestras|mis))\b",
          unless=r"\b(?:forget|olvid\w+)\b"),

@@ -33,17 +33,29 @@ OF_ALL = re.compile(
     r"\b(?:of|de|entre) (?:(?:the|all|las|los|tod[oa]s) )*(?:four|five|six|ten|cuatro|cinco|seis|diez|[4-9]|\d\d)\b"
 )
 """Of all shares there are, or of more than were spoken of."""
+ALL_HELD = re.compile(
+    r"\b(?:everything|all of (?:it|them)|the (?:whole )?market|markets|"
+    r"my (?:\w+ )?(?:portfolio|stocks|shares|positions)|"
+    r"todo|el mercado|la bolsa|mi cartera|mis (?:acciones|valores|posiciones))\b"
+)
+"""What is held as a whole, or the market that it is held in."""
 MOVED = re.compile(r"\b(?:moved?|moving|drove|caused|why|movio|mueve|por que|hizo (?:subir|bajar|caer))\b")
 """Why a share moved: by how much is a part of the answer."""
 MARKET = re.compile(
+    r"\bcan (?:i|we|you) trade (?:on|this|tomorrow|today)\b|\bse (?:puede )?operar?\b|"
     r"\b(?:is|are|when|what time|hours|horario|does|do|esta|estan|abre|cierra|cuando|a que hora|"
     r"hasta)\b.*\b(?:markets?|mercados?|"
     r"bolsa|"
     r"wall street|nyse|nasdaq|stock exchange|trading hours)\b.*|"
+    r"\b(?:next|proxima) (?:trading )?(?:session|sesion)\b|"
     r"\bhay (?:bolsa|mercado)\b|\b(?:market|mercado|bolsa)\b.*\b(?:hours|open|closed|"
     r"horario|abiert\w|cerrad\w|abre|cierra)\b"
 )
-OPEN = re.compile(r"\b(hay (?:bolsa|mercado)|open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b")
+OPEN = re.compile(
+    r"\b(can (?:i|we|you) trade(?= (?:on|this|tomorrow|today))|se (?:puede )?operar?\b|"
+    r"hay (?:bolsa|mercado)|(?:next|proxima) (?:trading )?(?:session|sesion)|"
+    r"open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b"
+)
 OF_SUPPORT = re.compile(
     r"\b(?:you|your|support|office|someone|person|people|agent|team|help|soporte|oficina|atend\w+|atencion|persona|"
     r"equipo|ayuda|vosotros|ustedes)\b"

@@ -60,6 +60,7 @@ _AGO = re.compile(
 _SINCE_THEN = re.compile(
     r"\b(?:(?P<since>since|desde) (?:then|that (?:day|date)|entonces|es[ae] (?:d[ií]a|fecha)))\b", re.I
 )
+_NUMBERED = re.compile(r"\b(?:the (?P<day>\d{1,2})(?:st|nd|rd|th)|(?:el|dia) (?P<dia>\d{1,2}))\W*$")
 _BEFORE_THIS = re.compile(r"\b(?:last|pasado)\b", re.IGNORECASE)
 _TO_COME = re.compile(r"\b(?:will|next|tomorrow|pr[oó]xim[oa]|que viene|ma[nñ]ana|ser[aá])\b", re.IGNORECASE)
 
@@ -123,19 +124,22 @@ def with_holidays(text: str) -> str:
     return _HOLIDAY.sub(lambda match: f"{match['at']} {days[(match.lastindex or 2) - 2]}", text)
 
 
-_UNITS = {"day": 1, "dia": 1, "week": 7, "semana": 7}
+_UNITS = {"day": 1, "dia": 1, "session": 1, "sesion": 1, "week": 7, "semana": 7}
 _BESIDE = re.compile(
-    r"\b(?:(?P<count>an?|the|el|la|una?|\d{1,2}) )?(?P<unit>day|week|month|year|dia|semana|mes|ano)(?:s|es)? "
+    r"\b(?:(?P<count>an?|the|el|la|una?|\d{1,2}) )?"
+    r"(?P<unit>day|session|week|month|year|dia|sesion|semana|mes|ano)(?:s|es)? "
     r"(?:(?P<after>after|later|despues|siguiente|following)|before|earlier|antes|anterior|previo)\b|"
-    r"\b(?:(?P<next>next|following)|previous) (?P<of>day|week|month|year)\b"
+    r"\b(?:(?P<next>next|following)|previous) (?P<of>day|session|week|month|year)\b"
 )
 
 
 def moved_days(said: str, arguments: Mapping[str, Any]) -> tuple[str, str] | None:
     """The first and last day of the time so much after or before another that a text (plain) names: "a month later"."""
     found = _BESIDE.search(said)
-    if found is None or "end" not in arguments:
+    if "end" not in arguments:
         return None
+    if found is None:
+        return _same_month(said, date.fromisoformat(str(arguments["end"])))
     count = int(found["count"]) if (found["count"] or "").isdigit() else 1
     count, unit = (count if found["after"] or found["next"] else -count), found["unit"] or found["of"]
     first, last = (date.fromisoformat(str(arguments[name])) for name in ("start", "end"))
@@ -145,6 +149,16 @@ def moved_days(said: str, arguments: Mapping[str, Any]) -> tuple[str, str] | Non
     months = count * (12 if unit in ("year", "ano") else 1)
     whole = first.day == 1 and (last + timedelta(days=1)).day == 1
     return str(_months_on(first, months)), str(_months_on(last, months, whole=whole))
+
+
+def _same_month(said: str, day: date) -> tuple[str, str] | None:
+    """Another day of the month of a day, of which a text (plain) names the number alone: "and the 12th?"."""
+    found = _NUMBERED.search(said)
+    number = int(found["day"] or found["dia"]) if found else 0
+    if not 1 <= number <= monthrange(day.year, day.month)[1]:
+        return None
+    other = str(day.replace(day=number))
+    return other, other
 
 
 def _months_on(day: date, months: int, *, whole: bool = False) -> date:

@@ -10,7 +10,16 @@ from dataclasses import dataclass, replace
 from math import floor
 from typing import Any, cast
 
-from agent.domain.offline.answers import answer_from, bought, cash_left, if_moved, multiplied, stop_later, which
+from agent.domain.offline.answers import (
+    answer_from,
+    bought,
+    cash_left,
+    if_all_moved,
+    if_moved,
+    multiplied,
+    stop_later,
+    which,
+)
 from agent.domain.offline.conditions import at_a_price
 from agent.domain.offline.position_size import with_prices
 from agent.domain.offline.wishes import Calls, Wish
@@ -212,6 +221,11 @@ def _if_moved(wish: Wish, results: Sequence[Result], language: Language) -> SayT
     if not results:
         return UseTools(wish.calls)
     quote = results[0][2]
+    if wish.calls[0][0] == "get_portfolio":
+        held_worth = sum(float(one["value"]) for one in _of(quote, "positions"))
+        if quote.get("equity") is None or not held_worth:
+            return SayText(answer_from(*results[0], "", language))
+        return SayText(if_all_moved(held_worth, float(wish.shown), float(quote["equity"]), language))
     if quote.get("price") is None:
         return SayText(answer_from(*results[0], "", language))
     held = [one for _, _, body in results[1:] for one in _of(body, "positions") if one["symbol"] == quote["symbol"]]

@@ -94,6 +94,11 @@ REMINDER = re.compile(
     r"(?!.*\b(?:when|if|once|cuando|si|en cuanto)\b)"
 )
 """To be told something at a time, which nothing here does."""
+DROPS = re.compile(
+    r"^\W*(?:(?:and|ok|now|please|y|ahora|por favor|mejor)\W+)*(?:remove|delete|drop|unfollow|take (?:out|off)|"
+    r"(?:quita|borra|elimina|saca)(?:me|r)?)\b(?!.*\b(?:alert\w*|avisos?|orders?|orden\w*)\b)"
+)
+"""Takes one out of what was just listed."""
 ONLY = re.compile(r"\b(?:just|only|solo|solamente|nada mas)\b")
 CHANGES_IT = re.compile(rf"\b(?:{_CHANGES_IT})\b")
 """What there is already becomes something else."""
@@ -102,7 +107,8 @@ AMENDS = re.compile(
     r"hazl[oa]s?|ponl[oae]s?|en vez|en su lugar|sino|pero (?:con|a|de)|i meant|qu(?:eria|iero|ise) decir|"
     rf"{_CHANGES_IT}|(?:change|changed|cambia|pasa)(?:l[oa])? (?:to|a) [$€]?\d\S*|"
     r"(?:\d\S*|a (?:bit|little)|un poco) (?:\w+ )?(?:higher|lower|more|less|fewer|mas|menos))\b|"
-    r"^\W*(?:no|nah|nope|wait|espera)\b.{0,12}\d|^\W*(?:a )?limit (?:at|to|a|de|en) [$€]?\d|"
+    r"^\W*(?:no|nah|nope|wait|espera|(?:scratch|make) that|on second thoughts?|"
+    r"pensandolo mejor)\b.{0,12}\d|^\W*(?:a )?limit (?:at|to|a|de|en) [$€]?\d|"
     r"\b(?:swap|switch) (?:it|that|them|those) (?:for|to|with)\b|\bcambi[ae]l[oa]s? por\b|"
     r"^\W*(?:(?:no|ya no|ok|and|y|pues|better|mejor)\W+)*(?!(?:sell|buy|vend|compr|alert|avis|notif))"
     r"(?:\w+ (?:it|that|them|those|(?:the )?(?:order|limit|stop|price))(?: \w+)? (?:to|at)|"
@@ -275,6 +281,8 @@ BOTH = re.compile(
 COMPARED_WITH = re.compile(
     r"\b(?:it|that|this|esa|ese|eso) (?:or|vs|o) |\b(?:or|vs|o) (?:it|that|this|esa|ese|eso)\W*$|"
     r"\b(?:it|that|this|them|eso|ese|esa|esta|este)\b.{0,40}\b(?:than|as|que|com[op]\w*)\b|"
+    r"\b(?:it|that|they)\b.{0,12}\b(?:beat|(?:out|under)perform\w*|lag\w*)\b|"
+    r"^\W*(?:(?:y|e|lo|le)\W+)*(?:hizo mejor|bat\w+|super[oa]|gan[oa]) (?:que|a)\b|"
     r"^\W*(?:(?:and|y|e|so|pero|but)\b\W*)*(?:(?:es|esta|sube|vale|is|(?:is )?it) )?"
     r"(?:(?:que )?(?:mas|menos|more|less|worse|mejor|peor|\w+er) (?:\w+ )?(?:than|que)|"
     r"compar\w+ (?:with|to|con|a)|"

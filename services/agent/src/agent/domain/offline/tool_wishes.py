@@ -11,7 +11,7 @@ from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.number_words import in_figures
 from agent.domain.offline import market_words, talk_words
 from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, OF_A_STRETCH, WHEN, amended, changes_listed
-from agent.domain.offline.calls import LEANS_ON_ONE, OfferedTools, call_of
+from agent.domain.offline.calls import LEANS_ON_ONE, OfferedTools, all_moved, call_of
 from agent.domain.offline.changes import change_in, percent_in, share_in
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.concepts import CONCEPT, concepts_in
@@ -22,7 +22,14 @@ from agent.domain.offline.kinds import place_in
 from agent.domain.offline.nearest_readings import LOOK_UPS, is_of_another
 from agent.domain.offline.position_size import as_many, cost_of
 from agent.domain.offline.relative_days import date_in
-from agent.domain.offline.several import alerts_at_each, is_purchase, one_of_several, orders_of_each, protected
+from agent.domain.offline.several import (
+    alert_instead,
+    alerts_at_each,
+    is_purchase,
+    one_of_several,
+    orders_of_each,
+    protected,
+)
 from agent.domain.offline.slots import (
     AT_MARKET,
     ParsedText,
@@ -35,9 +42,7 @@ from agent.domain.offline.tool_words import MINE, asks, by_share_words, by_words
 from agent.domain.offline.unread import EFFECTS, asked_for, asks_else, has_effects, unread_change, whole
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.words import decision_in
-from agent.domain.text_features import language_of, numbers_in, plain, symbols_in, word_set
-from agent.domain.tool_cues import NAMING
-from agent.texts import TEXTS
+from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
 
 _REPLACING = {"replace": "", "replace_listed": "", "resell": "sell"}
 """What the way is to an order or alert in place of one that does not exist yet."""
@@ -98,6 +103,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         and row.about
         and row.tool in (*LOOK_UPS, "get_price")
         and not symbols_in(text)
+        and row.way != "if_moved"
         and MINE.search(said)
     ):
         row = _meant(said, alone=True) or row  # what my portfolio is worth is no share's price
@@ -130,6 +136,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and way in (one.way, one.tool)), None)
+    if row is None and symbols_in(text) and talk_words.DROPS.match(said) and listed_by(before) == _LIST:
+        row = next(one for one in TABLE if one.tool == "remove_from_watchlist")
     short = len(said.split()) <= FEW
     if (row is None or row.tool == "market_snapshot") and before and short and talk_words.OVERALL.fullmatch(said):
         row = next((one for one in TABLE if one.tool == "get_portfolio"), row) if _spoke_of(before[-2:]) else row
@@ -162,7 +170,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         return Wish(Intent.TOOL, (("get_pending_orders", {}),))  # which tells how many the order is for
     if earlier is not None and not own and earlier.calls[0][0] in FIGURES and _HOW_MANY_IT_IS.search(said):
         return earlier
-    if earlier is not None and row is None and short and "?" not in text and (alert := _alert_instead(said, earlier)):
+    if earlier is not None and row is None and short and "?" not in text and (alert := alert_instead(said, earlier)):
         return alert if "create_alert" in schemas else None
     orders = short and "create_paper_order" in schemas and (row is None or row.tool == "create_paper_order")
     orders = orders and talk_words.THAT_MANY.search(said) is not None and "?" not in text and not numbers_in(said)
@@ -244,6 +252,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     ):
         which = Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",), shown=group[0])
         return which if row.tool in schemas else None
+    if row.way == "if_moved" and not own and market_words.ALL_HELD.search(said):
+        return all_moved(said, schemas)
     leans = row.tool != "get_price" or bool(row.way) or bool(talk_words.GOING_ON.search(said))
     of_both = (
         before
@@ -347,18 +357,6 @@ def _spoke_of(before: Sequence[str]) -> bool:
     """Whether one of these messages was about what is held."""
     rows = (_meant(put_right(one), alone=MINE.search(plain(one)) is not None) for one in before)
     return any(row is not None and row.tool == "get_portfolio" for row in rows)
-
-
-def _alert_instead(said: str, earlier: Wish) -> Wish | None:
-    """An alert at the price that the order before waits for: "better just tell me". The order is withdrawn next."""
-    tool, order = earlier.calls[0]
-    name = next((name for name in ("limit_price", "stop_price") if name in order), None)
-    if name is None or tool != "create_paper_order" or numbers_in(said) or not NAMING["create_alert"].search(said):
-        return None
-    falls = (name == "limit_price") == (order.get("side") == "buy")
-    alert = {"symbol": order.get("symbol"), "condition": "<=" if falls else ">=", "price": order[name]}
-    language = language_of(said, "en")
-    return Wish(Intent.TOOL, (("create_alert", alert),), later=TEXTS["offline.cancel_it"].said_in(language))
 
 
 def _leans_on_one(wish: Wish | None) -> bool:
