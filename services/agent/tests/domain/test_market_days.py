@@ -13,7 +13,7 @@ from agent.domain.text_features import plain
 from agent.testing.offered import SCHEMAS
 
 FRIDAY = date(2012, 9, 7)
-MARKET = {"status": "after_hours", "current_time": "2012-09-07T20:30:00+00:00", "upcoming_events": []}
+MARKET: dict[str, Any] = {"status": "after_hours", "current_time": "2012-09-07T20:30:00+00:00", "upcoming_events": []}
 
 
 @pytest.mark.parametrize(

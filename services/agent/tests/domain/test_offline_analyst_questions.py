@@ -8,7 +8,7 @@ from agent.domain.offline.assistant import respond
 from agent.domain.offline.steps import SayText, UseTools
 from agent.testing.offered import SCHEMAS
 
-MARKET = {"status": "after_hours", "current_time": "2012-09-07T20:30:00+00:00", "upcoming_events": []}
+MARKET: dict[str, Any] = {"status": "after_hours", "current_time": "2012-09-07T20:30:00+00:00", "upcoming_events": []}
 DAY: dict[str, Any] = {"timeframe": "1d", "limit": 500}
 
 
@@ -21,101 +21,101 @@ def asked(*said: str, offered: dict[str, Any] = SCHEMAS, plan: str = "pro") -> S
     return respond(messages, offered, "en", market=MARKET, plan=plan, introduced=True)
 
 
-@pytest.mark.parametrize(
-    ("said", "calls"),
-    [
+LOOKED_UP: list[tuple[tuple[str, ...], tuple[Any, ...]]] = [
+    (
+        ("how did Microsoft close on May 4th 2012?",),
+        (("get_ohlcv", {"symbol": "MSFT", **DAY, "start": "2012-04-25", "end": "2012-05-04"}),),
+    ),
+    (
+        ("how did Microsoft close on May 4th 2012?", "and IBM that day?"),
+        (("get_ohlcv", {"symbol": "IBM", **DAY, "start": "2012-04-25", "end": "2012-05-04"}),),
+    ),
+    (
+        ("precio de IBM el veinte de marzo de 2012",),
+        (("get_ohlcv", {"symbol": "IBM", **DAY, "start": "2012-03-11", "end": "2012-03-20"}),),
+    ),
+    (
+        ("where was FB on June the first 2012",),
+        (("get_ohlcv", {"symbol": "FB", **DAY, "start": "2012-05-23", "end": "2012-06-01"}),),
+    ),
+    (
+        ("price of GOOG on 3 feb 2012",),
+        (("get_ohlcv", {"symbol": "GOOG", **DAY, "start": "2012-01-25", "end": "2012-02-03"}),),
+    ),
+    (
+        ("price of GOOG on 3 February 2012", "how has it done since then"),
+        (("get_performance", {"tickers": ["GOOG"], "start": "2012-02-03"}),),
+    ),
+    (
+        ("what moved MSFT last month",),
         (
-            ("how did Microsoft close on May 4th 2012?",),
-            (("get_ohlcv", {"symbol": "MSFT", **DAY, "start": "2012-04-25", "end": "2012-05-04"}),),
+            ("get_performance", {"tickers": ["MSFT"], "period": "1m"}),
+            ("get_news", {"symbol": "MSFT", "period": "1m"}),
         ),
+    ),
+    (("does MSFT move in line with GOOG?",), (("get_correlation", {"tickers": ["MSFT", "GOOG"]}),)),
+    (("what if FB falls 15%?",), (("get_price", {"symbol": "FB"}), ("get_portfolio", {}))),
+    (
+        ("rank FB, IBM and GOOG by return in the last 6 months", "which had the lowest volatility"),
+        (("get_performance", {"tickers": ["FB", "IBM", "GOOG"], "period": "6m"}),),
+    ),
+    (
+        ("daily chart of FB", "same for IBM but weekly"),
+        (("get_ohlcv", {"symbol": "IBM", "timeframe": "1w", "limit": 12}),),
+    ),
+    (
+        ("close of FB on 7 June 2012", "and the 11th?"),
+        (("get_ohlcv", {"symbol": "FB", **DAY, "start": "2012-06-02", "end": "2012-06-11"}),),
+    ),
+    (
+        ("gráfico semanal de GOOG de este año",),
+        (("get_ohlcv", {"symbol": "GOOG", "timeframe": "1w", "limit": 500, "start": "2012-01-01"}),),
+    ),
+    (
+        ("precio de MSFT", "cuál fue su peor trimestre de 2011"),
         (
-            ("how did Microsoft close on May 4th 2012?", "and IBM that day?"),
-            (("get_ohlcv", {"symbol": "IBM", **DAY, "start": "2012-04-25", "end": "2012-05-04"}),),
-        ),
-        (
-            ("precio de IBM el veinte de marzo de 2012",),
-            (("get_ohlcv", {"symbol": "IBM", **DAY, "start": "2012-03-11", "end": "2012-03-20"}),),
-        ),
-        (
-            ("where was FB on June the first 2012",),
-            (("get_ohlcv", {"symbol": "FB", **DAY, "start": "2012-05-23", "end": "2012-06-01"}),),
-        ),
-        (
-            ("price of GOOG on 3 feb 2012",),
-            (("get_ohlcv", {"symbol": "GOOG", **DAY, "start": "2012-01-25", "end": "2012-02-03"}),),
-        ),
-        (
-            ("price of GOOG on 3 February 2012", "how has it done since then"),
-            (("get_performance", {"tickers": ["GOOG"], "start": "2012-02-03"}),),
-        ),
-        (
-            ("what moved MSFT last month",),
             (
-                ("get_performance", {"tickers": ["MSFT"], "period": "1m"}),
-                ("get_news", {"symbol": "MSFT", "period": "1m"}),
+                "get_performance",
+                {"tickers": ["MSFT"], "start": "2011-01-01", "end": "2011-12-31", "every": "quarter"},
             ),
         ),
-        (("does MSFT move in line with GOOG?",), (("get_correlation", {"tickers": ["MSFT", "GOOG"]}),)),
-        (("what if FB falls 15%?",), (("get_price", {"symbol": "FB"}), ("get_portfolio", {}))),
+    ),
+    (
+        ("close of FB on 7 June 2012", "and the previous session"),
+        (("get_ohlcv", {"symbol": "FB", **DAY, "start": "2012-05-28", "end": "2012-06-06"}),),
+    ),
+    (
+        ("I have 9k, risk 1 %, entry at 640, stop 615", "and if I risk 2 percent?"),
         (
-            ("rank FB, IBM and GOOG by return in the last 6 months", "which had the lowest volatility"),
-            (("get_performance", {"tickers": ["FB", "IBM", "GOOG"], "period": "6m"}),),
-        ),
-        (
-            ("daily chart of FB", "same for IBM but weekly"),
-            (("get_ohlcv", {"symbol": "IBM", "timeframe": "1w", "limit": 12}),),
-        ),
-        (
-            ("close of FB on 7 June 2012", "and the 11th?"),
-            (("get_ohlcv", {"symbol": "FB", **DAY, "start": "2012-06-02", "end": "2012-06-11"}),),
-        ),
-        (
-            ("gráfico semanal de GOOG de este año",),
-            (("get_ohlcv", {"symbol": "GOOG", "timeframe": "1w", "limit": 500, "start": "2012-01-01"}),),
-        ),
-        (
-            ("precio de MSFT", "cuál fue su peor trimestre de 2011"),
             (
-                (
-                    "get_performance",
-                    {"tickers": ["MSFT"], "start": "2011-01-01", "end": "2011-12-31", "every": "quarter"},
-                ),
+                "calculate_position_size",
+                {"risk_percent": 0.02, "capital": 9000.0, "entry_price": 640.0, "stop_loss_price": 615.0},
             ),
         ),
-        (
-            ("close of FB on 7 June 2012", "and the previous session"),
-            (("get_ohlcv", {"symbol": "FB", **DAY, "start": "2012-05-28", "end": "2012-06-06"}),),
-        ),
-        (
-            ("I have 9k, risk 1 %, entry at 640, stop 615", "and if I risk 2 percent?"),
-            (
-                (
-                    "calculate_position_size",
-                    {"risk_percent": 0.02, "capital": 9000.0, "entry_price": 640.0, "stop_loss_price": 615.0},
-                ),
-            ),
-        ),
-        (("what if the whole market falls 12%?",), (("get_portfolio", {}),)),
-        (("qué pasa si mi cartera baja un 8 %",), (("get_portfolio", {}),)),
-        (("put FB on my watchlist", "remove FB"), (("remove_from_watchlist", {"symbol": "FB"}),)),
-        (("alert me when IBM falls under 190", "make that 188"), (("list_alerts", {}),)),
-        (("explain volatility as if I were six",), (("explain_concept", {"concept": "volatility"}),)),
-        (("explícame la volatilidad de forma sencilla",), (("explain_concept", {"concept": "volatilidad"}),)),
-    ],
-)
+    ),
+    (("what if the whole market falls 12%?",), (("get_portfolio", {}),)),
+    (("qué pasa si mi cartera baja un 8 %",), (("get_portfolio", {}),)),
+    (("put FB on my watchlist", "remove FB"), (("remove_from_watchlist", {"symbol": "FB"}),)),
+    (("alert me when IBM falls under 190", "make that 188"), (("list_alerts", {}),)),
+    (("explain volatility as if I were six",), (("explain_concept", {"concept": "volatility"}),)),
+    (("explícame la volatilidad de forma sencilla",), (("explain_concept", {"concept": "volatilidad"}),)),
+]
+
+
+@pytest.mark.parametrize(("said", "calls"), LOOKED_UP)
 def test_what_is_looked_up(said: tuple[str, ...], calls: tuple[Any, ...]) -> None:
     assert asked(*said) == UseTools(calls)
 
 
-@pytest.mark.parametrize(
-    ("said", "calls"),
-    [
-        (("avísame si GOOG llega a 700", "que sea 690"), (("list_alerts", {}),)),
-        (("alert me when GOOG reaches 700", "and another for FB if it drops 4%"), (("get_price", {"symbol": "FB"}),)),
-        (("buy 9 GOOG", "hmm, just 4"), (("get_pending_orders", {}),)),
-        (("put 3000 dollars in GOOG", "ok but only 2 shares"), (("get_pending_orders", {}),)),
-    ],
-)
+CHANGES: list[tuple[tuple[str, ...], tuple[Any, ...]]] = [
+    (("avísame si GOOG llega a 700", "que sea 690"), (("list_alerts", {}),)),
+    (("alert me when GOOG reaches 700", "and another for FB if it drops 4%"), (("get_price", {"symbol": "FB"}),)),
+    (("buy 9 GOOG", "hmm, just 4"), (("get_pending_orders", {}),)),
+    (("put 3000 dollars in GOOG", "ok but only 2 shares"), (("get_pending_orders", {}),)),
+]
+
+
+@pytest.mark.parametrize(("said", "calls"), CHANGES)
 def test_a_change_of_an_order_or_an_alert_is_read(said: tuple[str, ...], calls: tuple[Any, ...]) -> None:
     assert asked(*said) == UseTools(calls)
 

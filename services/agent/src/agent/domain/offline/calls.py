@@ -29,7 +29,7 @@ from agent.domain.offline.slots import (
     missing_from,
     unpriced,
 )
-from agent.domain.offline.wishes import Intent, Wish
+from agent.domain.offline.wishes import Calls, Intent, Wish
 from agent.domain.text_features import number_of, word_set
 
 PERSONAL = word_set(
@@ -95,7 +95,7 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
         news = tuple((tool, {"symbol": one, **timed}) for one in said.symbols)
         return Wish(Intent.TOOL, (moves, *news))
     if row.way == "if_moved" and (factor := _factor(said.plain)) is not None:
-        beside = (("get_portfolio", {}),) if "get_portfolio" in schemas else ()
+        beside: Calls = (("get_portfolio", {}),) if "get_portfolio" in schemas else ()
         return Wish(Intent.TOOL, ((tool, {"symbol": said.symbols[0]}), *beside), way=row.way, shown=str(factor))
     if row.way == "means":
         counted = figures_in(said.plain, "create_paper_order", ("quantity",)).get("quantity", "")
