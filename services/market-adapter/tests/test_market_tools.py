@@ -173,6 +173,37 @@ async def test_nothing_is_read_before_it_is_published(early_call: Call, ticker: 
     assert found["as_of"].startswith("2012-09-05")
 
 
+@pytest.mark.parametrize(
+    ("day", "opens", "closes", "early_close", "next_day"),
+    [
+        ("2012-11-22", None, None, False, "2012-11-23"),  # Thanksgiving
+        ("2012-11-23", "2012-11-23T14:30:00Z", "2012-11-23T18:00:00Z", True, "2012-11-26"),
+        ("2012-12-24", "2012-12-24T14:30:00Z", "2012-12-24T18:00:00Z", True, "2012-12-26"),
+        ("2012-07-07", None, None, False, "2012-07-09"),
+    ],
+)
+async def test_the_hours_of_a_day_are_the_exchanges(
+    call: Call, day: str, opens: str | None, closes: str | None, early_close: bool, next_day: str
+) -> None:
+    found = await call("get_market_hours", day=day)
+    assert (found["opens"], found["closes"], found["early_close"]) == (opens, closes, early_close)
+    assert (found["day"], found["next_day"], found["source"]) == (day, next_day, "sample")
+
+
+async def test_a_storm_closes_no_day_before_it_comes(early_call: Call) -> None:
+    planned = await early_call("get_market_hours", day="2012-10-29")
+    assert (planned["opens"], planned["closes"]) == ("2012-10-29T13:30:00Z", "2012-10-29T20:00:00Z")
+
+
+async def test_a_storm_has_closed_its_days_afterwards(call: Call) -> None:
+    held = await call("get_market_hours", day="2012-10-29")
+    assert (held["opens"], held["next_day"]) == (None, "2012-10-31")
+
+
+async def test_without_a_day_the_hours_are_todays(early_call: Call) -> None:
+    assert (await early_call("get_market_hours"))["opens"] == "2012-09-05T13:30:00Z"
+
+
 async def test_sentiment_tells_its_sources_and_its_method(call: Call) -> None:
     found = await call("get_sentiment", symbol="AAPL")
     assert sum(one["items"] for one in found["sources"]) == found["items"] == 12

@@ -41,6 +41,7 @@ BY_CLOCK: Mapping[str, dict[str, Any]] = {
     "backtest_strategy": {**ONE, "fast": 20, "slow": 50, "period": "2y"},
     "get_news": {**ONE, "limit": 50},
     "get_sentiment": ONE,
+    "get_market_hours": {"day": "2012-10-29"},
     "get_ml_signals": ONE,
     "get_ml_features": ONE,
 }

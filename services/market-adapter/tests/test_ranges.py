@@ -218,6 +218,11 @@ async def test_headlines_of_asked_days_are_those_days(call: Call) -> None:
     found = await call("get_news", symbol="AAPL", start="2013-01-01", end="2013-01-31", limit=50)
     assert len(found["items"]) == 3
     assert (await call("get_sentiment", symbol="AAPL", start="2013-01-24", end="2013-01-24"))["items"] == 1
+    # The market's present is 1 March 2013.
+    of_a_period = await call("get_news", symbol="AAPL", period="2m", limit=50)
+    assert {item["time"] >= "2013-01-02" for item in of_a_period["items"]} == {True}
+    with pytest.raises(RpcError, match="no headlines of AAPL then"):
+        await call("get_news", symbol="AAPL", period="1d")
     with pytest.raises(RpcError, match="no headlines of AAPL then"):
         await call("get_news", symbol="AAPL", start="2010-01-01", end="2010-12-31")
 

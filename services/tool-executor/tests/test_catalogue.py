@@ -20,12 +20,13 @@ market.get_indicators get_indicators market free 30 symbol indicators [timeframe
 market.get_fundamentals get_fundamentals market free 20 symbol
 market.snapshot market_snapshot market free 30 tickers
 market.fundamentals_events fundamentals_events market free 20 tickers
+market.get_market_hours get_market_hours market free 60 [day]
 market.get_performance get_performance market free 30 tickers [start] [end] [period] [amount] [every] [top]
 market.get_correlation get_correlation market free 30 tickers [start] [end] [period] [benchmark]
 market.get_crossings get_crossings market free 30 symbol [fast] [slow] [start] [end] [period]
 market.backtest_strategy backtest_strategy market free 10 symbol [rule] [fast] [slow] [start] [end] [period] [cash] [cost_percent]
-news.get_news get_news news free 10 symbol [limit] [start] [end]
-news.get_sentiment get_sentiment news pro 20 symbol [start] [end]
+news.get_news get_news news free 10 symbol [limit] [start] [end] [period]
+news.get_sentiment get_sentiment news pro 20 symbol [start] [end] [period]
 ml.get_prediction get_ml_signals ml pro 30 symbol
 ml.get_features get_ml_features ml premium 20 symbol [prediction_id]
 portfolio.get_positions get_portfolio portfolio pro 30
@@ -56,6 +57,7 @@ get_indicators timeframe warmup_bars indicators source as_of
 get_fundamentals symbol period pe eps revenue market_cap gross_margin net_margin dividend_yield beta currency source as_of
 market_snapshot tickers errors errors[].error errors[].ticker errors[].reason
 fundamentals_events tickers errors errors[].error errors[].ticker errors[].reason
+get_market_hours day opens closes early_close next_day source as_of
 get_performance figures figures[].ticker figures[].figure figures[].value figures[].from figures[].to figures[].asked errors errors[].error errors[].ticker errors[].reason source as_of
 get_correlation figures figures[].ticker figures[].figure figures[].value figures[].from figures[].to figures[].asked errors errors[].error errors[].ticker errors[].reason source as_of
 get_crossings symbol crossings crossings[].on crossings[].above crossings[].close source as_of

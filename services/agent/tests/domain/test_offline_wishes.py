@@ -280,11 +280,15 @@ OTHER: list[tuple[str, str, dict[str, Any]]] = [
     ("weekly candles of IBM", "get_ohlcv", {"symbol": "IBM", "timeframe": "1w", "limit": 52}),
     ("gráfico semanal de IBM", "get_ohlcv", {"symbol": "IBM", "timeframe": "1w", "limit": 52}),
     ("IBM chart of one year", "get_ohlcv", {"symbol": "IBM", "timeframe": "1d", "limit": 252}),
-    ("price of IBM on 3 May 2011", "get_ohlcv", {"symbol": "IBM", "timeframe": "1d", "limit": 500}),
+    (
+        "price of IBM on 3 May 2011",
+        "get_ohlcv",
+        {"symbol": "IBM", "timeframe": "1d", "limit": 500, "start": "2011-04-24", "end": "2011-05-03"},
+    ),
     (
         "¿a cuánto estaba la acción de IBM el 3 de mayo de 2011?",
         "get_ohlcv",
-        {"symbol": "IBM", "timeframe": "1d", "limit": 500},
+        {"symbol": "IBM", "timeframe": "1d", "limit": 500, "start": "2011-04-24", "end": "2011-05-03"},
     ),
     (
         "sell 3 IBM limit 200",

@@ -127,3 +127,12 @@ async def test_without_a_model_the_summary_is_made_by_rules(nats_server: NatsSer
         await eventually(lambda: len(scene.copilot.summaries) >= 1)
         assert "TSLA" in scene.copilot.summaries[0].text
         assert len(scene.copilot.summaries[0].text.split()) <= 100
+
+
+async def test_rules_read_the_whole_conversation_however_long_it_is(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, agent(nats_server.url):
+        await talk(scene, "I sold 40 TSLA at 300.", *([LONG] * 6))
+        said = [data["text"] for kind, _, data in await scene.facts("c1") if kind.short == "assistant"]
+        # That no model answers is said once, in the first answer, which has to be known in the last.
+        notices = [text for text in said if "without a language model" in text or "sin un modelo de lenguaje" in text]
+        assert (len(said), notices) == (7, said[:1])

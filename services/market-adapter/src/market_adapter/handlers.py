@@ -25,6 +25,7 @@ from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.alerts import AlertTools
 from market_adapter.tools.caller import CallBy, call_by
+from market_adapter.tools.hours import HoursTools
 from market_adapter.tools.indicators import IndicatorTools
 from market_adapter.tools.news import NewsTools
 from market_adapter.tools.portfolio import PortfolioTools
@@ -49,7 +50,7 @@ Tool = tuple[Method, Handler]
 
 def market_tools(provider: MarketProvider) -> list[Tool]:
     """The tools about the market: the same answer for everybody."""
-    kinds = (PriceTools, IndicatorTools, ResearchTools, NewsTools, SignalTools, RangeTools)
+    kinds = (PriceTools, IndicatorTools, ResearchTools, NewsTools, SignalTools, RangeTools, HoursTools)
     return tools_of(provider, *(kind(provider) for kind in kinds))
 
 

@@ -126,10 +126,17 @@ class BacktestArguments(StretchArguments, SymbolArguments):
 
 
 class WhenArguments(SymbolArguments):
-    """Input of get_sentiment: a symbol, and from when its headlines are; without days, the newest."""
+    """Input of get_sentiment: a symbol, and from when its headlines are; without days or a period, the newest."""
 
     start: Day | None = Field(default=None, description="First day")
     end: Day | None = Field(default=None, description="Last day")
+    period: PeriodText | None = Field(default=None, description="Up to now: 1w, 30d, ytd")
+
+
+class HoursArguments(Snake):
+    """Input of get_market_hours."""
+
+    day: Day | None = Field(default=None, description="Which day, e.g. 2012-12-24; default: today")
 
 
 class NewsArguments(WhenArguments):

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 
 from agent.domain.text_features import number_of, plain
-from contracts.spoken import NUMBERS
+from contracts.spoken import MONTHS, NUMBERS
 
 _UNITS = {**{word: number for word, number in NUMBERS.items() if 0 < number < 10}, "un": 1, "una": 1}
 _TEENS = {
@@ -69,6 +69,40 @@ def value_of(words: str) -> float:
         else:
             current += _COUNTS.get(part, 0)
     return total + current
+
+
+_FIRST_DAYS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
+    "sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+_ORDINALS = {word: number for number, word in enumerate(_FIRST_DAYS.split(), 1)}
+_DAYS = {
+    **_ORDINALS, "thirtieth": 30, "thirty first": 31, "primero": 1,
+    **{f"twenty {word}": 20 + number for word, number in _ORDINALS.items() if number < 10},
+}  # fmt: skip
+_LONGEST_MONTH = 31
+_MONTH = _one_of(MONTHS)
+_DAY = _one_of(_DAYS).replace(" ", "[ -]")
+_DAY_OF_MONTH = re.compile(
+    rf"\b(?:(?:the )?(?P<day>{_DAY})(?P<of> (?:day )?of | de )(?={_MONTH}\b)|(?P<es>{BELOW_100})(?= de {_MONTH}\b)|"
+    rf"(?<=\b)(?P<month>{_MONTH}) (?:the )?(?P<after>{_DAY})\b(?! (?:half|week|quarter)))"
+)
+
+
+def with_days_in_figures(text: str) -> str:
+    """A text as it was written, but for the days of a month, which are written in figures: the first of August."""
+    said = plain(text)
+    if len(said) != len(text):
+        return text
+    for match in reversed(list(_DAY_OF_MONTH.finditer(said))):
+        if match["es"]:
+            number, rest = int(value_of(match["es"])), ""
+        else:
+            number, rest = _DAYS[(match["day"] or match["after"]).replace("-", " ")], match["of"] or ""
+        if 1 <= number <= _LONGEST_MONTH:
+            month = f"{text[match.start('month') : match.end('month')]} " if match["month"] else ""
+            text = f"{text[: match.start()]}{month}{number}{rest}{text[match.end() :]}"
+    return text
 
 
 def large_in_figures(said: str) -> str:

@@ -9,15 +9,16 @@ from agent.domain.offline.wishes import Wish
 
 _ARGUMENTS = """
 get_price symbol
-get_ohlcv symbol timeframe [limit]
+get_ohlcv symbol timeframe [limit] [start] [end]
 get_indicators symbol indicators [timeframe] [length] [end]
 get_fundamentals symbol
 market_snapshot tickers
 get_performance tickers [start] [end] [period]
 get_correlation tickers [start] [end] [period] [benchmark]
 fundamentals_events tickers
-get_news symbol [limit]
-get_sentiment symbol
+get_market_hours [day]
+get_news symbol [limit] [start] [end] [period]
+get_sentiment symbol [start] [end] [period]
 get_ml_signals symbol
 get_ml_features symbol [prediction_id]
 get_portfolio

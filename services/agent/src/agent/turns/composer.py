@@ -154,34 +154,31 @@ async def prompt_for(
 ) -> tuple[ModelRequest, Compressed]:
     """The prompt of the turn's next model call, and what was done to make it fit.
 
-    `model_window`: tokens of the model that will be asked, for prompt, tools and response together.
+    `model_window`: tokens of the model that will be asked, for prompt, tools and response together. Rules, which have
+    none, read everything: what is left out is in the summary alone, for a model that may come later.
     """
+    material = composer.of
+    done = await _fitted(composer, encoders, model, model_window)
+    if done.compressed:
+        tell(done)
+    if model_window >= UNBOUNDED:
+        whole = PromptDraft(material.history.messages, material.context)
+        return composer.prompt(composer.render(whole)), done
+    return composer.prompt(done.messages), done
+
+
+async def _fitted(composer: Composer, encoders: Encodings, model: str, model_window: int) -> Compressed:
     material, draft = composer.of, composer.draft
     messages = composer.render(draft)
     free = model_window - material.config.max_response_tokens
     if most_tokens(messages) <= min(material.window.compress_above, free - _most_tool_tokens(material.tools)):
-        return composer.prompt(messages), Compressed(draft, messages, 0, 0)
+        return Compressed(draft, messages, 0, 0)
     counter = await encoders.counter(model)
     uncounted = counter.uncounted(messages)
     if sum(map(len, uncounted)) > MANY:
         await encoders.count(model, uncounted)
-    done = compress(
-        draft,
-        composer.render,
-        counter,
-        _window(material, model_window, counter),
-        material.requester.language,
-    )
-    if done.compressed:
-        tell(done)
-    return composer.prompt(done.messages), done
-
-
-def _window(material: Material, model_window: int, counter: Counter) -> TokenWindow:
-    if model_window >= UNBOUNDED:
-        return replace(material.window, most=UNBOUNDED)
-    free = model_window - material.config.max_response_tokens - counter.tools(material.tools)
-    return material.window.within(free)
+    window = material.window.within(free - counter.tools(material.tools))
+    return compress(draft, composer.render, counter, window, material.requester.language)
 
 
 def in_prompt(done: Compressed) -> tuple[int, int] | None:

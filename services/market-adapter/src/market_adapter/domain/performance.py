@@ -84,6 +84,19 @@ def to_date(period: str, last: date) -> date:
     return date(year, int(month), min(max(int(day or 1), 1), monthrange(year, int(month))[1]))
 
 
+def first_day(period: str, last: date) -> date:
+    """The first day of a period ("5y", "30d", "ytd", "since-09") that ends on `last`: the day after the one that
+    lies so long before it, or the first of the year, quarter, month or week."""
+    if period[0].isalpha():
+        return to_date(period, last)
+    count, unit = int(period[:-1]), period[-1]
+    if unit in "my":
+        before = months_before(last, count * (12 if unit == "y" else 1))
+    else:
+        before = last - timedelta(days=count * (7 if unit == "w" else 1))
+    return before + timedelta(days=1)
+
+
 def months_before(day: date, months: int) -> date:
     """The same day of an earlier month, or that month's last one."""
     index = day.year * 12 + day.month - 1 - months

@@ -9,6 +9,7 @@ from contracts.symbols import Symbol
 from contracts.tools.market import NewsArguments, WhenArguments
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.facts import Headline
+from market_adapter.domain.performance import first_day
 from market_adapter.domain.sentiment import METHOD, Sentiment, mean_sentiment, sentiment_of
 from market_adapter.errors import NoDataError
 from market_adapter.ports import MarketProvider
@@ -107,9 +108,11 @@ class NewsTools:
 
     async def _published(self, symbol: Symbol, asked: WhenArguments, most: int) -> Sequence[Headline]:
         """The newest headlines, of those days where days are asked for."""
-        if asked.start is None and asked.end is None:
+        if asked.start is None and asked.end is None and asked.period is None:
             return await self._provider.headlines(symbol, most)
         first, last = asked.start or date.min, asked.end or date.max
+        if asked.period is not None and asked.start is None:
+            first = first_day(asked.period, asked.end or self._provider.now().astimezone(NEW_YORK).date())
         known = await self._provider.headlines(symbol, MOST_LOOKED_AT)
         found = [one for one in known if first <= one.published.astimezone(NEW_YORK).date() <= last]
         if not found:

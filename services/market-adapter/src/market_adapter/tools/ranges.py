@@ -22,7 +22,7 @@ from contracts.tools.market import (
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.backtest import BacktestResult, Trade, decisions, rule, run
 from market_adapter.domain.bars import BarHistory, known_by
-from market_adapter.domain.performance import months_before, to_date
+from market_adapter.domain.performance import first_day, months_before
 from market_adapter.domain.ranges import (
     Stretch,
     beta,
@@ -183,18 +183,11 @@ class RangeTools:
         if asked.start is not None or asked.period is None:
             first = asked.start or months_before(last, 12) + timedelta(days=1)
             return AskedRange(first, last, f"{first}/{last}" if asked.end else f"{first}/" if asked.start else "1y")
-        if asked.period == "ytd" and not asked.end:
-            return AskedRange(date(last.year, 1, 1), last, "ytd")
-        if asked.period[0].isalpha():
-            first = to_date(asked.period, last)
-            return AskedRange(first, last, f"{first}/{last}" if asked.end else f"{first}/")
-        count, unit = int(asked.period[:-1]), asked.period[-1]
-        if unit in "my":
-            before = months_before(last, count * (12 if unit == "y" else 1))
-        else:
-            before = last - timedelta(days=count * (7 if unit == "w" else 1))
-        first = before + timedelta(days=1)
-        return AskedRange(first, last, f"{first}/{last}" if asked.end else asked.period)
+        first = first_day(asked.period, last)
+        if asked.end:
+            return AskedRange(first, last, f"{first}/{last}")
+        counted = asked.period == "ytd" or asked.period[0].isdigit()
+        return AskedRange(first, last, asked.period if counted else f"{first}/")
 
     async def _series(self, symbol: Symbol, first: date, last: date) -> tuple[BarHistory, Series]:
         days = max((self._provider.now().date() - first).days, 0) + WARM_UP

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from contracts.tools.arguments import DAY_PATTERN, SymbolArguments, TickersArguments, input_schema
-from contracts.tools.market import Indicator, IndicatorArguments, OhlcvArguments
+from contracts.tools.market import HoursArguments, Indicator, IndicatorArguments, OhlcvArguments
 from tool_executor.domain.declaration import ArgumentProblem, CacheScope, Category, DeclaredTool, OverTheBus, Schema
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.shapes import (
@@ -24,6 +24,7 @@ _TIMEFRAME = one_of(("1h", "4h", "1d"), "How long a bar is")
 _VOLUME = {"type": ["number", "null"], "minimum": 0}
 _OHLCV = {**dict.fromkeys(("open", "high", "low", "close"), PRICE), "volume": _VOLUME}
 FAILURE = gives({"error": TEXT, "ticker": {"type": "string"}, "reason": TEXT})
+_MAYBE_TEXT = {"type": ["string", "null"]}
 _DATE = {"type": ["string", "null"], "pattern": DAY_PATTERN}
 _FALL = {"type": "number", "maximum": 0, "minimum": -1}
 _SPREAD = {"type": ["number", "null"], "minimum": 0}
@@ -173,5 +174,24 @@ def tools() -> list[DeclaredTool]:
             output_schema=_per_ticker(_EVENTS),
             normaliser=with_normal_tickers,
             examples=({"tickers": ["IBM", "MSFT"]},),
+        ),
+        market_tool(
+            id="market.get_market_hours",
+            name="get_market_hours",
+            description=TEXTS["tools.get_market_hours.description"],
+            label=TEXTS["tools.get_market_hours.label"],
+            per_minute=60,
+            time_limit=5.0,
+            input_schema=input_schema(HoursArguments),
+            output_schema=sourced(
+                {
+                    "day": TEXT,
+                    "opens": _MAYBE_TEXT,
+                    "closes": _MAYBE_TEXT,
+                    "early_close": {"type": "boolean"},
+                    "next_day": TEXT,
+                }
+            ),
+            examples=({"day": "2012-12-24"}, {}),
         ),
     ]

@@ -13,6 +13,7 @@ from agent.domain.analysis.figure_vocabulary import QUESTION_WORDS
 from agent.domain.analysis.question_patterns import UNIT
 from agent.domain.claims import times
 from agent.domain.claims.lexer import folded
+from agent.domain.number_words import with_days_in_figures
 from agent.domain.text_features import one_apart, swapped
 from agent.domain.tickers import NAMES, tickers_in
 from contracts.spoken import MONTHS, NUMBERS
@@ -253,7 +254,7 @@ class NormalizedQuery:
 @lru_cache(maxsize=256)
 def normalized(query: str) -> NormalizedQuery:
     """The question with omitted words added. Raises nothing; unknown words stay."""
-    text, spelt = _corrected(query)
+    text, spelt = _corrected(with_days_in_figures(query))
     for pattern, put in _RULES:
         low, at = folded(text), 0
         while (match := pattern.search(low, at)) is not None:

@@ -16,14 +16,22 @@ from agent.domain.claims.lexer import folded
 from agent.domain.number_words import in_figures
 from agent.domain.offline import slots, talk_words
 from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_stretch
-from agent.domain.offline.changes import change_in, changed, kept_in, percent_in, share_in, spent_in
+from agent.domain.offline.changes import change_in, changed, kept_in, nearer, percent_in, share_in, spent_in
 from agent.domain.offline.common_words import is_common, telling
-from agent.domain.offline.conditions import POLITE, away_in, condition_after, unwaiting, waiting
+from agent.domain.offline.conditions import away_in, condition_after, from_now, unwaiting, waiting, wants_change
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import place_in
 from agent.domain.offline.lexicon import keys_of
 from agent.domain.offline.relative_days import date_in, moved_days
-from agent.domain.offline.slots import ParsedText, Schema, arguments_for, as_given, missing_from, only_figures
+from agent.domain.offline.slots import (
+    ParsedText,
+    Schema,
+    arguments_for,
+    as_given,
+    condition_in,
+    missing_from,
+    only_figures,
+)
 from agent.domain.offline.small_talk import small
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import number_of, numbers_in
@@ -41,8 +49,11 @@ _AND = re.compile(
 _ORDERS = re.compile(r"\b(?:limit(?:e|ada)?|orders?|orden|market|mercado)\b")
 _TO_FIGURE = re.compile(r"\ba [$€]?\d[\d.,]*\W*$")
 _OF_A_TIME = ("get_price", "market_snapshot", "get_ohlcv", PERFORMANCE, CORRELATION)
-_BEFORE_IT = re.compile(rf"^(?:{talk_words.CORRECTS.pattern[1:]})+|\b(?:its|their|sus?)\b", re.IGNORECASE)
-"""Of a follow-up, what only says that it corrects, and whose figure it is."""
+_BEFORE_IT = re.compile(
+    rf"^(?:{talk_words.CORRECTS.pattern[1:]})+|\b(?:its|their|sus?|which|cu[aá]l|had|has|tuvo|tiene|(?:smallest|biggest|"
+    r"largest|lowest|highest|greatest|menor|mayor)(?! (?:fall|drop|loss|ca[ií]da|bajada|close)))\b", re.IGNORECASE
+)  # fmt: skip
+"""Of a follow-up, what only says that it corrects, whose figure it is, and which of several is asked for."""
 OF_A_STRETCH = re.compile(
     r"\b(?:max(?:imum|imo)?|min(?:imum|imo)?|high(?:est)?(?: close)?|low(?:est)?(?: close)?|peak|volatil\w+|drawdown|"
     r"(?:biggest|largest|mayor) (?:fall|drop|loss|caida|bajada)|returns?|rentabilidad|"
@@ -72,14 +83,11 @@ def amended(
     schema = schemas[tool]
     given = arguments_for(tool, schema, ParsedText.of(text))
     same = row is None or row.tool == tool
-    another = (
-        row is None
-        and tool == "create_alert"
-        and (own or _ANOTHER.search(said))
-        and talk_words.GOING_ON.search(said)
-        and "price" in given
-    )
-    if another and percent_in(said) is None and away_in(said) is None:
+    another = row is None and tool == "create_alert" and (own or _ANOTHER.search(said))
+    another = another and (talk_words.GOING_ON.search(said) or _ANOTHER.search(said))
+    if another and (percent_in(said) is not None or away_in(said) is not None):
+        return from_now(tool, {"symbol": [*own, arguments["symbol"]][0], "condition": condition_in(said)}, said)
+    if another and "price" in given:
         told = talk_words.TURNS.search(said) or _ANOTHER.search(said)
         turned = given["condition"] if told else arguments["condition"]
         return Wish(Intent.TOOL, ((tool, {"symbol": arguments["symbol"], **given, "condition": turned}),))
@@ -116,7 +124,13 @@ def amended(
     if earlier.missing == WHEN and same:
         return _at_another_time(text, said, earlier, given, own)
     changes = row is None or (same and tool != _ORDER) or talk_words.AMENDS.search(said)
-    if not earlier.missing and changes and (merged := _with_change(said, tool, arguments)) is not None:
+    named_another = [one for one in own if one != arguments.get("symbol", one)]
+    if (
+        not earlier.missing
+        and changes
+        and not named_another
+        and (merged := _with_change(said, tool, arguments)) is not None
+    ):
         return _instead(earlier, merged, tuple(name for name in arguments if name not in merged))
     if earlier.way == "spend" and changes and (part := change_in(said)) is not None and part.factor is not None:
         return replace(_instead(earlier, dict(arguments)), shown=str(float(earlier.shown) * part.factor))
@@ -178,13 +192,13 @@ def amended(
     corrects = corrects or (row is None and not own and only_figures(said, schema))
     priced = any(name.endswith("_price") for name in arguments)
     counted = tool == _ORDER and "quantity" in arguments and not priced
-    if counted and corrects and same and not own and _tells(text, said) and (money := spent_in(said)) is not None:
+    if counted and corrects and same and not own and wants_change(text, said) and (money := spent_in(said)) is not None:
         kept = {name: one for name, one in arguments.items() if name != "quantity"}
         return Wish(Intent.TOOL, ((tool, kept), ("cancel_paper_order", arguments)), way="spend", shown=str(money))
     at_market = (
         tool == _ORDER and row is None and not own and bool(slots.AT_MARKET.search(said)) and len(said.split()) <= FEW
     )
-    if tool in _REPLACED and (corrects or at_market) and change is None and same and _tells(text, said):
+    if tool in _REPLACED and (corrects or at_market) and change is None and same and wants_change(text, said):
         if earlier.way in _WORKED_OUT and (figure := _another_level(said, earlier, given)):
             return replace(_instead(earlier, dict(arguments)), shown=figure)
         merged = _with_figures(said, tool, arguments, given, own) or (dict(arguments) if at_market else None)
@@ -221,8 +235,8 @@ def amended(
             of_day = bar_range(text, said, day, days="start" in bars)
             shares = arguments.get("tickers") or [arguments["symbol"]]
             return Wish(Intent.TOOL, tuple(("get_ohlcv", {"symbol": one, **of_day}) for one in shares))
-    if tool == "get_ohlcv" and same and not own and (frame := frame_in(said)) and not names_stretch(text, said):
-        return Wish(Intent.TOOL, ((tool, in_frame(arguments, frame)),))
+    if tool == "get_ohlcv" and same and len(own) < 2 and (frame := frame_in(said)) and not names_stretch(text, said):
+        return Wish(Intent.TOOL, ((tool, in_frame(arguments | ({"symbol": own[0]} if own else {}), frame)),))
     if (
         own
         and row is None
@@ -233,7 +247,8 @@ def amended(
         name = "tickers" if "tickers" in arguments else "symbol"
         if name in arguments:
             tickers = [arguments[name][0], *own] if tool == CORRELATION and len(own) == 1 else list(own)
-            return Wish(Intent.TOOL, ((tool, {**arguments, name: tickers if name == "tickers" else own[0]}),))
+            calls = ((tool, {**arguments, name: tickers if name == "tickers" else own[0]}),)
+            return replace(earlier, calls=calls, missing=())
     return None
 
 
@@ -281,11 +296,6 @@ def changes_listed(
     return (_ORDER, "cancel_paper_order") if ordered else None
 
 
-def _tells(text: str, said: str) -> bool:
-    """Whether it is no question, or one that asks for something to be done: "is 5 better?" changes nothing."""
-    return "?" not in text or POLITE.search(said) is not None
-
-
 def _at_another_time(text: str, said: str, earlier: Wish, given: Mapping[str, Any], own: Sequence[str]) -> Wish | None:
     """The order that was to be placed later: now, or at a price; with another figure it is still for later."""
     (tool, arguments), *others = earlier.calls
@@ -320,7 +330,7 @@ def _with_figures(
     if (
         len(prices) == 1
         and "quantity" in told
-        and (slots.MOVES.search(said) or (_nearer(told["quantity"], arguments) and not talk_words.COUNTED.search(said)))
+        and (slots.MOVES.search(said) or (nearer(told["quantity"], arguments) and not talk_words.COUNTED.search(said)))
     ):
         told[prices[0]] = told.pop("quantity")  # "raise it to 30", or "no, 185" after a stop at 180, is about the price
     elif (
@@ -329,7 +339,7 @@ def _with_figures(
         and "limit_price" in told
         and "quantity" not in told
         and _TO_FIGURE.search(said)
-        and not _nearer(told["limit_price"], arguments)
+        and not nearer(told["limit_price"], arguments)
     ):
         told["quantity"] = told.pop("limit_price")  # "cámbiala a 5" after a limit of 500: "a" is "to", not "at"
     if not prices and "limit_price" in told and slots.MOVES.search(said):
@@ -369,17 +379,10 @@ def _another_level(said: str, earlier: Wish, given: Mapping[str, Any]) -> str:
         return ""  # another order
     figure = spent_in(said) or float(given.get("quantity", 0))
     if earlier.way == "at_level":
-        near = _nearer(figure, {**earlier.calls[0][1], "limit_price": earlier.shown})
+        near = nearer(figure, {**earlier.calls[0][1], "limit_price": earlier.shown})
     else:
         near = figure > float(earlier.shown) / 5  # as money is told, and not how many
     return str(figure) if near else ""
-
-
-def _nearer(figure: float, arguments: Mapping[str, Any]) -> bool:
-    """Whether a figure is like the order's price, and not like its quantity."""
-    price = float(arguments.get("limit_price") or arguments["stop_price"])
-    counted = float(arguments.get("quantity", 0))
-    return abs(figure - price) < 0.2 * price and not 0.5 * counted <= figure <= 2 * counted
 
 
 def _instead(earlier: Wish, arguments: dict[str, Any], missing: tuple[str, ...] = ()) -> Wish:

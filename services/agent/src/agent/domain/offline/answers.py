@@ -5,12 +5,13 @@ The texts are in texts/<language>.toml, in the tables `[offline…]`. What tools
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import floor
 from typing import Any
 
-from agent.domain.analysis.formats import figure
+from agent.domain.analysis.formats import figure, number, percent, signed
+from agent.domain.offline.bar_range import day_of
 from agent.domain.offline.day_answers import on_day
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.kinds import TITLE_END
@@ -207,6 +208,31 @@ def multiplied(price: float, factor: float, language: Language) -> str:
     return f"{times} × {one} = {product}"
 
 
+def if_moved(quote: Mapping[str, Any], factor: float, held: float, equity: float | None, language: Language) -> str:
+    """What a share would cost at so many times its price, and what that would make of the `held` ones and of the
+    `equity` (None: there is no portfolio)."""
+    price, symbol = float(quote["price"]), str(quote["symbol"])
+    money = {name: number(value, language) for name, value in
+             (("price", price), ("then", price * factor), ("change", abs(held * price * (factor - 1))))}  # fmt: skip
+    told = _say("results.if_moved", language, symbol=symbol, move=signed(percent(factor - 1, language)), **money)
+    if equity is None:
+        return told
+    if not held:
+        return f"{told} {_say('results.if_moved_none', language, symbol=symbol)}"
+    left = number(equity + held * price * (factor - 1), language)
+    which = "if_moved_down" if factor < 1 else "if_moved_up"
+    return (
+        f"{told} {_say(f'results.{which}', language, symbol=symbol, held=figure(held, language), equity=left, **money)}"
+    )
+
+
+def if_all_moved(worth: float, factor: float, equity: float, language: Language) -> str:
+    """What positions of this `worth`, and the `equity` with them, would be at so many times their prices."""
+    money = {name: number(value, language) for name, value in
+             (("worth", worth), ("then", worth * factor), ("equity", equity + worth * (factor - 1)))}  # fmt: skip
+    return _say("results.if_all_moved", language, move=signed(percent(factor - 1, language)), **money)
+
+
 def cash_left(cash: float, language: Language) -> str:
     """The cash after a purchase that is only asked about; below 0 it does not suffice."""
     return _say("cash_left" if cash >= 0 else "cash_short", language, cash=figure(round(abs(cash), 2), language))
@@ -228,7 +254,7 @@ def answer_from(tool: str, arguments: dict[str, Any], body: dict[str, Any], ques
     """One tool's result in a sentence or two; `body` is its data, or {"error": …}."""
     if "error" in body:
         return _error(tool, arguments, body["error"] or {}, language)
-    if tool == "get_ohlcv" and (day := date_in(plain(question))) is not None:
+    if tool == "get_ohlcv" and (day := date_in(plain(question)) or day_of(arguments)) is not None:
         return on_day(body, day.isoformat(), language)
     if tool == "get_indicators" and OVERDONE.search(plain(question)):
         return f"{tool_answer(tool, body, language)} {overdone(body, language)}".strip()

@@ -30,23 +30,25 @@ from agent.domain.offline.answers import (
     tools_away,
     which,
 )
+from agent.domain.offline.calls import OF_PUBLICATION, of_this_year
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.concepts import another_term, asked_term, order_kind
-from agent.domain.offline.day_answers import market_now
+from agent.domain.offline.day_answers import hours_call, market_now
 from agent.domain.offline.intents import after_an_order, asks_what_this_is, wish_in
 from agent.domain.offline.listed import chosen_in, reading_chosen
+from agent.domain.offline.market_words import UNLISTED
 from agent.domain.offline.nearest_readings import LOOK_UPS, nearest_readings, quotes_most, unread_beside
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.questions import is_vague, leans, terms
-from agent.domain.offline.relative_days import days_ago, with_past_days
+from agent.domain.offline.relative_days import days_ago, since_then, with_past_days
 from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.site import TOOL, SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.small_talk import asks_how, tells_of_oneself
 from agent.domain.offline.spoken import goes_on
 from agent.domain.offline.steps import SayText, UseTools, step_of
-from agent.domain.offline.talk_words import BEST, GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, TAKEN, UNLISTED, WHETHER
-from agent.domain.offline.tool_words import OWN, asks
+from agent.domain.offline.talk_words import BEST, GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, PLAN_FOR_IT, TAKEN, WHETHER
+from agent.domain.offline.tool_words import OF_THE_PLAN, OWN, asks
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.answers import own_answer
 from agent.domain.shortcuts.steps import FORGET, REMEMBER, rest_of
@@ -64,7 +66,15 @@ DEMO = "demo"
 """The company of the development stack."""
 NOTHING_THERE = KnowledgeFound()
 _CITED = re.compile(r"\[\d")
-_OF_A_DAY = ("get_ohlcv", "get_indicators", "get_price", "market_snapshot", "get_performance", "market_analysis")
+_OF_A_DAY = (
+    "get_ohlcv",
+    "get_indicators",
+    "get_price",
+    "market_snapshot",
+    "get_performance",
+    "market_analysis",
+    *OF_PUBLICATION,
+)
 """What may be asked of yesterday, or of last Friday."""
 _LIST, _LIST_CHANGES = "get_watchlist", {"add_to_watchlist", "remove_from_watchlist"}
 _Result = tuple[str, dict[str, Any], dict[str, Any]]
@@ -112,6 +122,7 @@ def respond(
     asks_whether = "search_memory" not in offered and WHETHER.match(plain(question))
     known = knowledge is not None and bool(knowledge.documents)
     away = knowledge is None or not knowledge.complete
+    of_the_plan = PLAN_FOR_IT.search(plain(question)) is not None
     # The site's examples name shares, and tell nothing of them.
     of_the_company = asks_how(question) or TAKEN.search(plain(question))
     of_a_share = "get_price" in offered and bool(symbols_in(question)) and not of_the_company
@@ -129,7 +140,7 @@ def respond(
         (wish.intent is Intent.SITE and not of_a_share)
         or (wish.intent is Intent.ABOUT and (known or TOOL in offered))
         or (wish.intent is Intent.UNKNOWN and known)
-        or (wish.withheld and known and (asks_how(question) or asks_whether))
+        or (wish.withheld and known and (asks_how(question) or asks_whether) and not of_the_plan)
     ):
         about = wish.intent is Intent.ABOUT
         asked = _site_question(question, before, said, language, page_url, about=about, missed=missed, away=away)
@@ -141,7 +152,9 @@ def respond(
             response = from_site(asked, results, last=last)
     elif wish.intent is Intent.HANDOFF and HAND_OFF in offered and not handed:
         response = UseTools(((HAND_OFF, {"reason": "missed" if accepts else "asked"}),))
-    elif wish.intent is Intent.MARKET and (state := market_now(question, market, language)):
+    elif wish.intent is Intent.MARKET and not results and (calls := hours_call(question, offered, market)):
+        response = UseTools(calls)
+    elif wish.intent is Intent.MARKET and not results and (state := market_now(question, market, language)):
         response = SayText(state)
     elif wish.way and not wish.missing:
         response = step_of(wish, results, language)
@@ -214,7 +227,7 @@ def _otherwise(
             return SayText(answer_from(*found, question, language))
     named = [] if TAKEN.search(plain(question)) else symbols_in(question)
     decides = not named or re.search(r"\b(?:cancel|confirm|anul)", plain(question))
-    if not asks(question) and decides and after_an_order(before[-1:], offered):
+    if not (asks(question) or OF_THE_PLAN.search(plain(question))) and decides and after_an_order(before[-1:], offered):
         return SayText(plain_answer(Wish(Intent.NOT_YET), language))
     if tells_of_oneself(question, offered) and not named and not asks(question):
         return SayText(plain_answer(Wish(Intent.TOLD), language))
@@ -285,16 +298,17 @@ def _wish_of(
     if trades and shown and (chosen := chosen_in(question, shown, offered, before)):
         return question, chosen
     wish = wish_in(question, offered, before, trades=trades)
-    if not trades:
+    if not trades or wish.intent is Intent.REMINDER:
         return question, wish
     now, over = (market or {}).get("current_time"), (market or {}).get("status") in ("after_hours", "closed")
     today = date.fromisoformat(str(now)[:10]) if now else date.today()
-    dated = with_past_days(question, today, over=over)
+    dated = with_past_days(since_then(question, before), today, over=over)
     if (long_ago := days_ago(question, today)) is not None:
         bare, day = long_ago
         told = wish_in(bare if terms(bare) or symbols_in(bare) or not before else before[-1], offered, before)
         # "What did it cost a year ago?" is of that day, "how did it do?" of the year since.
         dated = f"{bare} {day}" if [tool for tool, _ in told.calls] == ["get_price"] and not told.way else dated
+    wish = of_this_year(wish, question, today)
     of_day = wish_in(dated, offered, before) if dated != question else wish
     if dated == question or not of_day.calls or of_day.calls[0][0] not in _OF_A_DAY:
         return question, wish

@@ -34,6 +34,9 @@ _FRAMES = (
 )
 _A_SESSION = {"1m": 390, "5m": 78, "15m": 26, "1h": 7, "4h": 2, "1d": 1}
 """Bars of a session of six and a half hours."""
+_BEFORE = timedelta(days=9)
+"""Before a day that is asked for: enough for the last session where it has none, and for its change; and no length of
+time that people name."""
 _SPAN = re.compile(
     rf"\b(?:(?P<n>{_COUNT}|last|past|ultim[oa]s?) )?(?:(?P<k>{_COUNT}) )?"
     r"(?P<unit>days?|dias?|sessions?|sesiones|weeks?|semanas?|months?|mes(?:es)?|years?|anos?)\b"
@@ -52,7 +55,7 @@ def bar_range(text: str, said: str, day: date | None, *, days: bool) -> dict[str
     `said`: the text without accents and capitals; `day`: the one day that it names. Sixty days where it names nothing.
     """
     if day is not None:
-        week = {"start": str(day - timedelta(days=7)), "end": str(day)} if days else {}
+        week = {"start": str(day - _BEFORE), "end": str(day)} if days else {}
         return {"timeframe": "1d", "limit": MOST_BARS, **week}
     named = when_in(text).arguments if days else {}
     frame, usual = next(((name, bars) for name, pattern, bars in _FRAMES if pattern.search(said)), ("", 60))
@@ -75,6 +78,14 @@ def bar_range(text: str, said: str, day: date | None, *, days: bool) -> dict[str
     if frame == "1d" and sessions > MOST_DAYS:
         frame = "1w"
     return {"timeframe": frame, "limit": _held(round(sessions * _bars_of_a_session(frame)))}
+
+
+def day_of(arguments: Mapping[str, Any]) -> date | None:
+    """The one day that bars were asked for of (`bar_range`); None: they are of a longer time."""
+    if not {"start", "end"} <= arguments.keys() or arguments.get("timeframe") != "1d":
+        return None
+    start, end = (date.fromisoformat(str(arguments[name])) for name in ("start", "end"))
+    return end if end - start == _BEFORE else None
 
 
 def names_stretch(text: str, said: str) -> bool:

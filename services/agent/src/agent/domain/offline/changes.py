@@ -109,8 +109,7 @@ def share_in(said: str) -> float | None:
 
 def percent_in(said: str) -> float | None:
     """The first percentage in a text, whatever it is a percentage of."""
-    match = SHARE.search(said)
-    return number_of(match["percent"]) if match is not None and match["percent"] else None
+    return next((number_of(match["percent"]) for match in SHARE.finditer(said) if match["percent"]), None)
 
 
 def kept_in(said: str) -> float | None:
@@ -149,3 +148,10 @@ def spent_in(said: str) -> float | None:
     """The money that an order is for: 500 in "buy $500 of MSFT"."""
     match = _SPENT.search(said)
     return number_of(next(filter(None, match.groups()))) if match else None
+
+
+def nearer(figure: float, arguments: Mapping[str, Any]) -> bool:
+    """Whether a figure is like the order's price, and not like its quantity."""
+    price = float(arguments.get("limit_price") or arguments["stop_price"])
+    counted = float(arguments.get("quantity", 0))
+    return abs(figure - price) < 0.2 * price and not 0.5 * counted <= figure <= 2 * counted

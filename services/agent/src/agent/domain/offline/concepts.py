@@ -31,7 +31,7 @@ EXPLAIN = re.compile(
     r"how (?:is|are)(?= .* (?:calculated|computed|worked out|used)\b)|how (?:does|do)(?! (?:i|we|you) )(?= .* work\b)|"
     r"como (?:se (?:calculan?(?! el tamano)|usan?|lee|interpreta)|funcionan?)|para que (?:sirven?|se usan?)|"
     r"define|tell me about|meaning of|que (?:es|son|significa[n]?|quiere decir)|explica(?:me)?|define(?:me)?|"
-    r"significado de)(?: (?:an?|the|un|una|el|la|los|las|(?:eso|lo) del?(?: l[oa]s?)?))? (?P<what>[\w /-]{2,60}?)"
+    r"significado de)(?: (?:an?|the|un|una|el|la|los|las|(?:eso|lo) del?(?: l[oa]s?)?))? (?P<what>[\w /'’-]{2,60}?)"
     r"(?: mean| work| stand for| calculated| computed| worked out| used(?: for)?| for)?\W*$"
     # What an ETF is; ¿y un ETF qué es?
     r"|^\W*(?:(?:please|por favor|and|y|ok|tell me|explain|dime|explicame)[, ]+)*(?:what )?"
@@ -39,7 +39,11 @@ EXPLAIN = re.compile(
     r"(?: is| are| means?|,? (?:que (?:es|son|significan?|quiere decir)|en que consisten?|para que sirven?))\W*$"
 )
 _BESIDE = re.compile(r"^(?:good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
-                     r" (?:like i\W?m \w+|como para (?:un[ao]? )?\w+|in simple (?:terms|words)|for beginners|"
+                     r" (?:(?:like|as if|as though) i\b.*|como si\b.*|como para (?:un[ao]? )?\w+|"
+                     r"in (?:simple|plain) \w+|"
+                     r"(?:for|to) (?:an? )?(?:absolute |complete )?(?:beginners?|novices?|child|newbies?|dummies)|para "
+                     r"(?:principiantes?|novatos?|tontos|un (?:principiante|novato|nino))|(?:en|con) (?:palabras|"
+                     r"terminos) (?:sencill|simpl|llan)\w+|de (?:forma|manera) (?:sencilla|simple|facil)|simply|facil|"
                      r"please|porfa|anyway|exactly|again|then|really|by the way|exactamente|entonces|"
                      r"por cierto)$")  # fmt: skip
 """What is said around a concept."""

@@ -50,6 +50,11 @@ YES = re.compile(r"\bsí\b|^\W*si(?=\W*,|\s+(?:pero|compra|vende|pon)\w*\b)", re
 POLITE = re.compile(r"\b(?:you|possible|allowed|convenient|puedes|puede|podeis|posible|quieres|no te importa)\b")
 
 
+def wants_change(text: str, said: str) -> bool:
+    """Whether it is no question, or one that asks for something to be done: "is 5 better?" changes nothing."""
+    return "?" not in text or POLITE.search(said) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class ConditionalOrder:
     """The two parts of a text that orders something on a condition."""

@@ -89,6 +89,11 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(?:worth|would (?:it|that|i)|hubiera|hubiese|habria|tendria|valdria\w*|serian?)\b",
          r"\b(?:ago|hace|back|since|desde|last|pasad[oa]|in (?:january|20\d\d)|en (?:enero|20\d\d))\b",
          about=True, way="grown"),
+    _row("get_price", r"\b(?:if|si|suppos\w+|supon\w*|imagin\w+)\b.*\b(?:drop|f[ae]ll|sink|los[et]|crash|ris(?!k)|rose|"
+         r"climb|gain|jump|(?:goes?|went|is|was|were) (?:up|down)|cae|cai|cay|baj|sub|pierd|perd|desplom|gan)\w*\b"
+         r"\D{0,20}\d[\d.,]* ?(?:%|per ?cent\b|por ?ciento\b)",
+         r"\b(?:what|how|que|cuanto|would|could|suppos\w+|imagin\w+|supon\w*)\b|^\W*(?:(?:and|y|e)\W+)?(?:if|si)\b",
+         unless=rf"{_ALERT}|{_BUY_SELL}", about=True, way="if_moved"),
     _row("get_price", r"\b(?:how much|cuant[oa]|what)\b.*\b(?:left|remain\w*|qued\w+|sobr\w+)\b",
          r"\b(?:if|after|si|tras|despues de|when)\b.{0,25}\b(?:buy\w*|bought|compr\w+)\b\D{0,12}(?P<count>\d[\d.,]*)",
          about=True, way="left"),
@@ -212,14 +217,15 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_watchlist", r"\b(watch ?list|lista de seguimiento|en seguimiento|(?:am i|i am|i m) (?:watching|"
                           r"following)|"
          r"estoy siguiendo|que sigo|mi lista|(?:on|in|en) (?:the|my|la|esta) lista?|favou?rites|favoritos)\b"),
-    _row("search_memory", r"\b(did we|what did (?:we|i)|what (?:i|we) (?:had )?(?:told|said|mentioned|talked|"
+    _row("search_memory", r"\b(did we|what did you (?:say|tell me)|que me (?:dijiste|contaste)|"
+         r"what did (?:we|i)|what (?:i|we) (?:had )?(?:told|said|mentioned|talked|"
                           r"discussed)|we talked|have i (?:told|said)|search (?:our|my)|hablamos|"
          r"que dijimos|que (?:te )?(?:dije|conte)|busca en (?:nuestras|mis))\b",
          unless=r"\b(?:forget|olvid\w+)\b"),
     _row("get_news", r"\b(?:what (?:has )?(?:moved|drove|caused|happened (?:to|with|at))|"
                      r"que (?:movio|hizo (?:subir|bajar|caer)|"
                      r"(?:le )?(?:paso|ha pasado) (?:a|con)))\b", about=True),
-    _row("get_news", r"\b(?:why|por que)\b.*\b(?:up|down|falling|rising|dropp?\w*|fell|rose|jump\w*|crash\w*|"
+    _row("get_news", r"\b(?:why|por que)\b.*\b(?:up|down|fall\w*|fell|ris\w+|rose|drop\w*|jump\w*|crash\w*|"
          r"sub(?:e|io|ido|iendo)|baj(?:a|o|ado|ando)|ca(?:e|yo|ido|yendo))\b", about=True),
     _row("get_sentiment", r"\b(sentiment|mood|bullish|bearish|alcista|bajista|sentimiento|animo|opinion|good or bad|"
                           r"bad or good|positive or negative|"
@@ -278,7 +284,10 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\bmy (?:total )?(?:profits?|loss(?:es)?|gains?|p ?[&/] ?l|pnl)\b|"
          r"\bmis? (?:ganancias?|perdidas?|plusvalias?)\b",
          unless=r"\b(?:would|habria|hubiera|if|si)\b"),
-    _row("get_correlation", r"\bcorrela\w+\b", about=True),
+    _row("get_correlation", r"\bcorrela\w+\b|"
+         r"\bmoves? (?:\w+ )?(?:with|like|together|in (?:line|step|tandem)|along(?:side)?|the same way as)\b|"
+         r"\b(?:se mueve|van?) (?:\w+ )?(?:con|como|igual|a la par|junt[oa]s?|de la mano)\b",
+         unless=r"\bvan? con\b", about=True),
     _row("market_snapshot",
          r"\b(compar\w+|versus|vs|perform\w*|how (?:did|has)|returns?|drawdown|rendimiento|rentabilidad|moved?|"
          r"(?:has|have|had) been (?:\w+ )?(?:falling|rising|dropping|climbing|sliding|going (?:up|down))|"

@@ -7,13 +7,17 @@ talk.
 
 import re
 from collections.abc import Collection, Sequence
+from datetime import date
 
-from agent.domain.offline import talk_words
+from agent.domain.analysis.amounts import amount_in
+from agent.domain.analysis.stretches import Unread
+from agent.domain.claims.lexer import folded
+from agent.domain.offline import market_words, talk_words
 from agent.domain.offline.amendments import FIGURES
 from agent.domain.offline.calls import PERSONAL, OfferedTools
-from agent.domain.offline.common_words import telling
 from agent.domain.offline.grammar import ORDERS
 from agent.domain.offline.key_words import put_right
+from agent.domain.offline.market_days import asked_day
 from agent.domain.offline.person_words import asks_for_person
 from agent.domain.offline.questions import terms
 from agent.domain.offline.relative_days import date_in
@@ -30,6 +34,8 @@ _ABOUT_PEOPLE = "search_memory"
 _PAGE = "fetch_page"
 _BESIDE_ANALYSES = (PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "get_ohlcv", "search_memory", *FIGURES}
 """What is meant by its own words, though a text could be read as a question for an analysis."""
+_TOPIC, _FOLLOW_UP = 3, 12
+"""Messages back at which the market's hours may have been asked for, and words of one that goes on with it."""
 _LONGEST = 600
 """Characters of a message that are read."""
 
@@ -55,9 +61,12 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     if mood(said, text) is Intent.WRONGED:
         return Wish(Intent.WRONGED)
     among = listed_by(before[-2:]) == "get_portfolio" or len(both_before(before)) > 1
-    of_those = among and talk_words.OVERALL.fullmatch(said) is not None
-    if _ABOUT_PEOPLE in schemas and talk_words.MOVERS.search(said) and not symbols_in(text) and not of_those:
+    compared = bool(before) and len(symbols_in(before[-1])) > 1 and not market_words.OF_ALL.search(said)
+    of_those = compared or (among and talk_words.OVERALL.fullmatch(said) is not None)
+    if _ABOUT_PEOPLE in schemas and market_words.MOVERS.search(said) and not symbols_in(text) and not of_those:
         return Wish(Intent.UNLISTED)
+    if _ABOUT_PEOPLE in schemas and talk_words.REMINDER.search(said):
+        return Wish(Intent.REMINDER)
     found = both_wishes(text, schemas, before) or tool_wish(text, schemas, before)
     if found is not None and found.intent is Intent.UNREAD:
         return found
@@ -68,27 +77,28 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         found = None  # no plan of theirs has it
     # The analysis is offered in a turn that asks for one, and in no other.
     dated = date_in(said) is not None
+    bars_of_money = found is not None and bool(found.calls) and found.calls[0][0] == "get_ohlcv"
+    bars_of_money = bars_of_money and amount_in(Unread(folded(text))) is not None
     own_words = found is not None and (
-        (found.way in ("affordable", "grown") and not dated) or (found.calls and found.calls[0][0] in _BESIDE_ANALYSES)
+        (found.way in ("affordable", "grown") and not dated)
+        or found.way == "if_moved"
+        or (len(found.calls) > 1 and found.calls[-1][0] == "get_news")
+        or (found.calls and found.calls[0][0] in _BESIDE_ANALYSES and not bars_of_money)
     )
     tells_them = _ABOUT_PEOPLE in schemas and "?" not in text and talk_words.STATED.search(said)
     if "market_analysis" in schemas and not own_words and not tells_them:
-        beside = one_before(said, before) if before and talk_words.COMPARED_WITH.search(said) else []
+        beside = (
+            one_before(said, before)
+            if before and len(symbols_in(text)) < 2 and talk_words.COMPARED_WITH.search(said)
+            else []
+        )
         return Wish(Intent.ANALYSIS, (("market_analysis", {"query": " ".join([*beside, text])}),))
     of_which = found is not None and found.intent is Intent.SITE
     if of_which:
         found = None
     if found is not None and (found.calls or found.missing):
         return found
-    asked = " ".join([*map(plain, before[-2:]), said]) if before and len(telling(said)) <= 2 else said
-    another_day = (
-        before
-        and (talk_words.GOING_ON.search(said) or len(telling(said)) <= 1)
-        and talk_words.ANOTHER_DAY.search(said)
-        and talk_words.OPEN.search(plain(before[-1]))
-    )
-    opens = (talk_words.OPEN.search(said) or another_day) and not ORDERS.search(said)
-    if trades and opens and talk_words.MARKET.search(asked):
+    if trades and not symbols_in(text) and not ORDERS.search(said) and _of_hours(said, before):
         return Wish(Intent.MARKET)
     if tells_them or (_ABOUT_PEOPLE in schemas and "?" not in text and _asks_to_remember(text)):
         return Wish(Intent.STATED)
@@ -103,7 +113,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     if _ABOUT_PEOPLE in schemas and (asked := memory_wish(text)) is not None and asked.kind == "forget":
         return Wish(Intent.NOT_REMEMBERED)
     if (decision := decision_in(text)) is not None:
-        if decision == "reject" and after_an_order(before[-2:], schemas):
+        if decision == "reject" and after_an_order(before[-3:], schemas):
             return Wish(Intent.NOT_YET)
         waits = decision == "confirm" and after_an_order(before[-3:], schemas)
         return Wish(Intent.TOOL, (("get_pending_orders", {}),)) if waits else Wish(Intent.FINE)
@@ -112,6 +122,15 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     if found is not None or _PAGE not in schemas:
         return found or Wish(Intent.UNKNOWN)
     return Wish(Intent.SITE, missing=("symbol",) if of_which else ())
+
+
+def _of_hours(said: str, before: Sequence[str], back: int = _TOPIC) -> bool:
+    """Whether a text (plain) is about the market's hours by its own words, or goes on with a question about them."""
+    if market_words.OPEN.search(said) and market_words.MARKET.search(said):
+        return True
+    short = len(said.split()) <= _FOLLOW_UP and not market_words.OF_SUPPORT.search(said)
+    goes_on = market_words.OPEN.search(said) or asked_day(said, date.min.replace(year=2000)) is not None
+    return bool(back and before and short and goes_on) and _of_hours(plain(before[-1]), before[:-1], back - 1)
 
 
 def asks_what_this_is(text: str) -> bool:

@@ -14,8 +14,8 @@ from agent.domain.offline.common_words import is_common, telling
 from agent.domain.offline.grammar import TABLE, ToolPhrase
 from agent.domain.offline.key_words import put_right
 from agent.domain.offline.lexicon import keys_of, words_of
+from agent.domain.offline.market_words import GROUP
 from agent.domain.offline.slots import SAYS_SIDE
-from agent.domain.offline.talk_words import GROUP
 from agent.domain.offline.tool_words import MINE, OWN
 from agent.domain.text_features import plain, symbols_in, word_set
 from agent.domain.tool_cues import CUES
@@ -28,7 +28,8 @@ _BESIDE = word_set(
     "months year years week weeks day days price account trading trades usd dollars euros percent worth standing "
     "higher lower bigger smaller up down ratio max maximum money su sus mayor menor llevo queda ahora hoy actual "
     "ultimo ultima ultimos ultimas accion acciones mes meses ano anos semana semanas dia dias precio cuenta dolares "
-    "ciento ha he"
+    "ciento ha he hizo hicieron anterior activa activas activo activos active had smallest biggest "
+    "highest lowest largest greatest"
 )
 """Said of any look-up."""
 LOOK_UPS = word_set(

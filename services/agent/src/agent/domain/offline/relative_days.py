@@ -7,10 +7,11 @@ A day of a month without its year is the last one.
 
 import re
 from calendar import monthrange
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
+from agent.domain.analysis.stretches import when_in
 from contracts.spoken import MONTHS, NUMBERS, WEEKDAYS
 
 _WEEKDAYS = {
@@ -21,7 +22,9 @@ _PAST = re.compile(
     rf"(?:(?:on|last|this|el|este)\s+(?:pasado\s+)?){{1,2}}(?P<weekday>{'|'.join(_WEEKDAYS)})\b(?:\s+pasado)?)\b",
     re.IGNORECASE,
 )
-_MONTH = "|".join(MONTHS)
+MONTH_FORMS = {**{name[:3]: number for name, number in MONTHS.items() if name[:3] not in ("set",)}, "sept": 9, **MONTHS}
+"""The month's number, by its name or its first letters."""
+_MONTH = "|".join(sorted(MONTH_FORMS, key=len, reverse=True))
 DATES = (
     re.compile(r"\b(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})\b"),
     re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<m>{_MONTH})(?:,| of| de| del)? (?P<y>\d{{4}})\b"),
@@ -54,6 +57,10 @@ _AGO = re.compile(
     rf"\bhace (?P<count2>una?|\d{{1,3}}|{'|'.join(NUMBERS)}) (?P<unit2>d[ií]a|semana|mes|a[nñ]o)(?:s|es)?\b",
     re.IGNORECASE,
 )
+_SINCE_THEN = re.compile(
+    r"\b(?:(?P<since>since|desde) (?:then|that (?:day|date)|entonces|es[ae] (?:d[ií]a|fecha)))\b", re.I
+)
+_NUMBERED = re.compile(r"\b(?:the (?P<day>\d{1,2})(?:st|nd|rd|th)|(?:el|dia) (?P<dia>\d{1,2}))\W*$")
 _BEFORE_THIS = re.compile(r"\b(?:last|pasado)\b", re.IGNORECASE)
 _TO_COME = re.compile(r"\b(?:will|next|tomorrow|pr[oó]xim[oa]|que viene|ma[nñ]ana|ser[aá])\b", re.IGNORECASE)
 
@@ -71,7 +78,7 @@ def with_past_days(text: str, today: date, *, over: bool = False) -> str:
         return str(today - timedelta(days=back))
 
     def last(match: re.Match[str]) -> str:
-        month = MONTHS[(match["month"] or match["before"]).lower()]
+        month = MONTH_FORMS[(match["month"] or match["before"]).lower()]
         try:
             told = date(today.year, month, int(match["day"] or match["after"]))
             return str(told if told <= today else told.replace(year=told.year - 1))
@@ -79,7 +86,7 @@ def with_past_days(text: str, today: date, *, over: bool = False) -> str:
             return match[0]
 
     def month(match: re.Match[str]) -> str:
-        of = MONTHS[match["month"].lower()]
+        of = MONTH_FORMS[match["month"].lower()]
         return f"{match[0]} {today.year - (of > today.month)}"
 
     def quarter(match: re.Match[str]) -> str:
@@ -90,6 +97,13 @@ def with_past_days(text: str, today: date, *, over: bool = False) -> str:
     if _TO_COME.search(text):
         return text
     return _IN_MONTH.sub(month, _QUARTER.sub(quarter, _OF_MONTH.sub(last, _PAST.sub(named, with_holidays(text)))))
+
+
+def since_then(text: str, before: Sequence[str]) -> str:
+    """The text with the day that was spoken of last for "since then"."""
+    said = (when_in(one).arguments.get("start") for one in reversed(before))
+    day = next(filter(None, said), None) if _SINCE_THEN.search(text) else None
+    return _SINCE_THEN.sub(lambda match: f"{match['since']} {day}", text) if day else text
 
 
 def days_ago(text: str, today: date) -> tuple[str, date] | None:
@@ -110,19 +124,22 @@ def with_holidays(text: str) -> str:
     return _HOLIDAY.sub(lambda match: f"{match['at']} {days[(match.lastindex or 2) - 2]}", text)
 
 
-_UNITS = {"day": 1, "dia": 1, "week": 7, "semana": 7}
+_UNITS = {"day": 1, "dia": 1, "session": 1, "sesion": 1, "week": 7, "semana": 7}
 _BESIDE = re.compile(
-    r"\b(?:(?P<count>an?|the|el|la|una?|\d{1,2}) )?(?P<unit>day|week|month|year|dia|semana|mes|ano)(?:s|es)? "
+    r"\b(?:(?P<count>an?|the|el|la|una?|\d{1,2}) )?"
+    r"(?P<unit>day|session|week|month|year|dia|sesion|semana|mes|ano)(?:s|es)? "
     r"(?:(?P<after>after|later|despues|siguiente|following)|before|earlier|antes|anterior|previo)\b|"
-    r"\b(?:(?P<next>next|following)|previous) (?P<of>day|week|month|year)\b"
+    r"\b(?:(?P<next>next|following)|previous) (?P<of>day|session|week|month|year)\b"
 )
 
 
 def moved_days(said: str, arguments: Mapping[str, Any]) -> tuple[str, str] | None:
     """The first and last day of the time so much after or before another that a text (plain) names: "a month later"."""
     found = _BESIDE.search(said)
-    if found is None or "end" not in arguments:
+    if "end" not in arguments:
         return None
+    if found is None:
+        return _same_month(said, date.fromisoformat(str(arguments["end"])))
     count = int(found["count"]) if (found["count"] or "").isdigit() else 1
     count, unit = (count if found["after"] or found["next"] else -count), found["unit"] or found["of"]
     first, last = (date.fromisoformat(str(arguments[name])) for name in ("start", "end"))
@@ -132,6 +149,16 @@ def moved_days(said: str, arguments: Mapping[str, Any]) -> tuple[str, str] | Non
     months = count * (12 if unit in ("year", "ano") else 1)
     whole = first.day == 1 and (last + timedelta(days=1)).day == 1
     return str(_months_on(first, months)), str(_months_on(last, months, whole=whole))
+
+
+def _same_month(said: str, day: date) -> tuple[str, str] | None:
+    """Another day of the month of a day, of which a text (plain) names the number alone: "and the 12th?"."""
+    found = _NUMBERED.search(said)
+    number = int(found["day"] or found["dia"]) if found else 0
+    if not 1 <= number <= monthrange(day.year, day.month)[1]:
+        return None
+    other = str(day.replace(day=number))
+    return other, other
 
 
 def _months_on(day: date, months: int, *, whole: bool = False) -> date:
@@ -147,7 +174,7 @@ def date_in(said: str) -> date | None:
         match = pattern.search(said)
         if match is not None:
             month = match["m"]
-            number = int(month) if month.isdigit() else MONTHS[month]
+            number = int(month) if month.isdigit() else MONTH_FORMS[month]
             try:
                 return date(int(match["y"]), number, int(match["d"]))
             except ValueError:

@@ -14,7 +14,9 @@ from agent.domain.offline import talk_words
 from agent.domain.offline.changes import change_in
 from agent.domain.offline.slots import SAYS_SIDE, ParsedText, Schema, arguments_for
 from agent.domain.offline.wishes import Calls, Intent, Wish
-from agent.domain.text_features import number_of, numbers_in
+from agent.domain.text_features import language_of, number_of, numbers_in
+from agent.domain.tool_cues import NAMING
+from agent.texts import TEXTS
 
 _EACH = re.compile(r",(?!\d)|;|\b(?:and|plus|y|mas|más)\b", re.IGNORECASE)
 """What stands between the orders of one text."""
@@ -77,3 +79,21 @@ def one_of_several(earlier: Wish, own: Sequence[str], said: str) -> Wish | None:
         return replace(earlier, calls=(orders[symbols.index(own[0])],))
     changes = change_in(said) is not None or talk_words.AMENDS.search(said) or talk_words.YES_BUT.search(said)
     return Wish(Intent.TOOL, ((orders[0][0], {}),), ("symbol",)) if changes and not own else None
+
+
+def is_purchase(wish: Wish | None) -> bool:
+    """Whether it buys, and not at a stop."""
+    order = wish.calls[0][1] if wish is not None else {}
+    return order.get("side") == "buy" and "stop_price" not in order
+
+
+def alert_instead(said: str, earlier: Wish) -> Wish | None:
+    """An alert at the price that the order before waits for: "better just tell me". The order is withdrawn next."""
+    tool, order = earlier.calls[0]
+    name = next((name for name in ("limit_price", "stop_price") if name in order), None)
+    if name is None or tool != "create_paper_order" or numbers_in(said) or not NAMING["create_alert"].search(said):
+        return None
+    falls = (name == "limit_price") == (order.get("side") == "buy")
+    alert = {"symbol": order.get("symbol"), "condition": "<=" if falls else ">=", "price": order[name]}
+    language = language_of(said, "en")
+    return Wish(Intent.TOOL, (("create_alert", alert),), later=TEXTS["offline.cancel_it"].said_in(language))

@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from agent.domain.number_words import with_days_in_figures
 from agent.domain.offline.colloquial import in_known_words
 from agent.domain.text_features import one_apart, swapped
 from agent.domain.tickers import NAMES
@@ -108,6 +109,7 @@ def spelled_out(text: str, language: Language, *, trades: bool = True) -> str:
     """The text with its shorthand written as words. `trades`: by the customer of a trading platform."""
     said = _WORD[language].sub(lambda match: _SPELLED[language][match[0]], text)
     if trades:
+        said = with_days_in_figures(said)
         said = _LENGTH.sub(lambda match: f" {match.lastgroup}", said)
         said = in_known_words(_TRADED.sub(lambda match: _OF_TRADES[match[0]], said), language)
     return _LETTERS.sub(lambda match: _name(match[0]), said)

@@ -29,7 +29,7 @@ _BEFORE: dict[str, str] = {
     r"con",
     "entry_price": _ENTRY,
     "stop_loss_price": _STOP,
-    "take_profit_price": r"target|take[ -]?profit|tp|objetivo|profit|salida|salgo|exit",
+    "take_profit_price": r"target|take[ -]?profit|tp|objetivo|profit|salida|salgo|exit|vend(?:o|er|iendo)|selling",
     "risk_percent": r"risk(?:ing)?|riesgo|arriesg\w+",
     "limit_price": r"limit(?:e)?|at most|no more than|como mucho|maximo",
     "stop_price": _STOP,
@@ -373,10 +373,10 @@ def condition_in(said: str) -> str:
 
 
 TALKED = re.compile(
-    r"\b(?:did we (?:talk|speak|discuss)|what did (?:we|i) (?:say|talk|discuss|tell you)|we talked|"
-    r"have i (?:told|said)|search (?:our|my) (?:conversations?|chats?|history)|de que hablamos|que hablamos|"
-    r"que dijimos|que (?:te )?(?:dije|conte)|hablamos de|busca en (?:nuestras|mis) (?:conversaciones|charlas))\b"
-    r"(?: (?:about|for|on|de|sobre))?(?P<what>.*)"
+    r"\b(?:did we (?:talk|speak|discuss)|what did (?:we|i|you) (?:say|talk|discuss|ask(?: you)?|tell (?:you|me))|"
+    r"we talked|have i (?:told|said)|search (?:our|my) (?:conversations?|chats?|history)|de que hablamos|que hablamos|"
+    r"que dijimos|que (?:te |me )?(?:dije|dijiste|conte|contaste)(?: antes)?|hablamos de|"
+    r"busca en (?:nuestras|mis) (?:conversaciones|charlas))\b(?: (?:about|for|on|de|sobre))?(?P<what>.*)"
 )
 _ID = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{16,64}\b")
 

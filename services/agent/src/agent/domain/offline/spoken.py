@@ -13,7 +13,8 @@ FAR = 6
 
 
 def both_before(before: Sequence[str], most: int = 2) -> list[str]:
-    """The last two that were spoken of, in the order in which they were."""
+    """The last two that were spoken of, in the order in which they were, or all that one text compared."""
+    most = max(most, len(symbols_in(before[-1]) if before else ()))
     found = dict.fromkeys(one for text in reversed(before[-FAR:]) for one in reversed(symbols_in(text)))
     return list(reversed(list(found)[:most]))
 

@@ -10,7 +10,16 @@ from dataclasses import dataclass, replace
 from math import floor
 from typing import Any, cast
 
-from agent.domain.offline.answers import answer_from, bought, cash_left, multiplied, stop_later, which
+from agent.domain.offline.answers import (
+    answer_from,
+    bought,
+    cash_left,
+    if_all_moved,
+    if_moved,
+    multiplied,
+    stop_later,
+    which,
+)
 from agent.domain.offline.conditions import at_a_price
 from agent.domain.offline.position_size import with_prices
 from agent.domain.offline.wishes import Calls, Wish
@@ -71,6 +80,8 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         return UseTools(((tool, {**arguments, "quantity": float(figured["quantity"]) * float(wish.shown) // 1}),))
     if wish.way in ("part", "affordable", "means", "left"):
         return _with_price(wish, results, language)
+    if wish.way == "if_moved":
+        return _if_moved(wish, results, language)
     if wish.way == "grown":
         return _grown(wish, results, language)
     if wish.way == "watched":
@@ -203,6 +214,24 @@ def _with_price(wish: Wish, results: Sequence[Result], language: Language) -> Sa
         elif (budget := number_of(figure) if wish.way == "affordable" else cash) is not None:
             told.append(bought(price, budget, language))
     return SayText("\n".join(told))
+
+
+def _if_moved(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
+    """What a share, and what is held of it, would be worth at so many times the price of now."""
+    if not results:
+        return UseTools(wish.calls)
+    quote = results[0][2]
+    if wish.calls[0][0] == "get_portfolio":
+        held_worth = sum(float(one["value"]) for one in _of(quote, "positions"))
+        if quote.get("equity") is None or not held_worth:
+            return SayText(answer_from(*results[0], "", language))
+        return SayText(if_all_moved(held_worth, float(wish.shown), float(quote["equity"]), language))
+    if quote.get("price") is None:
+        return SayText(answer_from(*results[0], "", language))
+    held = [one for _, _, body in results[1:] for one in _of(body, "positions") if one["symbol"] == quote["symbol"]]
+    equity = next((float(body["equity"]) for _, _, body in results[1:] if body.get("equity") is not None), None)
+    factor = float(wish.shown)
+    return SayText(if_moved(quote, factor, sum(float(one["quantity"]) for one in held), equity, language))
 
 
 def _grown(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:

@@ -6,8 +6,7 @@ Leeds"), corrections ("no, I meant 5") and follow-ups ("and AAPL?"). `intents` a
 
 import re
 
-from agent.domain.offline.constraints import A_DAY
-from contracts.spoken import MONTHS
+from agent.domain.offline.market_words import ANOTHER_DAY
 
 ABILITIES = re.compile(
     r"^\W*(?:(?:and|so|ok|well|y|pues|bueno)\W+)*(?:what (?:can|could) i(?: \w+)? (?:do|see|check)|que puedo hacer)"
@@ -72,7 +71,9 @@ _CHANGES_IT = (
     r"(?:raise|lower|move|bring|bump|increase|reduce|double|change|edit) (?:it|that|them|the|my)|"
     r"(?:sube|baja|mueve|aumenta|reduce|duplica|cambia|modifica)(?:l[oa]s?| (?:el|la|mi))"
 )
-YES_BUT = re.compile(r"^\W*(?:yes|si|ok|vale|but|pero|only|just|solo)\b(?!\W*(?:and|y|plus)\b).{0,12}\d")
+YES_BUT = re.compile(
+    r"^\W*(?:h?m+\W+|um+\W+|eh+\W+)?(?:yes|si|ok|vale|but|pero|only|just|solo)\b(?!\W*(?:and|y|plus)\b).{0,12}\d"
+)
 """Yes, but only 10: what is agreed to, with another figure."""
 AGREES = re.compile(r"\b(?:yes|yeah|yep|si)\b")
 IN_ALL = re.compile(
@@ -83,26 +84,21 @@ IN_ALL = re.compile(
     r"they) cost)\b"
 )
 """What an order comes to."""
-MOVERS = re.compile(
-    r"^(?!.*\b(?:my|mine|mis?|tengo|do i (?:have|own|hold)|them|of these|de estas)\b).*(?:"
-    r"\b(?:biggest|top|largest|best|worst|mayor(?:es)?|mejor(?:es)?|peor(?:es)?)\b(?: \w+)? (?:movers?|gainers?|"
-    r"losers?|performers?|stocks?|shares?|subidas?|bajadas?|caidas?|acci\w+|valor(?:es)?)\b|"
-    r"\b(?:que|cual\w*|which|what|who\W?s?|quien)\b.{0,20}\b(?:mas (?:sube|baja|ha subido|ha bajado|se mueve)|"
-    r"(?:sube|baja|subio|bajo|gana|pierde|(?:ha )?(?:subido|bajado|movido|ganado|perdido)) mas|"
-    r"(?:up|down|mov\w+|rose|ris\w+|f[ae]ll\w*|gain\w*|lost|los\w+|drop\w*|jump\w*) (?:the )?(?:most|"
-    r"biggest))\b|\btop \d+\b|"
-    r"\b(?:cheapest|highest|lowest|safest|most \w+|mas \w+)\b.{0,20}\b(?:stocks?|shares?|companies|acciones|valores|"
-    r"empresas)\b|\b(?:stocks?|shares?|companies|acciones|valores|empresas)\b.{0,25}\b(?:cheapest|highest|lowest|safest|"
-    r"(?:the|el|la|los|las) (?:most|mas|mejor|mayor)\b)|"
-    r"\b(?:how|que tal|como)\b.{0,12}\b(?:the market|markets|el mercado|la bolsa|el dia)\b(?! (?:open|clos|abr|cierr)))"
+REMINDER = re.compile(
+    r"^\W*(?:(?:please|can you|could you|will you|hey|ok|and|por favor|puedes|podrias|oye|y)\W+)*"
+    r"(?:(?:remind|wake|ping|call|message|text) me|set (?:me )?(?:a|an) (?:reminder|alarm)|"
+    r"(?:recuerdame|despiertame|llamame|escribeme)|(?:pon|haz|crea)(?:me)? (?:un|una) (?:recordatorio|alarma))\b"
+    r"(?=.*(?:\b(?:at|a las?|sobre las) \d|\b(?:tomorrow|tonight|later|today|next|in|on|every|manana|luego|hoy|esta|"
+    r"proxim[oa]|dentro de|en|el|cada)\b|"
+    r"(?<=remind me )to \w|(?<=recuerdame )(?:que )?(?:vend|compr|mir|revis|mover)))"
+    r"(?!.*\b(?:when|if|once|cuando|si|en cuanto)\b)"
 )
-"""The shares that moved most, or have the most of something, of all there are."""
-UNLISTED = re.compile(
-    rf"{MOVERS.pattern}|^(?!.*\b(?:my|mine|mis?|tengo|them|of these|de estas)\b).*"
-    r"\b(?:which|what|que|cuales)\b.{0,12}\b(?:stocks|shares|companies|tickers|symbols|acciones|valores|empresas)\b"
-    r".{0,20}\b(?:can|could|are|do you|puedo|podria|hay|ten\w+|se puede\w*|available)\b"
+"""To be told something at a time, which nothing here does."""
+DROPS = re.compile(
+    r"^\W*(?:(?:and|ok|now|please|y|ahora|por favor|mejor)\W+)*(?:remove|delete|drop|unfollow|take (?:out|off)|"
+    r"(?:quita|borra|elimina|saca)(?:me|r)?)\b(?!.*\b(?:alert\w*|avisos?|orders?|orden\w*)\b)"
 )
-"""What could be answered from a list of all shares alone."""
+"""Takes one out of what was just listed."""
 ONLY = re.compile(r"\b(?:just|only|solo|solamente|nada mas)\b")
 CHANGES_IT = re.compile(rf"\b(?:{_CHANGES_IT})\b")
 """What there is already becomes something else."""
@@ -111,7 +107,8 @@ AMENDS = re.compile(
     r"hazl[oa]s?|ponl[oae]s?|en vez|en su lugar|sino|pero (?:con|a|de)|i meant|qu(?:eria|iero|ise) decir|"
     rf"{_CHANGES_IT}|(?:change|changed|cambia|pasa)(?:l[oa])? (?:to|a) [$€]?\d\S*|"
     r"(?:\d\S*|a (?:bit|little)|un poco) (?:\w+ )?(?:higher|lower|more|less|fewer|mas|menos))\b|"
-    r"^\W*(?:no|nah|nope|wait|espera)\b.{0,12}\d|^\W*(?:a )?limit (?:at|to|a|de|en) [$€]?\d|"
+    r"^\W*(?:no|nah|nope|wait|espera|(?:scratch|make) that|on second thoughts?|"
+    r"pensandolo mejor)\b.{0,12}\d|^\W*(?:a )?limit (?:at|to|a|de|en) [$€]?\d|"
     r"\b(?:swap|switch) (?:it|that|them|those) (?:for|to|with)\b|\bcambi[ae]l[oa]s? por\b|"
     r"^\W*(?:(?:no|ya no|ok|and|y|pues|better|mejor)\W+)*(?!(?:sell|buy|vend|compr|alert|avis|notif))"
     r"(?:\w+ (?:it|that|them|those|(?:the )?(?:order|limit|stop|price))(?: \w+)? (?:to|at)|"
@@ -233,20 +230,6 @@ TELLS = re.compile(
     r"(?:my|our|mis?|nuestr[oa]s?|(?!como\b|cuando\b|cuanto\b)[a-z]{2,}(?<!l)o) )"
 )
 """What somebody tells of themselves, and wants nothing with: "I work nights", "manejo un taxi"."""
-MARKET = re.compile(
-    r"\b(?:is|are|when|what time|hours|horario|does|do|esta|estan|abre|cierra|cuando|a que hora|"
-    r"hasta)\b.*\b(?:markets?|mercados?|"
-    r"bolsa|"
-    r"wall street|nyse|nasdaq|stock exchange|trading hours)\b.*|"
-    r"\bhay (?:bolsa|mercado)\b|\b(?:market|mercado|bolsa)\b.*\b(?:hours|open|closed|"
-    r"horario|abiert\w|cerrad\w|abre|cierra)\b"
-)
-OPEN = re.compile(r"\b(hay (?:bolsa|mercado)|open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b")
-ANOTHER_DAY = re.compile(
-    rf"\b(?:tomorrow|holidays?|christmas|easter|manana|festivos?|navidad|nochebuena|semana santa|"
-    rf"(?:{'|'.join(MONTHS)}) \d+|\d+(?:st|nd|rd|th)? (?:of |de )?(?:{'|'.join(MONTHS)}))\b|{A_DAY.pattern}"
-)
-"""A day that may be another than today."""
 EVERYTHING = re.compile(
     r"\b(?:everything|all (?:of )?(?:my |the )?(?:shares|stocks|positions|holdings)|todo(?! l[oa]s? que)|tod[oa]s "
     r"(?:mis|las) "
@@ -291,12 +274,15 @@ PLAN_FOR_IT = re.compile(
     r"ello|esto))\b|^\W*(?:and |y |pero |but )?(?:why (?:can\W?t|not)|por que no(?: puedo)?)\b(?: \w+){0,2}\W*$"
 )
 BOTH = re.compile(
-    r"\b(?:cual|which)\b.*\b(?:mas|menos|mejor|peor|mayor|menor|more|less|most|least|better|worse|best|worst|higher|lower|cheaper)\b|"
+    r"\b(?:cual|which)\b.*\b(?:mas|menos|mejor|peor|mayor|menor|more|less|most|least|better|worse|best|worst|higher|"
+    r"lower|cheaper|highest|lowest|biggest|smallest|largest|greatest|\w+est)\b|"
     r"\b(?:both|the two|them|each other|l[oa]s dos|amb[oa]s|entre (?:ell[oa]s|si)|compar\w+l[oa]s)\b"
 )
 COMPARED_WITH = re.compile(
     r"\b(?:it|that|this|esa|ese|eso) (?:or|vs|o) |\b(?:or|vs|o) (?:it|that|this|esa|ese|eso)\W*$|"
     r"\b(?:it|that|this|them|eso|ese|esa|esta|este)\b.{0,40}\b(?:than|as|que|com[op]\w*)\b|"
+    r"\b(?:it|that|they)\b.{0,12}\b(?:beat|(?:out|under)perform\w*|lag\w*)\b|"
+    r"^\W*(?:(?:y|e|lo|le)\W+)*(?:hizo mejor|bat\w+|super[oa]|gan[oa]) (?:que|a)\b|"
     r"^\W*(?:(?:and|y|e|so|pero|but)\b\W*)*(?:(?:es|esta|sube|vale|is|(?:is )?it) )?"
     r"(?:(?:que )?(?:mas|menos|more|less|worse|mejor|peor|\w+er) (?:\w+ )?(?:than|que)|"
     r"compar\w+ (?:with|to|con|a)|"
@@ -308,17 +294,6 @@ TURNS = re.compile(
     r"rises?|falls?|drops?|goes|loses|sube|suba|baja|baje|cae|caiga|pierd[ae]|pasa|llega|"
     r"supera)\b"
 )
-_TRADE = (
-    r"tech\w*|tecnolog\w+|bank\w*|banc\w+|energ\w+|oil|petrol\w+|chip|semiconduct\w+|pharma\w*|farmac\w+|electric\w+|"
-    r"automo\w+|retail|growth|value|small ?cap|large ?cap|blue ?chip|crypto|european?|european|american|spanish"
-)
-GROUP = re.compile(
-    rf"\b(?:{_TRADE}) (?:stocks?|shares|companies|names|sector|ones)\b|\b(?:las?|l[oa]s|el|the|big) (?:tech|techs|"
-    r"tecnologicas|bancos|banca|banks|petroleras|electricas|farmaceuticas|chipmakers|faang|cryptos?|criptos?)"
-    r"(?: (?:stocks?|shares|companies|names|sector))?\b|"
-    rf"\b(?:acciones|valores|empresas|sector) (?:del? )?(?:el |la |las )?(?:{_TRADE})\b"
-)
-"""A line of business: which symbols are meant nobody has said."""
 DOING = re.compile(r"\b(?:doing|perform\w*|mov(?:ed|ing)|prices?|today|up|down|van?|precios?|cotiza\w*|hoy)\b")
 POSSESSED = re.compile(
     r"['’]s\W*(?:$|(?:any )?(?:more|less|\w+er)\b)|^\W*(?:y |e )?(?:el|la|los|las|lo) de\b", re.IGNORECASE

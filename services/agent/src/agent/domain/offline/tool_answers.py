@@ -12,6 +12,7 @@ from agent.domain.analysis.chat_text import told
 from agent.domain.analysis.comparison import PERIODS
 from agent.domain.analysis.derived import told_derived
 from agent.domain.analysis.formats import figure, figure_name, moment, number, percent, period_name, signed
+from agent.domain.offline.day_answers import market_hours
 from agent.domain.text_features import plain
 from agent.texts import TEXTS
 from contracts.languages import Language
@@ -328,4 +329,5 @@ _TOLD: dict[str, Callable[[Fields, Language], str]] = {
     "get_sentiment": _sentiment,
     "fundamentals_events": _dates,
     "explain_concept": _concept,
+    "get_market_hours": market_hours,
 }

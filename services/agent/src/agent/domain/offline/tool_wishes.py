@@ -9,9 +9,9 @@ from typing import Any
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.number_words import in_figures
-from agent.domain.offline import talk_words
+from agent.domain.offline import market_words, talk_words
 from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, OF_A_STRETCH, WHEN, amended, changes_listed
-from agent.domain.offline.calls import LEANS_ON_ONE, OfferedTools, call_of
+from agent.domain.offline.calls import LEANS_ON_ONE, OfferedTools, all_moved, call_of
 from agent.domain.offline.changes import change_in, percent_in, share_in
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.concepts import CONCEPT, concepts_in
@@ -22,7 +22,14 @@ from agent.domain.offline.kinds import place_in
 from agent.domain.offline.nearest_readings import LOOK_UPS, is_of_another
 from agent.domain.offline.position_size import as_many, cost_of
 from agent.domain.offline.relative_days import date_in
-from agent.domain.offline.several import alerts_at_each, one_of_several, orders_of_each, protected
+from agent.domain.offline.several import (
+    alert_instead,
+    alerts_at_each,
+    is_purchase,
+    one_of_several,
+    orders_of_each,
+    protected,
+)
 from agent.domain.offline.slots import (
     AT_MARKET,
     ParsedText,
@@ -32,12 +39,10 @@ from agent.domain.offline.slots import (
 from agent.domain.offline.small_talk import LONGEST_TALK, small
 from agent.domain.offline.spoken import FAR, both_before, one_before
 from agent.domain.offline.tool_words import MINE, asks, by_share_words, by_words, without_symbols
-from agent.domain.offline.unread import EFFECTS, asked_for, has_effects, unread_change, whole
+from agent.domain.offline.unread import EFFECTS, asked_for, asks_else, has_effects, unread_change, whole
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.words import decision_in
-from agent.domain.text_features import language_of, numbers_in, plain, symbols_in, word_set
-from agent.domain.tool_cues import NAMING
-from agent.texts import TEXTS
+from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
 
 _REPLACING = {"replace": "", "replace_listed": "", "resell": "sell"}
 """What the way is to an order or alert in place of one that does not exist yet."""
@@ -74,6 +79,8 @@ def tool_wish(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish |
         schemas.read[key] = None
         read = _tool_read(text, schemas, before)
         found = asked_for(text, read)
+        if found is not None and found.withheld in EFFECTS and asks_else(text, found.withheld):
+            found = None  # the words of something else, which no plan has
         if found is not read and asks(text):  # a question, and perhaps about something that has such words
             other = _tool_read(text, schemas, before, effects=False)
             found = None if other is not None and has_effects(other) else other
@@ -96,6 +103,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         and row.about
         and row.tool in (*LOOK_UPS, "get_price")
         and not symbols_in(text)
+        and row.way != "if_moved"
         and MINE.search(said)
     ):
         row = _meant(said, alone=True) or row  # what my portfolio is worth is no share's price
@@ -128,6 +136,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and way in (one.way, one.tool)), None)
+    if row is None and symbols_in(text) and talk_words.DROPS.match(said) and listed_by(before) == _LIST:
+        row = next(one for one in TABLE if one.tool == "remove_from_watchlist")
     short = len(said.split()) <= FEW
     if (row is None or row.tool == "market_snapshot") and before and short and talk_words.OVERALL.fullmatch(said):
         row = next((one for one in TABLE if one.tool == "get_portfolio"), row) if _spoke_of(before[-2:]) else row
@@ -135,6 +145,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     if loose and before and short and talk_words.IS_DONE.search(said):
         row = next((one for one in TABLE if one.tool == listed_by(before)), row)
     own, again = symbols_in(text), None
+    if row is not None and row.tool == "get_price" and not own and talk_words.COUNTED.search(said):
+        row = None if talk_words.YES_BUT.search(said) else row  # so many of what was ordered
     amends = talk_words.AMENDS.search(said) or (row is None and talk_words.YES_BUT.search(said))
     amends = "?" not in text and amends is not None and short
     earlier = _earlier(schemas, before, past=amends) if before else None
@@ -146,6 +158,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         and OF_A_STRETCH.search(said)
     ):
         row = None  # the highest close of the time that was spoken of
+    if row is not None and row.way == "if_moved" and earlier is not None and has_effects(earlier) and "?" not in text:
+        row = None  # what another alert or order waits for
     if earlier is not None and row is None and (one_of := one_of_several(earlier, own, said)) is not None:
         if one_of.intent is Intent.UNREAD or one_of.way == "cancel" or one_of.missing:
             return one_of
@@ -156,7 +170,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         return Wish(Intent.TOOL, (("get_pending_orders", {}),))  # which tells how many the order is for
     if earlier is not None and not own and earlier.calls[0][0] in FIGURES and _HOW_MANY_IT_IS.search(said):
         return earlier
-    if earlier is not None and row is None and short and "?" not in text and (alert := _alert_instead(said, earlier)):
+    if earlier is not None and row is None and short and "?" not in text and (alert := alert_instead(said, earlier)):
         return alert if "create_alert" in schemas else None
     orders = short and "create_paper_order" in schemas and (row is None or row.tool == "create_paper_order")
     orders = orders and talk_words.THAT_MANY.search(said) is not None and "?" not in text and not numbers_in(said)
@@ -167,7 +181,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     ):
         return counted
     nothing_else = not (without_symbols(text) or re.search(r"\d", said) or talk_words.OF_ONESELF.match(said))
-    compares = bool(own and before and talk_words.COMPARED_WITH.search(said))
+    compares = bool(len(own) == 1 and before and talk_words.COMPARED_WITH.search(said))
     if compares:
         own = list(dict.fromkeys([*one_before(said, before), *own]))
     if (
@@ -193,7 +207,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         row = None  # how something is done is told by the pages
     if earlier is not None and not own and talk_words.THE_OTHER.search(said) and len(said.split()) <= FEW:
         own = [one for one in both_before(before) if one != earlier.calls[0][1].get("symbol")][-1:]
-    if "?" not in text and _STOP.search(said) and not _ASKED_AT.match(said) and _is_purchase(earlier):
+    if "?" not in text and _STOP.search(said) and not _ASKED_AT.match(said) and is_purchase(earlier):
         row = next(one for one in TABLE if one.way == "stop")  # it sells what was bought: no stop of the purchase
     elif earlier is not None and (row is None or talk_words.AMENDS.search(said) or row.tool == earlier.calls[0][0]):
         instead = amended(text, said, earlier, schemas, own, row if row is not again or compares else None)
@@ -233,11 +247,13 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         row.about
         and not own
         and row.tool in _LOOKED_UP
-        and (group := talk_words.GROUP.search(said))
+        and (group := market_words.GROUP.search(said))
         and not talk_words.STATED.search(said)
     ):
         which = Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",), shown=group[0])
         return which if row.tool in schemas else None
+    if row.way == "if_moved" and not own and market_words.ALL_HELD.search(said):
+        return all_moved(said, schemas)
     leans = row.tool != "get_price" or bool(row.way) or bool(talk_words.GOING_ON.search(said))
     of_both = (
         before
@@ -282,7 +298,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         if len(alerts) > 1:
             return Wish(Intent.TOOL, alerts)
     asked = f"{said} {put_right(before[-1])}" if row is again else said
-    wish = call_of(row, ParsedText(text, asked, tuple(about)), schemas)
+    wish = call_of(row, ParsedText(f"{text} {before[-1]}" if row is again else text, asked, tuple(about)), schemas)
     meaning = CONCEPT.search(said) if wish is not None and talk_words.EXPLAINED_TOO.search(said) else None
     if meaning and wish is not None and row.tool in _LOOKED_UP and "explain_concept" in schemas:
         return replace(wish, calls=(*wish.calls, ("explain_concept", {"concept": meaning[0]})))
@@ -341,24 +357,6 @@ def _spoke_of(before: Sequence[str]) -> bool:
     """Whether one of these messages was about what is held."""
     rows = (_meant(put_right(one), alone=MINE.search(plain(one)) is not None) for one in before)
     return any(row is not None and row.tool == "get_portfolio" for row in rows)
-
-
-def _alert_instead(said: str, earlier: Wish) -> Wish | None:
-    """An alert at the price that the order before waits for: "better just tell me". The order is withdrawn next."""
-    tool, order = earlier.calls[0]
-    name = next((name for name in ("limit_price", "stop_price") if name in order), None)
-    if name is None or tool != "create_paper_order" or numbers_in(said) or not NAMING["create_alert"].search(said):
-        return None
-    falls = (name == "limit_price") == (order.get("side") == "buy")
-    alert = {"symbol": order.get("symbol"), "condition": "<=" if falls else ">=", "price": order[name]}
-    language = language_of(said, "en")
-    return Wish(Intent.TOOL, (("create_alert", alert),), later=TEXTS["offline.cancel_it"].said_in(language))
-
-
-def _is_purchase(wish: Wish | None) -> bool:
-    """Whether it buys, and not at a stop."""
-    order = wish.calls[0][1] if wish is not None else {}
-    return order.get("side") == "buy" and "stop_price" not in order
 
 
 def _leans_on_one(wish: Wish | None) -> bool:

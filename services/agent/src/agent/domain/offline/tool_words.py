@@ -21,6 +21,8 @@ _BESIDE = "doing right left now today current overall total llevo queda ahora ho
 """Said of any of them."""
 _LEFT_OUT = frozenset(_BESIDE.split())
 MINE = re.compile(r"\b(?:my|mis?)\b")
+OF_THE_PLAN = re.compile(r"\b(?:plans?|planes|upgrad\w+|downgrad\w+|subscri\w+|suscri\w+|premium|account|cuenta)\b")
+"""What one pays for, which no order is."""
 OWN = re.compile(r"\b(?:pending|pendientes?|my|i|i ve|we|our|mis?|me|nuestr[oa]s?|tengo|llevo|he|hemos)\b|\bany")
 _TELL_ME = re.compile(r"\b(?:me|nos) cuent\w+", re.IGNORECASE)
 """What is told, and no account."""

@@ -101,6 +101,12 @@ def asked_for(text: str, wish: Wish | None) -> Wish | None:
     return wish
 
 
+def asks_else(text: str, tool: str) -> bool:
+    """Whether a text has words that no request of this tool has."""
+    wish = asked_for(text, Wish(Intent.TOOL, ((tool, {}),)))
+    return wish is not None and wish.intent is Intent.UNREAD
+
+
 @lru_cache(maxsize=8_192)
 def _is_said(word: str) -> bool:
     """Whether a word is one of a request, also a long one with a letter wrong inside; an ending makes another word."""

@@ -35,6 +35,7 @@ class Intent(Enum):
     NO_DAY = auto()
     UNREAD = auto()
     UNLISTED = auto()
+    REMINDER = auto()
     UNKNOWN = auto()
 
 

@@ -24,9 +24,13 @@ _NOTE_BEFORE = re.compile(
 )
 """What stands before the request to remember it: "my son is called Leo, keep that in mind"."""
 
+_ONLY_POLITE = re.compile(r"(?:please|por favor|thanks|thank you|gracias|ok|okay|vale|for me|too|[\W_])*", re.I)
+"""Nothing to remember: "remember that please" speaks of what stands before it."""
+
 
 def notes_in(text: str) -> list[str]:
     """What the text asks to remember; a request in quotation marks is somebody else's."""
     own = unquoted(text)
     found = [text[slice(*match.span(1))].strip(" .,") for match in _NOTE.finditer(own)]
+    found = [one for one in found if not _ONLY_POLITE.fullmatch(one)]
     return found or [text[slice(*match.span(1))].strip(" .,") for match in _NOTE_BEFORE.finditer(own)]

@@ -65,7 +65,7 @@ _THOUGHT_ES = re.compile(
 _ABOUT_NOW = re.compile(
     r"^(?:(?:and|but|y|pero|so) )*(?:my|our|mi|mis) (?:(?:next|last|other|first|proxima|ultima|otra|primera) "
     r")?(?:question|"
-    r"questions|point|apologies|bad|screen|message|stop|limit|alert|limite|alerta|pregunta|preguntas|duda|pantalla|mensaje|disculpas)\b"
+    r"questions|point|apologies|bad|screen|message|stops?|limit|alerts?|limite|alertas?|pregunta|preguntas|duda|pantalla|mensaje|disculpas)\b"
 )
 
 IS_MINE = re.compile(

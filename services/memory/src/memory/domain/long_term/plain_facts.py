@@ -112,7 +112,7 @@ _WILL = re.compile(
 _PASSING = re.compile(
     rf"^(?:[^,]{{0,30}}, ?)?(?:i|we) {_FILLER}(?:do not |did not |can not |am not |would not |have not )?{_FILLER}"
     r"(?:(?:think|guess|see|(?:understand|know)(?! (?:only )?(?:the basics|little|nothing|a (?:lot|little|bit)) )|"
-    r"wonder|mean|believe|suppose|agree|ask|say|said|check|hear|heard|thought|"
+    r"wonder|mean|meant(?!.*\d)|believe|suppose|agree|ask|say|said|saw|noticed|expected|check|hear|heard|thought|"
     r"would|should|could|might|may|shall|will|must|can|want|need|hope|wish|forgot|appreciate|thank|get(?! paid| up| my|"
     r" a )|got (?:it|an error|this|that)|accept|confirm|cancel|do$|did$|feel|find|found (?:it|that|this)|doubt|"
     r"remember|recall|care|try|tried|(?:am|are|was|were) (?:not )?(?:asking|looking|trying|wondering|thinking|sorry|"
@@ -146,10 +146,20 @@ _PASSING_ES = re.compile(
 _ABOUT_NOW = re.compile(
     rf"^(?:[^,]{{0,20}}, ?)?(?:(?:this|that|it|est[ae]|es[ae]) (?:is|es) )?{_MINE} (?:first |only |"
     rf"primera )?(?:question|questions|order|orders|portfolio|point|bad|screen|app|request|"
-    rf"watchlist|"
+    rf"watchlist|stops?(?! loss)|alerts?|limit (?:order|price|is)|"
     r"balance|message|internet|page|last|previous|apologies|pregunta|preguntas|duda|orden|ordenes|cartera|portafolio|"
+    r"alertas?|limite (?:es|esta)|"
     r"pantalla|solicitud|saldo|mensaje|pagina|posiciones|positions|disculpas|gran|querid[oa])\b"
 )
+_STANDS = re.compile(
+    r"\b(?:i|we) (?:am|are|have been) (?:(?:currently|now|still) )?(?:(?:up|down) (?:\$|\d|on\b|about\b)|"
+    r"(?:winning|losing|gaining) (?:money|on|with)\b)|\b(?:i|we) (?:\w+ )?(?:lost|made|gained) "
+    r"(?:(?!my\b)\w+ ){0,2}(?:money|\d\S*)(?: \w+){0,3} (?:today|this (?:morning|week))\b|"
+    r"\b(?:voy|vamos|estoy|estamos) (?:ganando|perdiendo|palmando) (?:dinero|pasta|con|en|un|\d)|"
+    r"\bhoy (?:he|hemos) (?:perdido|ganado) (?:dinero|pasta|\d)|"
+    r"\b(?:he|hemos) (?:perdido|ganado) (?:dinero|pasta|\d\S*)(?: \w+){0,2} hoy\b"
+)
+"""How a position or an account stands at the moment."""
 _A_VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|lives|works|goes|will|can|does|do|es|son|esta|estan|tiene|tienen|vive|viven|"
     r"trabaja|se llama|se llaman|estudia|estudian|cumple|cumplen|era|fue|va|van|empieza|empiezan|gana|usa|paga|quiere|"
@@ -199,7 +209,7 @@ def is_plain_fact(clause: str) -> bool:
         return True
     if _ABOUT_NOW.match(said) or re.search(r"\b(?:can|could|puedes|podrias) you\b", said):
         return False
-    if _MUST.match(said):
+    if _MUST.match(said) or _STANDS.search(said):
         return False
     if (
         _HABIT.search(said)

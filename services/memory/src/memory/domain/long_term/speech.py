@@ -72,6 +72,19 @@ _ASKS_BEHIND = re.compile(
     r"\b(?:cu[aá]l(?:es)? (?:es|son|era)|d[oó]nde est[aá]n?|(?:what|where|who) (?:is it|are they))\W*$", re.I
 )
 """The same at its end: "mi plan cual es"."""
+_TAG = re.compile(
+    r"(?:\b(?<!the )(?<!\bis )(?<!all )(?<!not )(?<!'s )right|"
+    r",\W*(?:correct|isn'?t it|don'?t i|aren'?t i|no|verdad|cierto|a que s[ií]))\W*$",
+    re.I,
+)
+"""It asks whether what stands before it is so: "I have 5 MSFT right"."""
+_SUM = re.compile(
+    r"(?=[^\n]*\bstop(?:[ -]loss)?(?: price)?\W{0,3}(?:(?:at|of|is|to|en|a|de|es|por|is at)\W{1,2})?[\d$€])"
+    r"[^\n]*\b(?:entry|enter\w*|entro|entrada|entrando|comprando|buying|risk\w*|riesgo|arriesg\w+|"
+    r"how (?:many|much|big)|cu[aá]nt[oa]s?|target|objetivo)\b",
+    re.I,
+)
+"""Figures to work something out with: "my account is 25k, entry 194, stop 188, how many shares"."""
 _WISH = re.compile(
     r"^\W*(?:[\w ]{1,20}, ){0,2}(?:(?:hey|please) )?(?:could|can|would|will) you (?:please )?(?P<wish>[^?]+)\?"
     r"|^\W*(?:[\w ]{1,20}, ){0,2}(?:puedes|podr[ií]as|te importa) (?P<deseo>[^?]+)\?",
@@ -123,6 +136,8 @@ def same_length(text: str) -> str:
 def statements(text: str) -> list[str]:
     """The sentences of a text without its questions; what comes before a question in its sentence is kept."""
     text = _TITLE.sub(r"\1", text.replace("’", "'"))
+    if _SUM.search(text):
+        return []
     for pasted in _PASTED.finditer(unquoted(text)):
         text = text[: pasted.start("text")] + " " * len(pasted["text"]) + text[pasted.end("text") :]
     if joke := _JOKE.search(text):
@@ -147,6 +162,8 @@ def _in_question(said: str) -> str:
         return aside["said"] or aside["told"]
     if (wish := _WISH.match(said)) and _FOR_GOOD.search(said):
         return wish["wish"] or wish["deseo"]
+    if _TAG.search(said):
+        return ""
     if "¿" in said:
         return _without_unmarked(said.partition("¿")[0])
     before = said.rpartition(", ")[0]
@@ -155,7 +172,7 @@ def _in_question(said: str) -> str:
 
 def _without_unmarked(said: str) -> str:
     asked = _ASKS_UNMARKED.match(said)
-    return asked["more"] if asked else "" if _ASKS_BEHIND.search(said) else said
+    return asked["more"] if asked else "" if _ASKS_BEHIND.search(said) or _TAG.search(said) else said
 
 
 def meant(sentence: str) -> str:

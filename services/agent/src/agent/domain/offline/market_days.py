@@ -1,0 +1,115 @@
+"""Reads which day a question about the market's hours is about: "tomorrow", "on Friday", "el día de Navidad", "24
+December". A day without its year is the next one, or the last one where the question speaks of the past."""
+
+import re
+from collections.abc import Callable
+from datetime import date, timedelta
+
+from agent.domain.offline.relative_days import DATES, MONTH_FORMS, date_in
+from contracts.spoken import WEEKDAYS
+
+_MONDAY, _THURSDAY = 0, 3
+_PAST = re.compile(r"\b(?:was|were|did|last|fue|estuvo|estaba|abrio|cerro|pasad[oa])\b")
+_NEAR = re.compile(
+    r"\b(?:(?P<overmorrow>day after tomorrow|pasado manana)|(?P<tomorrow>tomorrow|(?<!la )(?<!esta )manana)|"
+    r"(?P<today>today|tonight|hoy|esta (?:manana|tarde|noche))|(?P<ereyesterday>day before yesterday|anteayer|antier)|"
+    r"(?P<yesterday>yesterday|ayer))\b"
+)
+_NEAR_DAYS = {"overmorrow": 2, "tomorrow": 1, "today": 0, "yesterday": -1, "ereyesterday": -2}
+_WEEKDAYS = {name.replace("é", "e").replace("á", "a"): number for name, number in WEEKDAYS.items()}
+_WEEKDAY = re.compile(rf"\b(?P<day>{'|'.join(_WEEKDAYS)})s?\b")
+_MONTH = "|".join(sorted(MONTH_FORMS, key=len, reverse=True))
+_OF_MONTH = re.compile(
+    rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<month>{_MONTH})|"
+    rf"(?P<before>{_MONTH}) (?P<after>\d{{1,2}})(?:st|nd|rd|th)?)\b"
+)
+OfYear = Callable[[int], date]
+
+
+def _on(month: int, day: int) -> OfYear:
+    return lambda year: date(year, month, day)
+
+
+def _nth(month: int, weekday: int, which: int, later: int = 0) -> OfYear:
+    """The `which`-th such weekday of the month, -1: the last; `later`: so many days after it."""
+
+    def of(year: int) -> date:
+        first = date(year, month, 1)
+        days = [first + timedelta(days=n) for n in range(31)]
+        return [one for one in days if one.month == month and one.weekday() == weekday][
+            which if which < 0 else which - 1
+        ] + timedelta(days=later)
+
+    return of
+
+
+def _from_easter(days: int) -> OfYear:
+    """So many days from Easter Sunday, by the algorithm of Meeus, Jones and Butcher."""
+
+    def of(year: int) -> date:
+        a, (b, c) = year % 19, divmod(year, 100)
+        h = (19 * a + b - b // 4 - (b - (b + 8) // 25 + 1) // 3 + 15) % 30
+        k = (32 + 2 * (b % 4) + 2 * (c // 4) - h - c % 4) % 7
+        m = (a + 11 * h + 22 * k) // 451
+        month, day = divmod(h + k - 7 * m + 114, 31)
+        return date(year, month, day + 1) + timedelta(days=days)
+
+    return of
+
+
+_HOLIDAYS: tuple[tuple[str, OfYear], ...] = (
+    (r"christmas eve|nochebuena", _on(12, 24)),
+    (r"(?:christmas|xmas)(?: day)?|navidad", _on(12, 25)),
+    (r"boxing day", _on(12, 26)),
+    (r"new year\W?s eve|nochevieja|fin de ano", _on(12, 31)),
+    (r"new year(?:\W?s)?(?: day)?|ano nuevo", _on(1, 1)),
+    (r"epiphany|(?:dia de |por |en )reyes", _on(1, 6)),
+    (r"juneteenth", _on(6, 19)),
+    (r"independence day|fourth of july|dia de la independencia", _on(7, 4)),
+    (r"all saints\W?(?: day)?|todos los santos", _on(11, 1)),
+    (r"veterans\W? day|dia de los veteranos", _on(11, 11)),
+    (r"martin luther king|mlk", _nth(1, _MONDAY, 3)),
+    (r"presidents?\W? day|president\W?s day|washington\W?s birthday|dia de los? presidentes?", _nth(2, _MONDAY, 3)),
+    (r"memorial day", _nth(5, _MONDAY, -1)),
+    (r"labou?r day", _nth(9, _MONDAY, 1)),
+    (r"columbus day", _nth(10, _MONDAY, 2)),
+    (r"black friday|(?:day|friday) after thanksgiving|(?:dia|viernes) (?:despues|siguiente) (?:de|a) accion de gracias",
+     _nth(11, _THURSDAY, 4, 1)),
+    (r"thanksgiving|accion de gracias", _nth(11, _THURSDAY, 4)),
+    (r"good friday|viernes santo", _from_easter(-2)),
+    (r"maundy thursday|jueves santo", _from_easter(-3)),
+    (r"easter monday|lunes de pascua", _from_easter(1)),
+    (r"easter(?: sunday)?|domingo de (?:pascua|resurreccion)", _from_easter(0)),
+)  # fmt: skip
+_NAMED = tuple((re.compile(rf"\b(?:{words})\b"), of_year) for words, of_year in _HOLIDAYS)
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+
+
+def asked_day(said: str, today: date) -> date | None:
+    """The day that a text (plain) names; None: it names none."""
+    if any(pattern.search(said) for pattern in DATES):
+        return date_in(said)
+    if (near := _NEAR.search(said)) and near.lastgroup:
+        return today + timedelta(days=_NEAR_DAYS[near.lastgroup])
+    past = _PAST.search(said) is not None
+    if (of_year := next((of for words, of in _NAMED if words.search(said)), None)) is not None:
+        year = _YEAR.search(said)
+        return of_year(int(year[0])) if year else _nearest(of_year, today, past=past)
+    if found := _OF_MONTH.search(said):
+        month, day = MONTH_FORMS[found["month"] or found["before"]], int(found["day"] or found["after"])
+        return _nearest(_on(month, day), today, past=past) if day <= _DAYS[month - 1] else None
+    if found := _WEEKDAY.search(said):
+        ahead = (_WEEKDAYS[found["day"]] - today.weekday()) % 7
+        return today + timedelta(days=ahead - 7 if past else ahead)
+    return None
+
+
+_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def _nearest(of_year: OfYear, today: date, *, past: bool) -> date:
+    """The next such day from today on, or the last one before it."""
+    here = of_year(today.year)
+    if past:
+        return here if here < today else of_year(today.year - 1)
+    return here if here >= today else of_year(today.year + 1)

@@ -1,0 +1,213 @@
+"""What a trading customer asks in a row: days, what moved a share, what-ifs, and follow-ups to them."""
+
+from typing import Any
+
+import pytest
+
+from agent.domain.offline.assistant import respond
+from agent.domain.offline.steps import SayText, UseTools
+from agent.testing.offered import SCHEMAS
+
+MARKET: dict[str, Any] = {"status": "after_hours", "current_time": "2012-09-07T20:30:00+00:00", "upcoming_events": []}
+DAY: dict[str, Any] = {"timeframe": "1d", "limit": 500}
+
+
+def asked(*said: str, offered: dict[str, Any] = SCHEMAS, plan: str = "pro") -> SayText | UseTools:
+    """The response to the last of these messages."""
+    messages: list[dict[str, Any]] = []
+    for one in said[:-1]:
+        messages += [{"role": "user", "content": one}, {"role": "assistant", "content": "Here it is: 30.5."}]
+    messages.append({"role": "user", "content": said[-1]})
+    return respond(messages, offered, "en", market=MARKET, plan=plan, introduced=True)
+
+
+LOOKED_UP: list[tuple[tuple[str, ...], tuple[Any, ...]]] = [
+    (
+        ("how did Microsoft close on May 4th 2012?",),
+        (("get_ohlcv", {"symbol": "MSFT", **DAY, "start": "2012-04-25", "end": "2012-05-04"}),),
+    ),
+    (
+        ("how did Microsoft close on May 4th 2012?", "and IBM that day?"),
+        (("get_ohlcv", {"symbol": "IBM", **DAY, "start": "2012-04-25", "end": "2012-05-04"}),),
+    ),
+    (
+        ("precio de IBM el veinte de marzo de 2012",),
+        (("get_ohlcv", {"symbol": "IBM", **DAY, "start": "2012-03-11", "end": "2012-03-20"}),),
+    ),
+    (
+        ("where was FB on June the first 2012",),
+        (("get_ohlcv", {"symbol": "FB", **DAY, "start": "2012-05-23", "end": "2012-06-01"}),),
+    ),
+    (
+        ("price of GOOG on 3 feb 2012",),
+        (("get_ohlcv", {"symbol": "GOOG", **DAY, "start": "2012-01-25", "end": "2012-02-03"}),),
+    ),
+    (
+        ("price of GOOG on 3 February 2012", "how has it done since then"),
+        (("get_performance", {"tickers": ["GOOG"], "start": "2012-02-03"}),),
+    ),
+    (
+        ("what moved MSFT last month",),
+        (
+            ("get_performance", {"tickers": ["MSFT"], "period": "1m"}),
+            ("get_news", {"symbol": "MSFT", "period": "1m"}),
+        ),
+    ),
+    (("does MSFT move in line with GOOG?",), (("get_correlation", {"tickers": ["MSFT", "GOOG"]}),)),
+    (("what if FB falls 15%?",), (("get_price", {"symbol": "FB"}), ("get_portfolio", {}))),
+    (
+        ("rank FB, IBM and GOOG by return in the last 6 months", "which had the lowest volatility"),
+        (("get_performance", {"tickers": ["FB", "IBM", "GOOG"], "period": "6m"}),),
+    ),
+    (
+        ("daily chart of FB", "same for IBM but weekly"),
+        (("get_ohlcv", {"symbol": "IBM", "timeframe": "1w", "limit": 12}),),
+    ),
+    (
+        ("close of FB on 7 June 2012", "and the 11th?"),
+        (("get_ohlcv", {"symbol": "FB", **DAY, "start": "2012-06-02", "end": "2012-06-11"}),),
+    ),
+    (
+        ("gráfico semanal de GOOG de este año",),
+        (("get_ohlcv", {"symbol": "GOOG", "timeframe": "1w", "limit": 500, "start": "2012-01-01"}),),
+    ),
+    (
+        ("precio de MSFT", "cuál fue su peor trimestre de 2011"),
+        (
+            (
+                "get_performance",
+                {"tickers": ["MSFT"], "start": "2011-01-01", "end": "2011-12-31", "every": "quarter"},
+            ),
+        ),
+    ),
+    (
+        ("close of FB on 7 June 2012", "and the previous session"),
+        (("get_ohlcv", {"symbol": "FB", **DAY, "start": "2012-05-28", "end": "2012-06-06"}),),
+    ),
+    (
+        ("I have 9k, risk 1 %, entry at 640, stop 615", "and if I risk 2 percent?"),
+        (
+            (
+                "calculate_position_size",
+                {"risk_percent": 0.02, "capital": 9000.0, "entry_price": 640.0, "stop_loss_price": 615.0},
+            ),
+        ),
+    ),
+    (("what if the whole market falls 12%?",), (("get_portfolio", {}),)),
+    (("qué pasa si mi cartera baja un 8 %",), (("get_portfolio", {}),)),
+    (("put FB on my watchlist", "remove FB"), (("remove_from_watchlist", {"symbol": "FB"}),)),
+    (("alert me when IBM falls under 190", "make that 188"), (("list_alerts", {}),)),
+    (("explain volatility as if I were six",), (("explain_concept", {"concept": "volatility"}),)),
+    (("explícame la volatilidad de forma sencilla",), (("explain_concept", {"concept": "volatilidad"}),)),
+]
+
+
+@pytest.mark.parametrize(("said", "calls"), LOOKED_UP)
+def test_what_is_looked_up(said: tuple[str, ...], calls: tuple[Any, ...]) -> None:
+    assert asked(*said) == UseTools(calls)
+
+
+CHANGES: list[tuple[tuple[str, ...], tuple[Any, ...]]] = [
+    (("avísame si GOOG llega a 700", "que sea 690"), (("list_alerts", {}),)),
+    (("alert me when GOOG reaches 700", "and another for FB if it drops 4%"), (("get_price", {"symbol": "FB"}),)),
+    (("buy 9 GOOG", "hmm, just 4"), (("get_pending_orders", {}),)),
+    (("put 3000 dollars in GOOG", "ok but only 2 shares"), (("get_pending_orders", {}),)),
+]
+
+
+@pytest.mark.parametrize(("said", "calls"), CHANGES)
+def test_a_change_of_an_order_or_an_alert_is_read(said: tuple[str, ...], calls: tuple[Any, ...]) -> None:
+    assert asked(*said) == UseTools(calls)
+
+
+def test_an_alert_of_another_share_leaves_the_one_before() -> None:
+    quote = {"id": "c1", "function": {"name": "get_price", "arguments": '{"symbol": "FB"}'}}
+    messages = [
+        {"role": "user", "content": "alert me when GOOG reaches 700"},
+        {"role": "assistant", "content": "Alert created."},
+        {"role": "user", "content": "and another for FB if it drops 4%"},
+        {"role": "assistant", "content": "", "tool_calls": [quote]},
+        {"role": "tool", "tool_call_id": "c1", "content": '{"symbol": "FB", "price": 20.0}'},
+    ]
+    made = respond(messages, SCHEMAS, "en", market=MARKET, plan="pro", introduced=True)
+    assert made == UseTools((("create_alert", {"symbol": "FB", "condition": "<=", "price": 19.2}),))
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (("remind me at 8pm to look at FB",), "I cannot remind you at a time."),
+        (("recuérdame el lunes que mire IBM",), "No puedo recordarte nada a una hora."),
+        (("compare IBM and MSFT", "which of the five rose the most?"), "I have no list of all shares."),
+        (("cuál de las cinco ha caído más este año",), "No tengo una lista de todas las acciones."),
+    ],
+)
+def test_what_nobody_can_do_is_said(said: tuple[str, ...], told: str) -> None:
+    response = asked(*said)
+    assert isinstance(response, SayText)
+    assert response.text.startswith(told)
+
+
+def test_of_two_that_were_compared_the_one_that_moved_most_is_looked_up() -> None:
+    assert asked("compare IBM and MSFT", "which one fell the most?") == UseTools(
+        (("market_snapshot", {"tickers": ["IBM", "MSFT"]}),)
+    )
+
+
+def test_words_about_something_else_are_no_order_that_a_plan_lacks() -> None:
+    free = {name: schema for name, schema in SCHEMAS.items() if "order" not in name and name != "get_portfolio"}
+    response = asked("estoy pensando en vender mi moto", offered=free, plan="free")
+    assert isinstance(response, UseTools)
+    assert response.calls[0][0] == "fetch_page"
+    refused = asked("véndeme 3 IBM", offered=free, plan="free")
+    assert isinstance(refused, SayText)
+    assert "Pro" in refused.text
+
+
+@pytest.mark.parametrize(
+    ("positions", "told"),
+    [
+        ([], "FB is at 20.00 USD; -15.0% would be 17.00. That is arithmetic, not a forecast. You hold no FB"),
+        (
+            [{"symbol": "FB", "quantity": 10}],
+            "Your 10 FB would be worth 30.00 USD less, and your portfolio 9,970.00 in all.",
+        ),
+    ],
+)
+def test_a_what_if_is_worked_out_from_the_price_and_the_portfolio(positions: list[Any], told: str) -> None:
+    calls = [
+        {"id": "c1", "function": {"name": "get_price", "arguments": '{"symbol": "FB"}'}},
+        {"id": "c2", "function": {"name": "get_portfolio", "arguments": "{}"}},
+    ]
+    portfolio = {"positions": positions, "cash": 9800.0, "equity": 10000.0}
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "what if FB falls 15%?"},
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "c1", "content": '{"symbol": "FB", "price": 20.0}'},
+        {"role": "tool", "tool_call_id": "c2", "content": str(portfolio).replace("'", '"')},
+    ]
+    response = respond(messages, SCHEMAS, "en", market=MARKET, plan="pro", introduced=True)
+    assert isinstance(response, SayText)
+    assert told in response.text
+
+
+def test_everything_that_is_held_is_worked_out_together() -> None:
+    calls = [{"id": "c1", "function": {"name": "get_portfolio", "arguments": "{}"}}]
+    held = '{"positions": [{"symbol": "FB", "value": 200.0}, {"symbol": "IBM", "value": 800.0}], "equity": 5000.0}'
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "what if everything falls 10%?"},
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "c1", "content": held},
+    ]
+    response = respond(messages, SCHEMAS, "en", market=MARKET, plan="pro", introduced=True)
+    assert isinstance(response, SayText)
+    assert response.text.startswith(
+        "Your positions are worth 1,000.00 USD; -10.0% would be 900.00, and your portfolio 4,900.00 in all."
+    )
+
+
+def test_the_plan_for_what_was_refused_is_named_without_a_page() -> None:
+    free = {name: schema for name, schema in SCHEMAS.items() if "alert" not in name}
+    response = asked("alert me when IBM passes 210", "which plan do I need for that?", offered=free, plan="free")
+    assert isinstance(response, SayText)
+    assert "it is part of Pro" in response.text
