@@ -58,10 +58,19 @@ class EveryRole:
         for role, token in self._tokens.items():
             answer = case.call(headers={"Authorization": f"Bearer {token}"}, session=self._session, timeout=30)
             self.sent += 1
+            self._wrong_headers(case, role, answer)
             try:
                 case.validate_response(answer, checks=CHECKS)
             except FailureGroup as failures:
                 self.wrong += [f"{role}: {one}\n{case.as_curl_command()}" for one in failures.exceptions]
+
+    def _wrong_headers(self, case: Case, role: str, answer: requests.Response) -> None:
+        """Notes headers that clients act on and the document does not name."""
+        operation = self._schema.raw_schema["paths"][case.operation.path][case.operation.method.lower()]
+        named = operation["responses"].get(str(answer.status_code), {}).get("headers", {})
+        for name in ("ETag", "Location", "Retry-After", "WWW-Authenticate"):
+            if name in answer.headers and name not in named:
+                self.wrong.append(f"{role}: {answer.status_code} has {name}\n{case.as_curl_command()}")
 
 
 def main() -> int:
