@@ -1,9 +1,11 @@
 """The headers of responses that clients act on, as OpenAPI describes them."""
 
+from typing import Any
+
 from contracts.json_values import JsonObject
 
 _MEANINGS = {
-    "ETag": "the version: send it back as If-Match",
+    "ETag": "the version, for If-Match and If-None-Match",
     "Location": "where it can be read",
     "Retry-After": "seconds after which to try again",
     "WWW-Authenticate": "Bearer: a token is wanted",
@@ -16,7 +18,7 @@ def described_headers(*names: str) -> JsonObject:
     return {"headers": {name: {"$ref": f"#/components/headers/{name}"} for name in names}}
 
 
-def describe_errors(document: JsonObject) -> None:
+def describe_errors(document: dict[str, Any]) -> None:
     """Adds to an OpenAPI document what headers mean, and to each operation those of its errors and the error of a body
     that does not arrive in time."""
     document["components"]["headers"] = {
