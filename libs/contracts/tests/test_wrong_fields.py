@@ -12,3 +12,9 @@ def test_a_field_that_there_is_not_is_called_so() -> None:
         CompanyConfig.model_validate({"companyId": "acme", "greetings": "hi"}, strict=False)
     found = {".".join(map(str, one["loc"])): message_of(one) for one in raised.value.errors()}
     assert found["greetings"] == "there is no such field"
+
+
+def test_a_part_that_is_no_object_is_called_so() -> None:
+    with pytest.raises(ValidationError) as raised:
+        CompanyConfig.model_validate({"companyId": "acme", "toolConfig": "all"})
+    assert [message_of(one) for one in raised.value.errors()] == ["must be an object"]

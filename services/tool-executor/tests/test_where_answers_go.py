@@ -25,6 +25,7 @@ RISK = {"entry_price": 100, "stop_loss_price": 95, "take_profit_price": 115}
     ("wrong", "answered_as", "field"),
     [
         ({"arguments": 7}, "bad-1", "arguments"),
+        ({"version": "v2"}, "bad-1", "type"),
         ({"callId": "not an id"}, NOBODY, "callId"),
         ({"callId": None}, NOBODY, "callId"),
     ],
@@ -35,7 +36,8 @@ async def test_something_that_is_no_call_is_answered_and_becomes_a_dead_letter(
     async with running_executor(nats_client, valkey_server.url):
         inbox = await listen(nats_client, "answers")
         dead = await listen(nats_client, "dlq.>")
-        event = {"specversion": "1.0", "id": "1", "source": "/test", "type": "tools.call.requested.v1"}
+        version = wrong.get("version", "v1")
+        event = {"specversion": "1.0", "id": "1", "source": "/test", "type": f"tools.call.requested.{version}"}
         data: dict[str, Any] = {
             "callId": "bad-1",
             "tool": "calculate_risk_reward",

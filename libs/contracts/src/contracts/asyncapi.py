@@ -5,18 +5,21 @@ https://www.asyncapi.com/docs/reference/specification/v3.0.0
 
 import re
 from collections.abc import Mapping
+from typing import cast
 
 from pydantic import BaseModel
 
 from contracts import ws
 from contracts.channels import parameters_of
+from contracts.errors import CallError
 from contracts.events.registry import EVENTS, EventType
 from contracts.json_values import JsonObject, is_list, is_object, object_of
 from contracts.methods import METHODS
 from contracts.rpc import Method
 from contracts.schemas import schema_of, schema_of_frame
+from contracts.tools_rpc import tool_service
 
-_COMPONENT = re.compile(r"[^A-Za-z0-9_-]")
+_COMPONENT = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 class Shapes:
@@ -53,10 +56,10 @@ def document(version: str) -> dict[str, object]:
             "summary": (event.data.__doc__ or "").strip().splitlines()[0],
             "contentType": "application/cloudevents+json",
             "payload": shapes.payload(key, schema_of(event)),
-        }
+        } | _stored_once(event)
         operations[f"send-{key}"] = _operation("send", key, f"Published by {', '.join(event.owners)}.")
         operations[f"receive-{key}"] = _operation("receive", key, f"Consumed by {', '.join(event.consumers)}.")
-    for method in METHODS:
+    for method in (*METHODS, cast("Method", tool_service("{tool}", "of the service that has the tool"))):
         _add_call(method, channels, operations, messages, shapes)
     _add_websocket(channels, operations, messages, shapes)
     return {
@@ -98,6 +101,25 @@ def _channel(event: EventType) -> dict[str, object]:
     }
 
 
+def _stored_once(event: EventType) -> JsonObject:
+    """The header with which a stream stores an event once, however often it is published."""
+    if event.stream is None:
+        return {}
+    name = "{company}.{conversation}.{kind}.{id}" if event.stream == "CHAT" else "the event's id"
+    once = f"{name}: of messages with the same one within two minutes the first is stored"
+    return {"headers": {"type": "object", "properties": {"Nats-Msg-Id": {"type": "string", "description": once}}}}
+
+
+def _reply(data: JsonObject, shapes: Shapes) -> JsonObject:
+    """What a call is answered with: its data or an error."""
+    shapes.shared["CallError"] = shapes.payload("CallError", CallError.model_json_schema(by_alias=True))
+    return {
+        "type": "object",
+        "properties": {"data": data, "error": _ref("components", "schemas", "CallError")},
+        "oneOf": [{"required": ["data"]}, {"required": ["error"]}],
+    }
+
+
 def _operation(action: str, key: str, summary: str) -> dict[str, object]:
     return {
         "action": action,
@@ -120,7 +142,7 @@ def _add_call(
     parts: dict[str, type[BaseModel]] = {"request": method.request, "reply": method.reply}
     for part, model in parts.items():
         schema = shapes.payload(f"{key}-{part}", model.model_json_schema(by_alias=True))
-        payload = schema if part == "request" else {"type": "object", "properties": {"data": schema, "error": {}}}
+        payload = schema if part == "request" else _reply(schema, shapes)
         messages[f"{key}-{part}"] = {"name": f"{method.subject} {part}", "payload": payload}
     channels[key] = {
         "title": method.subject,
@@ -128,6 +150,7 @@ def _add_call(
         "servers": [_ref("servers", "nats")],
         "description": served,
         "messages": {part: _ref("components", "messages", f"{key}-{part}") for part in parts},
+        "parameters": {name: {"description": text} for name, text in parameters_of(method.subject).items()},
     }
     operations[f"call-{key}"] = {
         "action": "send",

@@ -212,6 +212,7 @@ _PARAMETERS = {
     "category": "the tool's category",
     "part": "a new id",
     "analysis": "the analysis: 1 to 64 of A-Z a-z 0-9 _ -",
+    "tool": "a tool's name; an announced one is called on its callSubject instead",
     "call": "the call: 1 to 64 of A-Z a-z 0-9 _ -",
 }
 

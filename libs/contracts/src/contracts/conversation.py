@@ -144,6 +144,13 @@ class Snapshot:
         return self.newest_visitor > self.basis
 
     @property
+    def newest_message(self) -> str | None:
+        """The id of the newest visitor message; None if there is none."""
+        fact = self.last.get(ChatKind.VISITOR)
+        identity = fact.data.get("messageId") if fact else None
+        return identity if isinstance(identity, str) else None
+
+    @property
     def unanswered_from(self) -> int:
         """The sequence from which visitor messages wait. It may be later than `basis` + 1: when old facts were
         trimmed from the log, those that settled old messages are gone too."""

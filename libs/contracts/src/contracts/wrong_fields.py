@@ -21,8 +21,9 @@ def message_of(error: Mapping[str, Any]) -> str:
         return _FORMS.get(error.get("ctx", {}).get("pattern", ""), _FORM)
     if error["type"] == "string_unicode":
         return "contains half a character: write it again"
-    if error["type"] in {"model_type", "model_attributes_type"}:
-        return "must be an object"
+    if error["type"] in {"model_attributes_type", "model_type", "dict_type"}:
+        whole = tuple(error.get("loc", ())) == ("body",)
+        return "must be a JSON object: send Content-Type: application/json" if whole else "must be an object"
     if error["type"] == "extra_forbidden":
         return "there is no such field"
     return str(error["msg"]).removeprefix("Value error, ")

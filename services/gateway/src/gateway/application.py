@@ -1,11 +1,14 @@
 """The HTTP application: routes, problem documents, limits and the websocket, over what app.py built."""
 
 from collections.abc import Awaitable
+from functools import cache
+from threading import Lock
 
 from fastapi import FastAPI
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
+from contracts.json_values import JsonObject
 from gateway.doors.door_route import Doors
 from gateway.doors.mcp.endpoint import PATH as MCP_PATH
 from gateway.doors.mcp.endpoint import McpEndpoint
@@ -107,6 +110,7 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
         title="Nexus",
         version=VERSION,
         description="Chat, conversations, settings, tools, memory and tokens. Errors are problem documents (RFC 9457).",
+        openapi_url=None,  # web/docs serves it
         docs_url=None,
         redoc_url=None,
     )
@@ -126,6 +130,15 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     application.router.routes.extend(docs_routes(lambda: application.openapi()))
     application.add_middleware(BodyLimit)
     application.add_middleware(CrossOrigin)
-    made = application.openapi
-    application.openapi = lambda: complete(describe(made()))
+    made, making = application.openapi, Lock()
+
+    @cache
+    def document() -> JsonObject:
+        return complete(describe(made()))
+
+    def openapi() -> JsonObject:
+        with making:  # of two threads that ask first one makes it
+            return document()
+
+    application.openapi = openapi
     return application

@@ -23,6 +23,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"top_p": 1.5}, "top_p"),
     ({"extra_body": {"frequency_penalty": 3}}, "frequency_penalty"),
     ({"parallel_tool_calls": "never"}, "parallel_tool_calls"),
+    ({"max_output_tokens": 2**64}, "max_output_tokens"),
     ({"truncation": "some"}, "truncation"),
     ({"truncation": "auto", "store": False}, "truncation"),
     ({"background": True, "store": False}, "background"),

@@ -16,6 +16,7 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.core.failures import FailureGroup
+from schemathesis.core.transport import Response
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     response_schema_conformance,
@@ -38,7 +39,7 @@ class EveryRole:
     """What was sent to a gateway, and what of its answers was not as the document says."""
 
     def __init__(self, url: str, tokens: dict[str, str]) -> None:
-        self._schema = schemathesis.openapi.from_url(f"{url}/openapi.json").exclude(path=WITHOUT)
+        self._schema = schemathesis.openapi.from_url(f"{url}/openapi.json", timeout=60).exclude(path=WITHOUT)
         self._tokens = tokens
         self._session = requests.Session()
         self.sent = 0
@@ -58,10 +59,19 @@ class EveryRole:
         for role, token in self._tokens.items():
             answer = case.call(headers={"Authorization": f"Bearer {token}"}, session=self._session, timeout=30)
             self.sent += 1
+            self._wrong_headers(case, role, answer)
             try:
                 case.validate_response(answer, checks=CHECKS)
             except FailureGroup as failures:
                 self.wrong += [f"{role}: {one}\n{case.as_curl_command()}" for one in failures.exceptions]
+
+    def _wrong_headers(self, case: Case, role: str, answer: Response) -> None:
+        """Notes headers that clients act on and the document does not name."""
+        operation = self._schema.raw_schema["paths"][case.operation.path][case.operation.method.lower()]
+        named = operation["responses"].get(str(answer.status_code), {}).get("headers", {})
+        for name in ("ETag", "Location", "Retry-After", "WWW-Authenticate"):
+            if name.lower() in answer.headers and name not in named:
+                self.wrong.append(f"{role}: {answer.status_code} has {name}\n{case.as_curl_command()}")
 
 
 def main() -> int:

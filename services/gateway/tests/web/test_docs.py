@@ -1,11 +1,15 @@
 """/docs: the guide in both languages, a search, and a reference in which every field is described."""
 
+import asyncio
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
+from httpx import ASGITransport, AsyncClient
+from starlette.applications import Starlette
 
 from contracts.languages import LANGUAGES, Language
 from contracts.schemas import schema_of_frame
@@ -14,6 +18,7 @@ from deploy import documents
 from gateway.testing.http import Http
 from gateway.web.docs.guide import guide, slugs
 from gateway.web.docs.reference import chapters, missing
+from gateway.web.docs.routes import docs_routes
 from gateway.web.docs.schemas import Schemas
 from gateway.web.docs.search import Index
 from gateway.web.field_words import complete, examples
@@ -102,6 +107,24 @@ async def test_a_page_that_the_browser_has_is_not_sent_again(http: Http) -> None
     status, page, headers = await http("GET", path)
     assert (status, "make up" in page) == (200, True)
     assert (await http("GET", path, headers={"If-None-Match": headers["etag"]}))[0] == 304
+
+
+async def test_chats_go_on_while_the_interfaces_document_is_made() -> None:
+    others, loop = threading.Event(), asyncio.get_running_loop()
+
+    def document() -> dict[str, object]:
+        loop.call_soon_threadsafe(others.set)
+        return {"others went on": others.wait(timeout=10)}
+
+    application = ASGITransport(Starlette(routes=docs_routes(document)))
+    async with AsyncClient(transport=application, base_url="http://gateway") as http:
+        assert (await http.get("/openapi.json")).json() == {"others went on": True}
+
+
+async def test_the_interfaces_document_is_made_once(http: Http) -> None:
+    status, document, headers = await http("GET", "/openapi.json")
+    assert (status, document["openapi"], headers["content-type"]) == (200, "3.1.0", "application/json")
+    assert (await http("GET", "/openapi.json", headers={"If-None-Match": headers["etag"]}))[0] == 304
 
 
 async def test_the_beginning_is_in_the_readers_language(http: Http) -> None:

@@ -97,6 +97,16 @@ async def test_bad_fields_are_named(http: Http, body: Any) -> None:
     assert answer[1]["errors"][0].keys() == {"field", "message"}
 
 
+@pytest.mark.parametrize("sent_as", ["application/x-www-form-urlencoded", "text/plain"])
+async def test_json_that_is_not_sent_as_json_is_told_how_to_be(http: Http, sent_as: str) -> None:
+    headers = {"Content-Type": sent_as, "Accept-Language": "es"}
+    status, document, _ = await http("POST", "/v2/visitors", headers=headers, data=b'{"companyId": "demo"}')
+    assert status == 422
+    assert document["errors"] == [
+        {"field": "body", "message": "debe ser un objeto JSON: envía Content-Type: application/json"}
+    ]
+
+
 async def test_an_address_gets_a_limited_number_of_tokens(nats_server: NatsServer, identity: IdentityKeys) -> None:
     settings = GatewaySettings(tokens_per_address=2)
     async with run_gateway(nats_server.url, identity, settings) as gateway, aiohttp.ClientSession() as session:
@@ -368,7 +378,7 @@ async def test_the_openapi_document_names_every_route_and_its_errors(http: Http)
         "/v2/team/{userId}/sign-out",
     }
     made = document["paths"]["/v2/visitors"]["post"]["responses"]
-    assert set(made) == {"201", "401", "403", "404", "413", "422", "429", "503"}
+    assert set(made) == {"201", "401", "403", "404", "408", "413", "422", "429", "503"}
     assert list(made["403"]["content"]) == ["application/problem+json"]
     status, page, _ = await http("GET", "/docs/en/api")
     assert status == 200

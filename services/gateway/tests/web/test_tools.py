@@ -13,6 +13,7 @@ from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import (
     FieldError,
     QuotaView,
+    ToolResult,
 )
 from gateway.testing.executor import ExecutorStandIn
 from gateway.testing.harness import GatewayUnderTest, MemoryStandIn
@@ -197,19 +198,27 @@ async def test_visitors_and_strangers_call_no_tools(
 
 
 @pytest.mark.parametrize("body", ["[]", '{"arguments": []}', "{", ""])
-async def test_a_body_that_is_none_is_a_problem_document(ana: Caller, body: str):
-    status, document, _ = await ana(
+async def test_a_body_that_is_none_is_answered_with_a_result(ana: Caller, body: str):
+    status, result, _ = await ana(
         "POST", "/v2/tools/get_price", {"Content-Type": "application/json"}, data=body.encode()
     )
-    assert (status, document["code"]) == (422, "BAD_FIELD")
+    error = ToolResult.model_validate(result).error
+    assert (status, error and error.code, bool(error and error.fields)) == (422, "VALIDATION_ERROR", True)
+
+
+async def test_a_key_that_is_too_long_is_answered_with_a_result(ana: Caller):
+    headers = {"Idempotency-Key": "k" * 300, "Accept-Language": "es"}
+    status, result, _ = await ana("POST", "/v2/tools/get_price", headers, json={})
+    assert (status, result["error"]["code"]) == (422, "VALIDATION_ERROR")
+    assert result["error"]["fields"][0]["field"] == "Idempotency-Key"
 
 
 @pytest.mark.parametrize("value", [r'"\ud800"', "NaN", "[1e999]", "-Infinity"])
-async def test_arguments_that_json_cannot_carry_on_are_a_bad_field(ana: Caller, executor: ExecutorStandIn, value: str):
+async def test_arguments_that_json_cannot_carry_on_are_not_valid(ana: Caller, executor: ExecutorStandIn, value: str):
     await executor.start()
     headers, body = {"Content-Type": "application/json"}, f'{{"arguments": {{"symbol": {value}}}}}'
-    status, document, _ = await ana("POST", "/v2/tools/get_price", headers, data=body.encode())
-    assert (status, document["code"], executor.calls) == (422, "BAD_FIELD", [])
+    status, result, _ = await ana("POST", "/v2/tools/get_price", headers, data=body.encode())
+    assert (status, result["error"]["code"], executor.calls) == (422, "VALIDATION_ERROR", [])
     assert (await ana("POST", "/v2/tools/get_price", headers, data=b'{"arguments": {}}'))[0] == 200
 
 

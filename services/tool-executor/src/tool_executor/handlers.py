@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import cast
+from typing import Literal, cast
 
 import structlog
 from pydantic import ValidationError
@@ -41,8 +41,14 @@ from tool_executor.texts import TEXTS
 
 log = structlog.get_logger(__name__)
 
+
+class RequestedEvent(CloudEvent[ToolCallRequested]):
+    """A call in this version: what another version's fields mean is not known here."""
+
+    type: Literal["tools.call.requested.v1"]  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
+
+
 # Named once: pydantic forgets a parametrised model that nobody holds, and building it anew takes milliseconds.
-RequestedEvent = CloudEvent[ToolCallRequested]
 CompletedEvent = CloudEvent[ToolCallCompleted]
 
 SOURCE = "/nexus/tool-executor"

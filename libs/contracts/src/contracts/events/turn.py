@@ -39,8 +39,8 @@ class TurnJournal(Wire):
 
     `answer` is the final text once the model has given it; no model is called for this turn after that. `failure` (a
     code) is the other possible end. `forced`: newer visitor messages no longer cancel the turn. `released`: its driver
-    has given it up, so that another may continue at once. `ownerSince`: sequence of the owner fact under which it was
-    opened.
+    has given it up, so that another may continue at once. `messageId`: of the visitor's message at `basis`; `answered`:
+    of those that the turns before have answered. `ownerSince`: sequence of the owner fact under which it was opened.
     """
 
     turn_id: Id
@@ -63,6 +63,8 @@ class TurnJournal(Wire):
     answer: str | None = None
     citations: list[Citation] = Field(default_factory=list[Citation])
     grounding: Grounding | None = Field(default=None, description="what `answer` stands on")
+    message_id: Id | None = None
+    answered: list[Id] = Field(default_factory=list[Id])
     ended: Annotated[Literal["answered", "failed", "cancelled"], OPEN] | None = None
 
 

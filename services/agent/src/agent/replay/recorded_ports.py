@@ -253,6 +253,8 @@ def _found(journal: Journal) -> Journal:
         owner_since=journal.owner_since,
         attempts=journal.attempts - 1,
         failures=journal.failures,
+        message=journal.message,
+        answered=journal.answered,
     )
 
 

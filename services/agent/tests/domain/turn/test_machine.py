@@ -84,6 +84,48 @@ def test_when_it_answers(enabled: bool, owner: OwnerKind, beside: bool, answers:
     assert AnswerPolicy(enabled=enabled, beside_human=beside).answers(owner) is answers
 
 
+def written(seq: int, message: str, *, basis: int) -> Snapshot:
+    """A conversation whose newest visitor message is the only one that waits."""
+    visitor = Fact(ChatKind.VISITOR, seq, NOW - 60, event={"data": {"messageId": message}})
+    answer = Fact(ChatKind.ASSISTANT, 2, NOW - 90, basis=basis)
+    return replace(snapshot_of([answer, visitor]), first_unanswered=seq, first_unanswered_at=NOW - 60)
+
+
+ANSWERED = replace(JOURNAL, answer="29 USD.", message="m1")
+
+
+@pytest.mark.parametrize("journal", [ANSWERED, replace(ANSWERED, message="m2", answered=("m0", "m1"))])
+def test_a_late_copy_of_what_was_answered_is_not_answered_again(journal: Journal) -> None:
+    _, effect = looked(written(3, "m1", basis=1), journal, trigger=effects.Trigger(3, visitor=True))
+    assert effect == effects.Ack("a copy of what was answered")
+
+
+def test_the_journal_remembers_the_last_answered_messages() -> None:
+    journal = None
+    for number in range(12):
+        view = written(3 * number + 3, f"m{number}", basis=max(3 * number, 1))
+        journal = open_journal(journal, view, turn_id=f"t{number}", now=NOW, time_limit=9.0)
+        journal = replace(journal, answer=None if number == 10 else "29 USD.")
+    assert journal is not None
+    assert journal_from_wire(journal_to_wire(journal)).has_answered == (*(f"m{n}" for n in range(3, 10)), "m11")
+
+
+@pytest.mark.parametrize(
+    ("view", "journal"),
+    [
+        (written(3, "m2", basis=1), ANSWERED),
+        (replace(written(4, "m1", basis=1), first_unanswered=3), ANSWERED),
+        (written(3, "m1", basis=1), replace(ANSWERED, answer=None, failure="LLM_UNAVAILABLE")),
+        (written(3, "m1", basis=1), replace(ANSWERED, message=None)),
+    ],
+    ids=["another message", "another waits before it", "its turn failed", "an older journal"],
+)
+def test_whatever_else_waits_is_answered(view: Snapshot, journal: Journal) -> None:
+    _, effect = looked(view, journal, trigger=effects.Trigger(view.newest_visitor, visitor=True))
+    assert isinstance(effect, effects.Save)
+    assert effect.journal.message == view.newest_message
+
+
 def test_an_older_message_leaves_the_turn_to_the_newest_ones_handler() -> None:
     _, effect = looked(replace(WRITTEN, seq=2, newest_visitor=2))
     assert isinstance(effect, effects.Ack)

@@ -20,6 +20,7 @@ from gateway.errors import RefusedError
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, CustomerDep, idempotency_key
 from gateway.web.problems import described
+from gateway.web.response_headers import described_headers
 from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v2/analysis", tags=["analysis"])
@@ -64,9 +65,10 @@ Prefer = Annotated[
     str | None,
     Header(max_length=200, description=f"wait=N: the report when it is ready in N seconds ({LONGEST_WAIT} at most)"),
 ]
+_WHERE = described_headers("Location")
 _BEGUN: dict[int | str, dict[str, object]] = {
-    200: {"model": AnalysisView, "description": "With Prefer: wait=N, and it is finished"},
-    202: {"model": AnalysisBegun, "description": "It is begun"},
+    200: {"model": AnalysisView, "description": "With Prefer: wait=N, and it is finished"} | _WHERE,
+    202: {"model": AnalysisBegun, "description": "It is begun"} | _WHERE,
     **described(409),
 }
 

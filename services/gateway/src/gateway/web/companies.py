@@ -34,6 +34,7 @@ from gateway.web.deps import Api, ApiDep, FounderDep
 from gateway.web.first_hour import FirstHour, Missing, begun, missing, origin_of, own_address, snippet
 from gateway.web.free_json import check_json
 from gateway.web.problems import described
+from gateway.web.response_headers import described_headers
 from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v2/companies", tags=["companies"])
@@ -124,7 +125,9 @@ async def list_companies(
     return CompanyPage(items=items, next=items[-1].company_id if found.more and items else None)
 
 
-@router.get("/{companyId}", response_model_exclude_none=True, responses=described(404))
+@router.get(
+    "/{companyId}", response_model_exclude_none=True, responses=described(404) | {200: described_headers("ETag")}
+)
 async def show_company(
     api: ApiDep,
     caller: FounderDep,
@@ -144,7 +147,7 @@ async def show_company(
 @router.patch(
     "/{companyId}",
     response_model_exclude_none=True,
-    responses=described(404, 412, 428),
+    responses=described(404, 412, 428) | {200: described_headers("ETag")},
     openapi_extra={"requestBody": patched_by},
 )
 async def change_company(

@@ -25,6 +25,7 @@ from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep
 from gateway.web.free_json import check_json
 from gateway.web.problems import described
+from gateway.web.response_headers import described_headers
 from gateway.web.words import AcceptLanguage, words
 
 router = APIRouter(prefix="/v2/llm/config", tags=["llm"])
@@ -36,7 +37,6 @@ ADVICE_SECONDS = 1.5
 """Deadline for agents and executor to list models and tools, and for checking channels."""
 CHECK_SECONDS = 5.0
 """Deadline for a channel's own server."""
-_ETAG = {"ETag": {"description": "the version: send it back as If-Match", "schema": {"type": "string"}}}
 
 CompanyPath = Annotated[str, Path(pattern=COMPANY_PATTERN, alias="companyId", description="the admin's own company")]
 IfMatch = Annotated[
@@ -75,7 +75,7 @@ async def list_providers(api: ApiDep, caller: AdminDep) -> ProvidersReply:
     return await providers(api, caller.company)
 
 
-@router.post("", status_code=201, responses=described(404, 409) | {201: {"headers": _ETAG}})
+@router.post("", status_code=201, responses=described(404, 409) | {201: described_headers("ETag", "Location")})
 async def create_settings(
     api: ApiDep, caller: AdminDep, body: ConfigBody, response: Response, accept_language: AcceptLanguage = None
 ) -> ConfigView:
@@ -93,7 +93,7 @@ async def create_settings(
     return await shown(api, caller, saved, accept_language)
 
 
-@router.get("/{companyId}", responses=described(404) | {200: {"headers": _ETAG}})
+@router.get("/{companyId}", responses=described(404) | {200: described_headers("ETag")})
 async def get_settings(
     api: ApiDep, caller: AdminDep, company: CompanyPath, response: Response, accept_language: AcceptLanguage = None
 ) -> ConfigView:
@@ -121,7 +121,7 @@ patched_by = {
 
 @router.patch(
     "/{companyId}",
-    responses=described(404, 412, 428) | {200: {"headers": _ETAG}},
+    responses=described(404, 412, 428) | {200: described_headers("ETag")},
     openapi_extra={"requestBody": patched_by},
 )
 async def patch_settings(

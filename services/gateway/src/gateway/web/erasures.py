@@ -11,6 +11,7 @@ from contracts.envelope import Wire
 from contracts.erasure_rpc import Keeping, Receipt, Removed
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN, derive_id, uuid7
+from contracts.json_values import JsonObject
 from contracts.receipt_words import what_remains
 from gateway.adapters.service_calls import REPORT_SECONDS, ask
 from gateway.errors import RefusedError, not_found
@@ -19,6 +20,7 @@ from gateway.web.conversations import Limit, PageCursor
 from gateway.web.deps import AdminDep, Api, ApiDep, CallerDep, ConversationPath, MemberDep, SelfDep, idempotency_key
 from gateway.web.pagination import page
 from gateway.web.problems import described
+from gateway.web.response_headers import described_headers
 from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v2", tags=["erasure"])
@@ -86,28 +88,29 @@ class Erasing:
         )
 
 
+_RECEIPT: dict[int | str, JsonObject] = {200: described_headers("Location")}
 ErasingDep = Annotated[Erasing, Depends()]
 
 
-@router.delete("/users/me", response_model=ShownReceipt, responses=described())
+@router.delete("/users/me", response_model=ShownReceipt, responses=described() | _RECEIPT)
 async def delete_me(erasing: ErasingDep, caller: SelfDep) -> Response:
     """Deletes me: memory, conversations, portfolio, alerts, in every store and stream. After a 503 ask again."""
     return await erasing.of(caller, "visitor" if caller.role == "visitor" else "user", caller.subject)
 
 
-@router.delete("/visitors/me", response_model=ShownReceipt, responses=described())
+@router.delete("/visitors/me", response_model=ShownReceipt, responses=described() | _RECEIPT)
 async def delete_me_as_visitor(erasing: ErasingDep, caller: SelfDep) -> Response:
     """The same, for a visitor."""
     return await delete_me(erasing, caller)
 
 
-@router.delete("/users/{userId}", response_model=ShownReceipt, responses=described())
+@router.delete("/users/{userId}", response_model=ShownReceipt, responses=described() | _RECEIPT)
 async def delete_user(erasing: ErasingDep, caller: AdminDep, user: Annotated[Name, Path(alias="userId")]) -> Response:
     """Deletes a customer of the company with all their data."""
     return await erasing.of(caller, "user", user)
 
 
-@router.delete("/visitors/{visitorId}", response_model=ShownReceipt, responses=described())
+@router.delete("/visitors/{visitorId}", response_model=ShownReceipt, responses=described() | _RECEIPT)
 async def delete_visitor(
     erasing: ErasingDep, caller: AdminDep, visitor: Annotated[Name, Path(alias="visitorId")]
 ) -> Response:
@@ -115,7 +118,7 @@ async def delete_visitor(
     return await erasing.of(caller, "visitor", visitor)
 
 
-@router.delete("/conversations/{conversationId}", response_model=ShownReceipt, responses=described(404))
+@router.delete("/conversations/{conversationId}", response_model=ShownReceipt, responses=described(404) | _RECEIPT)
 async def delete_conversation(
     api: ApiDep, erasing: ErasingDep, caller: CallerDep, conversation: ConversationPath
 ) -> Response:

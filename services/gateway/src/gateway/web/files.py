@@ -38,7 +38,7 @@ _SAFE = {
 }
 _BODY = {"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"format": "binary"}}}}}
 _CONTENT: dict[int | str, dict[str, object]] = {
-    200: {"content": {"application/octet-stream": {}}, "description": "the file"}
+    200: {"content": {"*/*": {}}, "description": "the file, of its own type"}
 }
 
 

@@ -14,6 +14,7 @@ from contracts.company_rpc import CompanyRequest
 from contracts.envelope import Wire
 from contracts.events.knowledge import FileReceived
 from contracts.ids import ID_PATTERN, uuid7
+from contracts.json_values import JsonObject
 from contracts.knowledge import MAX_QUERY, MAX_TEXT, Name, Passage, Run, Tongue, document_id
 from contracts.knowledge_rpc import (
     DOCUMENT_DELETE,
@@ -47,6 +48,7 @@ from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep, OperatorDep
 from gateway.web.pagination import page
 from gateway.web.problems import described
+from gateway.web.response_headers import described_headers
 from gateway.web.uploads import is_form, read_upload
 from gateway.web.words import AcceptLanguage
 
@@ -150,7 +152,10 @@ _TEXT_OR_FILE = {
         },
     }
 }
-_TAKEN = {202: {"description": "the file is being read: GET the document", "model": DocumentView}}
+_WHERE = described_headers("Location")
+_TAKEN: dict[int | str, JsonObject] = {
+    202: {"description": "the file is being read: GET the document", "model": DocumentView} | _WHERE
+}
 
 
 @router.get("", responses=described())
@@ -184,7 +189,7 @@ async def list_documents(
     "/documents",
     status_code=201,
     response_model=DocumentView,
-    responses=described() | _TAKEN,
+    responses=described() | _TAKEN | {201: _WHERE},
     openapi_extra=_TEXT_OR_FILE,
 )
 async def create_document(api: ApiDep, caller: AdminDep, request: Request) -> Response:
@@ -204,7 +209,12 @@ async def get_document(
     return DocumentDetail(**dict(_document_in(found.document, language)), found=found.passages)
 
 
-@router.put("/documents/{id}", response_model=DocumentView, responses=described() | _TAKEN, openapi_extra=_TEXT_OR_FILE)
+@router.put(
+    "/documents/{id}",
+    response_model=DocumentView,
+    responses=described() | _TAKEN | {200: _WHERE},
+    openapi_extra=_TEXT_OR_FILE,
+)
 async def put_document(api: ApiDep, caller: AdminDep, request: Request, name: DocumentPath) -> Response:
     """A document under your own system's id; the same id again replaces it."""
     return await _put(api, caller, request, name)

@@ -36,6 +36,7 @@ from gateway.web.free_json import check_json
 from gateway.web.knowledge import Body, Cursor, Limit
 from gateway.web.pagination import page
 from gateway.web.problems import described
+from gateway.web.response_headers import described_headers
 
 router = APIRouter(prefix="/v2/knowledge", tags=["knowledge"])
 
@@ -73,7 +74,7 @@ async def list_answers(api: ApiDep, caller: OperatorDep, limit: Limit = 50, curs
     return page(found, found.next)
 
 
-@router.post("/answers", status_code=201, responses=described(404))
+@router.post("/answers", status_code=201, responses=described(404) | {201: described_headers("Location")})
 async def create_answer(api: ApiDep, caller: AdminDep, body: AnswerBody, response: Response) -> AnswerView:
     """A new question with its answer."""
     asked = AnswerCreate(company_id=caller.company, draft=AnswerDraft.model_validate(body.to_wire()))

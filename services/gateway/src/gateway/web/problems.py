@@ -13,7 +13,8 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from contracts.errors import ErrorCode
+from contracts.errors import ErrorCode, ToolCode
+from contracts.events.tool import FieldError, ToolError, ToolMetadata, ToolResult
 from contracts.json_values import JsonObject
 from contracts.languages import named_language
 from contracts.wrong_fields import message_of
@@ -22,6 +23,7 @@ from gateway.errors import GatewayError, RateLimitedError, RefusedError, TokenIn
 from gateway.web.deps import get_api, verified
 from gateway.web.openai_errors import PREFIX as OPENAI
 from gateway.web.openai_errors import error_response
+from gateway.web.response_headers import describe_errors
 
 log = structlog.get_logger(__name__)
 
@@ -44,6 +46,7 @@ STATUS: dict[ErrorCode, int] = {
 }
 PUBLIC = frozenset({"/v2/visitors", "/widget.json", "/dev/tokens"})
 """Paths that need no token."""
+_TOOL_CALL = re.compile(r"/v2/tools/[^/]+").fullmatch
 _FIELD = re.compile(r"(?!(str|int|float|bool|dict)$)[a-z_0-9]+").fullmatch
 """A field's name, as opposed to the name of a type (`str`, `list[str]`, `NamedTool`)."""
 _CODES = {
@@ -116,6 +119,7 @@ def install(app: FastAPI) -> None:
             if path.startswith(OPENAI):
                 for operation in operations.values():
                     operation["responses"].pop("422", None)
+        describe_errors(document)
         for unused in ("HTTPValidationError", "ValidationError"):
             schemas.pop(unused, None)
         return document
@@ -146,7 +150,17 @@ def error_answer(
         return error_response(status, code, detail, fields=fields, headers=headers, spent=spent)
     language = named_language(accept_language)
     told = [FieldProblem(field=one.field, message=in_language(one.message, language)) for one in errors or ()]
+    if status == HTTPStatus.UNPROCESSABLE_ENTITY and _TOOL_CALL(path):
+        return _unreadable_call(in_language(detail, language), told)
     return problem(status, code, in_language(detail, language), errors=told, headers=headers)
+
+
+def _unreadable_call(message: str, wrong: Sequence[FieldProblem]) -> JSONResponse:
+    """The result of a tool call that cannot be read."""
+    fields = [FieldError(field=one.field, message=one.message) for one in wrong]
+    error = ToolError(code=ToolCode.VALIDATION_ERROR, message=message, fields=fields or None)
+    result = ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0))
+    return JSONResponse(result.to_wire(), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 async def _gateway_error(request: Request, error: Exception) -> JSONResponse:

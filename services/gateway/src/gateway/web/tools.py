@@ -46,9 +46,14 @@ class CallBody(Wire):
 Key = Annotated[
     str | None, idempotency_key("the same key again gives the recorded result; with other arguments it is a CONFLICT")
 ]
+_PROBLEMS = described()
 _RESULTS: dict[int | str, dict[str, object]] = {
-    status: {"model": ToolResult, "description": "The result, or a problem document when no call was made"}
-    for status in sorted(set(STATUS.values()))
+    413: _PROBLEMS[413],
+    **{status: {"model": ToolResult, "description": "The result"} for status in sorted(set(STATUS.values()))},
+    **{
+        status: _PROBLEMS[status] | {"model": ToolResult, "description": "The result, or who may call and when"}
+        for status in (401, 403, 503)
+    },
 }
 
 

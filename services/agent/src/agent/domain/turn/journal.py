@@ -72,12 +72,17 @@ class ModelAnswer:
     grounding: Grounding | None = None
 
 
+MOST_ANSWERED = 8
+"""Answered messages of a conversation whose later copies are recognised."""
+
+
 @dataclass(frozen=True, slots=True)
 class Journal:
     """A turn as recorded. Times are seconds since the epoch by the bus's clock.
 
     `answer` (with `citations` and `grounding`) or `failure` (a code), once there, is what the turn ends in: no model is
     called again for it.
+    `message`: the id of the visitor's message at `basis`; None if it is unknown. `answered`: those of the turns before.
     `released`: its driver has said that it no longer drives the turn.
     """
 
@@ -100,6 +105,14 @@ class Journal:
     provider: str = ""
     citations: tuple[Citation, ...] = ()
     grounding: Grounding | None = None
+    message: str | None = None
+    answered: tuple[str, ...] = ()
+
+    @property
+    def has_answered(self) -> tuple[str, ...]:
+        """The ids of the messages that were answered last, this turn's with them."""
+        mine = (self.message,) if self.message is not None and self.answer is not None else ()
+        return (*self.answered, *mine)[-MOST_ANSWERED:]
 
     @property
     def ended(self) -> bool:
@@ -141,7 +154,13 @@ def open_journal(previous: Journal | None, view: Snapshot, *, turn_id: str, now:
             )
     else:
         journal = Journal(
-            turn_id, view.newest_visitor, started_at=now, deadline=now + time_limit, owner_since=view.owner_seq
+            turn_id,
+            view.newest_visitor,
+            started_at=now,
+            deadline=now + time_limit,
+            owner_since=view.owner_seq,
+            message=view.newest_message,
+            answered=() if previous is None else previous.has_answered,
         )
         if previous is not None and previous.basis >= view.unanswered_from:
             kept = tuple(step for step in previous.steps if step.basis >= view.unanswered_from)

@@ -42,6 +42,8 @@ def journal_to_wire(journal: Journal) -> dict[str, Any]:
         "model": journal.model,
         "provider": journal.provider,
         "answer": journal.answer,
+        **({"messageId": journal.message} if journal.message else {}),
+        **({"answered": list(journal.answered)} if journal.answered else {}),
         **({"citations": [one.to_wire() for one in journal.citations]} if journal.citations else {}),
         **({"grounding": journal.grounding.to_wire()} if journal.grounding else {}),
     }
@@ -82,6 +84,8 @@ def journal_from_wire(data: dict[str, Any]) -> Journal:
         provider=str(data.get("provider", "")),
         citations=tuple(Citation.model_validate(one) for one in data.get("citations") or ()),
         grounding=Grounding.model_validate(data["grounding"]) if data.get("grounding") else None,
+        message=data.get("messageId"),
+        answered=tuple(data.get("answered") or ()),
     )
 
 

@@ -158,6 +158,8 @@ def _decide(
         return state, effects.Ack("the newest message's handler owns the turn")
     if not policy.answers(view.owner):
         return state, effects.Ack("not ours to answer")
+    if found is not None and _is_copy(found, view):
+        return state, effects.Ack("a copy of what was answered")
     rest = due_at(view, policy) - now
     if rest > EARLY:
         return _retry(state, min(rest, LONGEST_WAIT), "not due")
@@ -170,6 +172,13 @@ def _decide(
         # Taking a turn from a living driver would pay the model twice, or let a typist starve a forced answer.
         return replace(state, phase=Phase.PROBING), effects.Probe(found.turn_id)
     return _open_turn(state, policy, now)
+
+
+def _is_copy(found: Journal, view: Snapshot) -> bool:
+    """Whether all that waits is a later copy of a message that was answered: its publisher was not sure that it had
+    arrived. A message whose turn failed is published again to be answered after all."""
+    alone = view.first_unanswered == view.newest_visitor and view.basis >= found.basis
+    return alone and view.newest_message in found.has_answered
 
 
 def _is_left_to_driver(found: Journal, view: Snapshot) -> bool:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from gateway.domain.file_kinds import TAKEN
 from gateway.doors.a2a.rpc import PROTOCOL, Json
 from gateway.doors.door_route import DoorRoute
+from gateway.web.response_headers import described_headers
 
 router = APIRouter(tags=["a2a"], route_class=DoorRoute)
 CARD_PATH = "/.well-known/agent-card.json"
@@ -51,7 +52,7 @@ def card(origin: str) -> Json:
     }
 
 
-@router.get(CARD_PATH)
+@router.get(CARD_PATH, responses={200: described_headers("ETag")})
 async def get_card(request: Request) -> Response:
     """The agent's card (A2A 1.0). It names the address that it was asked for at."""
     body = orjson.dumps(card(f"{request.url.scheme}://{request.headers.get('host', '')}"))

@@ -102,7 +102,7 @@ class CreateResponse(Sampling, Open):
     parallel_tool_calls: bool | None = None
     truncation: Literal["auto", "disabled"] | None = None
     temperature: float | None = Field(default=None, ge=0, le=2)
-    max_output_tokens: int | None = Field(default=None, ge=1)
+    max_output_tokens: int | None = Field(default=None, ge=1, le=2**31 - 1)
     text: TextOptions | None = None
     reasoning: Reasoning | None = None
     include: list[str] | None = None

@@ -80,6 +80,8 @@ def _operation(name: str, operation: Schema, schemas: Schemas) -> str:
         parts.append("<h3>Body</h3>" + _contents(body.get("content", {}), schemas))
     for status, response in operation.get("responses", {}).items():
         parts.append(f"<h3>{status}</h3>{_text(response.get('description', ''))}")
+        if headers := response.get("headers"):
+            parts.append(f"<p>{' '.join(f'<code>{escape(name)}</code>' for name in headers)}</p>")
         parts.append(_contents(response.get("content", {}), schemas, shown=status.startswith("2")))
     return "".join(parts) + "</section>"
 

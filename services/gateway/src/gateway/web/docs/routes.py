@@ -1,6 +1,7 @@
-"""/docs: pages made on first request from files in the package; no script but this server's."""
+"""/docs and /openapi.json: made on first request, beside the event loop; no script but this server's."""
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
@@ -32,9 +33,10 @@ _API = "api"
 
 
 def docs_routes(document: Callable[[], dict[str, object]]) -> list[BaseRoute]:
-    """The routes of /docs. `document`: builds the OpenAPI document, once, when somebody reads the reference."""
+    """The routes of /docs and /openapi.json. `document`: builds the OpenAPI document, which takes a second."""
     docs = _Docs(document)
     return [
+        Route("/openapi.json", docs.document, methods=["GET", "HEAD"]),
         Route("/docs", _begin, methods=["GET"]),
         Route("/docs/examples/{name}", _example, methods=["GET"]),
         Route("/docs/{language}", docs.page, methods=["GET", "HEAD"]),
@@ -84,6 +86,10 @@ class _Docs:
         )
         return [*self._guides[language].find(question), *reference][:MOST]
 
+    async def document(self, request: Request) -> Response:
+        """The OpenAPI document."""
+        return await self._answer(request, "en", "openapi", self._as_json, "application/json")
+
     async def page(self, request: Request) -> Response:
         """A page of the guide; without a name the first one."""
         language = _language(request)
@@ -102,7 +108,12 @@ class _Docs:
         return HTMLResponse(body, headers=_HEADERS | {"Cache-Control": "no-store"})
 
     async def _answer(
-        self, request: Request, language: Language, name: str, make: Callable[[Language, str], str | None]
+        self,
+        request: Request,
+        language: Language,
+        name: str,
+        make: Callable[[Language, str], str | None],
+        media_type: str = "text/html",
     ) -> Response:
         path = request.url.path
         made = self._pages.get(path)
@@ -110,9 +121,13 @@ class _Docs:
             body = await asyncio.to_thread(make, language, name)
             if body is None:
                 _nothing()
-            made = asset(path, "text/html", body.encode(), headers=_HEADERS)
+            made = await asyncio.to_thread(asset, path, media_type, body.encode(), headers=_HEADERS)
             self._pages[path] = made  # as many as there are pages
         return await made.answer(request)
+
+    def _as_json(self, language: Language, name: str) -> str:
+        del language, name
+        return json.dumps(self._document(), ensure_ascii=False)
 
     def _overview(self, language: Language, slug: str) -> str:
         texts = words(language, "docs")

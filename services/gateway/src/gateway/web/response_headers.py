@@ -1,0 +1,34 @@
+"""The headers of responses that clients act on, as OpenAPI describes them."""
+
+from typing import Any
+
+from contracts.json_values import JsonObject
+
+_MEANINGS = {
+    "ETag": "the version, for If-Match and If-None-Match",
+    "Location": "where it can be read",
+    "Retry-After": "seconds after which to try again",
+    "WWW-Authenticate": "Bearer: a token is wanted",
+}
+_OF_ERRORS = {"401": "WWW-Authenticate", "429": "Retry-After", "503": "Retry-After", "504": "Retry-After"}
+
+
+def described_headers(*names: str) -> JsonObject:
+    """The part of a response's description that tells its headers."""
+    return {"headers": {name: {"$ref": f"#/components/headers/{name}"} for name in names}}
+
+
+def describe_errors(document: dict[str, Any]) -> None:
+    """Adds to an OpenAPI document what headers mean, and to each operation those of its errors and the error of a body
+    that does not arrive in time."""
+    document["components"]["headers"] = {
+        name: {"description": meaning, "schema": {"type": "string"}} for name, meaning in _MEANINGS.items()
+    }
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            responses = operation["responses"]
+            if "requestBody" in operation and "413" in responses:
+                responses["408"] = responses["413"] | {"description": "Request Timeout"}
+            for status, header in _OF_ERRORS.items():
+                if status in responses:
+                    responses[status] |= described_headers(header)
