@@ -132,7 +132,9 @@ def rank(
     # What ties with the best in its section belongs to the answer; elsewhere it is another question's.
     also = [passages[other] for other in section if other != at and scores[other] >= best - 0.02]
     # Of the rows of a table each that ties is the answer to another question: all of them, or none, are this one's.
-    found = sorted([chosen, *also][: MOST_SHOWN if chosen.row else 3], key=lambda one: one.place)
+    tied = [chosen, *also]
+    names = [one for one in tied if _is_named(asked, one)] if chosen.row and not chosen.item else []
+    found = sorted((names or tied)[: MOST_SHOWN if chosen.row else 3], key=lambda one: one.place)
     if (
         shapes.NAMES_WHICH.search(plain(question))
         and chosen.item
@@ -141,6 +143,12 @@ def rank(
         # An item of a list says what, and its heading says of which.
         return [replace(one, text=f"{one.heading}: {one.text}") if one.heading else one for one in found]
     return found
+
+
+def _is_named(asked: Mapping[str, frozenset[str]], row: Excerpt) -> bool:
+    """Whether a row's name has a word that the question is about."""
+    called = keys_in(row.text.partition(":")[0])
+    return any(asked[word] & called for word in specific_words(asked))
 
 
 def _rows_of_kind(

@@ -33,6 +33,7 @@ def _shapes(*rows: tuple[str, str | re.Pattern[str]]) -> tuple[tuple[str, re.Pat
 
 SAID_AS = _shapes(
     ("=cancel", _CANNOT_COME),
+    ("=late", r"\b(?:late|delay\w*|retras\w+)\b|\blleg\w+ tarde\b"),
     ("=discount", r"\d ?% (?:off|less|menos|m[aá]s barat|de descuento|discount|cheaper)"),
     ("=price",
      r"\b(?:gratis|(?<!prueba )gratuit[oa]s?|free of charge|for free|sin coste|no charge)\b|"
@@ -67,6 +68,9 @@ SAID_AS = _shapes(
 )  # fmt: skip
 """What a passage tells in words of its own."""
 PHRASES = _shapes(
+    ("=late",
+     r"\b(?:lleg\w+|volv\w+|vuelv\w+|entreg\w+|devolv\w+|devuelv\w+) (?:\w+ ){0,3}tarde\b(?! de\b)|"
+     r"\b(?:am|are|m|be|arriv\w+|com(?:e|ing)|return\w*|bring\w*|(?<!how )running) (?:\w+ ){0,4}late\b"),
     ("=last", r"\bstays? (?:open|valid|active|good|fresh)\b"),
     ("=treat", r"\bat(?:end|iend)\w+ (?:a|tambi[eé]n a)\b"),
     ("=worth",

@@ -148,7 +148,8 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
     shown, certain = doubts(asked.question, asked.before, asked.earlier, chosen, everything, asked.told)
     if not certain:
         return asked.unknown(shown)
-    shown = [_named(one, asked.question) for one in shown[:1]] + shown[1:]
+    if len({one.heading for one in shown}) == 1:  # of several, each is quoted with its own
+        shown = [_named(one, asked.question) for one in shown[:1]] + shown[1:]
     if len(shown) == 1:
         shown = [_of_what(shown[0])]
     shown = in_columns_named(asked.question, asked.before, shown)
