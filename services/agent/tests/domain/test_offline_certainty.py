@@ -336,13 +336,12 @@ def test_what_is_about_something_else_altogether_is_shown_nothing() -> None:
 
 
 def test_what_costs_more_is_told_by_the_rows_of_those_kinds() -> None:
-    prices = "| Treatment | Price |\n| --- | --- |\n| Metal braces | 2,100 € |\n"
-    "| Clear aligners | 3,400 € |\n| Filling | 60 € |"
+    prices = "| Boat | Price |\n| --- | --- |\n| Wooden canoe | 2,100 € |\n| Rubber raft | 3,400 € |\n| Paddle | 60 € |"
     found = [
         passage("Prices", prices),
-        passage("Treatments", "We work with braces and aligners. It takes a year.", heading=["Teeth"]),
+        passage("Boats", "We mend each canoe and raft. It takes a year.", heading=["Mending"]),
     ]
-    told = answered("what is more expensive, braces or aligners?", found, "en")
+    told = answered("what is more expensive, a canoe or a raft?", found, "en")
     assert "3,400 €" in told
     assert "a year" not in told
 
