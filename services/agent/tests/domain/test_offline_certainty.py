@@ -354,3 +354,27 @@ def test_the_cheapest_is_of_the_table_that_was_spoken_of() -> None:
         {"role": "assistant", "content": "Mountain: Day 20 €. [1]"},
     )
     assert answered("which is the cheapest?", found, "en", *before) == "Child: Day 9 €. [1]"
+
+
+HALL = [
+    passage("Prices", "| Ticket | Adult |\n| --- | --- |\n| Single entry | 13 € |\n| Ten entries | 110 € |\n\n"
+            "Before noon single entry costs 9 €."),
+    passage("Visit", "Every day from 9:00 to 21:00. Closed on 25 December and 1 January.", heading=["Opening hours"]),
+    passage("Start", "Book a free trial day.", heading=["New here"]),
+    passage("Hall", "Our bar serves soup and cake.", heading=["Bar"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("are you open on Christmas day?", "Closed on 25 December"),
+        ("and on New Year's Day, are you open?", "1 January"),
+        ("how much is it to get in?", "Single entry: Adult 13 €"),
+        ("what does an entry cost?", "Single entry: Adult 13 €"),
+        ("can I eat there?", "Our bar serves soup and cake."),
+        ("can I try it before I pay?", "Book a free trial day."),
+    ],
+)
+def test_what_is_called_otherwise_on_the_page_is_told(question: str, told: str) -> None:
+    assert told in answered(question, HALL, "en")
