@@ -17,7 +17,7 @@ from agent.domain.offline.lexicon import keys_in, keys_of
 from agent.domain.offline.months import tells_month
 from agent.domain.offline.other_cases import is_another_case
 from agent.domain.offline.passage_index import Candidates
-from agent.domain.offline.passages import TELLS, as_a_whole
+from agent.domain.offline.passages import TELLS, as_a_whole, has_name
 from agent.domain.offline.questions import leans, needed, specific_words, terms
 from agent.domain.offline.relevance import Section, likely
 from agent.domain.offline.spoken import goes_on
@@ -112,6 +112,9 @@ def doubts(
     many = None if before else shapes.HOW_MANY.search(plain(question))
     if many and not (untold or another) and any(index.counts(keys_of(many["what"]), at) for at in spots):
         return _with_neighbours(chosen, asked, must, among), True
+    priced = any(keys & shapes.PRICE for keys in must)
+    if priced and not (untold or another or nearer) and all(has_name(asked, among.passages[at]) for at in spots):
+        return list(chosen), True
     share = sum(one.likelihood for one in mine) / sum(one.likelihood for one in sections)
     far_behind = whole[0].likelihood >= CERTAIN and sum(one.likelihood for one in mine) < _FAR_BEHIND
     if any(among.passages[at].row for at in spots) and whole[0] not in sections:

@@ -122,7 +122,7 @@ def rank(
         return every
     if not chosen.row and shapes.COSTS.search(plain(question)):
         # What a table calls by that name has its price there; a sentence beside it tells of one case.
-        of_name = [one for other in section if shares[other] >= enough and _has_name(asked, one := passages[other])]
+        of_name = [one for other in section if shares[other] >= enough and has_name(asked, one := passages[other])]
         if of_name:
             return of_name[:MOST_SHOWN]
     if index.only_heading(asked, at):
@@ -150,7 +150,7 @@ def rank(
     return found
 
 
-def _has_name(asked: Mapping[str, frozenset[str]], one: Excerpt) -> bool:
+def has_name(asked: Mapping[str, frozenset[str]], one: Excerpt) -> bool:
     """Whether it is a table's row whose name has every word that the question is about."""
     called, words = (
         keys_in(one.text.partition(":")[0]),
