@@ -113,7 +113,12 @@ def doubts(
     if many and not (untold or another) and any(index.counts(keys_of(many["what"]), at) for at in spots):
         return _with_neighbours(chosen, asked, must, among), True
     priced = any(keys & shapes.PRICE for keys in must)
-    if priced and not (untold or another or nearer) and all(has_name(asked, among.passages[at]) for at in spots):
+    if (
+        priced
+        and called is None
+        and not (untold or another or nearer)
+        and all(has_name(asked, among.passages[at]) for at in spots)
+    ):
         return list(chosen), True
     share = sum(one.likelihood for one in mine) / sum(one.likelihood for one in sections)
     far_behind = whole[0].likelihood >= CERTAIN and sum(one.likelihood for one in mine) < _FAR_BEHIND
