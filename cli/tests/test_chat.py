@@ -136,6 +136,16 @@ async def test_a_line_in_a_pipe_that_is_refused_for_the_moment_is_sent_again_whe
     assert "RATE_LIMITED" in err
 
 
+async def test_a_line_in_a_pipe_that_is_refused_for_long_ends_the_chat(tmp_path: Path) -> None:
+    async def answer(send: Send, _: str) -> None:
+        refusal = "too many new conversations"
+        await send("error", code="RATE_LIMITED", message=refusal, retryable=True, retryAfterMs=2_600_000)
+
+    async with gateway(answer) as url:
+        code, _, err = await chat(url, "one\ntwo\n", cwd=tmp_path)
+    assert (code, "nexus: refused for 2600 s" in err) == (1, True)
+
+
 async def test_with_json_each_final_message_is_one_line(tmp_path: Path) -> None:
     async with gateway(streamed) as url:
         code, out, _ = await chat(url, "What does the Pro plan cost?\n", "--json", cwd=tmp_path)

@@ -72,6 +72,8 @@ async def _until_answered(
         found = await asyncio.wait_for(until(awaited, answered), _ANSWER_WITHIN)
         if not isinstance(found, Refused):
             return
+        if found.seconds > _ANSWER_WITHIN:
+            raise ChatFailedError(f"refused for {found.seconds:.0f} s")
         await asyncio.sleep(found.seconds)
         if awaited == "message":
             await open_one.say(line, found.identity)

@@ -43,7 +43,7 @@ def test_the_way_is_told_under_a_heading_that_asks_for_it() -> None:
 
 
 def test_another_month_is_no_certain_answer() -> None:
-    assert is_unknown(said("what are your opening hours in July?"))
+    assert is_unknown(said("what are your opening hours in December?"))
     assert not is_unknown(said("what are your opening hours in August?"))
 
 
@@ -254,3 +254,153 @@ def test_beside_an_uncertain_answer_stands_the_section_that_names_what_it_lacks(
 def test_how_long_something_is_for_is_nothing_that_is_missing() -> None:
     store = passage("Storage", "The boxes have an alarm and cameras.")
     assert "“year”" not in answered("do you store things for a year?", [store], "en")
+
+
+DESKS = [
+    passage(
+        "Desks",
+        "## Open desk\n\nAny free one, on working days. 160 € a month.\n\n"
+        "## Fixed desk\n\nYours day and night. 260 € a month.",
+    ),
+    passage(
+        "Questions", "Yes, with a fixed desk, or else for 35 € a month.", heading=["Can our company have the address?"]
+    ),
+    passage("Weekends", "On Saturday and Sunday we are closed.", heading=["Do you open at weekends?"]),
+]
+
+
+def test_the_section_of_what_is_asked_is_told_for_certain_though_another_mentions_it_with_a_price() -> None:
+    assert answered("how much is a fixed desk?", DESKS, "en").startswith("Yours day and night. 260 € a month.")
+
+
+def test_which_of_two_that_were_spoken_of_is_cheaper_is_told_by_both() -> None:
+    asked = [("how much is a fixed desk?", "Yours day and night. 260 € a month. [1]"),
+             ("and the open desk?", "Any free one, on working days. 160 € a month. [1]")]  # fmt: skip
+    before = [
+        {"role": role, "content": text}
+        for pair in asked
+        for role, text in zip(("user", "assistant"), pair, strict=True)
+    ]
+    told = answered("which one is cheaper?", DESKS, "en", *before)
+    assert not is_unknown(told)
+    assert "260 €" in told
+    assert "160 €" in told
+
+
+def test_that_it_is_closed_at_times_is_no_certain_hour() -> None:
+    assert is_unknown(answered("what time do you open?", DESKS, "en"))
+
+
+@pytest.mark.parametrize(
+    ("question", "certain"), [("in July", True), ("in December", False), ("in April", True), ("in November", False)]
+)
+def test_a_month_between_those_that_are_named_is_told(question: str, certain: bool) -> None:
+    assert is_unknown(said(f"what are your opening hours {question}?")) is not certain
+
+
+def test_months_are_counted_over_the_end_of_the_year() -> None:
+    winter = [passage("Horario", "De noviembre a marzo, de 10:00 a 14:00.", "es", heading=["Horario"])]
+    assert [is_unknown(answered(f"¿a qué hora abrís en {month}?", winter, "es")) for month in ("enero", "junio")] == [
+        False,
+        True,
+    ]
+
+
+def test_a_row_with_what_is_asked_for_is_not_overruled_by_a_section_without_it() -> None:
+    seats = [
+        passage(
+            "Guarantee",
+            "Ten years, if it is seen to each spring.",
+            heading=["What guarantee does a seat have?"],
+            near=[0.19],
+        ),
+        passage("Workshop", WORKSHOP.replace("New seat", "Seat with cover"), heading=["Prices"]),
+    ]
+    assert answered("how much is a seat", seats, "en") == "Seat with cover: Price 25 €. [2]"
+
+
+def test_a_day_is_that_day_in_the_other_language() -> None:
+    spanish = [
+        passage("Horario", "| Día | Horario |\n| --- | --- |\n| Viernes | 9:00 a 15:00 |\n| Sábados | 10:00 a 13:00 |\n"
+                "| Domingos | cerrado |", "es", heading=["Horario"])
+    ]  # fmt: skip
+    assert answered("are you open on Saturdays?", spanish, "en").startswith("Sábados: ")
+
+
+def test_a_delay_is_told_as_one() -> None:
+    late = [
+        passage("Terms", "You pay 20 % to book.", heading=["Booking"]),
+        passage("Terms", "Each hour of delay costs 5 €.", heading=["Delays"]),
+    ]
+    assert answered("what if I arrive an hour late?", late, "en").startswith("Each hour of delay costs 5 €.")
+
+
+def test_what_is_about_something_else_altogether_is_shown_nothing() -> None:
+    assert tells_nothing(told := answered("who won the marathon?", DESKS, "en"))
+    assert "[" not in told
+
+
+def test_what_costs_more_is_told_by_the_rows_of_those_kinds() -> None:
+    prices = "| Boat | Price |\n| --- | --- |\n| Wooden canoe | 2,100 € |\n| Rubber raft | 3,400 € |\n| Paddle | 60 € |"
+    found = [
+        passage("Prices", prices),
+        passage("Boats", "We mend each canoe and raft. It takes a year.", heading=["Mending"]),
+    ]
+    told = answered("what is more expensive, a canoe or a raft?", found, "en")
+    assert "3,400 €" in told
+    assert "a year" not in told
+
+
+def test_the_cheapest_is_of_the_table_that_was_spoken_of() -> None:
+    bikes = "| Bike | Day |\n| --- | --- |\n| Town | 12 € |\n| Mountain | 20 € |\n| Child | 9 € |"
+    found = [passage("Bikes", bikes)]
+    before = (
+        {"role": "user", "content": "and the mountain one?"},
+        {"role": "assistant", "content": "Mountain: Day 20 €. [1]"},
+    )
+    assert answered("which is the cheapest?", found, "en", *before) == "Child: Day 9 €. [1]"
+
+
+HALL = [
+    passage("Prices", "| Ticket | Adult |\n| --- | --- |\n| Single entry | 13 € |\n| Ten entries | 110 € |\n\n"
+            "Before noon single entry costs 9 €."),
+    passage("Visit", "Every day from 9:00 to 21:00. Closed on 25 December and 1 January.", heading=["Opening hours"]),
+    passage("Start", "Book a free trial day.", heading=["New here"]),
+    passage("Hall", "Our bar serves soup and cake.", heading=["Bar"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("are you open on Christmas day?", "Closed on 25 December"),
+        ("and on New Year's Day, are you open?", "1 January"),
+        ("how much is it to get in?", "Single entry: Adult 13 €"),
+        ("what does an entry cost?", "Single entry: Adult 13 €"),
+        ("can I eat there?", "Our bar serves soup and cake."),
+        ("can I try it before I pay?", "Book a free trial day."),
+    ],
+)
+def test_what_is_called_otherwise_on_the_page_is_told(question: str, told: str) -> None:
+    assert told in answered(question, HALL, "en")
+
+
+SCHOOL = [
+    passage("Lessons", "At the place you like, from 8 am to 9 pm.", heading=["Harp lessons"]),
+    passage(
+        "Prices", "| What | Price |\n| --- | --- |\n| Harp lesson | 36 € |\n| Lake camp | 160 € |\n| Choir | 20 € |"
+    ),
+    passage("Less", "Brothers and sisters pay 20 % less at the camp.", heading=["Discounts for the camp"], near=[0.19]),
+]
+
+
+def test_another_figure_of_what_was_quoted_is_no_price() -> None:
+    before = (
+        {"role": "user", "content": "can I have harp lessons online?"},
+        {"role": "assistant", "content": "At the place you like, from 8 am to 9 pm. [1]"},
+    )
+    assert answered("how much is one harp lesson?", SCHOOL, "en", *before) == "Harp lesson: Price 36 €. [2]"
+
+
+def test_the_price_of_the_row_that_is_named_is_certain() -> None:
+    assert answered("how much is the camp?", SCHOOL, "en") == "Lake camp: Price 160 €. [2]"

@@ -247,6 +247,8 @@ def test_a_question_about_oneself_is_answered_with_what_one_has_told(
     ("text", "asks"),
     [
         ("is someone there?", True),
+        ("could someone real help us", True),
+        ("might anybody human look at it?", True),
         ("is someone there overnight", False),
         ("are any people there all night?", False),
         ("¿hay alguien ahí toda la noche?", False),

@@ -204,6 +204,12 @@ def test_a_question_that_says_little_also_finds_how_the_first_page_begins(index:
     assert "en/index.html" not in found(index, "when will the parcel reach madrid")
 
 
+def test_the_one_best_passage_is_what_was_found_and_not_how_the_first_page_begins(index: CompanyIndex) -> None:
+    add(index, "en/index.html", "en", "Home", "We sell wicker baskets.")
+    add(index, "en/zithers", "en", "Zithers", "A zither costs 90 €.")
+    assert [hit.document.id for hit in index.search(understood("zither"), "zither", 1)] == ["en/zithers"]
+
+
 @pytest.mark.parametrize("question", ["¿a qué hora almorzamos?", "¿duermen dos?", "¿hay que recostarse?"])
 def test_a_spanish_verb_is_found_in_its_forms_with_another_vowel(index: CompanyIndex, question: str) -> None:
     add(

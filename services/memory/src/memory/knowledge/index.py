@@ -154,7 +154,8 @@ class CompanyIndex:
         says_little = sum(one.weight == 1.0 for one in question.asked) < SAYS_LITTLE
         first = self._beginning(question.language) if says_little else None
         if first and all((one.document.id, one.place) != (first.document.id, first.place) for one in hits):
-            hits = [*hits[: limit - 1], first]  # "what is this?" has no word that finds the page which says it
+            # "What is this?" has no word that finds the page which says it; what a word has found goes before.
+            hits = [*hits[: max(limit - 1, 1)], first]
         return hits[:limit]
 
     def pages(self, most: int) -> list[StemmedDocument]:

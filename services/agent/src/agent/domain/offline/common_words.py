@@ -63,6 +63,7 @@ _COMMON = word_set(
     "pasado lento facil dificil lejos arriba abajo delante detras junto oye oiga disculpa majo tio tia chicos guapa "
     "hombre senor don estoy estare seria fuera tuviera hubiera ser haber habra habria hemos han has he ido ida sido "
     "igual peor mentira raro posible imposible necesario obligatorio mama papa somos soy "
+    "alquilar alquilo alquila rent hire "
 )
 _SHARED = frozenset(("log", "nin", "bon"))
 """Stems of common words (luego, nine, bueno) that are those of telling ones, too: logo, nino, bono."""

@@ -35,7 +35,7 @@ _HOW_MANY_UNITS = re.compile(rf"\b(?:how many|cuant[oa]s) (?:working )?{UNIT}\b"
 LENGTH: frozenset[str] = frozenset(("=length",))
 TELLS_LENGTH = re.compile(
     rf"\b{_COUNT}[ -](?:(?:\w+ )(?:or \w+ )?)?{UNIT}\b|\b{UNIT}(?: \w+){{0,2}}:? \d|"
-    rf"\b(?:per|every|cada|al?|por) {UNIT}\b|"
+    rf"\b(?:per|every|each|cada|al?|por) {UNIT}\b|"
     r"\bat once\b|\bimmediately\b|\bal momento\b|\balways\b|\bsiempre\b|\banytime\b|\bat any time\b|\bcuando quieras\b"
 )
 TOLD_CLOCK = re.compile(
@@ -113,6 +113,11 @@ _MONEY = next(shape for key, shape in shapes.SHAPES if key == "=price")
 _FREE = re.compile(r"\b(?:free|gratis|gratuit[oa]s?)\b")
 _LONG = next(shape for key, shape in shapes.SHAPES if key == "=duration")
 _HOUR = next(shape for key, shape in shapes.SHAPES if key in shapes.CLOCK)
+_TIME = re.compile(
+    r"\d{1,2}(?:[:.h]\d{2}| ?[ap]\.?m\b)|\b(?:noon|midday|midnight|mediod[ií]a|medianoche)\b|"
+    r"\b(?:from|until|till|at|hasta|de|las?|24) \d{1,2}\b|24/7",
+    re.IGNORECASE,
+)
 _DAY = next(shape for key, shape in shapes.SHAPES if key == "=when")
 NEXT = re.compile(rf"\b(?:next|coming|proxim[oa]s?) (?={UNIT}\b)|\bque viene\b")
 FREE_OR_PAID = re.compile(
@@ -128,7 +133,7 @@ def states_length(said: str) -> bool:
 
 def without_length(said: str) -> str:
     """The question without it."""
-    return _HOW_MANY_UNITS.sub(" ", STATED_LENGTH.sub(" ", AGE.sub(" ", said)))
+    return " ".join(_HOW_MANY_UNITS.sub(" ", STATED_LENGTH.sub(" ", AGE.sub(" ", said))).split())
 
 
 def takes(text: str) -> bool:
@@ -140,6 +145,11 @@ def takes(text: str) -> bool:
 def is_part_of_price(text: str) -> bool:
     """Whether the one price of a sentence is that of a part: a deposit, a fee for being late."""
     return bool(PART_OF_PRICE.search(plain(text))) and len(_MONEY.findall(text)) <= 1
+
+
+def shows_hour(text: str) -> bool:
+    """Whether a sentence tells an hour, and not only that something is closed."""
+    return _TIME.search(text) is not None
 
 
 def measured(text: str) -> bool:

@@ -14,9 +14,10 @@ from agent.domain.offline.constraints import FREE_OR_PAID, carried
 from agent.domain.offline.evidence import tells
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_in, keys_of
+from agent.domain.offline.months import tells_month
 from agent.domain.offline.other_cases import is_another_case
 from agent.domain.offline.passage_index import Candidates
-from agent.domain.offline.passages import TELLS, as_a_whole
+from agent.domain.offline.passages import TELLS, as_a_whole, has_name
 from agent.domain.offline.questions import leans, needed, specific_words, terms
 from agent.domain.offline.relevance import Section, likely
 from agent.domain.offline.spoken import goes_on
@@ -42,6 +43,8 @@ one is than what was chosen to make that uncertain (measured with multilingual-e
 _FAINTLY_NEAR = 0.1
 """How near one of the likeliest sections must be for them to be shown as what comes closest where nothing else is
 (decision 0159)."""
+_VERY_NEAR = 0.3
+"""How near in meaning an unlikely one must be to be shown where the site lacks half of what a question is about."""
 _HALF = 0.5
 """How likely one must be to be shown whatever it shares with the question."""
 _SHOWN, _LIKELY = 3, 0.05
@@ -58,6 +61,7 @@ _HOW_LONG = re.compile(
 """How long something is for: no thing that may be there."""
 TELLING = 4
 """Letters, at least, of a word that is told to be nowhere: of "use" nobody needs to hear that."""
+_HOURS = frozenset(("=hours",))
 _MONTH = frozenset(("=month",))
 """What another month has too."""
 _NAMED = 0.85
@@ -92,6 +96,12 @@ def doubts(
         # What holds in one month is the exception.
         untold += ["=month" for at in spots if shapes.A_MONTH_ALONE.match(among.passages[at].text)][:1]
     untold += [word for word, keys in asked.items() if _MONTH & keys and not _is_told(keys - _MONTH, spots, among)]
+    if any(tells_month(question, among.passages[at].text) for at in spots):
+        untold = [word for word in untold if not asked.get(word, _MONTH) & _MONTH]
+    if all(keys & (shapes.CLOCK | _HOURS) for keys in asked.values()) and not any(
+        constraints.shows_hour(among.passages[at].text) for at in spots
+    ):
+        untold += ["=clock"] * ("=clock" in asked)  # that it is closed at times is no hour
     called = _called(asked, spots, sections, among)
     other_row = called is not None and any(among.passages[at].row for at in spots)
     nearer = _nearer(mine, sections, among)
@@ -102,8 +112,26 @@ def doubts(
     many = None if before else shapes.HOW_MANY.search(plain(question))
     if many and not (untold or another) and any(index.counts(keys_of(many["what"]), at) for at in spots):
         return _with_neighbours(chosen, asked, must, among), True
+    priced = any(keys & shapes.PRICE for keys in must)
+    if (
+        priced
+        and called is None
+        and not (untold or another or nearer)
+        and all(has_name(asked, among.passages[at]) for at in spots)
+    ):
+        return list(chosen), True
     share = sum(one.likelihood for one in mine) / sum(one.likelihood for one in sections)
     far_behind = whole[0].likelihood >= CERTAIN and sum(one.likelihood for one in mine) < _FAR_BEHIND
+    if any(among.passages[at].row for at in spots) and whole[0] not in sections:
+        far_behind = False  # a row that shows what is asked for is not overruled by what does not
+    if (
+        called is not None
+        and called is sections[0]
+        and called.likelihood >= CERTAIN
+        and _is_of(called, asked, must, among)
+    ):
+        of_it = [among.passages[at] for at in called.sentences if index.holds(must, at)]
+        return _with_neighbours(of_it[:1], asked, must, among), True
     if not (untold or another or nearer) and called is None and sections[0] in mine and not far_behind:
         alike = any(_is_headed_alike(asked, among.passages[at].heading) for at in spots)
         if alike or share >= CERTAIN:
@@ -115,6 +143,18 @@ def doubts(
     others = list(dict.fromkeys([*others[: _SHOWN - 1], *naming]))
     shown, other = _extract(chosen, mine[0], among), [each for one in others for each in _extract((), one, among)]
     return ([*other, *shown] if far_behind or other_row else [*shown, *other]), False
+
+
+def _is_of(
+    section: Section, asked: Mapping[str, frozenset[str]], must: Sequence[frozenset[str]], among: Candidates
+) -> bool:
+    """Whether a section is of nothing but what the question names, and tells the price or time that is asked for."""
+    words = specific_words(asked)
+    return (
+        bool(must)
+        and all(any(asked[word] & keys_of(said) for word in words) for said in telling(section.place[1]))
+        and any(among.index.holds(must, at) for at in section.sentences)
+    )
 
 
 def _naming(
@@ -279,6 +319,10 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
     def near(section: Section) -> bool:
         return _nearness(section, among) >= _NEAR_IN_MEANING
 
+    def stands_out(section: Section) -> bool:
+        foreign = among.passages[section.sentences[0]].number in among.foreign
+        return foreign or section.likelihood >= _HALF or _nearness(section, among) >= _VERY_NEAR
+
     def stands_near(section: Section) -> bool:
         at = section.sentences[0]
         if section.likelihood >= _HALF or near(section):
@@ -290,6 +334,9 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
         return (index.share(asked, at) if asked else 0.0) + beside >= (_AROUND if before or told else NEAR_DOING)
 
     ranked = likely(question, earlier, told, among)
+    strange = [word for word in specific if not index.is_known(asked[word])]
+    if 2 * len(strange) >= max(len(specific), 1) and not any(map(stands_out, ranked[:_SHOWN])):
+        return [], False  # it is about something else
     found = [one for one in ranked if stands_near(one)]
     if specific and not any(index.is_known(asked[word]) for word in specific):
         # What stands near the question before it is about other things, unless this one goes on with that.

@@ -34,7 +34,7 @@ def follow_up_rows(question: str, leans: bool, answered: str, passages: Sequence
         # Saturday's row is not Sunday's, though both are of the weekend.
         word: keys - {"=weekend"} if is_day(word) and not word.startswith(("weekend", "find")) else keys
         for word, keys in asked.items()
-        if is_day(word) or not (word[0] == "=" or is_common(keys))
+        if is_day(word) or (word[0] != "=" and (not is_common(keys) or any(keys & keys_in(_head(one)) for one in told)))
     }
     alike = [one for one in passages if one.row and _columns(one) == _columns(told[0])]
     beside = [one for one in alike if table_of(one) == table_of(told[0])]

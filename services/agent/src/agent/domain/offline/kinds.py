@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
+from agent.domain.number_words import in_figures
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.excerpts import Excerpt, of_columns
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
@@ -63,7 +64,7 @@ def counts_up(question: str, one: Excerpt) -> bool:
     return (
         not of_kinds
         or (one.row and not one.item)
-        or any(map(str.isdigit, one.text))
+        or any(map(str.isdigit, in_figures(plain(one.text))))
         or bool(_COUNTED_UP.search(one.text))
     )
 

@@ -28,6 +28,7 @@ _IF = re.compile(r"^\W*(?:if|when|si|cuando)\b")
 _POINTS = re.compile(r"\b(?:s?he|hers?|him|they|them|those|that one|ell[oa]s?|es[oa]s?|ese)\b")
 """What points to somebody or something that was spoken of."""
 _WEEKEND = "=weekend"
+_ANY_DAY = frozenset((_WEEKEND, "=weekday"))
 _BOTH_DAYS = frozenset(("weekend", "finde", "fin de semana", "fines de semana"))
 _MANY = re.compile(
     rf"(?<![\d.,])(?<!up to )(?<!hasta )(?<!least )(?<!most )(?<!maximo )(?<!minimo )\b(?P<many>\d{{1,3}})[ -]"
@@ -113,4 +114,8 @@ def _is_the_other_day(keys: frozenset[str], chosen: Sequence[Excerpt]) -> bool:
     if _WEEKEND not in keys or len(chosen) != 1:
         return False
     said = f"{chosen[0].heading} {chosen[0].text}"
-    return _WEEKEND in keys_in(said) and not any(key in plain(said) for key in keys | _BOTH_DAYS)
+    told = keys_in(said)
+    # By its name in the other language, too.
+    return (
+        _WEEKEND in told and not keys & (told - _ANY_DAY) and not any(key in plain(said) for key in keys | _BOTH_DAYS)
+    )

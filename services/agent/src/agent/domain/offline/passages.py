@@ -120,6 +120,11 @@ def rank(
     section = [other for other, one in enumerate(passages) if (one.url, one.heading) == (chosen.url, chosen.heading)]
     if chosen.row and (every := _rows_of_kind(asked, passages, shares)):
         return every
+    if not chosen.row and shapes.COSTS.search(plain(question)):
+        # What a table calls by that name has its price there; a sentence beside it tells of one case.
+        of_name = [one for other in section if shares[other] >= enough and has_name(asked, one := passages[other])]
+        if of_name:
+            return of_name[:MOST_SHOWN]
     if index.only_heading(asked, at):
         # The heading asks it; what stands below, from its beginning, is the answer: a list as a whole.
         return [passages[other] for other in section[: MOST_SHOWN if chosen.item else 3]]
@@ -132,7 +137,9 @@ def rank(
     # What ties with the best in its section belongs to the answer; elsewhere it is another question's.
     also = [passages[other] for other in section if other != at and scores[other] >= best - 0.02]
     # Of the rows of a table each that ties is the answer to another question: all of them, or none, are this one's.
-    found = sorted([chosen, *also][: MOST_SHOWN if chosen.row else 3], key=lambda one: one.place)
+    tied = [chosen, *also]
+    names = [one for one in tied if _is_named(asked, one)] if chosen.row and not chosen.item else []
+    found = sorted((names or tied)[: MOST_SHOWN if chosen.row else 3], key=lambda one: one.place)
     if (
         shapes.NAMES_WHICH.search(plain(question))
         and chosen.item
@@ -141,6 +148,21 @@ def rank(
         # An item of a list says what, and its heading says of which.
         return [replace(one, text=f"{one.heading}: {one.text}") if one.heading else one for one in found]
     return found
+
+
+def has_name(asked: Mapping[str, frozenset[str]], one: Excerpt) -> bool:
+    """Whether it is a table's row whose name has every word that the question is about."""
+    called, words = (
+        keys_in(one.text.partition(":")[0]),
+        [word for word in specific_words(asked) if not asked[word] & shapes.PRICE],
+    )
+    return one.row and not one.item and bool(words) and all(asked[word] & called for word in words)
+
+
+def _is_named(asked: Mapping[str, frozenset[str]], row: Excerpt) -> bool:
+    """Whether a row's name has a word that the question is about."""
+    called = keys_in(row.text.partition(":")[0])
+    return any(asked[word] & called for word in specific_words(asked))
 
 
 def _rows_of_kind(

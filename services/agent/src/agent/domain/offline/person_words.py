@@ -13,8 +13,9 @@ from agent.domain.text_features import plain
 _ANY = r"(?:\w+ ){0,3}?"
 _WHO_EN = (
     r"(?:humans?|human beings?|(?:(?:real|actual|live|living|human|physical|different) )+(?:one|person|people|"
-    r"agent|being|somebody|someone|representative|support)|persons?|people|some(?:one|body)(?: else)?|somone|sombody|"
-    r"any(?:one|body)|agents?|"
+    r"agent|being|somebody|someone|representative|support)|persons?|people|"
+    r"some(?:one|body)(?: (?:else|real|human))?|somone|sombody|"
+    r"any(?:one|body)(?: (?:else|real|human))?|agents?|"
     r"representatives?|reps?|owners?|boss|directors?|operators?|advis[oe]rs?|managers?|supervisors?|superiors?|receptionists?|staff|employees?|specialists?|"
     r"technicians?|consultants?|the team|your team|human (?:help|assistance)|(?:customer |tech(?:nical)? |"
     r"human )?(?:support|service|care)"

@@ -15,6 +15,7 @@ from agent.domain.offline.kinds import MOST_SHOWN, column_named, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.questions import leans, needed
 
+_DEAR = re.compile(r"\b(?:expensive|car[oa]s?)\b")
 _BOTH = re.compile(r"\b(?:them|both|the two|ell[oa]s|amb[oa]s|l[oa]s dos|un[oa] y otr[oa])\b")
 
 
@@ -24,8 +25,11 @@ def compared(question: str, before: str, passages: Sequence[Excerpt]) -> list[Ex
     said = " ".join(words_of(question))
     if not shapes.COMPARING.search(said):
         return []
-    said = " ".join(words_of(before)) if before and _BOTH.search(said) else said
-    sides = [side for part in shapes.TWO.split(said) if (side := telling(shapes.COMPARING.sub(" ", part)))]
+    sides = _sides([" ".join(words_of(before))] if before and _BOTH.search(said) else [said])
+    named = True
+    if not sides and before:
+        # "Which one is cheaper?" is of what was spoken of.
+        sides, named = _sides([" ".join(words_of(one)) for one in before.splitlines()]), False
     if len(sides) < 2:
         return []
     if rows := _rows_compared(sides, passages):
@@ -35,10 +39,24 @@ def compared(question: str, before: str, passages: Sequence[Excerpt]) -> list[Ex
     found: list[Excerpt] = []
     for side in sides[:3]:
         section = _section(side, passages)
-        if not section:
+        if not section or not (named or keys_in(section[0].heading) & {key for word in side for key in keys_of(word)}):
             return []
         found += [one for one in section if one not in found]
-    return found
+    by_price = shapes.PRICE_WORD.search(said) or _DEAR.search(said)
+    return found if not by_price or sum(map(_shows_price, found)) >= len(sides[:3]) else []
+
+
+def _sides(texts: Sequence[str]) -> list[list[str]]:
+    """What is compared: of each part of these texts the words that name something."""
+    parts = [part for text in texts for part in shapes.TWO.split(text)]
+    sides = [
+        [word for word in telling(shapes.COMPARING.sub(" ", part)) if "=price" not in keys_of(word)] for part in parts
+    ]
+    return [side for side in sides if side]
+
+
+def _shows_price(one: Excerpt) -> bool:
+    return any(key == "=price" and shape.search(one.text) for key, shape in shapes.SHAPES)
 
 
 def _rows_compared(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
@@ -51,6 +69,10 @@ def _rows_compared(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt]) 
         best = [max(rows, key=lambda one: _called(one, side)) for side in sides]
         if all(map(_called, best, sides)) and len(set(best)) == len(sides):
             return sorted(best, key=lambda one: one.place)
+        of_sides = [[one for one in rows if _is_of(one, side)] for side in sides]
+        kinds = [one for of_side in of_sides for one in of_side]
+        if all(of_sides) and len(set(kinds)) == len(kinds) <= MOST_SHOWN:
+            return sorted(kinds, key=lambda one: one.place)
     return []
 
 
@@ -60,6 +82,12 @@ def _called(row: Excerpt, side: Sequence[str]) -> int:
     figures = any(map(str.isdigit, side))
     named = [word for word in name if (word.isdigit() if figures else word in telling(word))]
     return len(named) if all(keys_of(word) & keys for word in named) else 0
+
+
+def _is_of(row: Excerpt, side: Sequence[str]) -> bool:
+    """Whether a row's name has all of these words, and others: metal braces are braces."""
+    called = keys_in(row.text.partition(":")[0])
+    return all(keys_of(word) & called for word in side)
 
 
 def _columns_compared(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:

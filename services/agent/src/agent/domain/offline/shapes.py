@@ -33,6 +33,11 @@ def _shapes(*rows: tuple[str, str | re.Pattern[str]]) -> tuple[tuple[str, re.Pat
 
 SAID_AS = _shapes(
     ("=cancel", _CANNOT_COME),
+    ("=christmas", r"\b(?:christmas|navidad|25(?:th)? (?:of )?december|december 25(?:th)?|25 de diciembre)\b"),
+    ("=newyear", r"\b(?:new year|a[nñ]o nuevo|1(?:st)? (?:of )?january|january 1(?:st)?|(?:1|uno) de enero)\b"),
+    ("=entry", r"\b(?:entr(?:y|ies|ance)|admission|tickets?|entradas?)\b"),
+    ("=food", r"\b(?:serves?|servimos|restaurant\w*|cafeter[ií]a|snacks?|sandwich\w*|meals?|men[uú]s?|bocadillos?)\b"),
+    ("=late", r"\b(?:late|delay\w*|retras\w+)\b|\blleg\w+ tarde\b"),
     ("=discount", r"\d ?% (?:off|less|menos|m[aá]s barat|de descuento|discount|cheaper)"),
     ("=price",
      r"\b(?:gratis|(?<!prueba )gratuit[oa]s?|free of charge|for free|sin coste|no charge)\b|"
@@ -67,6 +72,16 @@ SAID_AS = _shapes(
 )  # fmt: skip
 """What a passage tells in words of its own."""
 PHRASES = _shapes(
+    ("=christmas", r"\bchristmas(?: day)?\b|\b(?:d[ií]a de )?navidad\b"),
+    ("=newyear", r"\bnew year(?:.?s)?(?: day)?\b|\ba[nñ]o nuevo\b"),
+    ("=entry", r"\b(?:to|we|i|you) get in(?! touch)\b"),
+    ("=food", r"\b(?:eat|comer|cenar)(?: (?:there|here|something|algo|ah[ií]|all[ií]|aqu[ií]))?\W*$"),
+    ("=trial",
+     r"\btry (?:it|this|you|one|things?)(?: out)? (?:\w+ ){0,2}?(?:before|first)\b(?: (?:i|we) \w+)?|"
+     r"\bprobar(?:l[oa]s?)? (?:\w+ )?(?:antes|primero)\b(?: de \w+)?"),
+    ("=late",
+     r"\b(?:lleg\w+|volv\w+|vuelv\w+|entreg\w+|devolv\w+|devuelv\w+) (?:\w+ ){0,3}tarde\b(?! de\b)|"
+     r"\b(?:am|are|m|be|arriv\w+|com(?:e|ing)|return\w*|bring\w*|(?<!how )running) (?:\w+ ){0,4}late\b"),
     ("=last", r"\bstays? (?:open|valid|active|good|fresh)\b"),
     ("=treat", r"\bat(?:end|iend)\w+ (?:a|tambi[eé]n a)\b"),
     ("=worth",

@@ -22,10 +22,10 @@ from agent.domain.offline.kinds import with_names
 from agent.domain.offline.lexicon import keys_in, keys_of, meanings_of, words_of
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import ENOUGH, about, best_passages, rank
-from agent.domain.offline.questions import leans, terms
+from agent.domain.offline.questions import leans, needed, terms
 from agent.domain.offline.quotations import quoted
 from agent.domain.offline.sections import in_columns_named
-from agent.domain.offline.shapes import FULL_NAME, OF_IT, TOLD_ITSELF, WHERE_IS
+from agent.domain.offline.shapes import FULL_NAME, OF_IT, PRICE, TOLD_ITSELF, WHERE_IS
 from agent.domain.offline.steps import Result, SayText, UseTools
 from agent.domain.offline.superlatives import asks_for_most
 from agent.domain.text_features import plain
@@ -148,7 +148,8 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
     shown, certain = doubts(asked.question, asked.before, asked.earlier, chosen, everything, asked.told)
     if not certain:
         return asked.unknown(shown)
-    shown = [_named(one, asked.question) for one in shown[:1]] + shown[1:]
+    if len({one.heading for one in shown}) == 1:  # of several, each is quoted with its own
+        shown = [_named(one, asked.question) for one in shown[:1]] + shown[1:]
     if len(shown) == 1:
         shown = [_of_what(shown[0])]
     shown = in_columns_named(asked.question, asked.before, shown)
@@ -177,7 +178,7 @@ def _nearness(found: Passage) -> dict[str, float]:
 def _answering(asked: SiteQuestion, mine: Candidates, others: Candidates) -> list[Excerpt]:
     """What answers the question, of what is written in its language and in `others`."""
     same = _same_section(asked, [*mine.passages, *others.passages])
-    same = same if answers(asked.question, asked.before, same) else []
+    same = same if answers(asked.question, asked.before, same) and not _lacks_price(asked.question, same, mine) else []
     if same or _of_a_person(asked):
         return same
     # What follows a question that was not answered is answered where that one is, or not at all.
@@ -198,6 +199,13 @@ def _answering(asked: SiteQuestion, mine: Candidates, others: Candidates) -> lis
         # What is said beside a question may be nothing that the pages speak of.
         chosen = chosen or ([] if leans(clause) else rank(clause, "", mine, SURE))
     return chosen if answers(asked.question, asked.before, chosen) else []
+
+
+def _lacks_price(question: str, chosen: Sequence[Excerpt], among: Candidates) -> bool:
+    """Whether a price is asked for that what was chosen lacks, where pages show some: another figure is none."""
+    priced = [keys for keys in needed(question) if keys & PRICE]
+    places = [at for at, one in enumerate(among.passages) if one in chosen]
+    return bool(priced and places) and not any(among.index.holds(priced, at) for at in places)
 
 
 def _of_a_person(asked: SiteQuestion) -> bool:

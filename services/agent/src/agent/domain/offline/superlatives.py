@@ -127,6 +127,8 @@ def the_most(question: str, before: str, passages: Sequence[Excerpt]) -> list[Ex
         and not any(asked.search(said) and other.search(plain(one.text)) for asked, other in _PERIODS)
     ]
     groups = _alike(figured, question if _kind_named(question) or not before else before)
+    if not groups and before and not _kind_named(question):
+        groups = _of_table_with(_kind_named(before), figured)
     if not groups:
         return []
     best = max(value for value, _ in groups)
@@ -198,6 +200,12 @@ def _alike(figured: Sequence[tuple[float, Excerpt]], question: str) -> list[tupl
     if len(alone) > 1:
         alone = [rows for rows in alone if every & keys_in(_name_of(rows[0][1].heading, rows[0][1]))]
     return alone[0] if not keys and len(alone) == 1 else []
+
+
+def _of_table_with(named: set[str], figured: Sequence[tuple[float, Excerpt]]) -> list[tuple[float, Excerpt]]:
+    """The rows of the one table that has a row of a name that was spoken of."""
+    tables = {table_of(one) for _, one in figured if one.row and not one.item and named & keys_in(name_of(one))}
+    return [(value, one) for value, one in figured if table_of(one) in tables] if len(tables) == 1 else []
 
 
 def _name_of(heading: str, row: Excerpt) -> str:

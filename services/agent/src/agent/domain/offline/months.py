@@ -1,0 +1,31 @@
+"""Tells whether a month of a question is within the months that a text names: December in "November to March".
+
+Spanish and English.
+"""
+
+import re
+
+from agent.domain.offline.shapes import A_MONTH
+from agent.domain.text_features import plain
+
+_NAMES = re.findall(r"[a-z]{3,}", A_MONTH.pattern)
+_YEAR = 12
+_RANGE = re.compile(
+    rf"\b(?P<first>{A_MONTH.pattern})(?: ?[-–] ?| (?:to|until|till|through|a|al|hasta) )"
+    rf"(?:the end of |finales de )?(?P<last>{A_MONTH.pattern})\b"
+)
+
+
+def tells_month(question: str, text: str) -> bool:
+    """Whether a text names a range of months with every month of the question in it."""
+    asked = [_number(one[0]) for one in re.finditer(rf"\b(?:{A_MONTH.pattern})\b", plain(question))]
+    ranges = [(_number(one["first"]), _number(one["last"])) for one in _RANGE.finditer(plain(text))]
+    return bool(asked) and all(any(_is_between(month, *one) for one in ranges) for month in asked)
+
+
+def _number(name: str) -> int:
+    return _NAMES.index(name) % _YEAR
+
+
+def _is_between(month: int, first: int, last: int) -> bool:
+    return (month - first) % _YEAR <= (last - first) % _YEAR
