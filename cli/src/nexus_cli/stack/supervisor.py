@@ -154,8 +154,9 @@ class Supervisor:
                     )
                 wait = 0.0 if run.in_order else backoff.after(run.served)
                 if not first:
-                    again = f"in {wait:g} s" if wait else "at once"
-                    self._say(f"{program.name} {run.how}; starting it again {again} (log: {log.path})")
+                    again = f"its last line: {log.last_line()}; starting it again in {wait:g} s"
+                    again = again if wait else "starting it again at once"
+                    self._say(f"{program.name} {run.how}; {again} (log: {log.path})")
                 if wait and await self._stops_before(asyncio.sleep(wait)):
                     return
         finally:
