@@ -119,7 +119,13 @@ async def mongodb(url: str, database: str, tell: Tell) -> list[Diagnosis]:
         text = masked_text(str(error.details.get("errmsg", error) if error.details else error))
         if error.code in {18, 13}:
             return [wrong("mongodb", f"it refuses the user: {text}", "put the right password into NEXUS_MONGODB_URL")]
-        return [wrong("mongodb", f"it takes no write: {text}", "has the replica set a primary, and its disk room? If a file is damaged: nexus restore")]
+        return [
+            wrong(
+                "mongodb",
+                f"it takes no write: {text}",
+                "has the replica set a primary, and its disk room? If a file is damaged: nexus restore",
+            )
+        ]
     except PyMongoError as error:
         text = driver_says(error)
         start = STANDS_STILL if "timed out" in text else "start MongoDB, or point NEXUS_MONGODB_URL at one"
