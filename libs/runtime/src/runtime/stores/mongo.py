@@ -90,8 +90,8 @@ class Collection:
 
 
 def driver_says(error: PyMongoError) -> str:
-    """The driver's error in 300 characters: without documents, which the error of a bulk write contains, without the
-    state of all servers, and without the server's whole answer. Behind it what to do about a certificate, if one was refused."""
+    """The driver's error in 300 characters: without documents, which the error of a bulk write contains, the state of
+    all servers, and the server's whole answer. Behind it what to do about a certificate, if one was refused."""
     if isinstance(error, BulkWriteError):
         refused: list[Document] = error.details.get("writeErrors") or [{}]
         return str(refused[0].get("errmsg", "a write was refused"))[:300]
