@@ -78,6 +78,13 @@ async def test_a_bus_on_which_all_is_well(nats_streams: Client) -> None:
         assert [one.state for one in await bus.look(nats_streams)] == ["ok"]
 
 
+async def test_a_service_that_is_nowhere_is_one_finding(nats_server: NatsServer, nats_streams: Client) -> None:
+    del nats_streams
+    addresses = Addresses(nats_server.url, services={"agent": ["http://127.0.0.1:1"]})
+    (agent,) = [one for one in await live.examine(addresses, "demo") if one.subject == "agent"]
+    assert "nobody serves its methods" in agent.text
+
+
 async def test_a_bus_that_is_not_there_or_stands_still(nats_server: NatsServer) -> None:
     nats_server.pause()
     began = time.monotonic()
