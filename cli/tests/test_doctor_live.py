@@ -245,11 +245,24 @@ async def test_addresses_that_can_be_none_are_named_with_what_to_write() -> None
     assert said(await stores.mongodb("mongodb://one:port", "nexus", no_clock), "mongodb", "NEXUS_MONGODB_URL")
 
 
-async def test_a_store_is_as_slow_as_its_fastest_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    late = 1.1 * stores.SLOW
-    moments = iter([0.0, 0.0, late, late, late])  # the end is worked out, a slow answer, one at once
-    monkeypatch.setattr(stores, "time", SimpleNamespace(perf_counter=lambda: next(moments)))
-    assert await stores.fastest_of(lambda: asyncio.sleep(0)) == 0.0
+@pytest.mark.parametrize(
+    ("answers", "slow"),
+    [([1.1, 0, 0, 0], False), ([1.1, 0, 1.1, 0, 0], False), ([0, 1.1, 0, 1.1, 1.1], True), ([11], True)],
+    ids=["one of them late", "two of them", "most of them", "one that takes all the time"],
+)
+async def test_a_store_is_as_slow_as_most_of_its_answers(
+    answers: list[float], slow: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, left = 0.0, iter(answers)
+    monkeypatch.setattr(stores, "time", SimpleNamespace(perf_counter=lambda: now))
+    monkeypatch.setattr(stores, "APART", 0)
+
+    async def command() -> None:
+        nonlocal now
+        now += next(left) * stores.SLOW
+
+    assert (await stores.usual_of(command) > stores.SLOW) is slow
+    assert next(left, None) is None
 
 
 async def test_redis_far_away(valkey_server: ValkeyServer) -> None:
