@@ -167,6 +167,20 @@ async def test_a_stream_that_is_full(nats_client: Client) -> None:
     assert said(await bus.look(nats_client), "stream CHAT", "full")
 
 
+async def test_a_stream_whose_consumer_has_a_damaged_file(nats_server: NatsServer, nats_streams: Client) -> None:
+    async with consumers(nats_streams):
+        pass
+    nats_server.stop()
+    (file,) = (nats_server.directory / "store").glob("jetstream/*/streams/CHAT/obs/agent/meta.inf")
+    file.write_bytes(file.read_bytes().replace(b'"ack_policy"', b'"ack_p?licy"'))
+    nats_server.start()
+
+    async def told() -> bool:
+        return said(await bus.look(nats_streams), "stream CHAT", "offline", "move the file's directory away")
+
+    await eventually(told, 30)
+
+
 async def test_a_consumer_that_is_missing(nats_streams: Client) -> None:
     found = await bus.look(nats_streams)
     for durable, owner in (("agent", "agent"), ("memory-projection", "memory"), ("tool-executor", "tool-executor")):

@@ -133,7 +133,11 @@ async def test_a_first_death_is_followed_by_a_start_at_once_and_only_a_loop_of_d
 async def test_the_last_line_of_one_that_cannot_start_any_more_is_said(seen: Seen, tmp_path: Path) -> None:
     well = tiny("one")
     commands = itertools.chain([well.command], itertools.repeat(tiny("one", "crash").command))
-    one = replace(well, command=lambda port: next(commands)(port))
+
+    def command(port: int) -> Sequence[str]:
+        return next(commands)(port)
+
+    one = replace(well, command=command)
     async with supervised(seen, tmp_path, [one]) as supervisor:
         await supervisor.start()
         os.kill(seen.running["one"].pid, KILL)
