@@ -78,6 +78,13 @@ async def test_a_bus_on_which_all_is_well(nats_streams: Client) -> None:
         assert [one.state for one in await bus.look(nats_streams)] == ["ok"]
 
 
+async def test_a_service_that_is_nowhere_is_one_finding(nats_server: NatsServer, nats_streams: Client) -> None:
+    del nats_streams
+    addresses = Addresses(nats_server.url, services={"agent": ["http://127.0.0.1:1"]})
+    (agent,) = [one for one in await live.examine(addresses, "demo") if one.subject == "agent"]
+    assert "nobody serves its methods" in agent.text
+
+
 async def test_a_bus_that_is_not_there_or_stands_still(nats_server: NatsServer) -> None:
     nats_server.pause()
     began = time.monotonic()
@@ -160,6 +167,20 @@ async def test_a_stream_that_is_full(nats_client: Client) -> None:
     assert said(await bus.look(nats_client), "stream CHAT", "full")
 
 
+async def test_a_stream_whose_consumer_has_a_damaged_file(nats_server: NatsServer, nats_streams: Client) -> None:
+    async with consumers(nats_streams):
+        pass
+    nats_server.stop()
+    (file,) = (nats_server.directory / "store").glob("jetstream/*/streams/CHAT/obs/agent/meta.inf")
+    file.write_bytes(file.read_bytes().replace(b'"ack_policy"', b'"ack_p?licy"'))
+    nats_server.start()
+
+    async def told() -> bool:
+        return said(await bus.look(nats_streams), "stream CHAT", "offline", "move the file's directory away")
+
+    await eventually(told, 30)
+
+
 async def test_a_consumer_that_is_missing(nats_streams: Client) -> None:
     found = await bus.look(nats_streams)
     for durable, owner in (("agent", "agent"), ("memory-projection", "memory"), ("tool-executor", "tool-executor")):
@@ -238,11 +259,24 @@ async def test_addresses_that_can_be_none_are_named_with_what_to_write() -> None
     assert said(await stores.mongodb("mongodb://one:port", "nexus", no_clock), "mongodb", "NEXUS_MONGODB_URL")
 
 
-async def test_a_store_is_as_slow_as_its_fastest_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    late = 1.1 * stores.SLOW
-    moments = iter([0.0, 0.0, late, late, late])  # the end is worked out, a slow answer, one at once
-    monkeypatch.setattr(stores, "time", SimpleNamespace(perf_counter=lambda: next(moments)))
-    assert await stores.fastest_of(lambda: asyncio.sleep(0)) == 0.0
+@pytest.mark.parametrize(
+    ("answers", "slow"),
+    [([1.1, 0, 0, 0], False), ([1.1, 0, 1.1, 0, 0], False), ([0, 1.1, 0, 1.1, 1.1], True), ([11], True)],
+    ids=["one of them late", "two of them", "most of them", "one that takes all the time"],
+)
+async def test_a_store_is_as_slow_as_most_of_its_answers(
+    answers: list[float], slow: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, left = 0.0, iter(answers)
+    monkeypatch.setattr(stores, "time", SimpleNamespace(perf_counter=lambda: now))
+    monkeypatch.setattr(stores, "APART", 0)
+
+    async def command() -> None:
+        nonlocal now
+        now += next(left) * stores.SLOW
+
+    assert (await stores.usual_of(command) > stores.SLOW) is slow
+    assert next(left, None) is None
 
 
 async def test_redis_far_away(valkey_server: ValkeyServer) -> None:

@@ -38,8 +38,9 @@ from memory.application.companies import CompanyRegistry
 from memory.application.history import HistoryRead, HistoryReader
 from memory.application.inbox import Inbox
 from memory.application.inbox_search import InboxSearch
-from memory.application.positions import Positions, ProjectionSource
+from memory.application.positions import Positions
 from memory.application.projection import Projection
+from memory.application.projection_sources import ProjectionSource
 from memory.application.sweeps import PeriodicSweep
 from memory.deps import Deps
 from memory.domain.facts import LogFact

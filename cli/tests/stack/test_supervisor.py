@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import itertools
 import os
 import resource
 import signal
@@ -127,6 +128,21 @@ async def test_a_first_death_is_followed_by_a_start_at_once_and_only_a_loop_of_d
             os.kill(pid, KILL)
             await eventually(seen.said(f"starting it again {wait}"), deadline=60)
             await eventually(lambda pid=pid: seen.running["one"].pid != pid, deadline=60)
+
+
+async def test_the_last_line_of_one_that_cannot_start_any_more_is_said(seen: Seen, tmp_path: Path) -> None:
+    well = tiny("one")
+    commands = itertools.chain([well.command], itertools.repeat(tiny("one", "crash").command))
+
+    def command(port: int) -> Sequence[str]:
+        return next(commands)(port)
+
+    one = replace(well, command=command)
+    async with supervised(seen, tmp_path, [one]) as supervisor:
+        await supervisor.start()
+        os.kill(seen.running["one"].pid, KILL)
+        why = "one ended with exit code 1; its last line: cannot start: no reason; starting it again in 0.1 s"
+        await eventually(seen.said(why), deadline=60)
 
 
 async def test_a_program_that_is_asked_to_end_again_and_again_is_started_at_once_each_time(

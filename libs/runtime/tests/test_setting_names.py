@@ -88,6 +88,10 @@ def test_every_slip_is_named_with_what_was_meant(monkeypatch: pytest.MonkeyPatch
     [
         (NatsSettings, "NEXUS_NATS_REPLICAS", "s3cret", "Input should be a valid integer"),
         (NatsSettings, "NEXUS_NATS_CONNECT_DEADLINE", "inf", "Input should be a finite number"),
+        (NatsSettings, "NEXUS_NATS_CONNECT_DEADLINE", "1e300", "write a number up to 1000000000"),
+        (NatsSettings, "NEXUS_NATS_PING_INTERVAL", "9" * 30, "write a number up to 1000000000"),
+        (StreamSettings, "NEXUS_STREAMS_AGES", "CHAT=99999999d", "CHAT=99999999d: write 11574d at most"),
+        (StreamSettings, "NEXUS_STREAMS_SIZES", "CHAT=9999999TiB", "CHAT=9999999TiB: a stream needs 1MiB at least"),
         (StreamSettings, "NEXUS_STREAMS_AGES", "CHAT=12", "12: write a number and s, m, h or d"),
         (NatsSettings, "NEXUS_NATS_PASSWORD", "s3cret", "whose? Set NEXUS_NATS_USER too"),
         (NatsSettings, "NEXUS_NATS_TLS_KEY", "/s3cret", "of which certificate? Set NEXUS_NATS_TLS_CERTIFICATE too"),

@@ -93,6 +93,13 @@ async def test_with_the_live_provider_it_starts_without_asking_anybody(stack: St
         assert await service.end(signal.SIGTERM) == 0
 
 
+async def test_an_exchange_that_the_library_does_not_have_is_named_at_the_start(stack: Stack) -> None:
+    async with stack.service(NEXUS_MARKET_PROVIDER="live", NEXUS_CRYPTO_EXCHANGE="krakn") as service:
+        assert await asyncio.wait_for(service.process.wait(), 60) == 1
+        (line,) = service.logged("service.not_ready")
+        assert "NEXUS_CRYPTO_EXCHANGE=krakn: ccxt has no such exchange" in line["error"]
+
+
 async def test_a_folder_of_files_is_served_and_a_bad_one_refused_at_the_start(
     stack: Stack, nats_client: Client, tmp_path: Path
 ) -> None:

@@ -41,6 +41,7 @@ from memory.adapters.mongo_positions import MongoPositions
 from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.bus.connection import connect
 from runtime.bus.publisher import Publisher
+from runtime.bus.streams import MARGIN
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 from runtime.settings import NatsSettings
@@ -262,6 +263,45 @@ async def test_what_was_written_to_a_log_without_its_end_is_kept_before_it_is_le
         expected[0] += 1
         await eventually(all_there, 30)
     await client.close()
+
+
+async def test_a_log_without_its_end_is_noticed_before_the_store_has_recorded_how_far_it_was(
+    nats_server: NatsServer, servers: Servers
+) -> None:
+    """Others write again before memory is back: what they write has the sequences of what is lost."""
+    async with replica(servers, positions_sweep=3600.0) as one:
+        writer = Writer(one.client, "acme", "c-alpha")
+        for number in range(6):
+            await writer.visitor(f"before {number} " + "x" * 500)
+
+        async def texts() -> list[str]:
+            return [text.partition(" x")[0] for text in (await in_mongodb(one, servers, "c-alpha"))["c-alpha"]]
+
+        async def all_there(many: int) -> bool:
+            return len(await texts()) == many
+
+        await eventually(lambda: all_there(6), 30)
+        nats_server.stop()
+        (file,) = (nats_server.directory / "store").glob("jetstream/*/streams/CHAT/msgs/*.blk")
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+        file.with_name("index.db").unlink()  # after a crash there is none
+        nats_server.start()
+        client = await connect(NatsSettings(url=nats_server.url), name="gateway")
+        again = Writer(client, "acme", "c-alpha")
+        for number in range(6):
+            await again.visitor(f"since then {number}")
+
+        async def goes_on() -> bool:
+            return await again.visitor("it goes on") > MARGIN
+
+        await eventually(goes_on, 30)
+
+        async def whole() -> bool:
+            found = await texts()
+            return {f"{when} {number}" for when in ("before", "since then") for number in range(6)} <= set(found)
+
+        await eventually(whole, 30)
+        await client.close()
 
 
 async def store_remark(on: Replica) -> str:

@@ -37,7 +37,7 @@ def doctor(
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
         for finding in findings:
-            print(f"{_MARKS[finding.state]} {finding.subject:<16}{finding.text}")
+            print(f"{_MARKS[finding.state]} {finding.subject:<15} {finding.text}")
             if finding.advice:
                 print(f"  {'':<16}→ {finding.advice}")
     if any(finding.state == "wrong" for finding in findings):

@@ -39,6 +39,12 @@ NEW = 3_600.0
 """Seconds for which a dead letter is news."""
 SHOWN = 20
 QUORUM = "start the missing nats-servers: with a quorum it goes on by itself"
+OFFLINE = 10194
+"""The server's error code for a stream that it cannot serve, for a file of it is damaged or of a newer server."""
+DAMAGED = (
+    "the log of nats-server names the file (`metafile`): stop nats-server, move the file's directory away, start it "
+    "again; memory makes anew what is missing"
+)
 CONSUMERS = {
     ("CHAT", "agent"): "agent",
     ("CHAT", "memory-projection"): "memory",
@@ -117,7 +123,8 @@ async def _stream(asking: ReplyInbox, stream: Stream) -> list[Diagnosis]:
         if error_code(info) == 10059:
             advice = "memory makes the streams when it starts: is NEXUS_NATS_MANAGE_STREAMS true there? Start it again"
             return [wrong(f"stream {name}", "it is missing", advice)]
-        return [wrong(f"stream {name}", why(info), "start the missing nats-servers, or look at their logs")]
+        advice = DAMAGED if error_code(info) == OFFLINE else "start the missing nats-servers, or look at their logs"
+        return [wrong(f"stream {name}", why(info), advice)]
     if changed := unfit(stream, info["config"]):
         advice = "restart memory: it makes the stream right, or says what cannot be changed"
         return [wrong(f"stream {name}", f"somebody has changed it: {'; '.join(changed)}", advice)]

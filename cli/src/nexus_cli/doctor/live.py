@@ -91,7 +91,8 @@ async def _clock(client: Client, ahead: dict[str, float]) -> None:
 
 def _each_once(found: Sequence[Diagnosis]) -> list[Diagnosis]:
     """Findings without repeats: a service may be found on the bus and over HTTP. Problems come first."""
-    bad = [one for one in found if one.state != "ok"]
+    away = {one.subject for one in found if services.NOBODY in one.text}
+    bad = [one for one in found if one.state != "ok" and not (one.subject in away and services.NO_ANSWER in one.text)]
     told = {one.subject for one in bad}
     good = {one.subject: one for one in found if one.state == "ok" and one.subject not in told}
     return [*bad, *good.values()] or [fine("stack", "nothing was found")]

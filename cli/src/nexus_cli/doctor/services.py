@@ -26,6 +26,7 @@ from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 
 ANSWER = 2.0
+NOBODY, NO_ANSWER = "nobody serves its methods", "does not answer"
 MODEL = 6.0
 """Seconds for a short answer of the model."""
 KNOWN_BY: Mapping[str, Method] = {
@@ -47,7 +48,7 @@ async def _present(client: Client, name: str, method: Method) -> Diagnosis:
     try:
         await ReplyInbox.of(client).request(method.subject, b"{}", deadline=ANSWER)
     except NoRespondersError:
-        return wrong(name, "nobody serves its methods: it is not running, or not on this bus", f"start {name}; {_LOG}")
+        return wrong(name, f"{NOBODY}: it is not running, or not on this bus", f"start {name}; {_LOG}")
     except (TimeoutError, NatsError):
         # A gateway answers only for the request that it has open.
         if name == "gateway":
@@ -90,7 +91,7 @@ async def _ready(http: aiohttp.ClientSession, name: str, url: str, tell: Tell) -
     except TimeoutError:
         return wrong(name, f"{url} gives no answer within {ANSWER + 2:g} s: it stands still", f"restart {name}")
     except (aiohttp.ClientError, OSError, ValueError) as error:
-        return wrong(name, f"{url} does not answer: {error}", f"start {name}; {_LOG}")
+        return wrong(name, f"{url} {NO_ANSWER}: {error}", f"start {name}; {_LOG}")
     if health.get("stuck"):
         return wrong(name, f"{url} is stuck: {health['stuck']}", f"restart {name}: it cannot go on by itself")
     if health.get("status") == "frozen":

@@ -34,12 +34,14 @@ _NOT_ALIVE = 3
 @dataclass(frozen=True)
 class _ProgramRun:
     """The outcome of one run of a program. `served`: seconds from being ready to its end, which it came to in good
-    order or not: one that somebody has asked to end is no program that dies again and again."""
+    order or not: one that somebody has asked to end is no program that dies again and again. `told`: a line of its log
+    was shown."""
 
     how: str
     served: float = 0.0
     in_order: bool = False
     late: bool = False
+    told: bool = False
 
 
 class Supervisor:
@@ -155,7 +157,8 @@ class Supervisor:
                 wait = 0.0 if run.in_order else backoff.after(run.served)
                 if not first:
                     again = f"in {wait:g} s" if wait else "at once"
-                    self._say(f"{program.name} {run.how}; starting it again {again} (log: {log.path})")
+                    why = "" if run.served or run.told else f"its last line: {log.last_line()}; "
+                    self._say(f"{program.name} {run.how}; {why}starting it again {again} (log: {log.path})")
                 if wait and await self._stops_before(asyncio.sleep(wait)):
                     return
         finally:
@@ -166,7 +169,7 @@ class Supervisor:
         port = self._port_for(program)
         await self._until_free(program, port)
 
-        broken = asyncio.Event()
+        broken, told = asyncio.Event(), asyncio.Event()
         first, refusals = not self._ready[program.name].is_set(), list[str]()
 
         def on_line(line: str) -> None:
@@ -175,6 +178,7 @@ class Supervisor:
             if first and (why := program.refused_by(line)):
                 refusals.append(why)
             elif not self._stopping.is_set() and (text := program.notable(line)):
+                told.set()
                 self._say(f"{program.name}: {text}")
 
         child = await Child.start(
@@ -198,7 +202,7 @@ class Supervisor:
                 self._forget_port(program)
                 if refusals:
                     raise StartFailedError(f"{program.name} cannot start: {refusals[0]} (log: {log.path})")
-                return _ProgramRun(ended.result())
+                return _ProgramRun(ended.result(), told=told.is_set())
             if (reason := ready.result()) is not None:
                 return _ProgramRun(f"was not ready within {program.ready_within:g} s: {reason}", late=True)
             self._mark_ready(program, child.pid, port)

@@ -6,7 +6,6 @@ A service combines the ones it needs in its own settings.py, and only its compos
 
 from __future__ import annotations
 
-import math
 import re
 import ssl
 from collections.abc import Iterable
@@ -33,6 +32,8 @@ from runtime.tls import ReloadingContext
 
 SECRETS = Path("/run/secrets")
 """Where containers get secrets as files: NEXUS_JWT_SECRET, say, holds what the variable would."""
+LARGEST = 1_000_000_000
+"""The largest number that a setting may have; in seconds, thirty years. Above it timers and servers overflow."""
 
 
 class EnvSettings(BaseSettings):
@@ -49,6 +50,13 @@ class EnvSettings(BaseSettings):
         frozen=True,
         allow_inf_nan=False,
     )
+
+    @field_validator("*")
+    @classmethod
+    def _is_not_too_large(cls, value: object) -> object:
+        if isinstance(value, int | float) and value > LARGEST:
+            raise ValueError(f"write a number up to {LARGEST}")
+        return value
 
     @classmethod
     def settings_customise_sources(
@@ -129,16 +137,15 @@ class StreamSettings(EnvSettings):
     @field_validator("sizes")
     @classmethod
     def _sizes_can_be_read(cls, value: str) -> str:
-        for name, size in _by_stream(value):
-            if _bytes(size) < 1024 * 1024:
-                raise ValueError(f"{name}={size}: a stream needs 1MiB at least")
+        if slips := [f"{name}={size}" for name, size in _by_stream(value) if not 2**20 <= _bytes(size) <= 2**60]:
+            raise ValueError(f"{slips[0]}: a stream needs 1MiB at least, and holds 1EiB at most")
         return value
 
     @field_validator("ages")
     @classmethod
     def _ages_can_be_read(cls, value: str) -> str:
-        for _, age in _by_stream(value):
-            _seconds(age)
+        if slips := [f"{name}={age}" for name, age in _by_stream(value) if _seconds(age) > LARGEST]:
+            raise ValueError(f"{slips[0]}: write {LARGEST // 86_400}d at most")
         return value
 
     def applied(self, streams: Iterable[Stream]) -> tuple[Stream, ...]:
@@ -376,7 +383,7 @@ class DrainSettings(EnvSettings):
     @field_validator("notice")
     @classmethod
     def _leaves_time(cls, value: float, info: ValidationInfo) -> float:
-        if value >= info.data.get("deadline", math.inf):
+        if value >= info.data.get("deadline", LARGEST):
             raise ValueError("it must be less than NEXUS_DRAIN_DEADLINE, or no time is left to finish anything")
         return value
 

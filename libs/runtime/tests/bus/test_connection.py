@@ -12,10 +12,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from nats.aio.client import Client
 from pydantic import ValidationError
+from structlog.testing import capture_logs
 
 from runtime.bus.bus_client import BusClient
 from runtime.bus.connection import ConnectionHooks, connect
 from runtime.errors import NotReadyError
+from runtime.lifecycle.health import bus_check
 from runtime.settings import NatsSettings
 from runtime.testing.network import proxy_to
 from runtime.testing.servers import NatsServer, eventually
@@ -108,6 +110,37 @@ async def test_that_the_password_was_refused_is_said_though_the_server_was_lost_
             assert "uthorization" not in after[-1]
     finally:
         server.kill()
+
+
+async def test_who_is_refused_when_connecting_again_says_why_and_logs_it_once(tmp_path: Path) -> None:
+    server = NatsServer(tmp_path)
+    server.options = ("--user", "me", "--pass", "right")
+    server.start()
+    tries: list[Exception] = []
+
+    async def tried(error: Exception) -> None:
+        tries.append(error)
+
+    with capture_logs() as told:
+        hooks = ConnectionHooks(on_error=[tried])
+        url = server.url.replace("nats://", "nats://me:right@")
+        client = await connect(NatsSettings(url=url), name="test", hooks=hooks)
+        try:
+            server.stop()
+            server.options = ("--user", "me", "--pass", "another")
+            server.start()
+
+            async def refused() -> bool:
+                return sum("uthorization" in str(error) for error in tries) > 2
+
+            await eventually(refused, 30)
+            with pytest.raises(NotReadyError, match=r"disconnected: .*uthorization"):
+                await bus_check(client)()
+        finally:
+            await client.close()
+            server.kill()
+    refusals = [one for one in told if "uthorization" in one.get("error", "") and one["log_level"] == "warning"]
+    assert len(refusals) == 1
 
 
 async def test_a_server_that_asks_for_a_certificate_is_shown_one(

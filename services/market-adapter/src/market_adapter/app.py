@@ -15,7 +15,7 @@ from contracts.streams import FACTS
 from contracts.tools_rpc import TOOL_OUTCOME
 from market_adapter.actions import ActionMethods
 from market_adapter.adapters.bar_table import BadBarsError
-from market_adapter.adapters.crypto_exchange import CryptoExchange
+from market_adapter.adapters.crypto_exchange import CryptoExchange, is_known
 from market_adapter.adapters.demo_market import SOURCE as DEMO_SOURCE
 from market_adapter.adapters.demo_market import demo_note, last_session, load_demo
 from market_adapter.adapters.exchange_calendar import new_york
@@ -99,7 +99,9 @@ def build() -> Service:
 
 
 def live_market(service: Service, crypto_exchange: str) -> Market:
-    """Yahoo and one exchange."""
+    """Yahoo and one exchange. Raises NotReadyError if there is no such exchange."""
+    if not is_known(crypto_exchange):
+        raise NotReadyError(f"NEXUS_CRYPTO_EXCHANGE={crypto_exchange}: ccxt has no such exchange; kraken is one")
     yahoo, exchange = Yahoo(), CryptoExchange(crypto_exchange)
 
     async def hang_up() -> None:

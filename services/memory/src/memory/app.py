@@ -197,7 +197,7 @@ class MemoryReplica:
         async def take_in(facts: Sequence[LogFact]) -> None:
             """Handles a batch of the log. What it uses is built below; nothing is consumed before all of it is."""
             facts = await erasing.late.project(facts, projection.project)
-            mongodb.taken(len(facts))
+            mongodb.taken(facts)
             activity.note(facts)
             if projection.sweeps(facts):
                 for sweep in handoff_sweeps:
@@ -322,6 +322,7 @@ class MemoryReplica:
             raise NotReadyError(str(error), retryable=error.retryable) from error
 
         service.on_reconnect(log.reconnected)
+        service.on_reconnect(mongodb.bus_is_back)
         service.on_reconnect(knowledge.indexes.look)
         figures = stream_figures.StreamFigures(service.nats, service.streams)
         for refresh_figures in (floor.refresh, figures.renew):

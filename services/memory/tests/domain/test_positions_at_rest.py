@@ -5,7 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.application.positions import MANY, Positions, ProjectionSource
+from contracts.channels import ChatKind
+from contracts.events.chat import OperatorMessage
+from memory.application.positions import MANY, Positions
+from memory.application.projection_sources import ProjectionSource
+from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
 from memory.domain.progress import ConsumerProgress, Missed
 from memory.errors import StoreUnavailableError
@@ -71,6 +75,13 @@ class Bus:
     async def leave_out(self, stream: str, up_to: int, keep: Callable[[int], Awaitable[object]]) -> None:
         del keep
         raise AssertionError(f"{stream} has lost nothing before {up_to}")
+
+
+def stored_fact(seq: int) -> LogFact:
+    """A fact as the bus holds it."""
+    now = datetime.now(UTC)
+    said = OperatorMessage(message_id=f"m{seq}", text="hello", operator_id="o1")
+    return LogFact("acme", "c1", ChatKind.OPERATOR, LogPosition(1, seq), f"e{seq}", now, now, said, b"{}")
 
 
 async def nothing(facts: Sequence[StoredFact]) -> None:
@@ -171,7 +182,7 @@ async def test_who_starts_behind_an_end_takes_nothing_in_again() -> None:
     looked = positions(store, bus, every=3600)
     await looked.look()
     bus.done = bus.furthest = bus.delivered = 7
-    looked.taken(MANY)
+    looked.taken([stored_fact(seq) for seq in range(8 - MANY, 8)])
     await looked.look()
     assert store.at == {"CHAT/memory-projection": LogPosition(1, 7)}
     bus.done = bus.furthest = bus.delivered = 9

@@ -6,6 +6,7 @@ A service gets its connection from `runtime.lifecycle.service`; commands and tes
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
@@ -50,22 +51,25 @@ class ConnectionHooks:
     on_disconnect: list[Hook] = field(default_factory=list[Hook])
     on_reconnect: list[Hook] = field(default_factory=list[Hook])
     on_error: list[ErrorHook] = field(default_factory=list[ErrorHook])
+    _met: set[str] = field(default_factory=set[str])
+    """Refusals since the connection was lost: every try meets the same one, five times a second."""
 
     async def disconnected(self) -> None:
         log.warning("nats.disconnected")
         await _call(self.on_disconnect)
 
     async def reconnected(self) -> None:
+        self._met.clear()
         log.info("nats.reconnected")
         await _call(self.on_reconnect)
 
     async def failed(self, error: Exception) -> None:
         # Must not raise: nats-py calls this from its read loop, which would end.
         text = masked_text(str(error))
-        if isinstance(error, OSError):
-            log.debug("nats.error", error=text)
-        else:
-            log.warning("nats.error", error=text, kind=type(error).__name__)
+        level = logging.DEBUG if isinstance(error, OSError) or text in self._met else logging.WARNING
+        log.log(level, "nats.error", error=text, kind=type(error).__name__)
+        if "authorization" in text.lower():
+            self._met.add(text)
         for hook in self.on_error:
             try:
                 await hook(error)

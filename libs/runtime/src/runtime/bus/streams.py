@@ -82,9 +82,11 @@ async def leave_out(client: Client, name: str, up_to: int, keep: Callable[[int],
         return await granted(inbox, StreamInfo, f"STREAM.{method}.{name}", body, deadline=5.0)
 
     info = await told("INFO")
-    if info["state"]["last_seq"] >= up_to:
-        return  # whoever thought so had looked a moment ago
-    lost = f"{info['state']['last_seq'] + 1}-{up_to} on {datetime.now(UTC):%Y-%m-%d %H:%M}"
+    first, last = info["state"]["first_seq"], info["state"]["last_seq"]
+    if first > up_to:
+        return  # another replica has done it
+    which = f"{last + 1}-{up_to}" if last < up_to else f"messages up to {up_to}"
+    lost = f"{which} on {datetime.now(UTC):%Y-%m-%d %H:%M}"
     # The mark first: it is told though this ends here, and what is purged already is not behind anybody any more.
     config = {**info["config"], "metadata": {**metadata_of(info), LOST_END: lost}, "max_msgs": -1}
     try:

@@ -29,6 +29,7 @@ from runtime.bus.replies import ReplyInbox
 from runtime.errors import NotReadyError
 from runtime.http.web_server import QuietServer
 from runtime.liveness import Liveness
+from runtime.observability.logging import masked_text
 from runtime.observability.metrics import CHECK_HOLDS, LOOP_LAG, NATS_CONNECTED
 
 log = structlog.get_logger(__name__)
@@ -221,7 +222,8 @@ def bus_check(client: Client) -> Check:
     async def check() -> None:
         NATS_CONNECTED.set(0)
         if not client.is_connected:
-            raise NotReadyError("disconnected")
+            why = masked_text(str(client.last_error)) if client.last_error else ""
+            raise NotReadyError(f"disconnected: {why}" if why else "disconnected")
         try:
             with await inbox.expect() as pending:
                 await client.publish(pending.reply_to, b"")

@@ -11,10 +11,15 @@ from runtime.stores.s3_signature import S3Key
 
 
 def file_store(settings: FileSettings, clock: Clock) -> FileStore | None:
-    """None: there is none, and files are refused. Raises NotReadyError if its key is missing."""
+    """None: there is none, and files are refused. Raises NotReadyError if its key is missing, or the folder cannot be
+    made."""
     if settings.url is None:
         return None
     if not settings.url.startswith("s3://"):
+        try:
+            Path(settings.url).mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise NotReadyError(f"NEXUS_FILES_URL={settings.url} is no folder: {error.strerror}") from error
         return FolderStore(Path(settings.url))
     if settings.key is None or settings.secret is None:
         raise NotReadyError("NEXUS_FILES_URL names a bucket: set NEXUS_FILES_KEY and NEXUS_FILES_SECRET too")

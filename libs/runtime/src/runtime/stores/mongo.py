@@ -115,14 +115,14 @@ class Collection:
 
 
 def driver_says(error: PyMongoError) -> str:
-    """The driver's error in 300 characters: without documents, which the error of a bulk write contains, and without
-    the state of all servers. Behind it what to do about a certificate, if one was refused."""
+    """The driver's error in 300 characters: without documents, which the error of a bulk write contains, the state of
+    all servers, and the server's whole answer. Behind it what to do about a certificate, if one was refused."""
     if isinstance(error, BulkWriteError):
         refused: list[Document] = error.details.get("writeErrors") or [{}]
         return str(refused[0].get("errmsg", "a write was refused"))[:300]
     # The driver cancels what a server was asked that has stopped answering.
     said = str(error).replace("operation cancelled", "it has stopped answering")
-    said = masked_text(said).partition(", Timeout:")[0][:300]
+    said = masked_text(said).partition(", Timeout:")[0].partition(", full error:")[0][:300]
     advice = remedy("MongoDB", said)
     return f"{said}: {advice}" if advice else said
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from contracts.json_values import JsonObject
@@ -28,6 +30,14 @@ MOST = 720
 """Bars that one question brings (Kraken's limit)."""
 REQUEST_MS = 3000
 """A request's limit: below that of any tool."""
+
+
+def is_known(name: str) -> bool:
+    """Whether ccxt has this exchange; looks for its file, because an import takes seconds."""
+    library = find_spec("ccxt")
+    if library is None or library.origin is None:
+        return False
+    return Path(library.origin).with_name("async_support").joinpath(f"{name}.py").is_file()
 
 
 class CryptoExchange:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import structlog
 
-from memory.application.positions import BATCH, Consumers, ProjectionSource
+from memory.application.projection_sources import BATCH, Consumers, ProjectionSource
 
 _log = structlog.get_logger(__name__)
 

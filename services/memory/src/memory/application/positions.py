@@ -7,24 +7,24 @@ comes back, and the store is brought up to date from the log. What the log no lo
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
-from functools import partial
+from dataclasses import asdict
+from datetime import datetime
 from typing import Protocol
 
 import structlog
 
 from contracts.errors import NexusError
-from contracts.streams import CHAT
+from memory.application.lost_ends import LostEnds
+from memory.application.projection_sources import BATCH, Consumers, ProjectionSource
+from memory.domain.facts import LogFact
 from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.progress import ConsumerProgress, Missed
 from memory.errors import StoreUnavailableError
 from memory.metrics import RECOVERED, STORE_MISSES
 from runtime.bus.direct import StoredFact
 
-BATCH = 256
 READS = 4
 """How often the last facts are read while they do not reach the consumer's position: none of them may belong to this
 source."""
@@ -37,30 +37,6 @@ SETTLES_WITHIN = 2.0
 """Seconds; stopping does not wait for a store that hangs."""
 
 _log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ProjectionSource:
-    """A durable consumer that fills the store.
-
-    `again` processes facts again, in order, which changes nothing if they were processed before. `kept`: facts older
-    than this are useless to the store (None: none are). `holds`: whether the store has all of these facts; only the
-    source that brings it everything of its stream can tell, and the stream may drop facts only for such a store.
-    `kept_as`: the durable's name in the store, if several sources share one.
-    """
-
-    stream: str
-    durable: str
-    subject: str
-    again: Callable[[Sequence[StoredFact]], Awaitable[None]]
-    kept: timedelta | None = None
-    holds: Callable[[Sequence[StoredFact]], Awaitable[bool]] | None = None
-    kept_as: str = ""
-
-    @property
-    def name(self) -> str:
-        """The source's name in the store."""
-        return f"{self.stream}/{self.kept_as or self.durable}"
 
 
 class PositionStore(Protocol):
@@ -85,33 +61,6 @@ class PositionStore(Protocol):
 
     async def miss(self, gap: Missed) -> None:
         """Records what is missing; repeating it changes nothing."""
-        ...
-
-
-class Consumers(Protocol):
-    """The consumers on the bus, and their streams."""
-
-    async def progress(self, stream: str, durable: str, since: float) -> ConsumerProgress | None:
-        """None: there is no such consumer (yet); raises NexusError. An answer requested at `since` or later, by
-        time.monotonic(), serves all consumers of a stream: a store's position read since then must not be compared
-        with an older answer."""
-        ...
-
-    async def read(self, stream: str, subject: str, after: int, size: int) -> tuple[list[StoredFact], bool]:
-        """Facts after a sequence, in order, and whether there are more; raises NexusError."""
-        ...
-
-    async def leave_out(self, stream: str, up_to: int, keep: Callable[[int], Awaitable[object]]) -> None:
-        """Continues the stream after a sequence and drops everything before it, once `keep` has stored what it holds
-        up to the given sequence; raises NexusError."""
-        ...
-
-    async def delete(self, stream: str, durable: str) -> None:
-        """Deletes a consumer, if it exists; raises NexusError."""
-        ...
-
-    async def since(self, stream: str, subject: str, at: datetime) -> int:
-        """The sequence of the first fact stored at `at` or later; 0: there is none."""
         ...
 
 
@@ -149,6 +98,8 @@ class Positions:
         self._every = every
         self._asked = float("-inf")
         self._taken = 0
+        self._ends = LostEnds(store, consumers)
+        self._bus_returns = self._compared_returns = 0
         self._known: dict[str, LogPosition] = {}
         self._sure: dict[str, LogPosition] = {}
         """The position when the store was last known to be alive without a break."""
@@ -173,9 +124,15 @@ class Positions:
             if source.name in self.behind:
                 await self._bring_up(source)
 
-    def taken(self, facts: int) -> None:
-        """This many more facts have been processed."""
-        self._taken += facts
+    def taken(self, facts: Sequence[LogFact]) -> None:
+        """These facts of the log have been processed."""
+        self._taken += len(facts)
+        self._ends.taken(facts)
+
+    async def bus_is_back(self) -> None:
+        """A server that was away may have lost the end of its log: look now."""
+        self._bus_returns += 1
+        self.hurry()
 
     async def settle(self) -> None:
         """The last look, when all work has ended, so that the next start need not process facts again."""
@@ -210,8 +167,8 @@ class Positions:
         else:
             self._sure |= self._known
         kept = await self._positions.load()
-        asked = time.monotonic()
-        due = self._taken >= MANY or asked - self._asked >= self._every
+        asked, returns, furthest = time.monotonic(), self._bus_returns, self._ends.furthest
+        due = self._taken >= MANY or asked - self._asked >= self._every or returns > self._compared_returns
         for source in self._sources:
             here = kept.get(source.name)
             if here is None and self._empty and await self._positions.move(source.name, None, BEGINNING):
@@ -221,10 +178,10 @@ class Positions:
             if idle and not doubted:
                 continue
             progress = await self._consumers.progress(source.stream, source.durable, asked)
-            if progress is not None:
+            if progress is not None and not await self._ends.found(source, here, furthest, progress):
                 await self._compare(source, here, progress, doubted=doubted)
         if due:
-            self._asked, self._taken = asked, 0
+            self._asked, self._taken, self._compared_returns = asked, 0, returns
         if due or doubted or self._told_missing:
             self._told_missing = False
             self._gaps = await self._positions.missed()
@@ -243,20 +200,6 @@ class Positions:
         self, source: ProjectionSource, here: LogPosition | None, progress: ConsumerProgress, *, doubted: bool
     ) -> None:
         name, known = source.name, self._known.get(source.name)
-        lost = here is not None and here.era == progress.done.era and progress.last < here.seq
-        if here is not None and lost and source.stream == CHAT.name:
-            # A file of it was damaged or cut, and its server gives the lost sequences out again: what comes there would
-            # be taken for what the store has already.
-            if source.holds is not None:
-                _log.error(
-                    "the log has lost its end; the store has it",
-                    stream=source.stream,
-                    first=progress.last + 1,
-                    last=here.seq,
-                )
-                keep = partial(self._keep, source, source.holds, progress.first)
-                await self._consumers.leave_out(source.stream, here.seq, keep)
-            return
         if here is None and not self._empty and name not in self._sure:
             await self._move(name, None, progress.done)
             return
@@ -287,26 +230,6 @@ class Positions:
         if sure < at and not await self._move(name, here, sure):
             raise StoreUnavailableError(f"the position of {name} was changed meanwhile: it is compared again")
         return min(sure, at)
-
-    async def _keep(
-        self, source: ProjectionSource, holds: Callable[[Sequence[StoredFact]], Awaitable[bool]], first: int, last: int
-    ) -> None:
-        """Processes what was added to a log after it had lost its end: its sequences continue after everything that
-        the store has."""
-        after = last
-        while after >= first:
-            after = max(after - BATCH, first - 1)
-            facts, _ = await self._consumers.read(source.stream, source.subject, after, BATCH)
-            if facts and await holds(facts):
-                break
-        taken = 0
-        while after < last:
-            facts, more = await self._consumers.read(source.stream, source.subject, after, BATCH)
-            if facts:
-                await source.again(facts)
-                taken += len(facts)
-            after = facts[-1].seq if facts and more else last
-        _log.warning("the end of the log is taken in", store=self._store, source=source.name, facts=taken)
 
     async def _bring_up(self, source: ProjectionSource) -> None:
         progress = await self._consumers.progress(source.stream, source.durable, time.monotonic())
@@ -364,32 +287,3 @@ class Positions:
         _log.error("the store misses what the log holds no more", store=self._store, **asdict(gap))
         await self._positions.miss(gap)
         self._told_missing = True
-
-
-async def process_all(facts: Sequence[StoredFact], take: Callable[[Sequence[StoredFact]], Awaitable[object]]) -> None:
-    """Processes facts together, and one by one if that fails, so that a bad one does not hold up the others.
-
-    Raises:
-        NexusError: a retry may succeed.
-    """
-    try:
-        await take(facts)
-    except Exception as error:
-        if isinstance(error, NexusError) and error.retryable:
-            raise
-        await process_each(facts, lambda fact: take([fact]))
-
-
-async def process_each(facts: Sequence[StoredFact], take: Callable[[StoredFact], Awaitable[object]]) -> None:
-    """Processes facts one by one; one that can never be processed is already a dead letter.
-
-    Raises:
-        NexusError: a retry may succeed.
-    """
-    for fact in facts:
-        try:
-            await take(fact)
-        except Exception as error:
-            if isinstance(error, NexusError) and error.retryable:
-                raise
-            _log.warning("a fact is left out once more", subject=fact.subject, seq=fact.seq, error=repr(error)[:200])

@@ -27,8 +27,9 @@ from memory.application.desk import Desk
 from memory.application.former_consumers import FormerConsumers
 from memory.application.learner import Learner
 from memory.application.lessons import Lessons
-from memory.application.positions import Positions, ProjectionSource, process_all, process_each
+from memory.application.positions import Positions
 from memory.application.projection import Projection
+from memory.application.projection_sources import ProjectionSource, process_all, process_each
 from memory.application.sweeps import PeriodicSweep
 from memory.application.usage import Usages
 from memory.deps import Deps
