@@ -213,7 +213,8 @@ def _stated(written: str, known: Known) -> Iterator[_Statement]:
         )
     if not found and not preferred:
         said = claims(sentence)
-        lasting = "user_notes" if _says_something_lasting(sentence) and not ends_only(said) else None
+        lasts = _says_something_lasting(sentence) and not ends_only(said) and not known(sentence)
+        lasting = "user_notes" if lasts else None
         attribute = "preferences" if _is_about_answers(said) else lasting
         yield _Statement(" ".join(sentence.split()).rstrip(" .!"), attribute, said)
 
