@@ -114,7 +114,9 @@ async def test_in_a_chat_only_what_the_user_wrote_is_remembered_and_only_at_thei
         assert (await memory(one)).user_notes == []
 
 
-async def test_where_no_conversation_keeps_the_users_words_those_count_that_come_with_the_call(servers: Servers) -> None:
+async def test_where_no_conversation_keeps_the_users_words_those_count_that_come_with_the_call(
+    servers: Servers,
+) -> None:
     async with replica(servers) as one:
 
         async def told(tool: Tool, number: int, said: list[str], **arguments: Any) -> None:

@@ -235,6 +235,7 @@ def test_two_things_that_are_both_true_both_stay(first: str, second: str) -> Non
         ("No fumo", "He vuelto a fumar", ["He vuelto a fumar"]),
         ("My broker's Fidelity", "My broker's Schwab", ["My broker's Schwab"]),
         ("I like short answers", "I'd rather have longer ones now", ["I'd rather have longer ones now"]),
+        ("prefiero tablas", "nada de tablas, prefiero texto", ["nada de tablas, prefiero texto"]),
         ("My rent is 900", "My rent went up to 1000", ["My rent went up to 1000"]),
         ("Mi alquiler es de 900", "Mi alquiler subió a 1000", ["Mi alquiler subió a 1000"]),
         ("I drive a Civic", "I sold the Civic and drive a Rivian now", ["I sold the Civic and drive a Rivian now"]),

@@ -35,7 +35,9 @@ UNBOUNDED = 10**9
 MANY = 30_000
 """Characters that were never counted, from which counting moves to a thread."""
 NO_WISHES = Wishes()
-_MY_NAME = re.compile(r"\b(?:what|how|who|cual|como|quien)s?\b.{0,20}\b(?:my name|mi nombre|i called|am i$|me llamo|soy$)")
+_MY_NAME = re.compile(
+    r"\b(?:what|how|who|cual|como|quien)s?\b.{0,20}\b(?:my name|mi nombre|i called|am i$|me llamo|soy$)"
+)
 
 
 @dataclass(frozen=True)

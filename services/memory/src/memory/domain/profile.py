@@ -101,11 +101,13 @@ _FIXED = tuple(
 )
 _A_NAME = r"([A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}(?:\s+(?:(?:de|del|la|las|los|van|von)\s+)*[A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}){0,3})"
 _NAME = re.compile(
-    rf"\b(?i:my name(?:'s| is)|call(?:ing)? me|me llamo|mi nombre es|ll[aá]mame|llames|(?:everyone|everybody|people|friends) "
+    rf"\b(?i:my name(?:'s| is)|call(?:ing)? me|me llamo|mi nombre es|ll[aá]mame|llames|(?:everyone|everybody|people|"
+    rf"friends) "
     rf"calls? me|i go by|i'm going by|todos me llaman)\s+{_A_NAME}"
 )
 _NO_NAME = (
-    r"(?!(?:back|later|tomorrow|tonight|now|today|soon|again|anytime|whenever|when|if|at|on|in|by|not|so|too|also|the|an?|"
+    r"(?!(?:back|later|tomorrow|tonight|now|today|soon|again|anytime|whenever|when|if|at|on|in|by|not|so|too|also|"
+    r"the|an?|"
     r"it|that|this|your|sir|madam|whatever|anything|something|names?|maybe|please|crazy|lazy|silly|picky|greedy|dumb|"
     r"weird|strange|stupid|naive|old|mad|nuts|bad|good|right|wrong|spelled|misspelled|manana|mañana|luego|ahora|hoy|ya|"
     r"cuando|si|no|por|as[ií]|igual|como|tarde|pronto|loc[oa]|raro|rara|tonto|tonta|antes|despu[eé]s|solo|al|el|la|lo|"

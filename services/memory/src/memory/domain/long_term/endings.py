@@ -151,6 +151,9 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (rf"\bya no {_WHAT}", frozenset(), False),
     (rf"\b(?:dejo|dejamos|abandono|abandonamos) {_ALL_MY}{_WHAT}", frozenset(), False),
     (r"\bno more (?!than\b)(?P<what>[^.,;:!?\n]{1,40}?)(?= for (?:me|us)\b|[.,;:!?\n]|$)", frozenset(), False),
+    (r"(?:^|[,;:.!] )(?:(?:y|pero|ya|mejor|pues) )*(?:nada de|basta de|no mas) (?!que\b|nada\b|es[oae]s?\b|"
+    r"est[oae]s?\b|lo\b)"
+     r"(?P<what>[^.,;:!?\n]{1,40})", frozenset(), False),
     (rf"(?:^|[,;:.] |\bnow )(?P<what>\w+ing [^.,;:!?\n]{{1,40}}?) (?:{_GONE})\b", frozenset(), True),
     (r"\blo de (?P<what>[^.,;:!?\n]{1,50}?) (?:va a ser que no|ya no\b|ni hablar|"
      r"queda descartado|lo descarto|se acabo)",
