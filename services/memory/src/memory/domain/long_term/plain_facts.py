@@ -45,7 +45,7 @@ _ADVERB = (
 )
 _START = (
     rf"(?:{_EN}\b|{_MINE} \w|(?:{_ADVERB} )*(?:(?:me|nos|se) )?(?:{_VERBS})\b|(?:{_ADVERB} )*(?:{_REFLEXIVE})\b|"
-    r"(?:now|currently|nowadays|lately|recently|sometimes|usually|never|always|also) (?:i|we|my)\b|"
+    r"(?:now|currently|nowadays|lately|recently|(?:these|most) days|sometimes|usually|never|always|also) (?:i|we|my)\b|"
     r"(?:ahora|actualmente|tambien|ademas) mis? )"
 )
 _WHEN = (
