@@ -26,6 +26,8 @@ def facts_after(text: str) -> list[str]:
         "ahora mismo estoy en el trabajo", "estoy hasta arriba de trabajo hoy", "tengo un resfriado terrible",
         # Told with laughter.
         "lol i'm basically warren buffett", "jaja soy el lobo de wall street", "me encantaría jubilarme mañana jaja",
+        # Of the chat itself.
+        "we talked about your fees earlier", "I told you about this", "ya hablamos de las comisiones antes",
         # A question without its mark, and what says nothing by itself.
         "sabes si me gustan los dividendos", "do you know if I like dividends", "I changed my mind", "cambié de idea",
     ],
@@ -39,7 +41,8 @@ def test_what_is_so_only_for_the_moment_is_not_kept(text: str) -> None:
     [
         "I'm at Google now", "I'm retired now", "I'm currently unemployed", "I'm on a fixed income", "I'm in debt",
         "I'm nervous about leverage", "I'm busy on Mondays", "I'm at home with the kids most days", "I'm in the army",
-        "I'm on a diet since January", "haha I'm a nurse", "I have chronic back pain", "ahora estoy jubilado",
+        "I'm on a diet since January", "haha I'm a nurse", "hablamos español en casa",
+        "I have chronic back pain", "ahora estoy jubilado",
         "siempre tengo frío", "estoy en el paro", "tengo fiebre del heno", "estoy en casa con los niños cada mañana",
         "hoy cumplo 40 años", "me quedé sin trabajo en septiembre", "me quedé viudo el año pasado",
         "please keep answers under five lines", "keep your replies to two sentences", "por favor respóndeme corto",

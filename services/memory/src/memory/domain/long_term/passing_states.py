@@ -63,6 +63,13 @@ _JUST_DONE = (
     r"(?:yo )?(?:acabo|acabamos) de (?:despert|levant|lleg|com|cen|desayun|almorz|volv|sal|duch)[aei]r\w*|"
     r"(?:ya |ahora )*(?:me|nos) (?:voy|vamos)(?: yendo| ya| a (?:dormir|comer|cenar|duchar\w*|la cama|trabajar))?\W*$"
 )
+_ABOUT_THE_CHAT = (
+    r"(?:as )?(?:i|we|you) (?:have |had |already |just )*(?:(?:talked|spoke|spoken|chatted|discussed|"
+    r"went) (?:to each other )?"
+    r"(?:about|over|through|of)\b|(?:told you|mentioned|asked you) (?:about|this|it|so|already|before)\b)|"
+    r"(?:como |ya )*(?:(?:te|os|le) (?:dije|conte|comente|pregunte|he (?:dicho|contado|preguntado))(?! que\b)|"
+    r"hablamos (?:de|del|sobre))\b"
+)
 _TODAY = r"(?:right now|at the moment|today|tonight|this (?:morning|afternoon|evening)|hoy|ahora mismo|ahorita)"
 _CHANGES_RARELY = (
     r"living|working|studying|renting|saving|trading|investing|based|employed|unemployed|self|retired|single|married|"
@@ -77,7 +84,7 @@ _ONLY_TODAY = (
     rf"(?:(?!\d)[\w']+ ){{1,5}}{_TODAY}\W*$"
 )
 _STATE = re.compile(
-    rf"{_JUST_DONE}|{_ONLY_TODAY}|"
+    rf"{_JUST_DONE}|{_ONLY_TODAY}|{_ABOUT_THE_CHAT}|"
     rf"(?:{_WHEN},? )?(?:{_AM}(?:{_FELT}){_END}|{_AM}{_PLACE}{_END}|{_AM}{_DOING}|"
     rf"(?:i|we) {_VERY}(?:have got|have|got) (?:a |an |the )?(?:bad |terrible |splitting )?(?:headache|hangover|cold|"
     rf"fever|flu|stomach ?ache|toothache|sore throat){_END}|(?:my|our) (?:head|stomach|back|feet|foot|eyes?|tooth|"
