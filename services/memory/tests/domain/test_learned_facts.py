@@ -129,6 +129,12 @@ def test_plain_facts_are_kept_in_the_users_words_and_what_passes_or_is_quoted_is
     assert current(after([said])) == kept
 
 
+def test_what_is_said_beside_a_fact_is_no_part_of_it_and_no_second_fact() -> None:
+    for text in ("I own a kayak by the way", "I own a kayak, just so you know"):
+        assert current(learned(remembering(Remembered(), "I own a kayak", DAY), lesson(1, text))) == ["I own a kayak"]
+    assert current(after(["tengo un kayak, por cierto"])) == ["tengo un kayak"]
+
+
 @pytest.mark.parametrize(
     ("said", "left", "ended"),
     [

@@ -71,7 +71,11 @@ _TOGETHER = re.compile(r"(?:^|(?<=[,;:.!(] )|(?<=[ ]that )|(?<=[ ]que ))(?:my |m
 _OF_WHAT_WAS_NAMED = re.compile(r"l[aeo]s? ")
 """Begins a clause that leans on the one before it: "mi bróker es GBM y le meto 2 mil al mes"."""
 _FOR_WHAT = re.compile(rf"^for [^,.;:!?]{{1,40}}?,? (?={_START})")
-_TAIL = re.compile(r"(?<![\s,;:])[\s,;:]*+(?:\b(?:and|but|because|y|pero|porque|so)\b[\s,;:]*+)?$", re.I)
+_TAIL = re.compile(
+    r"(?<![\s,;:])[\s,;:]*+(?:\b(?:and|but|because|y|pero|porque|so|by the way|btw|fyi|(?:just )?so you know|fwiw|"
+    r"por cierto|para que (?:lo )?sepas)\b[\s,;:.!]*+)?$",
+    re.I,
+)
 _FILLER = (
     r"(?:(?:also|really|just|still|actually|only|already|now|currently|yo|ya|solo|tambien|no|me|te|lo|la|le|nos) ){0,8}"
 )
