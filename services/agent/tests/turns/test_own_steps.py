@@ -9,7 +9,6 @@ from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.dying import Death
 from agent.testing.stage import Stage, agent, stage
-from contracts.context_rpc import ContextUser, FullContext
 from contracts.events.chat import ActionState
 from contracts.memory_rpc import LongTermMemory, Superseded
 from runtime.testing.servers import NatsServer, eventually
@@ -216,15 +215,6 @@ async def test_a_killed_agents_yes_is_one_yes(nats_server: NatsServer, at: int, 
         _, answer = await scene.answers("c1")
         assert answer["text"].startswith("Confirmed")
         assert scene.copilot.decided == [("o1", "confirm")]
-
-
-async def test_without_a_model_one_is_told_ones_name_however_it_is_asked(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, agent(nats_server.url):
-        scene.executor.offer("search_memory", {"passages": []})
-        scene.copilot.context = FullContext(user=ContextUser(id="ana", name="Dave", plan="pro"), missing=[])
-        for asked in ("whats my name", "what is my name?"):
-            assert "You told me “my name is Dave”." in (await say(scene, asked))["text"]
-        assert "Me contaste «me llamo Dave»." in (await say(scene, "¿cuál es mi nombre?", locale="es"))["text"]
 
 
 async def test_what_is_remembered_is_shown_corrected_and_forgotten_in_the_chat(nats_server: NatsServer) -> None:
