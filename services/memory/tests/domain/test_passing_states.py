@@ -26,6 +26,7 @@ def facts_after(text: str) -> list[str]:
         "ahora mismo estoy en el trabajo", "estoy hasta arriba de trabajo hoy", "tengo un resfriado terrible",
         # Told with laughter.
         "lol i'm basically warren buffett", "jaja soy el lobo de wall street", "me encantaría jubilarme mañana jaja",
+        "ando en el coche", "I'm at my desk now", "hoy cuido a mi sobrino", "hoy no puedo",
         # Of the chat itself.
         "we talked about your fees earlier", "I told you about this", "ya hablamos de las comisiones antes",
         # A question without its mark, and what says nothing by itself.
@@ -44,7 +45,8 @@ def test_what_is_so_only_for_the_moment_is_not_kept(text: str) -> None:
         "I'm on a diet since January", "haha I'm a nurse", "hablamos español en casa",
         "I have chronic back pain", "ahora estoy jubilado",
         "siempre tengo frío", "estoy en el paro", "tengo fiebre del heno", "estoy en casa con los niños cada mañana",
-        "hoy cumplo 40 años", "me quedé sin trabajo en septiembre", "me quedé viudo el año pasado",
+        "hoy cumplo 40 años", "I only check prices on Sundays",
+        "me quedé sin trabajo en septiembre", "me quedé viudo el año pasado",
         "please keep answers under five lines", "keep your replies to two sentences", "por favor respóndeme corto",
         "quiero respuestas de menos de 50 palabras",
     ],

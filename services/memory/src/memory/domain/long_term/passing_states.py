@@ -16,7 +16,7 @@ _VERY = (
     r"getting|un (?:poco|poquito)|muy|bastante|super|tan|re|todavia|ya|aun) )*"
 )
 _AM = rf"(?:i|we) (?:(?:am|are|was|were)|feel|have been feeling) {_VERY}"
-_ESTOY = rf"(?:yo )?(?:ya |hoy |ahora(?: mismo)? |todavia )*(?:estoy|estamos|me siento) {_VERY}"
+_ESTOY = rf"(?:yo )?(?:ya |hoy |ahora(?: mismo)? |todavia )*(?:estoy|estamos|ando|andamos|me siento) {_VERY}"
 _FELT = (
     r"hungry|thirsty|starving|famished|tired|exhausted|knackered|sleepy|freezing|cold|hot|sick|unwell|poorly|dizzy|"
     r"nervous|anxious|stressed(?: out)?|bored|drunk|tipsy|hung ?over|upset|angry|furious|mad|sad|down|happy|excited|"
@@ -34,13 +34,15 @@ _PLACE = (
     r"train|metro|subway|tube|tram|plane|phone|road|way|motorway|toilet|loo|couch|sofa|beach|break|call|car|taxi|cab|"
     r"uber|shower|bath|bathroom|elevator|lift|(?:queue|line|meeting|class)(?: (?:for|with|at) (?:\w+ )?\w+)?|traffic|"
     r"waiting room|kitchen|bed|pub|bar|cinema|park|"
-    r"street|stairs|dentist(?:'s)?|doctor(?:'s)?|hospital|gym|airport|station|office|work|home|school|lunch|dinner|"
+    r"street|stairs|dentist(?:'s)?|doctor(?:'s)?|hospital|gym|airport|station|office|desk|work|home|school|lunch|"
+    r"dinner|"
     r"breakfast|supermarket|shops?|hairdresser(?:'s)?|barber(?:'s)?|bank|party|wedding|hotel|game|match)"
 )
 _LUGAR = (
     r"(?:en|por|de camino al?|llegando al?|saliendo de(?:l| la)?|entrando al?|volviendo al?|yendo al?) (?:(?:el|la|un|"
     r"una|mi) )?(?:metro|bus|autobus|colectivo|camion|tren|taxi|uber|coche|auto|carro|avion|aeropuerto|gimnasio|gym|"
-    r"oficina|trabajo|(?:reunion|junta|clase|cola|fila)(?: (?:del?|con) (?:\w+ )?\w+)?|cama|ducha|bano|medico|medica|"
+    r"oficina|escritorio|trabajo|(?:reunion|junta|clase|cola|fila)(?: (?:del?|con) (?:\w+ )?\w+)?|cama|ducha|bano|"
+    r"medico|medica|"
     r"dentista|casa|super|supermercado|"
     r"banco|playa|calle|trafico|atasco|cine|bar|parque|peluqueria|estacion|hospital|hotel|boda|fiesta|cocina|sofa)"
 )
@@ -79,6 +81,7 @@ _CHANGES_RARELY = (
     r"endeudad\w+|de baja|as of|from|since|desde|a partir"
 )
 _ONLY_TODAY = (
+    r"hoy (?:no )?(?!cumplo|empiezo|comienzo|dejo|firmo|estreno)[a-z]{2,}o\b(?! \w+[ai]do\b)|"
     rf"(?:(?:i|we) (?:am|are|feel)|(?:hoy |ahora )?(?:yo )?(?:estoy|estamos|ando|"
     rf"andamos)) (?!.*\b(?:{_CHANGES_RARELY})\b)"
     rf"(?:(?!\d)[\w']+ ){{1,5}}{_TODAY}\W*$"

@@ -92,7 +92,9 @@ _PLAN = re.compile(r"\b(?:pienso|tengo (?:pensado|previsto)) \w+[aei]r(?:me|lo|l
 _HABIT = re.compile(
     r"\b(?:daily|weekly|monthly|(?:every|each) (?:day|week|month|year|morning|evening|night|weekend)|(?:once|twice|"
     r"\w+ times) (?:a|an|per) (?:day|week|month|quarter|year)|cada (?:dia|semana|mes|ano|trimestre|manana|noche)|"
-    r"todos los dias|todas las semanas|a diario|(?:una vez|\w+ veces) (?:al|por|a la) (?:dia|semana|mes|ano))\b"
+    r"on (?:(?:mon|tues|wednes|thurs|fri|satur|sun|week)days|weekends)|los (?:lunes|martes|miercoles|jueves|viernes|"
+    r"sabados|domingos|fines de semana)|todos los dias|todas las semanas|a diario|(?:una vez|\w+ veces) (?:al|por|"
+    r"a la) (?:dia|semana|mes|ano))\b"
 )
 _ATTITUDE = re.compile(
     r"(?:yo )?(?:(?:no|ya no) quiero (?:(?:saber )?nada (?:de|con)|(?:invertir|meter (?:dinero|nada)) en) "
