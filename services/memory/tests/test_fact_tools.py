@@ -114,6 +114,29 @@ async def test_in_a_chat_only_what_the_user_wrote_is_remembered_and_only_at_thei
         assert (await memory(one)).user_notes == []
 
 
+async def test_where_no_conversation_keeps_the_users_words_those_count_that_come_with_the_call(
+    servers: Servers,
+) -> None:
+    async with replica(servers) as one:
+
+        async def told(tool: Tool, number: int, said: list[str], **arguments: Any) -> None:
+            asked = request(arguments, call=f"c{number}")
+            caller = asked.caller.model_copy(update={"said": said})
+            await one.rpc.call(tool, asked.model_copy(update={"caller": caller}))
+
+        for number, said in enumerate((["Summarise this page"], ["Am I vegan?"], ["She says: I am vegan"], [])):
+            with pytest.raises(RpcError) as refused:
+                await told(REMEMBER, number, said, fact="I am vegan")
+            assert refused.value.reason == "not_said"
+        await told(REMEMBER, 10, ["I am vegan", "thanks"], fact="I am vegan")
+        assert (await memory(one)).user_notes == ["I am vegan"]
+        with pytest.raises(RpcError) as refused:
+            await told(FORGET, 11, ["Summarise this page"], what="vegan")
+        assert refused.value.reason == "not_asked"
+        await told(FORGET, 12, ["Forget that I am vegan"], what="vegan")
+        assert (await memory(one)).user_notes == []
+
+
 async def test_what_was_said_last_is_forgotten_at_scrap_that(servers: Servers) -> None:
     async with replica(servers) as one:
         writer = Writer(one.client)

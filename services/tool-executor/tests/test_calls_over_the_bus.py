@@ -271,6 +271,25 @@ async def test_output_that_does_not_fit_its_schema_is_tried_once_more_unless_it_
         assert counting.runs == tries
 
 
+async def test_memory_is_told_what_the_user_wrote_where_no_conversation_keeps_it(
+    nats_client: Client, valkey_server: ValkeyServer
+):
+    asked: list[ToolServiceRequest] = []
+
+    async def remember(request: ToolServiceRequest) -> ToolServiceData:
+        asked.append(request)
+        return ToolServiceData(
+            result={"facts": [], "ended": [], "undo": [], "source": "memory", "as_of": "2026-01-05T15:00:00Z"}
+        )
+
+    async with running_executor(nats_client, valkey_server.url):
+        await RpcServer(nats_client).serve(tool_service("remember", "memory"), remember)
+        asker = ToolRequester(nats_client)
+        told = await asker.call("remember", {"fact": "I am vegan"}, category="memory", said=["I am vegan", "thanks"])
+        assert told.result.success
+        assert asked[0].caller.said == ["I am vegan", "thanks"]
+
+
 async def test_a_price_comes_from_the_service_that_serves_it_and_its_spellings_share_it(
     nats_client: Client, valkey_server: ValkeyServer
 ):

@@ -44,7 +44,8 @@ class Category(StrEnum):
 
 class Caller(Wire):
     """The caller as verified by the executor: neither the model nor the arguments can name somebody else. `prompt`: the
-    first and last sequence of the messages that the prompt contains in full."""
+    first and last sequence of the messages that the prompt contains in full. `said`: what the user wrote, oldest first,
+    where no conversation keeps it."""
 
     company_id: CompanyId
     user_id: Id | None = None
@@ -53,6 +54,7 @@ class Caller(Wire):
     language: str = "es"
     conversation_id: Id | None = None
     prompt: tuple[int, int] | None = None
+    said: list[str] | None = None
 
 
 class ToolServiceRequest(Wire):

@@ -33,6 +33,7 @@ class Requester:
     """The author of the newest message. `principal`: compact JWS to pass on; None for an anonymous visitor. `language`:
     of the message; where it does not show, of the page, or of the principal. `prompt`: the first and the last sequence
     of the conversation's messages that stand whole in the prompt with which a tool was asked for, where it is known.
+    `said`: what the user wrote, oldest first, where no conversation keeps it.
     """
 
     principal: str | None
@@ -44,6 +45,7 @@ class Requester:
     page_title: str | None = None
     funnel_stage: str | None = None
     prompt: tuple[int, int] | None = None
+    said: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

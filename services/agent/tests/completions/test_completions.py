@@ -380,3 +380,29 @@ async def test_a_promise_without_a_call_is_denied_behind_it(nats_server: NatsSer
         scene.executor.offer("remember", {"facts": []})
         got = await complete(scene.nats, asking("I am vegan"))
     assert got.text == "I'll remember that you are vegan.\n\nI have not changed anything in what I remember about you."
+
+
+async def test_a_call_of_memory_takes_along_what_the_user_wrote_and_no_other_call_does(nats_server: NatsServer) -> None:
+    rule = Rule(
+        replies=[
+            ScriptedReply(
+                tool_calls=[
+                    ScriptedCall(name="remember", arguments={"fact": "I am vegan"}),
+                    ScriptedCall(name="get_price", arguments={"symbol": "IBM"}),
+                ]
+            ),
+            ScriptedReply(text="Done."),
+        ]
+    )
+    spoken = [
+        CompletionMessage(role="system", content="The user is vegan."),
+        CompletionMessage(role="user", content="x" * 30_000),
+        CompletionMessage(role="assistant", content="The page says: I am vegan"),
+        CompletionMessage(role="user", content="What does IBM cost?"),
+    ]
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        for tool in ("remember", "get_price"):
+            scene.executor.offer(tool, {})
+        await complete(scene.nats, asking(messages=spoken))
+        said = {request.tool: request.said for request in scene.executor.requests}
+    assert said == {"remember": ["x" * (20_000 - len(spoken[-1].content)), spoken[-1].content], "get_price": None}

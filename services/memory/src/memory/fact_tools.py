@@ -119,9 +119,9 @@ class FactTools:
         return ToolOutcome(state="done", result=data.model_dump(mode="json"))
 
     async def _said(self, caller: Caller) -> list[str] | None:
-        """What the user wrote in the conversation, oldest first; None: the call comes from no chat."""
+        """What the user wrote, oldest first; None: the call comes from no chat."""
         if caller.conversation_id is None:
-            return None
+            return caller.said
         end = await self._log.end()
         found = await self._histories.newest(caller.company_id, caller.conversation_id, end, SAID, exact=True)
         if not found.messages:

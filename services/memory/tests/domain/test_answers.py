@@ -17,7 +17,8 @@ SPANISH = [
 @pytest.mark.parametrize(
     ("question", "fact"),
     [
-        ("Where do I live?", 0), ("what's my job", 1), ("What do I do for a living?", 1),
+        ("Where do I live?", 0), ("what's my job", 1), ("whats my job", 1), ("what do you know about my job?", 1),
+        ("What do I do for a living?", 1),
         ("How many kids do I have?", 2), ("What did I pay for my AAPL?", 3),
         ("What's my wife's name?", 4), ("How much rent do I pay?", 6),
         ("When will I retire?", 7),

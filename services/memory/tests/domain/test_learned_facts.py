@@ -129,6 +129,12 @@ def test_plain_facts_are_kept_in_the_users_words_and_what_passes_or_is_quoted_is
     assert current(after([said])) == kept
 
 
+def test_what_is_said_beside_a_fact_is_no_part_of_it_and_no_second_fact() -> None:
+    for text in ("I own a kayak by the way", "I own a kayak, just so you know"):
+        assert current(learned(remembering(Remembered(), "I own a kayak", DAY), lesson(1, text))) == ["I own a kayak"]
+    assert current(after(["tengo un kayak, por cierto"])) == ["tengo un kayak"]
+
+
 @pytest.mark.parametrize(
     ("said", "left", "ended"),
     [
@@ -221,6 +227,9 @@ def test_a_fact_is_over_when_its_thing_is_named_and_said_to_be_over(first: str, 
         # A figure that comes again is one of something else.
         ("I have 3 kids", "I now have 3 meetings and 2 calls a day"),
         ("Tengo 2 hijos", "Ahora trabajo 2 días y descanso 5"),
+        ("I trade gold and silver", "I stopped trading gold"),
+        ("opero oro y plata", "ya no opero oro"),
+        ("I have a dog", "I no longer like the dog"),
     ],
 )
 def test_two_things_that_are_both_true_both_stay(first: str, second: str) -> None:
@@ -235,6 +244,10 @@ def test_two_things_that_are_both_true_both_stay(first: str, second: str) -> Non
         ("No fumo", "He vuelto a fumar", ["He vuelto a fumar"]),
         ("My broker's Fidelity", "My broker's Schwab", ["My broker's Schwab"]),
         ("I like short answers", "I'd rather have longer ones now", ["I'd rather have longer ones now"]),
+        ("I prefer dividend stocks", "dividends aren't my thing any more", None),
+        ("me gustan los dividendos", "los dividendos ya no me interesan", None),
+        ("I like gold", "gold no longer interests me", None),
+        ("prefiero tablas", "nada de tablas, prefiero texto", ["nada de tablas, prefiero texto"]),
         ("My rent is 900", "My rent went up to 1000", ["My rent went up to 1000"]),
         ("Mi alquiler es de 900", "Mi alquiler subió a 1000", ["Mi alquiler subió a 1000"]),
         ("I drive a Civic", "I sold the Civic and drive a Rivian now", ["I sold the Civic and drive a Rivian now"]),

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from contracts.memory_rpc import LongTermMemory, Superseded, fact_id
-from memory.domain.fact_changes import NotMeantError, forget
+from memory.domain.fact_changes import NotMeantError, forget, is_said
 from memory.domain.forgotten import is_forgotten
 from memory.domain.meant import facts_meant, meant
 from memory.domain.remembered import Remembered, corrected
@@ -148,3 +148,25 @@ def test_that_means_what_was_said_before_it() -> None:
 
 def test_a_place_that_no_fact_names_is_asked_about_whatever_else_its_name_means() -> None:
     assert facts_meant(["I live in York"], "I live on Mars") == ((), ("I live in York",))
+
+
+@pytest.mark.parametrize(
+    ("fact", "written", "said"),
+    [
+        ("I drive", "I live in Oslo, Norway and don't drive", False),
+        ("I don't drive", "I live in Oslo, Norway and don't drive", True),
+        ("I live in Oslo, Norway", "I live in Oslo, Norway and don't drive", True),
+        ("I like coffee", "I like tea, not coffee", False),
+        ("I like tea", "I like tea, not coffee", True),
+        ("fuma", "ya no fumo", False),
+        ("no le gustan las criptomonedas", "no me gustan las criptomonedas", True),
+        ("le gustan las criptomonedas", "no me gustan las criptomonedas", False),
+        ("I smoke", "my brother thinks I smoke", False),
+        ("I own a boat", "If I owned a boat I would sail", False),
+        ("my gym is Basecamp", "Remember my gym is Basecamp", True),
+    ],
+)
+def test_a_fact_is_said_where_its_words_stand_meant_and_neither_denied_nor_over(
+    fact: str, written: str, said: bool
+) -> None:
+    assert is_said(fact, [written]) is said

@@ -70,6 +70,23 @@ def test_name_language_and_time_zone_are_taken_when_they_are_given() -> None:
     assert after("Responde en inglés", "Answer in Spanish from now on").memory.language == "es"
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("call me dave", "Dave"), ("hey, call me sam please", "Sam"), ("my name's bob", "Bob"),
+        ("actually call me david from now on", "David"), ("llámame paco, por favor", "Paco"),
+        ("me llamo lucía", "Lucía"), ("puedes llamarme ana", "Ana"),
+        ("call me back", None), ("call me sceptical", None), ("don't call me dave", None),
+        ("my name is misspelled", None), ("should I call me dave?", None), ("llamame mañana", None),
+        ("my friend said call me dave", None), ("me llamo igual que mi padre", None),
+    ],
+)  # fmt: skip
+def test_a_name_in_small_letters_is_one_where_it_is_all_that_a_sentence_says(text: str, name: str | None) -> None:
+    memory = after(text).memory
+    assert memory.name == name
+    assert not (name and memory.user_notes)
+
+
 def test_what_is_said_later_takes_the_place_and_the_older_stays_with_its_dates() -> None:
     state = after("I'm a beginner", "Soy una inversora experimentada")
     assert state.memory.experience == "advanced"

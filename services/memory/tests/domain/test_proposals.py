@@ -91,6 +91,8 @@ def test_what_a_quote_proves_is_remembered_as_the_whole_clause_that_holds_it(
         ("I think AAPL will rise", add("I think AAPL will rise"), "not_said"),
         ("Entiendo, gracias", add("Entiendo, gracias"), "not_said"),
         ("The market is closed today", add("The market is closed today"), "not_said"),
+        ("I'm on the bus right now", add("I'm on the bus right now"), "no_kind"),
+        ("Tengo mucha hambre", add("Tengo mucha hambre"), "no_kind"),
         ("I like tea", end("I like milk", "I like tea"), "no_such_fact"),
     ],
 )

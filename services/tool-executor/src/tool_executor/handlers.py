@@ -140,6 +140,7 @@ class CallHandler:
             language=request.language or claims.language or "es",
             conversation=claims.conversation or request.conversation_id,
             prompt=request.prompt,
+            said=None if request.said is None else tuple(request.said),
         )
 
     def _seconds(self, request: ToolCallRequested, delivery: Delivery) -> float:

@@ -75,6 +75,10 @@ class ToolCallRequested(Wire):
         description="first and last sequence of the conversation's messages that stand whole in the prompt that asks: "
         "search_memory leaves them out",
     )
+    said: list[str] | None = Field(
+        default=None,
+        description="what the user wrote, oldest first, where no conversation keeps it: remember and forget go by it",
+    )
 
 
 class ToolCallCompleted(Wire):

@@ -4,7 +4,7 @@ silence."""
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
@@ -37,6 +37,10 @@ UNCONFIRMED = 1.0
 AGAIN_WITHIN, PAUSE = 2.0, 0.6
 """Seconds from the first request in which one that was UNAVAILABLE is sent again, and between two of them: a store that
 was slow for a moment should not cost the user an order. Nothing was recorded: the call's id is still free."""
+BY_WORDS = frozenset(("remember", "forget", "update_memory"))
+"""Tools that go by what the user wrote; nobody else is told it."""
+MOST_SAID = 20_000
+"""Characters of it that a call takes along, the newest."""
 Served = Callable[[str, Requester, str], Awaitable[bool]]
 """Whether any executor answers, asked about a tool for a company's requester: a busy one is waited for, one that stands
 still is not (decision 0172)."""
@@ -86,6 +90,7 @@ class ToolRequests:
                     attempt=attempt,
                     language=requester.language,
                     prompt=requester.prompt,
+                    said=_newest(requester.said) if call.tool in BY_WORDS and requester.said is not None else None,
                 )
                 answers.expect(request.reply_to or "")
                 result = await self._once(request, category, pending, min(patience, left))
@@ -142,3 +147,15 @@ class ToolRequests:
 
 def _unavailable(result: str) -> bool:
     return object_of(json.loads(result).get("error")).get("code") == ToolCode.UNAVAILABLE
+
+
+def _newest(said: Sequence[str]) -> list[str]:
+    """As much of what the user wrote as fits."""
+    kept: list[str] = []
+    left = MOST_SAID
+    for text in reversed(said):
+        if left <= 0:
+            break
+        kept.append(text[:left])
+        left -= len(text)
+    return kept[::-1]

@@ -35,7 +35,10 @@ UNBOUNDED = 10**9
 MANY = 30_000
 """Characters that were never counted, from which counting moves to a thread."""
 NO_WISHES = Wishes()
-_MY_NAME = re.compile(r"\b(?:what|how|who|cual|como|quien)\b.{0,20}\b(?:my name|i called|am i$|me llamo|soy$)")
+ASKS_NAME = re.compile(
+    r"\b(?:what|how|who|cual|como|quien)s?\b.{0,20}\b(?:my name|mi nombre|i called|am i$|me llamo|soy$)"
+)
+"""In a plain text without its marks: what is my name, ¿quién soy?"""
 
 
 @dataclass(frozen=True)
@@ -229,7 +232,7 @@ def _most_tool_tokens(tools: tuple[OfferedTool, ...]) -> int:
 def _answering(context: FullContext | None, question: str, language: Language) -> list[str]:
     """Returns what users have told about themselves that answers a question, in their own words."""
     name = context.user.name if context and context.user else None
-    if name and _MY_NAME.search(plain(question).strip(" ?!.")):
+    if name and ASKS_NAME.search(plain(question).strip(" ?!.")):
         return [TEXTS["told_memory.my_name"].said_in(language).format(name=name)]
     return list(context.memory.answering) if context and context.memory else []
 

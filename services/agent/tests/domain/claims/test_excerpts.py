@@ -3,6 +3,7 @@
 import pytest
 
 from agent.domain.claims.checker import ClaimChecker, checked
+from agent.domain.claims.excerpts import excerpts
 from agent.domain.claims.facts import Facts, facts_of_results
 from agent.testing.figures import output
 
@@ -51,3 +52,23 @@ def test_a_shortened_sentence_counts_as_dropped_and_as_kept() -> None:
 def test_the_next_sentence_goes_on_from_what_is_left() -> None:
     said = checked("IBM rose 2.7% over the last year, thanks to its cloud. Its volatility is 16.5%.", facts(), "1y")
     assert said.text == "IBM rose 2.7% over the last year. Its volatility is 16.5%."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "says_nothing"),
+    [
+        (
+            "You said that AAPL, which you bought at 150, is your largest position, and it fell.",
+            {"You said that AAPL.", "You said that AAPL, which you bought at 150."},
+        ),
+        ("AAPL, bought at 150, is up 20%, and you are happy.", {"AAPL.", "AAPL, bought at 150."}),
+        (
+            "Dijiste que AAPL, que compraste a 150, es tu mayor posición, aunque cayó.",
+            {"Dijiste que AAPL.", "Dijiste que AAPL, que compraste a 150."},
+        ),
+    ],
+)
+def test_no_excerpt_ends_before_the_verb_of_what_it_is_about(sentence: str, says_nothing: set[str]) -> None:
+    found = {text for text, _ in excerpts(sentence)}
+    assert found
+    assert not found & says_nothing

@@ -196,6 +196,12 @@ def test_a_number_means_a_fact_only_while_no_other_list_or_order_is_newer() -> N
     told = told_memory({"userNotes": ["I like tea", "I like jam"]}, "en")
     assert of_a_list("forget 2", ["Anything else?", told], "en") is not None
     assert of_a_list("delete 2", ["Your alerts:\n1. AAPL\n2. IBM", told], "en") is None
+    for number in ("forget 2", "olvida la 2", "correct 1: I like milk", "corrige la 2", "forget the last one"):
+        nothing = of_a_list(number, ["Anything else?"], "en")
+        assert nothing is not None
+        assert nothing.text.startswith("Nothing has changed: I do not know which list you mean.")
+    assert of_a_list("delete 2", [], "en") is None
+    assert of_a_list("forget 2", ["Your alerts:\n1. AAPL\n2. IBM"], "en") is None
     assert meant_answers(["c", "b", "a"], ["thanks", "buy 5 AAPL", "what do you know?"]) == ["c", "b"]
 
 
@@ -219,7 +225,7 @@ def test_one_of_a_list_is_corrected_by_its_place_its_thing_or_its_figure(said: s
 
 def test_who_does_not_say_how_a_fact_should_read_is_asked_and_all_of_a_list_goes_only_right_behind_it() -> None:
     told = told_memory({"userNotes": ["I have a dog", "I have a boat"]}, "en")
-    for text in ("the first one is wrong", "the first one is wrong, it's a poodle"):
+    for text in ("correct 1", "the first one is wrong", "the first one is wrong, it's a poodle"):
         asked = of_a_list(text, [told], "en")
         assert asked is not None
         assert asked.text == "How should it read in full? Say “correct 1: …”."

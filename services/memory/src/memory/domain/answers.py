@@ -42,6 +42,9 @@ _ASKED_FOR: tuple[tuple[re.Pattern[str], Callable[[str], object]], ...] = (
 _ASKING = re.compile(
     r"^\W*(?:(?:and|y|so|tell me|dime|in|at|on|for|a|de|en|con|para|desde|hasta|until|from) )*"
     r"(?:where|who|what|how|when|which|donde|quien|que|como|cuando|cual|cuant[oa]s?)\b(?: (?:day|time|dia|hora)\b)?"
+    r"(?: (?:do|did|have) you (?:know|remember|learned|noted) (?:about|of)\b| (?:sabes|recuerdas|te acuerdas|"
+    r"has apuntado) "
+    r"(?:del?|sobre|acerca de)\b)?"
 )
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _WHETHER = re.compile(r"^\W*(?:(?:do|did|am|have|was|had) i|no \w+[oei]|\w+[oei])\b[^?]*\?")

@@ -23,7 +23,7 @@ SHORTEST = 8
 LEFT_OVER = 2
 """Words that a statement may have beside those that are ended, and still be the statement that is meant."""
 _DENIED = re.compile(
-    r"\b(?:not|never|no|nunca|jamas|hate|hated|odio|detesto|aborrezco|dislike|can not stand)\b(?! (?:longer|"
+    r"\b(?:not|never|no|nunca|jamas|hates?|hated|odi[oa]|detest[oa]|aborrezco|dislikes?|can not stand)\b(?! (?:longer|"
     r"only|just|solo)\b)"
 )
 _NOT_HATED = re.compile(r"\b(?:not|never|no|nunca) (?:hate|hated|odio|detesto|aborrezco|dislike)\b")
@@ -195,6 +195,11 @@ def claims(text: str) -> Claims:
         verb=_verb(without_adverbs(said)),
         instead=bool(_INSTEAD.search(said)),
     )
+
+
+def denies(text: str) -> bool:
+    """Whether a text says that something is not so, or is over."""
+    return bool(_DENIED.search(plain(text)) or endings(text))
 
 
 def _verb(said: str) -> tuple[str, str]:

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from contracts.memory_rpc import fact_id
+from memory.domain.claims import denies
 from memory.domain.forgotten import MOST, forgotten, remembered_again
 from memory.domain.keys import LogPosition
 from memory.domain.long_term.concepts import content
-from memory.domain.long_term.speech import statements, unquoted
+from memory.domain.long_term.speech import meant, statements, unquoted
 from memory.domain.meant import facts_meant, part_meant
 from memory.domain.remembered import LONGEST, Remembered, unsaid
-from memory.domain.statements import kept, remembering
+from memory.domain.statements import CLAUSE, kept, remembering
 
 _LISTS = ("user_notes", "preferences", "older_notes")
 _POINTS = content("that this it one last just said told you eso esto lo ultimo dije decir acabo conte acabas")
@@ -131,7 +132,18 @@ def forgetting(state: Remembered, facts: tuple[str, ...], now: datetime) -> Reme
 
 
 def is_said(fact: str, texts: list[str]) -> bool:
-    """Whether one statement of the user's own texts says a fact: it holds every telling word of it."""
+    """Whether one statement of the user's own texts says a fact: it holds every telling word of it, and denies it or
+    says that it is over only where the fact does."""
     telling = content(fact) - _OF_THE_USER - {"be", "have"}
-    said = [content(one) for text in texts for one in statements(unquoted(text))]
-    return bool(telling) and any(telling <= one for one in said)
+    said = (meant(one) for text in texts for one in statements(unquoted(text)))
+    return bool(telling) and any(denies(part) == denies(fact) for one in said for part in _saying(telling, one))
+
+
+def _saying(telling: frozenset[str], statement: str) -> list[str]:
+    """The fewest clauses of a statement, one after the other, that hold all telling words; none where it does not."""
+    parts = CLAUSE.split(statement)
+    for length in range(1, len(parts) + 1):
+        runs = [", ".join(parts[at : at + length]) for at in range(len(parts) - length + 1)]
+        if found := [one for one in runs if telling <= content(one)]:
+            return found
+    return []

@@ -71,6 +71,13 @@ _HAPPENED = re.compile(
     r"inherited|read|attended|lent|donated|compre|compramos|comprado|vendi|vendimos|vendido|pague|pagamos|fui|fuimos|"
     r"visite|conoci|gane|herede|lei|asisti|preste|done)\b"
 )
+_PAIR = re.compile(
+    r"(?P<one>[^\W\d]\w+) (?:and|y|e) (?:(?:the|my|el|la|los|las|mis?) )?(?P<other>[^\W\d]\w+)"
+    r"(?=\W*$|[,;.]| (?:in|on|at|for|with|but|from|since|en|para|con|pero|desde)\b)",
+    re.I,
+)
+_LIKING = content("like prefer interesa interesan convence convencen atrae atraen interests appeals convinces")
+_DOINGS = ACTIONS | content("smoke drink retire owe earn")
 _DATE = re.compile(r"\b(?:the )?(?P<day>\d{1,2})(?:st|nd|rd|th)?\b(?: (?:of|de) (?P<month>[a-z]+))?")
 
 
@@ -120,7 +127,16 @@ def leaves_both(said: str, old: str) -> bool:
     if not own.strip(" ."):
         return True
     partly = any(PARTLY.search(one) and content(one) & held.words for one in own.split(", "))
-    return partly or (bool(FOR_NOW.search(own)) and not has_ended(own))
+    return partly or _is_of_one_of_two(own, old) or (bool(FOR_NOW.search(own)) and not has_ended(own))
+
+
+def _is_of_one_of_two(said: str, old: str) -> bool:
+    """Whether what is said names one of the two things that a fact puts side by side: "I trade gold and silver". Two
+    names are no such things: "two goats, Salt and Pepper"."""
+    pair = _PAIR.search(old)
+    named = [] if pair is None or pair["one"].istitle() or pair["other"].istitle() else [pair["one"], pair["other"]]
+    both = {concept(plain(one)) for one in named}
+    return not both & _DOINGS and len(both & content(said)) == 1
 
 
 def _around(quote: str | None, own: str) -> str:
@@ -187,6 +203,8 @@ def _denies(clause: str, held: Claims) -> bool:
 
 def _ends(clause: str, held: Claims) -> bool:
     plainly = plain(clause)
+    if content(clause) & _LIKING and not held.words & _LIKING:
+        return False  # what is liked no longer is still had, and done
     if not held.denied and _denies(clause, held):
         return not restrictions(plainly) - held.where
     ended = has_ended(plainly)

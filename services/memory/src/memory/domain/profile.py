@@ -101,9 +101,28 @@ _FIXED = tuple(
 )
 _A_NAME = r"([A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}(?:\s+(?:(?:de|del|la|las|los|van|von)\s+)*[A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}){0,3})"
 _NAME = re.compile(
-    rf"\b(?i:my name is|call(?:ing)? me|me llamo|mi nombre es|ll[aá]mame|llames|(?:everyone|everybody|people|friends) "
+    rf"\b(?i:my name(?:'s| is)|call(?:ing)? me|me llamo|mi nombre es|ll[aá]mame|llames|(?:everyone|everybody|people|"
+    rf"friends) "
     rf"calls? me|i go by|i'm going by|todos me llaman)\s+{_A_NAME}"
 )
+_NO_NAME = (
+    r"(?!(?:back|later|tomorrow|tonight|now|today|soon|again|anytime|whenever|when|if|at|on|in|by|not|so|too|also|"
+    r"the|an?|"
+    r"it|that|this|your|sir|madam|whatever|anything|something|names?|maybe|please|crazy|lazy|silly|picky|greedy|dumb|"
+    r"weird|strange|stupid|naive|old|mad|nuts|bad|good|right|wrong|spelled|misspelled|manana|mañana|luego|ahora|hoy|ya|"
+    r"cuando|si|no|por|as[ií]|igual|como|tarde|pronto|loc[oa]|raro|rara|tonto|tonta|antes|despu[eé]s|solo|al|el|la|lo|"
+    r"tambi[eé]n|\w+(?:al|ed|ic|ous|ish|ive|ful|less|able|ible|oso|osa|ivo|iva))\b)"
+)
+"""What may stand behind "call me" and is no name: "call me back", "call me sceptical"."""
+_SMALL_NAME = re.compile(
+    r"\W*(?:(?:hi|hello|hey|ok|okay|actually|just|please|you can|by the way|btw|and|so|well|hola|oye|mejor|por favor|"
+    r"puedes|pues|bueno|y)\W+)*(?:my name(?:'s| is)|call me|i go by|me llamo|mi nombre es|ll[aá]mame|llamarme)\s+"
+    rf"{_NO_NAME}([^\W\d_]{{2,30}})"
+    r"(?:\W+(?:please|from now on|instead|thanks|thank you|ok|por favor|porfa|mejor|gracias|(?:a partir|desde) "
+    r"(?:de )?ahora))*\W*",
+    re.I,
+)
+"""A whole sentence that says a name, in small letters too."""
 _OTHER_NAME = re.compile(
     rf"\b(?i:(?:don'?t|do not|never|stop) call(?:ing)? me|no me llames|(?:my name is|i am|i'm) not|no me "
     rf"llamo)\s+{_A_NAME}"
@@ -154,6 +173,8 @@ def with_field(state: Remembered, field: str, value: str | None, now: datetime) 
 def undescribed(text: str) -> str:
     """A text without what it says that is kept as a field of its own."""
     rest = _both_said(text)
+    if _SMALL_NAME.fullmatch(rest):
+        return " "
     for pattern in (*(pattern for _, _, pattern in _FIXED), _NAME, _ZONE):
         rest = pattern.sub(" ", rest)
     return rest
@@ -171,6 +192,8 @@ def _said(sentence: str) -> list[tuple[str, str, bool]]:
         found += [(match.start(), field, value, not any(match.groups())) for match in pattern.finditer(sentence)]
     for match in _NAME.finditer(sentence):
         found.append((match.start(), "name", match[1], not _DENIED.search(sentence[: match.start()])))
+    if not any(one[1] == "name" for one in found) and (small := _SMALL_NAME.fullmatch(sentence)):
+        found.append((small.start(1), "name", small[1].capitalize(), True))
     found += [(match.start(2), "name", match[2], True) for match in _OTHER_NAME.finditer(sentence)]
     found += [(match.start(), "timezone", match[1], True) for match in _ZONE.finditer(sentence) if is_zone(match[1])]
     return [one[1:] for one in sorted(found)]

@@ -17,7 +17,7 @@ from memory.domain.forgotten import is_forgotten
 from memory.domain.lesson import about_memory, told_elsewhere
 from memory.domain.long_term.asked_notes import notes_in
 from memory.domain.long_term.concepts import plain
-from memory.domain.long_term.own_words import is_passing, speaks_of_oneself
+from memory.domain.long_term.own_words import is_of_the_moment, is_passing, speaks_of_oneself
 from memory.domain.long_term.plain_facts import clauses, is_order
 from memory.domain.long_term.speech import meant, statements, unquoted
 from memory.domain.recall.words import words
@@ -118,7 +118,7 @@ def _with(
         return state, "no_kind"
     if is_forgotten(by, state.gone, at):
         return state, "forgotten"
-    lasting = [one for one in told if speaks_of_oneself(one)]
+    lasting = [one for one in told if speaks_of_oneself(one) and not is_of_the_moment(one)]
     if proposal.do == "add":
         return _with_new(state, lasting, at) if lasting else (state, "no_kind")
     named = (*kept(state.memory), *(past.value for past in state.memory.superseded))

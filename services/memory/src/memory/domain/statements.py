@@ -55,7 +55,7 @@ _FIGURE = re.compile(r"\d")
 _STOPS = re.compile(r"[.,;:!?]+(?=\s|$)|[¡¿]")
 _PRONOUN = re.compile(r"\b(?:it|them|those|one|lo|los|las)\b(?! (?:que|de)\b)", re.I)
 """What of it is meant stands in another clause of its sentence."""
-_CLAUSE = re.compile(r"[,;:—–(]\s*|\b(?:and|but|y|pero)\b\s*", re.I)
+CLAUSE = re.compile(r"[,;:—–(]\s*|\b(?:and|but|y|pero)\b\s*", re.I)
 _COMES = re.compile(r"(?:only|just|now|instead|solo|solamente|ahora) \w")
 _INSTEAD = re.compile(
     r"(?:i|we) (?:\w+ )?(?:switched|changed|moved|went|gone) (?:over )?to\b|(?:ya )?(?:me|nos) (?:cambi|pas)\w+ al?\b"
@@ -213,7 +213,8 @@ def _stated(written: str, known: Known) -> Iterator[_Statement]:
         )
     if not found and not preferred:
         said = claims(sentence)
-        lasting = "user_notes" if _says_something_lasting(sentence) and not ends_only(said) else None
+        lasts = _says_something_lasting(sentence) and not ends_only(said) and not known(sentence)
+        lasting = "user_notes" if lasts else None
         attribute = "preferences" if _is_about_answers(said) else lasting
         yield _Statement(" ".join(sentence.split()).rstrip(" .!"), attribute, said)
 
@@ -267,7 +268,7 @@ def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> 
 
 def _goes_on(text: str) -> bool:
     """Whether a clause beside the one that says what is over says what is so: "…, only on weekdays"."""
-    others = [one for one in _CLAUSE.split(text) if not endings(one)]
+    others = [one for one in CLAUSE.split(text) if not endings(one)]
     return any(speaks_of_oneself(one) or _COMES.match(plain(one)) or claims(one).given for one in others)
 
 

@@ -102,4 +102,5 @@ def _on_the_wire(caller: VerifiedCaller) -> WireCaller:
         language=caller.language,
         conversation_id=caller.conversation,
         prompt=caller.prompt,
+        said=None if caller.said is None else list(caller.said),
     )

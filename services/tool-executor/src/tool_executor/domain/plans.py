@@ -40,7 +40,8 @@ VISITOR = "visitor"
 @dataclass(frozen=True, slots=True)
 class VerifiedCaller:
     """The caller, as a verified principal says. Nothing in it comes from the model, nor, but for the words that the
-    prompt holds of the conversation (`prompt`: first and last sequence), from unsigned fields."""
+    prompt holds of the conversation (`prompt`: first and last sequence) and those that no conversation keeps (`said`),
+    from unsigned fields."""
 
     company: str
     user: str
@@ -49,6 +50,7 @@ class VerifiedCaller:
     language: str = "es"
     conversation: str | None = None
     prompt: tuple[int, int] | None = None
+    said: tuple[str, ...] | None = None
 
     @property
     def is_visitor(self) -> bool:

@@ -124,6 +124,7 @@ class ToolRequester:
         seconds: float = 30.0,
         category: str = "calculate",
         conversation: str | None = None,
+        said: list[str] | None = None,
     ) -> str:
         """Puts a call into the work queue and returns its id."""
         call_id = call_id or uuid.uuid4().hex
@@ -136,6 +137,7 @@ class ToolRequester:
             deadline=datetime.now(UTC) + timedelta(seconds=seconds),
             attempt=attempt,
             conversation_id=conversation,
+            said=said,
         )
         event = CloudEvent[ToolCallRequested](source="/test", type="tools.call.requested.v1", data=request)
         msg_id = f"{call_id}-{attempt}"

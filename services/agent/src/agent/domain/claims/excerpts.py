@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from agent.domain.claims.lexer import Token, folded
+from agent.domain.text_features import word_set
 
 _JOINT = re.compile(
     r"(?<=[,;:]) | ?[—–] ?| - | ?\(|\)[,;:.]? ?|,? (?=(?:but|while|whereas|although|though|as|because|after|amid|pero|"
@@ -20,6 +21,17 @@ _OPENS = re.compile(
 """What opens a clause that says nothing alone."""
 _INNER = frozenset(",()—–-")
 """What stands around a clause inside of another one."""
+_BEGINS_ANEW = word_set(
+    "i you he she it we they this that these those there the a an my your his her its our their and but or nor so "
+    "while whereas although though because as if when once since after before amid despite unlike in on at with "
+    "for to from by of than which who whose not no also yo tu usted el ella ello nosotros ellos ellas esto eso "
+    "este esta ese esa la los las un una unos unas mi mis su sus tus y e o u ni pero aunque mientras porque tras "
+    "debido gracias si cuando como desde antes despues en con por para de del al sin segun que quien cual donde "
+    "tambien thanks according given even especially mainly mostly just only both all each some about around near "
+    "over under above below up down out off then however therefore plus per due well ahead behind during through "
+    "until till versus compared including incluso dado luego frente ante hasta durante mas menos solo casi"
+)
+"""What begins a clause that does not go on with the subject of the one before."""
 _ENDS = re.compile(r"[\s,;:(—–-]+$")
 MOST = 5
 """Joints of a sentence that are looked at: a longer one is no sentence."""
@@ -37,16 +49,20 @@ def excerpts(sentence: str) -> Iterator[tuple[str, bool]]:
     starts = [0, *(joint.end() for joint in joints)]
     ends = [*(joint.start() + joint[0].startswith(")") for joint in joints), len(body)]
     count = len(ends)
+    goes_on = [_goes_on(body[start:end]) for start, end in zip(starts, ends, strict=True)] + [False, False]
     runs = [
         (body[starts[first] : ends[last]], first == 0)
         for first in range(count)
         for last in range(first, count)
-        if last - first < count - 1 and (last == count - 1 or joints[last][0].strip() != ")")
+        if last - first < count - 1
+        and (last == count - 1 or joints[last][0].strip() != ")")
+        and not (goes_on[last + 1] or (goes_on[last + 2] and joints[last][0].strip() in ("", "—", "–", "-", "(")))
     ]
     runs += [
         (_without(body[: ends[one - 1]], body[starts[one + 1] :]), True)
         for one in range(1, count - 1)
-        if {joint[0].strip()[:1] or body[joint.start() - 1] for joint in joints[one - 1 : one + 1]} <= _INNER
+        if (goes_on[one + 1] or not goes_on[one])
+        and {joint[0].strip()[:1] or body[joint.start() - 1] for joint in joints[one - 1 : one + 1]} <= _INNER
     ]
     for text, from_start in sorted(runs, key=lambda run: -len(run[0])):
         text = _ENDS.sub("", text.strip())
@@ -55,6 +71,14 @@ def excerpts(sentence: str) -> Iterator[tuple[str, bool]]:
             continue
         text = text.replace("**", "") if text.count("**") % 2 else text
         yield f"{mark}{text[0].upper()}{text[1:].rstrip('.')}.", from_start
+
+
+def _goes_on(clause: str) -> bool:
+    """Whether a clause begins with the verb of a subject that stands before it: of "AAPL, which you bought, is up"."""
+    first = re.match(r"\W*([^\W\d_]+)", clause)
+    if first is None or not first[1].islower() or first[1].endswith(("ing", "ando", "iendo")):
+        return False
+    return folded(first[1]) not in _BEGINS_ANEW
 
 
 def _without(before: str, after: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any, cast, get_args
 
 from agent.domain.prompt.copilot_words import VALUES
 from agent.domain.shortcuts.memory_text import listed_facts, told_memory
-from agent.domain.shortcuts.memory_words import LAST, ListWish, acts, in_full, list_wish, undoes
+from agent.domain.shortcuts.memory_words import LAST, ListWish, acts, in_full, list_wish, names_memory, undoes
 from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN, said, step
 from agent.domain.text_features import plain
 from agent.domain.turn.journal import ModelAnswer, TurnCall
@@ -21,6 +21,8 @@ FAR = 5
 """Newest answers in which what is taken back, or a list of facts, is looked for."""
 MOST_NAMED = 5
 """Facts among which somebody chooses."""
+_NUMBERED = re.compile(r"^\s*\d+[.)] ", re.M)
+"""A list whose items somebody may call by their numbers."""
 
 
 def own_answer(calls: Sequence[TurnCall], language: Language, *, of_several: bool = False) -> str | None:
@@ -41,6 +43,8 @@ def of_a_list(text: str, answers: Sequence[str], language: Language) -> ModelAns
     """What the user's words ask about a list of facts in the newest answers (`meant_answers`)."""
     wish = list_wish(text)
     listed = _listed(answers) if wish else {}
+    if wish is not None and wish.numbers and names_memory(text) and not any(map(_NUMBERED.search, answers)):
+        return said(TEXTS["step.no_list"].said_in(language))
     if wish is None or not listed:
         return None
     if not (wish.numbers or wish.about or wish.every):
@@ -78,7 +82,7 @@ def _listed(answers: Sequence[str]) -> dict[int, str]:
     for answer in answers:
         page = listed_facts(answer)
         found = {**page, **found}
-        if 1 in found or (not page and re.search(r"^\d+\. ", answer, re.M)):
+        if 1 in found or (not page and _NUMBERED.search(answer)):
             break
     return found
 

@@ -101,11 +101,12 @@ _FORGET_LISTED = re.compile(
     r"(?:olvida|borra|elimina|quita)l[ao]s(?: tod[ao]s)?)(?:,? (?:please|por favor))?"
 )
 _CORRECT_ONE = re.compile(
-    rf"{_POLITE}(?:correct|change|fix|update|corrige|cambia|actualiza) {_NUMBER}(?::|,| -| to\b| a\b| por\b) *"
-    rf"(?P<text>\S.*)|(?:no[, ]+)?(?:(?P<wrong>{_ONE})|{_ABOUT}) "
+    rf"{_POLITE}(?:correct|change|fix|update|corrige|cambia|actualiza) {_NUMBER}(?:(?::|,| -| to\b| a\b| por\b) *"
+    rf"(?P<text>\S.*))?|(?:no[, ]+)?(?:(?P<wrong>{_ONE})|{_ABOUT}) "
     r"(?:(?:is|was|esta|es) (?:wrong|not (?:right|true|correct)|incorrect[oa]?|mal|fals[oa])|"
     r"should (?:be|say)|deberia (?:ser|decir))[:,;.]? *(?P<instead>.*)"
 )
+_OF_MEMORY_ALONE = re.compile(rf"\W*{_POLITE}(?:forget|olvida(?:te de)?|correct|corrige)\b")
 _VALUE = re.compile(r"(?:it(?:'s| is)|they(?:'re| are)|es|son) (?P<value>.+)|(?P<bare>\d.*|\w+)", re.I)
 """What is put right without saying all of the fact: "it's 400"."""
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
@@ -172,12 +173,18 @@ def list_wish(text: str) -> ListWish | None:
     if match := _FORGET_ONE.fullmatch(bare):
         return ListWish(_numbers(match["number"]))
     if (match := _CORRECT_ONE.fullmatch(lowered)) and len(lowered) == len(said):
-        new = said[match.start("text" if match["text"] else "instead") :].strip(' .“”«»"') or None
+        new = (match["text"] or match["instead"] or "") and said[match.start("text" if match["text"] else "instead") :]
+        new = new.strip(' .“”«»"') or None
         if match["about"]:
             return ListWish(text=new, about=match["about"])
         numbers = _numbers(match["number"] or match["wrong"])
         return ListWish(numbers, new) if len(numbers) == 1 else None
     return None
+
+
+def names_memory(text: str) -> bool:
+    """Whether the words of a list wish are those for what is remembered, and for nothing else that a list may hold."""
+    return bool(_OF_MEMORY_ALONE.match(plain(text)))
 
 
 def in_full(fact: str, text: str) -> str | None:

@@ -108,6 +108,7 @@ SAYS_NOTHING = STOP | _NEUTRAL
 _CONTRACTED = (
     (re.compile(r"\bcurr(o|a|amos|ando|aba|ar)\b"), r"trabaj\1"),
     (re.compile(r"\b(i|we|you|they)'m\b"), r"\1 am"),
+    (re.compile(r"\b(what|where|who|how|when)s\b"), r"\1 is"),
     (re.compile(r"\bim\b"), "i am"),
     (re.compile(r"\bive\b"), "i have"),
     (re.compile(r"\bwanna\b"), "want to"),

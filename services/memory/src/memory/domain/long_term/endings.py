@@ -142,15 +142,29 @@ _SUBJECT_GONE = (
     rf"\b(?:my|our|the|mi|nuestr[oa]) (?P<what>[^.,;:!?\n]{{1,40}}?) (?:has |have |ha |han |se (?:nos |me )?(?:ha )?)?"
     rf"(?:{_GONE}|{_MURIO})\b(?! (?:el|la|los|las|un|una|the|a)\b)",
 )
+_NO_MORE = r"(?: any ?more| any longer)"
+_LIKED_NO_MORE = (
+    # What it names is liked no longer: dividends aren't my thing any more, el oro ya no me convence.
+    r"(?:^|[,;:.] )(?:the |el |la |los |las |lo del? )?(?P<what>[^.,;:!?\n]{1,40}?) "
+    rf"(?:(?:is|are) not (?:really )?(?:my thing|my style|for me){_NO_MORE}|"
+    rf"(?:does|do) not (?:interest|appeal to|convince|excite) (?:me|us){_NO_MORE}|"
+    r"no longer (?:interests?|appeals? to|convinces?|excites?) (?:me|us)|"
+    r"ya no (?:me|nos) (?:interesan?|gustan?|convencen?|atraen?|llaman?|van?|apetecen?|emocionan?|sirven?))\b"
+)
+_LIKED = content("like prefer want interest interesa interesan atrae atraen convence convencen trade invest use buy")
 _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     # Pattern, among which, whether the words also name what comes instead.
     *((pattern, among, False) for pattern, among in _rules()),
     *((pattern, frozenset(), False) for pattern in _SUBJECT_GONE),
+    (_LIKED_NO_MORE, _LIKED, False),
     (rf"\b(?P<be>am |are |is )?no longer(?: do i)? {_WHAT}", frozenset(), False),
     (r"\b(?:do |does |am |are |is )not (?P<what>[^.,;:!?\n]{1,60}?) (?:any ?more|any longer)\b", frozenset(), False),
     (rf"\bya no {_WHAT}", frozenset(), False),
     (rf"\b(?:dejo|dejamos|abandono|abandonamos) {_ALL_MY}{_WHAT}", frozenset(), False),
     (r"\bno more (?!than\b)(?P<what>[^.,;:!?\n]{1,40}?)(?= for (?:me|us)\b|[.,;:!?\n]|$)", frozenset(), False),
+    (r"(?:^|[,;:.!] )(?:(?:y|pero|ya|mejor|pues) )*(?:nada de|basta de|no mas) (?!que\b|nada\b|es[oae]s?\b|"
+    r"est[oae]s?\b|lo\b)"
+     r"(?P<what>[^.,;:!?\n]{1,40})", frozenset(), False),
     (rf"(?:^|[,;:.] |\bnow )(?P<what>\w+ing [^.,;:!?\n]{{1,40}}?) (?:{_GONE})\b", frozenset(), True),
     (r"\blo de (?P<what>[^.,;:!?\n]{1,50}?) (?:va a ser que no|ya no\b|ni hablar|"
      r"queda descartado|lo descarto|se acabo)",

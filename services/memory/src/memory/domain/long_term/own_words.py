@@ -5,6 +5,7 @@ no thanks and no thought of the moment. Wider than the rules of `plain_facts`, w
 import re
 
 from memory.domain.long_term.concepts import SAYS_NOTHING, plain
+from memory.domain.long_term.passing_states import is_passing_state
 from memory.domain.long_term.plain_facts import clauses, is_order
 from memory.domain.recall.words import language_of, words
 
@@ -85,7 +86,7 @@ _POINTS = frozenset(
         "liked likes love loved hate hated prefer preferred enjoy dislike mean meant say said tell told saw seen heard "
         "wait waiting buy bought sell sold gusta gustan gusto encanta encantan odio prefiero detesto adoro convence "
         "convencen quiero dije digo dicho conto conte visto oido espero esperar esperare vuelto compre compro compra "
-        "vendi vendo mistake accident error equivoque gone come went fue ido"
+        "vendi vendo changed mind idea opinion cambie cambiado mistake accident error equivoque gone come went fue ido"
     )
 )
 """What points to something in the chat, and what people do with it."""
@@ -109,12 +110,12 @@ def is_passing(text: str) -> bool:
 
 
 def is_of_the_moment(statement: str) -> bool:
-    """Whether a statement says nothing without the chat around it ("I prefer the second one", "la compré ayer"), or
-    tells of trouble with the service."""
+    """Whether a statement says nothing without the chat around it ("I prefer the second one", "la compré ayer"), tells
+    of trouble with the service, or how somebody is just now."""
     said = plain(statement)
     own = [word for word in words(said) if word not in _POINTS and word not in SAYS_NOTHING]
     own += re.findall(r"\bté\b", statement.casefold())  # tea, which without its accent is a pronoun
-    return not own or _TROUBLE.search(said) is not None
+    return not own or _TROUBLE.search(said) is not None or is_passing_state(said)
 
 
 def speaks_of_oneself(statement: str) -> bool:

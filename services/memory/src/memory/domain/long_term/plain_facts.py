@@ -45,7 +45,7 @@ _ADVERB = (
 )
 _START = (
     rf"(?:{_EN}\b|{_MINE} \w|(?:{_ADVERB} )*(?:(?:me|nos|se) )?(?:{_VERBS})\b|(?:{_ADVERB} )*(?:{_REFLEXIVE})\b|"
-    r"(?:now|currently|nowadays|lately|recently|sometimes|usually|never|always|also) (?:i|we|my)\b|"
+    r"(?:now|currently|nowadays|lately|recently|(?:these|most) days|sometimes|usually|never|always|also) (?:i|we|my)\b|"
     r"(?:ahora|actualmente|tambien|ademas) mis? )"
 )
 _WHEN = (
@@ -71,7 +71,11 @@ _TOGETHER = re.compile(r"(?:^|(?<=[,;:.!(] )|(?<=[ ]that )|(?<=[ ]que ))(?:my |m
 _OF_WHAT_WAS_NAMED = re.compile(r"l[aeo]s? ")
 """Begins a clause that leans on the one before it: "mi bróker es GBM y le meto 2 mil al mes"."""
 _FOR_WHAT = re.compile(rf"^for [^,.;:!?]{{1,40}}?,? (?={_START})")
-_TAIL = re.compile(r"(?<![\s,;:])[\s,;:]*+(?:\b(?:and|but|because|y|pero|porque|so)\b[\s,;:]*+)?$", re.I)
+_TAIL = re.compile(
+    r"(?<![\s,;:])[\s,;:]*+(?:\b(?:and|but|because|y|pero|porque|so|by the way|btw|fyi|(?:just )?so you know|fwiw|"
+    r"por cierto|para que (?:lo )?sepas)\b[\s,;:.!]*+)?$",
+    re.I,
+)
 _FILLER = (
     r"(?:(?:also|really|just|still|actually|only|already|now|currently|yo|ya|solo|tambien|no|me|te|lo|la|le|nos) ){0,8}"
 )
@@ -88,7 +92,9 @@ _PLAN = re.compile(r"\b(?:pienso|tengo (?:pensado|previsto)) \w+[aei]r(?:me|lo|l
 _HABIT = re.compile(
     r"\b(?:daily|weekly|monthly|(?:every|each) (?:day|week|month|year|morning|evening|night|weekend)|(?:once|twice|"
     r"\w+ times) (?:a|an|per) (?:day|week|month|quarter|year)|cada (?:dia|semana|mes|ano|trimestre|manana|noche)|"
-    r"todos los dias|todas las semanas|a diario|(?:una vez|\w+ veces) (?:al|por|a la) (?:dia|semana|mes|ano))\b"
+    r"on (?:(?:mon|tues|wednes|thurs|fri|satur|sun|week)days|weekends)|los (?:lunes|martes|miercoles|jueves|viernes|"
+    r"sabados|domingos|fines de semana)|todos los dias|todas las semanas|a diario|(?:una vez|\w+ veces) (?:al|por|"
+    r"a la) (?:dia|semana|mes|ano))\b"
 )
 _ATTITUDE = re.compile(
     r"(?:yo )?(?:(?:no|ya no) quiero (?:(?:saber )?nada (?:de|con)|(?:invertir|meter (?:dinero|nada)) en) "
@@ -138,7 +144,8 @@ _PASSING_ES = re.compile(
     r"tengo (?:(?:una|otra|alguna|unas|dos|muchas|la misma|un|otro|algun) )?(?:\w+ )?(?:dudas?|preguntas?|problemas?|"
     r"prisa|sueno|ganas|claro|idea|curiosidad|entendido|miedo de que)|tenemos que|voy a (?:ver|comprar \d|vender|"
     r"pensar|mirar|revisar|probar|intentar|esperar|preguntar)|vamos (?:a|con)|voy$|sigo sin|debo (?:\w+[aei]r)\b|"
-    r"debemos|me (?:gustaria|interesa (?:saber|ver|conocer)|quede|da igual|parece|refiero|refer)|como (?:funciona|se|"
+    r"debemos|me (?:gustaria|interesa (?:saber|ver|conocer)|quede(?! (?:sin|viud|huerfan|sol[oa]$|embaraz|"
+    r"en (?:el )?paro))|da igual|parece|refiero|refer)|como (?:funciona|se|"
     r"esta|va|puedo|puede|hago|es|te|lo|siempre|dije|decia|ves|quieras|digas|no)|era (?:eso|solo|broma)|fui yo|soy yo|"
     r"hago$|doy las gracias|paso$|uso$|di$|he (?:visto|leido|oido|entendido|notado)|acabo de (?:ver|leer|entrar|llegar|"
     r"abrir|preguntar|escribir))"

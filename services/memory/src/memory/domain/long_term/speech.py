@@ -6,6 +6,8 @@ import re
 from bisect import bisect_left, bisect_right
 from itertools import pairwise
 
+from memory.domain.long_term.concepts import plain
+from memory.domain.long_term.passing_states import is_laughed_at
 from memory.domain.recall.words import folded
 
 _QUOTED = re.compile(r""""[^"]*"|“[^“”]*”|«[^«»]*»|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){8,}'(?!\w)|^[^\S\n]*>.*$""", re.M)
@@ -63,6 +65,8 @@ _ASKS_UNMARKED = re.compile(
     r"cuando (?:vence|abre|cierra|caduca|es|son|fue|publica|paga|presenta|llega|puedo)\b|"
     r"est[aá]n? \w+(?:ad|id|iert|hech)[oa]s? mis?\b|"
     r"(?:tengo|hay|gano|pierdo|me quedan?|(?:he|hemos) (?:ganado|perdido)) (?:algo|alg[uú]n|algun[oa]s?)\b|"
+    r"(?:tú |y )?(?:no )?(?:sabes|sabr[ií]as|recuerdas|te acuerdas|do you (?:know|remember)) (?:de )?(?:si|if|"
+    r"whether)\b|"
     r"i have any\b)[^,;:.—–]*(?P<more>.*)",
     re.I,
 )
@@ -149,7 +153,7 @@ def statements(text: str) -> list[str]:
         said = " ".join(text[start:end].split())
         low = folded(said)
         imagined = (imagined or bool(_PRETENDS.match(low))) and not _REALLY.match(low)
-        if (imagined and not _BACK.search(low)) or _IRONY.search(low):
+        if (imagined and not _BACK.search(low)) or _IRONY.search(low) or is_laughed_at(plain(said)):
             continue
         said = _in_question(said) if "?" in said else _without_unmarked(said)
         if said := said.strip(" ,;:—–"):

@@ -34,8 +34,8 @@ _ANSWERS = (
     "mensajes"
 )
 _STYLE = (
-    "short|shorter|brief|briefer|concise|long|longer|detailed|simple|simpler|plain|cort[oa]s|breves|concis[oa]s|larg[oa]s|"
-    "detallad[oa]s|sencill[oa]s|simples|extens[oa]s"
+    "short|shorter|brief|briefer|concise|long|longer|detailed|simple|simpler|plain|cort[oa]s?|breves?|concis[oa]s?|"
+    "larg[oa]s?|detallad[oa]s?|sencill[oa]s?|simples|extens[oa]s?"
 )
 _WHOLE = "everything|it all|things|prices|amounts|figures|numbers|charts|todo|las cosas|precios|importes|cifras|numeros"
 _MANNER = (
@@ -70,7 +70,15 @@ _ORDERS = (
     re.compile(
         rf"{_POLITE}(?:siempre |always |mejor )?(?:tratame|hablame|tuteame|(?:answer|reply|respond|write|speak|"
         rf"talk)(?: to)?(?: me)?|contestame|respondeme|escribeme|contesta|responde|escribe)(?: siempre|"
-        rf" always)?(?: (?:de (?:usted|tu)|in (?:{_LANGUAGES})|en (?:{_LANGUAGES})))?"
+        rf" always)?(?: (?:de (?:usted|tu)|in (?:{_LANGUAGES})|en (?:{_LANGUAGES})|(?:(?:muy|mas|very|"
+        rf"more) )?(?:{_STYLE})))?"
+    ),
+    # Keep your answers under five lines, respuestas de menos de 50 palabras.
+    re.compile(
+        rf"{_POLITE}(?:(?:always |siempre )?(?:{_GIVE}|keep|limit|manten|limita) )?(?:(?:me|your|the|all|tus|las) )*"
+        rf"(?:{_ANSWERS}) (?:to |a |de |con |en )?(?:under|below|within|shorter than|(?:no more|less|fewer) than|"
+        rf"at most|menos de|(?:no )?mas de|como (?:mucho|maximo)|un maximo de|maximo)?(?: of)? ?\w+ "
+        rf"(?:lines|words|sentences|paragraphs|lineas|palabras|frases|parrafos)\b[^.!?]{{0,40}}"
     ),
     re.compile(
         r"(?:i|we) do not want (?:to (?:see|get|hear|receive) )?(?:any |more )?(?:" + _SENT + r")\b[^.!?]{0,60}"

@@ -1,0 +1,55 @@
+"""How and where somebody is just now is nothing lasting; what lasts is kept in much the same words."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memory.domain.lesson import FinishedTurn, learned
+from memory.domain.remembered import Remembered
+from memory.domain.statements import kept
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def facts_after(text: str) -> list[str]:
+    return kept(learned(Remembered(), FinishedTurn("t1", NOW, (text,), frozenset())).memory)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm hungry", "I'm a bit nervous today", "I'm on the bus right now", "i'm at the dentist right now, back later",
+        "I'm in a meeting", "I'm driving right now", "I'm about to leave", "I've got a terrible cold", "my head hurts",
+        "I just woke up", "I'm so done with this week right now", "I'm late for work", "I'm cooking dinner",
+        "tengo hambre", "estoy muerto de sueño hoy", "estoy en el metro ahora", "estoy por entrar a una reunión",
+        "me duele la cabeza", "estoy en la fila del banco", "estoy tomando un mate", "acabo de despertarme",
+        "ahora mismo estoy en el trabajo", "estoy hasta arriba de trabajo hoy", "tengo un resfriado terrible",
+        # Told with laughter.
+        "lol i'm basically warren buffett", "jaja soy el lobo de wall street", "me encantaría jubilarme mañana jaja",
+        "ando en el coche", "I'm at my desk now", "hoy cuido a mi sobrino", "hoy no puedo",
+        # Of the chat itself.
+        "we talked about your fees earlier", "I told you about this", "ya hablamos de las comisiones antes",
+        # A question without its mark, and what says nothing by itself.
+        "sabes si me gustan los dividendos", "do you know if I like dividends", "I changed my mind", "cambié de idea",
+    ],
+)  # fmt: skip
+def test_what_is_so_only_for_the_moment_is_not_kept(text: str) -> None:
+    assert facts_after(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm at Google now", "I'm retired now", "I'm currently unemployed", "I'm on a fixed income", "I'm in debt",
+        "I'm nervous about leverage", "I'm busy on Mondays", "I'm at home with the kids most days", "I'm in the army",
+        "I'm on a diet since January", "haha I'm a nurse", "hablamos español en casa",
+        "I have chronic back pain", "ahora estoy jubilado",
+        "siempre tengo frío", "estoy en el paro", "tengo fiebre del heno", "estoy en casa con los niños cada mañana",
+        "hoy cumplo 40 años", "I only check prices on Sundays",
+        "me quedé sin trabajo en septiembre", "me quedé viudo el año pasado",
+        "please keep answers under five lines", "keep your replies to two sentences", "por favor respóndeme corto",
+        "quiero respuestas de menos de 50 palabras",
+    ],
+)  # fmt: skip
+def test_what_lasts_is_kept_though_it_is_told_in_much_the_same_words(text: str) -> None:
+    assert len(facts_after(text)) == 1
