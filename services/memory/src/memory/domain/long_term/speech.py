@@ -78,17 +78,19 @@ _ASKS_BEHIND = re.compile(
 """The same at its end: "mi plan cual es"."""
 _TAG = re.compile(
     r"(?:\b(?<!the )(?<!\bis )(?<!all )(?<!not )(?<!'s )right|"
-    r",\W*(?:correct|isn'?t it|don'?t i|aren'?t i|no|verdad|cierto|a que s[ií]))\W*$",
+    r",\W{0,5}(?:correct|isn'?t it|don'?t i|aren'?t i|no|verdad|cierto|a que s[ií]))\W*$",
     re.I,
 )
 """It asks whether what stands before it is so: "I have 5 MSFT right"."""
-_SUM = re.compile(
-    r"(?=[^\n]*\bstop(?:[ -]loss)?(?: price)?\W{0,3}(?:(?:at|of|is|to|en|a|de|es|por|is at)\W{1,2})?[\d$€])"
-    r"[^\n]*\b(?:entry|enter\w*|entro|entrada|entrando|comprando|buying|risk\w*|riesgo|arriesg\w+|"
+_STOP_AT = re.compile(
+    r"\bstop(?:[ -]loss)?(?: price)?\W{0,3}(?:(?:at|of|is|to|en|a|de|es|por|is at)\W{1,2})?[\d$€]", re.I
+)
+_WORKS_OUT = re.compile(
+    r"\b(?:entry|enter\w*|entro|entrada|entrando|comprando|buying|risk\w*|riesgo|arriesg\w+|"
     r"how (?:many|much|big)|cu[aá]nt[oa]s?|target|objetivo)\b",
     re.I,
 )
-"""Figures to work something out with: "my account is 25k, entry 194, stop 188, how many shares"."""
+"""With a stop, figures to work something out with: "my account is 25k, entry 194, stop 188, how many shares"."""
 _WISH = re.compile(
     r"^\W*(?:[\w ]{1,20}, ){0,2}(?:(?:hey|please) )?(?:could|can|would|will) you (?:please )?(?P<wish>[^?]+)\?"
     r"|^\W*(?:[\w ]{1,20}, ){0,2}(?:puedes|podr[ií]as|te importa) (?P<deseo>[^?]+)\?",
@@ -140,7 +142,7 @@ def same_length(text: str) -> str:
 def statements(text: str) -> list[str]:
     """The sentences of a text without its questions; what comes before a question in its sentence is kept."""
     text = _TITLE.sub(r"\1", text.replace("’", "'"))
-    if _SUM.search(text):
+    if any(_STOP_AT.search(line) and _WORKS_OUT.search(line) for line in text.splitlines()):
         return []
     for pasted in _PASTED.finditer(unquoted(text)):
         text = text[: pasted.start("text")] + " " * len(pasted["text"]) + text[pasted.end("text") :]
