@@ -74,6 +74,7 @@ def test_name_language_and_time_zone_are_taken_when_they_are_given() -> None:
     ("text", "name"),
     [
         ("call me dave", "Dave"), ("hey, call me sam please", "Sam"), ("my name's bob", "Bob"),
+        ("call me fred", "Fred"), ("me llamo dominic", "Dominic"), ("my name is eric", "Eric"),
         ("actually call me david from now on", "David"), ("llámame paco, por favor", "Paco"),
         ("me llamo lucía", "Lucía"), ("puedes llamarme ana", "Ana"),
         ("call me back", None), ("call me sceptical", None), ("don't call me dave", None),

@@ -111,13 +111,15 @@ _NO_NAME = (
     r"it|that|this|your|sir|madam|whatever|anything|something|names?|maybe|please|crazy|lazy|silly|picky|greedy|dumb|"
     r"weird|strange|stupid|naive|old|mad|nuts|bad|good|right|wrong|spelled|misspelled|manana|mañana|luego|ahora|hoy|ya|"
     r"cuando|si|no|por|as[ií]|igual|como|tarde|pronto|loc[oa]|raro|rara|tonto|tonta|antes|despu[eé]s|solo|al|el|la|lo|"
-    r"tambi[eé]n|\w+(?:al|ed|ic|ous|ish|ive|ful|less|able|ible|oso|osa|ivo|iva))\b)"
+    r"tambi[eé]n)\b)"
 )
-"""What may stand behind "call me" and is no name: "call me back", "call me sceptical"."""
+"""What may stand where a name does: "call me back", "my name is misspelled"."""
+_NO_JUDGEMENT = r"(?!\w{4,}(?:al|ed|ic|ous|ish|ive|ful|less|able|ible|oso|osa|ivo|iva)\b)"
+"""Of oneself: "call me sceptical"."""
 _SMALL_NAME = re.compile(
     r"\W*(?:(?:hi|hello|hey|ok|okay|actually|just|please|you can|by the way|btw|and|so|well|hola|oye|mejor|por favor|"
-    r"puedes|pues|bueno|y)\W+)*(?:my name(?:'s| is)|call me|i go by|me llamo|mi nombre es|ll[aá]mame|llamarme)\s+"
-    rf"{_NO_NAME}([^\W\d_]{{2,30}})"
+    r"puedes|pues|bueno|y)\W+)*(?:(?:my name(?:'s| is)|i go by|me llamo|mi nombre es)\s+|"
+    rf"(?:call me|ll[aá]mame|llamarme)\s+{_NO_JUDGEMENT}){_NO_NAME}([^\W\d_]{{2,30}})"
     r"(?:\W+(?:please|from now on|instead|thanks|thank you|ok|por favor|porfa|mejor|gracias|(?:a partir|desde) "
     r"(?:de )?ahora))*\W*",
     re.I,
