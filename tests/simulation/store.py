@@ -185,6 +185,15 @@ class SimulatedCollection:
         """A query that has not been asked yet."""
         return SimulatedCursor(self._server, self._rows, where, fields)
 
+    async def aggregate(self, stages: Sequence[Document]) -> SimulatedCursor:
+        """A query in stages: those of runtime.stores.mongo."""
+        match, *others = stages
+        asked = {name: stage for one in others for name, stage in one.items()}
+        cursor = self.find(match["$match"], asked.get("$project"))
+        for key, direction in asked.get("$sort", {}).items():
+            cursor.sort(key, direction)
+        return cursor.limit(asked["$limit"]) if "$limit" in asked else cursor
+
     async def find_one(self, where: Document, fields: Document | None = None) -> Document | None:
         """The first row."""
         return next(iter(await self.find(where, fields).limit(1).to_list()), None)

@@ -192,7 +192,8 @@ async def test_every_bound_of_every_operation_holds_at_n_and_at_n_plus_one(stack
     async def refused(method: str, path: str, name: str, options: dict[str, Any]) -> tuple[bool, object]:
         async with places:
             status, body, _ = await http(method, path, token=token_for(stack, path), **options)
-        problems = objects_of(object_of(body).get("errors"))
+        # A tool call answers with a result, everything else with a problem document.
+        problems = objects_of(object_of(body).get("errors") or object_of(object_of(body).get("error")).get("fields"))
         faults = {part for one in problems for part in str(one["field"]).split(".") if not part.isdigit()}
         named = name in re.sub(r"\[\d+\]", "", str(body)) if path.startswith("/v1/") else name.split(".")[-1] in faults
         return status in (400, 422) and named, (status, body)

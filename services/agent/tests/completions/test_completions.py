@@ -331,7 +331,7 @@ async def test_the_models_are_those_of_the_companys_provider(nats_server: NatsSe
 async def test_without_a_model_rules_answer_and_a_stop_word_ends_them(nats_server: NatsServer) -> None:
     async with stage(nats_server.url) as scene, agent(nats_server.url):
         got = await complete(scene.nats, asking("hello", stop=["assistant"]))
-        assert got.text == "I am an automatic "
+        assert got.text == "Hello! How can I help?\n\nI am an automatic "
         assert got.end is not None
         assert got.end.model == "offline-rules"
 

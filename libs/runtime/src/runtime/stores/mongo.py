@@ -52,8 +52,12 @@ class DocumentQuery:
         return await self._limit.run(self._aggregated if ranged else self._found)
 
     async def _found(self) -> list[Document]:
-        sort = list(self._sort.items()) or None
-        return await self._rows.find(self._where, self._fields, sort=sort, limit=self._most).to_list()
+        cursor = self._rows.find(self._where, self._fields)
+        if self._most:
+            cursor = cursor.limit(self._most)
+        for key, direction in self._sort.items():
+            cursor = cursor.sort(key, direction)
+        return await cursor.to_list()
 
     async def _aggregated(self) -> list[Document]:
         """For a range of `_id`: the embedded server answers a find by it from the whole collection, and this from the

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import orjson
@@ -59,7 +59,8 @@ def inputs_to_json(inputs: Inputs, key: ConversationKey) -> bytes:
             "owner_since": view.owner_seq,
             "first_unanswered": view.first_unanswered,
         },
-        "asker": _anonymous(seen.requester),
+        # What somebody wrote where no conversation keeps it is never of a turn.
+        "asker": {name: value for name, value in asdict(_anonymous(seen.requester)).items() if name != "said"},
         "fence_filter": conversation_tree(*key),
         "text": seen.text,
         "asked": seen.asked,

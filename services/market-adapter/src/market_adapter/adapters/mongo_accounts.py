@@ -6,7 +6,6 @@
 Decimals and times are strings: exact, and the same in every server that speaks MongoDB's protocol.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -69,10 +68,8 @@ class MongoAccounts:
             {"seen_until": {"$lt": market.isoformat()}},
             {"confirm_by": {"$lte": wall.isoformat()}},
         ]
-        # One query each: for several alternatives at once the embedded server reads every account.
-        queries = [self._accounts.find(one, {"company": 1, "user": 1}).to_list() for one in due]
-        found = [row for rows in await asyncio.gather(*queries) for row in rows]
-        return list(dict.fromkeys(Owner(row["company"], row["user"]) for row in found))
+        found = self._accounts.find({"$or": due}, {"company": 1, "user": 1})
+        return [Owner(document["company"], document["user"]) for document in await found.to_list()]
 
     async def archive(self, owner: Owner, orders: Sequence[Order]) -> None:
         """Stores each ended order as a document under its id."""

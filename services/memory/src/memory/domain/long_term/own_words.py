@@ -66,7 +66,7 @@ _THOUGHT_ES = re.compile(
 _ABOUT_NOW = re.compile(
     r"^(?:(?:and|but|y|pero|so) )*(?:my|our|mi|mis) (?:(?:next|last|other|first|proxima|ultima|otra|primera) "
     r")?(?:question|"
-    r"questions|point|apologies|bad|screen|message|stops?|limit|alerts?|limite|alertas?|pregunta|preguntas|duda|pantalla|mensaje|disculpas)\b"
+    r"questions|point|apologies|bad|screen|message|stops?|limit|alerts?(?!.*\d)|limite|alertas?(?!.*\d)|pregunta|preguntas|duda|pantalla|mensaje|disculpas)\b"
 )
 
 IS_MINE = re.compile(

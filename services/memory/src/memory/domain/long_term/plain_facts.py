@@ -153,9 +153,9 @@ _PASSING_ES = re.compile(
 _ABOUT_NOW = re.compile(
     rf"^(?:[^,]{{0,20}}, ?)?(?:(?:this|that|it|est[ae]|es[ae]) (?:is|es) )?{_MINE} (?:first |only |"
     rf"primera )?(?:question|questions|order|orders|portfolio|point|bad|screen|app|request|"
-    rf"watchlist|stops?(?! loss)|alerts?|limit (?:order|price|is)|"
+    rf"watchlist|stops?(?! loss)|alerts?(?!.*\d)|limit (?:order|price|is)|"
     r"balance|message|internet|page|last|previous|apologies|pregunta|preguntas|duda|orden|ordenes|cartera|portafolio|"
-    r"alertas?|limite (?:es|esta)|"
+    r"alertas?(?!.*\d)|limite (?:es|esta)|"
     r"pantalla|solicitud|saldo|mensaje|pagina|posiciones|positions|disculpas|gran|querid[oa])\b"
 )
 _STANDS = re.compile(
