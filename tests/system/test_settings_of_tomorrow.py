@@ -58,8 +58,7 @@ async def test_settings_with_unknown_fields_and_words_are_served_changed_and_the
             bus = stack.facts()["urls"]["nats"]
             await _all_messages_settled(bus)
             log = await read_log(bus, company, visitor.conversation or "")
-            assert [fact.kind for fact in log][:4] == ["visitor", "assistant", "visitor", "owner"]
-            assert [fact.kind for fact in log].count("assistant") == 1
+            assert [fact.kind for fact in log] == ["visitor", "assistant", "visitor"]
 
 
 async def _all_messages_settled(url: str) -> None:

@@ -2,11 +2,8 @@
 
 import pytest
 
-from agent.analysis import in_chat
-from agent.domain import hand_over, tool_choice
 from agent.domain.context.compression import PromptMessage
 from agent.domain.hand_over import summary_of
-from contracts.own_tools import AGENTS_TOOLS
 
 SAID = (PromptMessage(False, "¿y el bono de 5?", 1), PromptMessage(True, "170 €, válido seis meses.", 2))
 
@@ -25,7 +22,3 @@ def test_what_is_said_along_with_the_wish_is_the_question(wish: str) -> None:
 @pytest.mark.parametrize("wish", ["exijo hablar con el responsable", "necesito hablar con una persona urgentemente"])
 def test_a_wish_alone_is_no_question(wish: str) -> None:
     assert summary_of([*SAID, PromptMessage(False, wish, 3)], (), "es")[0] == "Pregunta: «¿y el bono de 5?»"
-
-
-def test_no_company_can_name_a_tool_as_the_agents_own() -> None:
-    assert {hand_over.NAME, in_chat.NAME, tool_choice.NAME} == AGENTS_TOOLS

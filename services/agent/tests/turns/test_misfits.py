@@ -146,13 +146,13 @@ async def test_the_kill_switch_of_a_newer_release_is_obeyed_and_so_is_one_that_c
         await scene.idle()
         assert len(model.asked) == 1
         await told({**config, "aiAutoResponseEnabled": True, "newField": 2}, 8)
-        await scene.visitor("c2", "and now?")
-        await scene.answered("c2")
+        await scene.visitor("c1", "and now?")
+        await scene.answered("c1", 2)
         assert len(model.asked) == 2
         # Nothing of it can be read: what is known is forgotten, and memory is asked.
         scene.config = scene.config.model_copy(update={"ai_auto_response_enabled": False})
         scene.version = 9
         await told("nonsense", 9)
-        await scene.visitor("c2", "hello?")
+        await scene.visitor("c1", "hello?")
         await scene.idle()
         assert len(model.asked) == 2

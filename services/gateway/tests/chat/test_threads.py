@@ -155,13 +155,6 @@ def test_pieces_of_a_text_whose_beginning_nobody_tells_are_not_shown() -> None:
     assert [event.delta for event in told if isinstance(event, turn.MessageDelta)] == ["Hel", "lo"]
 
 
-def test_where_the_assistant_is_off_a_person_is_awaited() -> None:
-    exchange = Exchange("acme", "c1", 7, AnswerRules(enabled=False))
-    (end,) = exchange.begin(Owner(kind=OwnerKind.AI))
-    assert isinstance(end, Ended)
-    assert (end.outcome, end.owner) == (ExchangeEnd.HANDED_OFF, Owner(kind=OwnerKind.WAITING))
-
-
 async def _begun(threads: Threads, name: str) -> tuple[str, int]:
     conversation = await threads.named(ANA, "test", name)
     async with threads.open(ANA, conversation, address=HOME) as thread:

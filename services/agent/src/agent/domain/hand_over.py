@@ -23,8 +23,6 @@ ASKED = "asked"
 MISSED = "missed"
 RULE = "rule"
 REASONS = (ASKED, MISSED, RULE)
-ASSISTANT_OFF = "assistant_off"
-"""The AI is switched off. Not a model's to give."""
 PARAMETERS: dict[str, object] = {
     "type": "object",
     "properties": {
@@ -81,12 +79,7 @@ def completed(
     lines = [one_line(line, MAX_SUMMARY_LINE) for line in str(arguments.get("summary") or "").splitlines()]
     given = [re.sub(r"^[-*•\d.) ]+(?=\S)", "", line) for line in lines if line]
     summary = given[:MAX_SUMMARY_LINES] or summary_of(spoken, journal.calls, language)
-    told = {
-        "reason": reason if reason in (*REASONS, ASSISTANT_OFF) else ASKED,
-        "summary": summary,
-        "language": language,
-        "by": by,
-    }
+    told = {"reason": reason if reason in REASONS else ASKED, "summary": summary, "language": language, "by": by}
     return replace(call, arguments=json.dumps(told | {"basis": journal.basis}, ensure_ascii=False))
 
 

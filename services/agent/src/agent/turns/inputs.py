@@ -195,18 +195,18 @@ class TurnInputs:
         return None
 
     async def without_ai(self, seen: AskedSnapshot, config: CompanyConfig) -> TurnCall | None:
-        """The call that asks for a person where the AI is switched off, for what was written since the last change of
-        owner; None where the company's rules say never, or a message already waits for people who are not there."""
+        """The call that asks for a person where the AI is switched off: what was written since the last change of owner
+        asks for one, or the company's rules do. A message that waits for people who are not there is left at that."""
         view = seen.view
         history = await asyncio.shield(self.begin(view.seq))
         after = max(view.basis, view.owner_seq)
         texts = [one.text for one in history.unanswered(after)]
         to, asks = ruled(config, seen.requester, "\n".join(texts)), any(map(asks_for_person, texts))
-        if to == "never" or not texts or _message_taken(view):
+        if to == "never" or not (asks or (to == "person" and texts)) or _message_taken(view):
             return None
-        reason = hand_over.ASKED if asks else hand_over.RULE if to == "person" else hand_over.ASSISTANT_OFF
         turn = turn_id(self.key.company, self.key.conversation, view.newest_visitor)
-        call = TurnCall(f"{turn}-person", hand_over.NAME, json.dumps({"reason": reason}))
+        said_why = json.dumps({"reason": hand_over.ASKED if asks else hand_over.RULE})
+        call = TurnCall(f"{turn}-person", hand_over.NAME, said_why)
         journal = Journal(turn, view.newest_visitor, started_at=0.0, deadline=0.0)
         by = seen.requester.user or "visitor"
         return hand_over.completed(call, history.messages, journal, seen.requester.language, by=by)

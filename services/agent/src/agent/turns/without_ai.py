@@ -1,4 +1,4 @@
-"""Hands a conversation to a person where the AI is switched off: no turn is opened, so nobody else would answer."""
+"""Hands a conversation to a person when asked to, even where the AI is switched off and no turn is opened."""
 
 from agent.ports import AskedSnapshot
 from agent.turns.deps import Ports, policy_of

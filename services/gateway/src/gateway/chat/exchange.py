@@ -204,12 +204,11 @@ class Exchange:
         kind = self._owner.kind if self._owner is not None else OwnerKind.AI
         if may_answer(self._rules, kind):
             return ()
-        # With the assistant switched off a person is asked for (the agent's turns/without_ai.py).
-        owner = self._owner if self._owner and kind is not OwnerKind.AI else Owner(kind=OwnerKind.WAITING)
-        self._owner = owner
         if not self.patient:
             return (self._end(ExchangeEnd.HANDED_OFF),)
-        return (ws.OwnerFrame(owner=owner, seq=self._asked),)
+        # With the assistant switched off nobody has it, and nobody but a person will answer.
+        told = self._owner if self._owner and kind is not OwnerKind.AI else Owner(kind=OwnerKind.WAITING)
+        return (ws.OwnerFrame(owner=told, seq=self._asked),)
 
     def _end(self, outcome: ExchangeEnd, message: MessageView | None = None, at: datetime | None = None) -> Ended:
         self.ended = True

@@ -301,7 +301,7 @@ export function nameOf(item) {
 
 /* Why a person was asked for; of a newer release's reason only that one was. */
 export function reasonOf({ reason }) {
-  const known = ["asked", "missed", "rule", "budget_spent", "owner_idle", "handoff_timeout", "assistant_off"].includes(reason) ? reason : "asked";
+  const known = ["asked", "missed", "rule", "budget_spent", "owner_idle", "handoff_timeout"].includes(reason) ? reason : "asked";
   return say(`reason_${known}`);
 }
 
