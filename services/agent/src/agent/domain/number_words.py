@@ -41,16 +41,15 @@ _SCALE = rf"(?:{_one_of(set(_SCALES) - {'k', 'm'})}\b)"
 _SCALED = rf"(?:(?:{DIGITS} ?|(?:half an?|medio|{_HUNDRED}|{BELOW_100}) ))?{_SCALE}(?: {_SCALE})?"
 LARGE = rf"(?:{_SCALED}(?: {_SCALED})?(?:(?: and)? (?:{_HUNDRED}|{BELOW_100}))?|{_HUNDRED})"
 """A hundred and more, at least in part in words."""
-WORDED = rf"(?:{LARGE}|{BELOW_100})"
 _NO_COUNT = r"(?! (?:month|mes|day|dia|week|semana|year|ano|hour|hora|order|orden))"
 _NUMBER = re.compile(rf"(?<![\w.,-])(?:(?>{LARGE})(?! \d)|(?>{BELOW_100}){_NO_COUNT})")
 _MOST_COUNTED = 12
 """Smaller numbers count many other things: one of them, two orders."""
-_PERCENT = re.compile(rf"\b((?:{WORDED})(?: y medio| and a half)?|half an?|medio|una?) (?:per ?cent|por ?ciento|%)")
+_PERCENT = re.compile(rf"\b({BELOW_100}(?: y medio| and a half)?|half an?|medio|una?) (?:per ?cent|por ?ciento|%)")
 _COUNTED = re.compile(
     rf"(?<![\w.,-])(?<!other )(?<!first )(?<!second )(?<!third )(?<!last )(?<!that )(?<!this )"
     rf"(?>(?:(?P<half>half (?:an? )?|media )|(?P<dozens>{BELOW_100}) |an? |una )?(?P<dozen>dozen|docenas?)\b"
-    rf"|{WORDED}|una\b){_NO_COUNT}"
+    rf"|{BELOW_100}|una\b){_NO_COUNT}"
 )
 
 

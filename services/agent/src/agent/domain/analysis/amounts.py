@@ -3,7 +3,7 @@
 import re
 
 from agent.domain.analysis.stretches import Unread
-from agent.domain.number_words import DIGITS, LARGE, WORDED, value_of
+from agent.domain.number_words import BELOW_100, DIGITS, LARGE, value_of
 
 _CURRENCIES = {
     "USD": r"\$|usd|us dollars?|dollars?|dolar(?:es)?|bucks", "EUR": r"€|eur|euros?", "GBP": r"£|gbp|pounds?|libras?",
@@ -16,7 +16,7 @@ _PUT_IN = re.compile(
     r"habria\w*|hubiera\w*|if i|si hubi\w+|cash|capital|starting with|(?:con|with) (?=\W?\d))"
 )
 WITH_MONEY = re.compile(
-    rf"(?<![\w.,])(?:{_MONEY} ?(?P<a>{_VALUE})|(?P<b>{_VALUE}|{WORDED}|an?|una?)(?: de)? ?{_MONEY})(?!\w)"
+    rf"(?<![\w.,])(?:{_MONEY} ?(?P<a>{_VALUE})|(?P<b>{_VALUE}|{BELOW_100}|an?|una?)(?: de)? ?{_MONEY})(?!\w)"
 )
 _PLAIN = re.compile(
     rf"(?:\b(?:invest(?:ed|ing)?|put|invert(?:id[oa]s?|ir)|invirtiendo|invierto|metid[oa]s?|puesto) (?:an? |una? "

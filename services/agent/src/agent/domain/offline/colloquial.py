@@ -8,12 +8,13 @@ beginning of a clause: "I might cop 5" orders nothing.
 import re
 from functools import lru_cache
 
-from agent.domain.number_words import WORDED, with_large_figures
+from agent.domain.number_words import BELOW_100, with_large_figures
 from agent.domain.text_features import plain, symbols_in, word_set
 from agent.texts import TEXTS
 from contracts.languages import Language
 
-_COUNT = rf"(?:\d[\d.,]*|{WORDED}|(?:half )?a dozen|(?:una|media) docena)\b"
+_COUNT = rf"(?:\d[\d.,]*|{BELOW_100})\b"
+"""Larger numbers and dozens stand in figures when the rules read them."""
 _OF_TIME = (
     r"(?! ?(?:%|(?:min\w*|hour|hora|day|dia|día|week|semana|month|mes|year|año|news|headline|noticia|titular)s?\b))"
 )
@@ -213,14 +214,15 @@ def in_known_words(text: str, language: Language) -> str:
     if len(text) > _LONGEST:
         return text
     said = _REQUESTED.sub(
-        lambda match: f"{match['en'] or match['inf'] or match['inf2'] or match['es']} {match['rest']}", text
+        lambda match: f"{match['en'] or match['inf'] or match['inf2'] or match['es']} {match['rest']}",
+        with_large_figures(text),
     )
     if aside := _ASIDES.get(language):
         bare, asides = aside.subn(" ", said)
         said = re.sub(r"\s{2,}", " ", bare.strip()) if asides and len(bare.strip(" ?!.,¿¡")) > 1 else said
     for one in ("es", "en"):
         said = _SENDS[one].sub(lambda match, one=one: f"{match['lead']}{_ALERT[one]}", said)
-    said = with_large_figures(_TOO_MANY.sub("no, ", said))
+    said = _TOO_MANY.sub("no, ", said)
     if language == "es":
         said = _FORMAL_COMMAND.sub(_familiar, said)
     for pattern, instead in _SAID:
