@@ -72,8 +72,9 @@ suites: $(STAMP)
 test: $(STAMP) suites ## run the tests against real servers (TESTS=services/agent narrows it)
 	@# Whoever starts hundreds of processes keeps what has been compiled.
 	@# docs/decisions/0116: a test that fails is tried once more, and told; what looks for lost answers is not.
+	@# Plain tracebacks: for others pytest parses the source, where CPython 3.11 can fail and end the whole run.
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) --reruns 1 --reruns-delay 5 --max-suite-reruns 3 \
-		--rerun-show-tracebacks --rerun-exclude-path tests/faults --rerun-exclude-path tests/simulation $(TESTS)
+		--tb=native --rerun-show-tracebacks --rerun-exclude-path tests/faults --rerun-exclude-path tests/simulation $(TESTS)
 
 lint: $(STAMP) ## check style and format
 	$(BIN)/ruff check .
