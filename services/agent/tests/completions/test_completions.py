@@ -1,28 +1,21 @@
 """Completions over the bus: the copilot's loop for callers who keep their conversation themselves."""
 
-import asyncio
-import uuid
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from nats.aio.client import Client
 
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
 from agent.testing.company import COMPANY, demo_config
+from agent.testing.completions import WEATHER, asking, complete, refused
 from agent.testing.stage import agent, stage
-from contracts.company import Budget
 from contracts.completion_rpc import (
     COMPLETE,
     MODELS,
-    CompleteRequest,
     CompletionCall,
-    CompletionEnd,
     CompletionMessage,
     CompletionPicture,
-    CompletionTool,
     ModelsRequest,
 )
 from runtime.calls.rpc import RpcClient
@@ -46,46 +39,6 @@ ORDER: dict[str, Any] = {
     "estimate": {"price": 100, "amount": 1000, "cash_after": 99_000, "currency": "USD"},
     "expires_at": "2030-01-01T00:00:00Z",
 }
-WEATHER = CompletionTool(name="get_weather", description="Weather", parameters={"type": "object", "properties": {}})
-
-
-@dataclass
-class Got:
-    """What came of a completion."""
-
-    texts: list[str] = field(default_factory=list[str])
-    end: CompletionEnd | None = None
-
-    @property
-    def text(self) -> str:
-        return "".join(self.texts)
-
-
-def asking(text: str = "hello there, how are you?", **changes: Any) -> CompleteRequest:
-    fields: dict[str, Any] = {
-        "company_id": COMPANY,
-        "request_id": uuid.uuid4().hex,
-        "principal": "user/pro/ana",
-        "messages": [CompletionMessage(role="user", content=text)],
-        "language": "en",
-    }
-    return CompleteRequest(**{**fields, **changes})
-
-
-async def complete(client: Client, request: CompleteRequest, got: Got | None = None) -> Got:
-    got = got or Got()
-    async with asyncio.timeout(30), StreamClient(client).open(COMPLETE, request) as parts:
-        async for part in parts:
-            if part.text is not None:
-                got.texts.append(part.text)
-            got.end = part.end or got.end
-    return got
-
-
-async def refused(client: Client, request: CompleteRequest) -> RpcError:
-    with pytest.raises(RpcError) as caught:
-        await complete(client, request)
-    return caught.value
 
 
 async def test_the_answer_streams_with_its_usage_and_nothing_becomes_a_conversation(nats_server: NatsServer) -> None:
@@ -237,69 +190,6 @@ async def test_an_order_waits_and_the_answer_says_so_whatever_the_model_says(nat
         assert got.end is not None
         assert [action.id for action in got.end.actions] == ["act-1"]
         assert "Waiting for your confirmation: Buy 10 IBM at market (paper)." in got.text
-
-
-async def test_what_is_refused_says_why(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, agent(nats_server.url):
-        for changes, code, reason in (
-            ({"principal": "forged"}, "UNAUTHORIZED", None),
-            ({"company_id": "other"}, "UNAUTHORIZED", None),
-            ({"model": "gpt-9"}, "NOT_FOUND", "model"),
-        ):
-            error = await refused(scene.nats, asking(**changes))
-            assert (error.code, error.reason) == (code, reason)
-
-
-async def test_more_than_the_models_window_holds_is_refused_before_it_is_asked(nats_server: NatsServer) -> None:
-    async with (
-        stage(nats_server.url) as scene,
-        scripted_model() as model,
-        agent(nats_server.url, model.base_url),
-    ):
-        # 128,000 tokens are the window of a model that nobody knows.
-        fits = "a b c d " * 27_000
-        for request in (
-            asking(fits * 2),
-            asking(messages=[CompletionMessage(role="system", content=fits), *asking(fits).messages]),
-            asking(fits, max_tokens=8192, tools=[WEATHER.model_copy(update={"description": fits})]),
-        ):
-            error = await refused(scene.nats, request)
-            assert (error.code, error.reason) == ("BAD_FIELD", "context_length_exceeded")
-            assert "context length is 128000 tokens" in error.message
-        assert model.asked == []
-        assert (await complete(scene.nats, asking(fits))).text == "A scripted answer."
-
-
-@pytest.mark.parametrize(
-    ("budget", "until_when"), [({"daily_tokens": 1}, "day"), ({"visitor_hourly_tokens": 1}, "hour")]
-)
-async def test_a_spent_budget_says_until_when_and_a_service_has_no_hour(
-    nats_server: NatsServer, budget: dict[str, int], until_when: str
-) -> None:
-    async with (
-        stage(nats_server.url, demo_config(budget=Budget.model_validate(budget))) as scene,
-        scripted_model() as model,
-        agent(nats_server.url, model.base_url),
-    ):
-        await complete(scene.nats, asking())
-        error = await refused(scene.nats, asking())
-        assert (error.code, error.reason) == ("RATE_LIMITED", until_when)
-        if until_when == "hour":
-            got = await complete(scene.nats, asking(principal="service/pro/crm"))
-            assert got.text == "A scripted answer."
-
-
-async def test_a_model_that_breaks_off_is_asked_again_unless_its_words_are_out(nats_server: NatsServer) -> None:
-    broken = ScriptedReply(text="one two three four", cut_after=2, token_ms=80)
-    async with (
-        stage(nats_server.url) as scene,
-        scripted_model(Rule(replies=[broken, ScriptedReply(text="whole"), broken])) as model,
-        agent(nats_server.url, model.base_url),
-    ):
-        assert (await complete(scene.nats, asking(stream=False))).text == "whole"
-        error = await refused(scene.nats, asking())
-        assert (error.code, error.retryable) == ("UNAVAILABLE", True)
-        assert len(model.asked) == 3
 
 
 async def test_a_caller_that_leaves_ends_the_model_call(nats_server: NatsServer) -> None:
