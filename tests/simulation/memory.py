@@ -119,7 +119,11 @@ class Memory:
             floor=self.floor,
         )
         announcements = BusAnnouncements(publisher, DirectReader(client, FACTS.name))
-        self.companies = CompanyRegistry(store=MongoCompanies(self._asked["companies"]), announcements=announcements)
+        self.companies = CompanyRegistry(
+            store=MongoCompanies(self._asked["companies"]),
+            announcements=announcements,
+            conversations=self.conversations,
+        )
         self._parts += [self.floor, windows]
 
     @property

@@ -192,7 +192,9 @@ class SimulatedCollection:
         cursor = self.find(match["$match"], asked.get("$project"))
         for key, direction in asked.get("$sort", {}).items():
             cursor.sort(key, direction)
-        return cursor.limit(asked["$limit"]) if "$limit" in asked else cursor
+        if "$limit" in asked:
+            cursor.limit(asked["$limit"])
+        return cursor.counted(asked["$count"]) if "$count" in asked else cursor
 
     async def find_one(self, where: Document, fields: Document | None = None) -> Document | None:
         """The first row."""
@@ -216,6 +218,15 @@ class SimulatedCollection:
         """A change of one row."""
         assert not upsert
         return await self._server.ask(lambda: _updated(self._update(where, update, upsert=False) is not None))
+
+    async def update_many(self, where: Document, update: Mapping[str, Any]) -> None:
+        """A change of all rows."""
+
+        def change() -> None:
+            for row in _matching(self._rows, where):
+                self._update({"_id": row["_id"]}, update, upsert=False)
+
+        await self._server.ask(change)
 
     async def bulk_write(self, writes: Sequence[Write], *, ordered: bool) -> BulkWriteResult:
         """Many writes, none of which holds up the others; raises BulkWriteError."""
@@ -292,6 +303,7 @@ class SimulatedCursor:
         self._fields = fields
         self._sort: tuple[str, int] | None = None
         self._most: int | None = None
+        self._number: str | None = None
 
     def sort(self, key: str, direction: int) -> Self:
         """In this order."""
@@ -303,12 +315,19 @@ class SimulatedCursor:
         self._most = most
         return self
 
+    def counted(self, name: str) -> Self:
+        """Only their number, under this name."""
+        self._number = name
+        return self
+
     async def to_list(self) -> list[Document]:
         """The documents."""
         return await self._server.ask(self._found)
 
     def _found(self) -> list[Document]:
         found = list(_matching(self._rows, self._where))
+        if self._number is not None:
+            return [{self._number: len(found)}] if found else []
         if self._sort is not None:
             key, direction = self._sort
             found.sort(key=lambda row: row[key], reverse=direction < 0)

@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 from contracts.channels import ChatAddress, ChatKind
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.envelope import CloudEvent
-from contracts.events.chat import OperatorMessage
+from contracts.events.chat import OperatorMessage, Owner, OwnerChanged, OwnerKind
 from memory.adapters import mongo
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
@@ -20,9 +20,9 @@ from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_positions import MongoPositions
 from memory.adapters.redis_budgets import RedisBudgets
 from memory.application.budgets import BudgetLedger
-from memory.domain.conversation import InboxConversation, fold
+from memory.domain.conversation import NEEDS_HUMAN, InboxConversation, fold
 from memory.domain.facts import LogFact, decode
-from memory.domain.keys import BEGINNING, LogPosition
+from memory.domain.keys import BEGINNING, LogPosition, milliseconds
 from memory.domain.progress import Missed
 from memory.domain.spending_limits import Purse
 from memory.errors import StoreUnavailableError
@@ -102,7 +102,34 @@ async def _conversations(database: Database) -> list[object]:
             said.append(([state.conversation for state in page.items], cursor))
             if cursor is None:
                 break
-    return [*said, await rows.latest_of("demo", "v1"), await rows.waiting(5)]
+    return [*said, await rows.latest_of("demo", "v1"), *await _waiting(rows)]
+
+
+async def _waiting(rows: MongoConversations) -> list[object]:
+    """What is asked of a conversation that waits for a person."""
+    owner = OwnerChanged(owner=Owner(kind=OwnerKind.WAITING), by="v1")
+    event = CloudEvent(id="e-w", source="/test", type=ChatKind.OWNER.event_type, time=NOON, data=owner)
+    place, at = ChatAddress("demo", "w1", ChatKind.OWNER), LogPosition(7, 20)
+    await rows.save([_folded(decode(place, at, NOON, event.to_json()))])
+    noon_ms = milliseconds(NOON)
+    ((state, due_ms),) = await rows.to_look_at(noon_ms, 5)
+    said: list[object] = [
+        await rows.to_look_at(noon_ms - 1, 5),
+        await rows.place_in_queue("demo", "w2", LogPosition(7, 21)),
+        await rows.place_in_queue("demo", "w1", at),
+        await rows.queue(),
+        await rows.looked_at(state, due_ms, noon_ms + 5),
+        await rows.to_look_at(noon_ms, 5),
+        await rows.looked_at(state, due_ms, None),
+        [found_ms for _, found_ms in await rows.to_look_at(noon_ms + 5, 5)],
+        await rows.looked_at(state, noon_ms + 5, None),
+        await rows.to_look_at(2 * noon_ms, 5),
+        await rows.queue(),
+        await rows.look_again("demo", "human"),
+        await rows.to_look_at(2 * noon_ms, 5),
+        await rows.look_again("demo", NEEDS_HUMAN),
+    ]
+    return [*said, [found.conversation for found, _ in await rows.to_look_at(noon_ms, 5)]]
 
 
 async def _beside(database: Database) -> list[object]:

@@ -59,10 +59,11 @@ async def test_nothing_is_missing_from_a_transcript_when_the_log_has_lost_its_en
             before = [message["id"] for message in visitor.messages()]
         await eventually(lambda: position_recorded(stack, seq), 30)
         await asyncio.to_thread(stack.stop)
-        (file,) = (stack.data / "nats").glob("jetstream/*/streams/CHAT/msgs/*.blk")
-        damage(file)
-        # After a crash there is none that says where the server was: it reads the file.
-        file.with_name("index.db").unlink()
+        for stream in ("CHAT", "FACTS"):
+            (file,) = (stack.data / "nats").glob(f"jetstream/*/streams/{stream}/msgs/*.blk")
+            damage(file)
+            # After a crash there is none that says where the server was: it reads the file.
+            file.with_name("index.db").unlink()
         await asyncio.to_thread(stack.start)
         async with ChatClient(stack.url, token) as visitor:
             await visitor.hello(conversationId=conversation, locale="en")
@@ -83,7 +84,7 @@ async def test_nothing_is_missing_from_a_transcript_when_the_log_has_lost_its_en
 
             async def told() -> bool:
                 found = await bus_looks.look(client)
-                return any("was damaged" in one.text for one in found if one.subject == "stream CHAT")
+                return {one.subject for one in found if "was damaged" in one.text} == {"stream CHAT", "stream FACTS"}
 
             await eventually(told, 30)
         assert "the log has lost its end" in (stack.data / "logs" / "memory.log").read_text()

@@ -73,6 +73,14 @@ async def test_where_it_is_set_those_who_wait_are_given_in_turn_to_the_people_at
     ):
         config = {"companyId": "acme", "assignment": "in_turn", "handoffTimeoutSeconds": 3600}
         await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=20)
+        early = Writer(one.client, "acme", "w0")
+        await early.visitor("a person, please", user="w0")
+        await early.owner(OwnerKind.WAITING)
+
+        async def told_that_nobody_is_here() -> bool:
+            return (await view(one, "w0")).message_count == 2
+
+        await eventually(told_that_nobody_is_here)
         for replica_asked, name in ((one, "ana"), (two, "ben"), (one, "ana")):
             here = {"companyId": "acme", "operatorId": name, "operatorName": name.title(), "present": True}
             await replica_asked.rpc.call(COUNTS, CountsRequest.model_validate(here))
@@ -88,11 +96,11 @@ async def test_where_it_is_set_those_who_wait_are_given_in_turn_to_the_people_at
             return [(await view(one, name)).assignee_name for name in ("w1", "w2", "w3")]
 
         async def all_given() -> bool:
-            return None not in await given()
+            return (await view(one, "w0")).assignee is not None and None not in await given()
 
         await eventually(all_given)
         assert sorted(name or "" for name in await given()) in (["Ana", "Ana", "Ben"], ["Ana", "Ben", "Ben"])
-        assert ((await view(two, "w4")).assignee, len(await listed(two, "needs_human"))) == ("eva", 4)
+        assert ((await view(two, "w4")).assignee, len(await listed(two, "needs_human"))) == ("eva", 5)
         notes = await one.rpc.call(NOTES, ConversationRef(company_id="acme", conversation_id="w1"))
         assert [(change.by, change.reason) for change in notes.changes] == [("memory", "in_turn")]
 

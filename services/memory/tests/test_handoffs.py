@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from prometheus_client import REGISTRY
 from pymongo import AsyncMongoClient
+from pymongo.monitoring import CommandFailedEvent, CommandListener, CommandStartedEvent, CommandSucceededEvent
 from redis.asyncio import Redis
 
 from contracts.channels import ChatKind
-from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
+from contracts.company_rpc import COMPANY_CREATE, COMPANY_PATCH, CompanyCreateRequest, CompanyPatchRequest
 from contracts.conversation_rpc import CONVERSATIONS, ConversationsRequest, ConversationState
 from contracts.desk_rpc import COUNTS, CountsRequest
 from contracts.envelope import CloudEvent
@@ -29,6 +31,7 @@ from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.redis_looks import RedisLooks
 from memory.application.handoffs import Handoffs
+from memory.domain.conversation import InboxConversation
 from memory.domain.erasure import Erasure
 from memory.domain.handoff import (
     IDLE,
@@ -105,8 +108,16 @@ async def nobody_knows(company: str) -> None:
     """Nobody has waited in this company yet."""
 
 
+async def to_nobody(state: InboxConversation, now: datetime) -> datetime | None:
+    """Nobody gets one in turn."""
+
+
 async def sweepers(
-    stack: AsyncExitStack, servers: Servers, count: int, clock: LogClock | None = None
+    stack: AsyncExitStack,
+    servers: Servers,
+    count: int,
+    clock: LogClock | None = None,
+    listeners: Sequence[CommandListener] = (),
 ) -> list[Handoffs]:
     """As many sweeps as there would be replicas, each with connections of its own, ten minutes ahead."""
     found: list[Handoffs] = []
@@ -116,7 +127,7 @@ async def sweepers(
         stack.push_async_callback(client.close)
         redis: Redis = Redis.from_url(servers.redis)  # pyright: ignore[reportUnknownMemberType]
         stack.push_async_callback(redis.aclose)
-        mongo = await stack.enter_async_context(AsyncMongoClient[Document](servers.mongo))
+        mongo = await stack.enter_async_context(AsyncMongoClient[Document](servers.mongo, event_listeners=[*listeners]))
         database = asked(mongo[servers.database])
         log = StreamLog(ConversationLog(client), Publisher(client))
         await log.refresh()
@@ -128,6 +139,7 @@ async def sweepers(
                 looks=RedisLooks(redis),
                 clock=clock,
                 usual=nobody_knows,
+                give=to_nobody,
             )
         )
     return found
@@ -146,7 +158,7 @@ async def test_many_replicas_give_a_conversation_back_exactly_once(servers: Serv
         total = 0
 
         async def counted() -> bool:
-            await sweeps[0].due()
+            await sweeps[0].measure()
             return REGISTRY.get_sample_value("nexus_handovers_waiting") == len(writers)
 
         await eventually(counted, 60)
@@ -180,7 +192,10 @@ async def test_who_waits_is_told_whether_anybody_is_at_the_desk(servers: Servers
             writer = Writer(one.client)
             await writer.visitor("a person, please", locale="en")
             await writer.owner(OwnerKind.WAITING)
-            if not await sweep.settle(writer.company, writer.conversation, TIMEOUT):
+            settled = await sweep.settle(writer.company, writer.conversation, TIMEOUT)
+            if not settled.appended:
+                assert settled.again is not None
+                assert settled.again < datetime.now(UTC) + timedelta(seconds=3)
                 return None
             return CloudEvent[SystemMessage].model_validate_json((await facts_of(one, writer))[-1].event).data.text
 
@@ -232,7 +247,7 @@ async def swept(sweeps: Sequence[Handoffs], writer: Writer) -> int:
     async def seen() -> bool:
         nonlocal total
         listed = await asyncio.gather(*(each.due() for each in sweeps))
-        found = all(any(conversation == writer.conversation for _, conversation, _ in due) for due in listed)
+        found = all(any(conversation == writer.conversation for _, conversation in due) for due in listed)
         total += sum(await asyncio.gather(*(each.sweep() for each in sweeps)))
         return found or total > 0
 
@@ -303,11 +318,79 @@ async def test_who_waits_where_the_assistant_is_off_stays_in_the_queue_and_is_to
         async def at_rest() -> bool:
             """It is looked at no more every second."""
             await sweeps[0].sweep()
-            return writer.conversation not in [conversation for _, conversation, _ in await sweeps[0].due()]
+            return (writer.company, writer.conversation) not in await sweeps[0].due()
 
         await eventually(at_rest, 20)
         assert await owners(one, writer) == [OwnerKind.WAITING]
         assert len(await facts_of(one, writer)) == 3
+
+
+class Queries(CommandListener):
+    """Counts what a database is asked, and the documents that it answers with."""
+
+    def __init__(self) -> None:
+        self.asked = self.documents = 0
+
+    def started(self, event: CommandStartedEvent) -> None:
+        """Nothing is counted before it is answered."""
+
+    def succeeded(self, event: CommandSucceededEvent) -> None:
+        self.asked += 1
+        self.documents += len(event.reply.get("cursor", {}).get("firstBatch", ()))
+
+    def failed(self, event: CommandFailedEvent) -> None:
+        """Nothing was read."""
+
+
+async def test_those_who_wait_without_an_end_hold_up_nobody_and_cost_nothing(
+    servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory.application.handoffs.LIMIT", 4)
+    async with AsyncExitStack() as stack:
+        one = await stack.enter_async_context(replica(servers, handoff_sweep=3600))
+        off: dict[str, object] = {"companyId": "acme", "aiAutoResponseEnabled": False}
+        await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=off), deadline=20)
+        waiting = [Writer(one.client) for _ in range(9)]
+        for writer in waiting:
+            await writer.visitor("a person, please", locale="en")
+            await writer.owner(OwnerKind.WAITING)
+        queries = Queries()
+        (sweep,) = await sweepers(stack, servers, 1, listeners=[queries])
+
+        async def queue() -> float | None:
+            await sweep.measure()
+            return REGISTRY.get_sample_value("nexus_handovers_waiting")
+
+        async def at_rest() -> bool:
+            await sweep.look()
+            notices = [kinds(await facts_of(one, writer)).count("message.system.v1") for writer in waiting]
+            return notices == [1] * len(waiting) and not await sweep.due()
+
+        await eventually(at_rest, 60)
+        assert await queue() == len(waiting)
+        assert (REGISTRY.get_sample_value("nexus_handover_oldest_seconds") or 0) > 500
+        queries.asked = queries.documents = 0
+        assert await sweep.look() is False
+        assert (queries.asked, queries.documents) == (1, 0), "however many wait"
+
+        # Whoever begins to wait behind more than one query reads has a turn at once, in whatever company.
+        newest = Writer(one.client, "other")
+        await newest.visitor("a person, please", locale="en")
+        await newest.owner(OwnerKind.WAITING)
+        assert await swept([sweep], newest) == 2
+        assert await owners(one, newest) == [OwnerKind.WAITING, OwnerKind.AI]
+
+        # New settings reach all of them.
+        on = CompanyPatchRequest(company_id="acme", version=1, patch={"aiAutoResponseEnabled": True})
+        await one.rpc.call(COMPANY_PATCH, on, deadline=20)
+
+        async def given_back() -> bool:
+            await sweep.look()
+            return await queue() == 0
+
+        await eventually(given_back, 60)
+        for writer in waiting:
+            assert await owners(one, writer) == [OwnerKind.WAITING, OwnerKind.AI]
 
 
 async def test_an_owner_who_reads_or_has_nobody_waiting_keeps_the_conversation(servers: Servers) -> None:
@@ -328,10 +411,10 @@ async def test_an_owner_who_reads_or_has_nobody_waiting_keeps_the_conversation(s
         assert await looks.last("acme", answered.conversation, "op1") is not None
         await looks.note("acme", read.conversation, "op1", datetime.now(UTC) + minutes(10))
         for writer in (read, answered):
-            assert await sweep.settle(writer.company, writer.conversation, patience) == 0
+            assert (await sweep.settle(writer.company, writer.conversation, patience)).appended == 0
         later = await sweepers(stack, servers, 1, In(minutes(26)))
-        assert await later[0].settle(read.company, read.conversation, patience) == 2
-        assert await later[0].settle(answered.company, answered.conversation, patience) == 0
+        assert (await later[0].settle(read.company, read.conversation, patience)).appended == 2
+        assert (await later[0].settle(answered.company, answered.conversation, patience)).appended == 0
 
 
 async def test_looks_go_with_the_visitor_who_is_deleted(servers: Servers) -> None:

@@ -12,7 +12,7 @@ from nats.aio.client import Client
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
-from contracts.streams import STREAMS, Stream
+from contracts.streams import CHAT, STREAMS, Stream
 from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
 from nexus_cli.stack.services import SERVICES
 from runtime.bus.jetstream_api import (
@@ -129,7 +129,8 @@ async def _stream(asking: ReplyInbox, stream: Stream) -> list[Diagnosis]:
         advice = "restart memory: it makes the stream right, or says what cannot be changed"
         return [wrong(f"stream {name}", f"somebody has changed it: {'; '.join(changed)}", advice)]
     if lost := metadata_of(info).get(LOST_END):
-        text = f"a file of it was damaged: it lost {lost}; conversations are whole in MongoDB"
+        kept = "conversations are whole in MongoDB" if stream == CHAT else "MongoDB has what was taken from it before"
+        text = f"a file of it was damaged: it lost {lost}; {kept}"
         advice = "look at that disk; who had asked in its last seconds may have to ask again; `nexus backup` now"
         return [Diagnosis(f"stream {name}", "note", text, advice)]
     if problem := without_quorum(info):

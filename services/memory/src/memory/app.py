@@ -235,7 +235,11 @@ class MemoryReplica:
         announcements = BusAnnouncements(service.publisher, DirectReader(service.nats, FACTS.name))
         table = WebhookTable(self._companies)
         companies = CompanyRegistry(
-            store=self._companies, announcements=announcements, changed=table.refresh, close=company_seal()
+            store=self._companies,
+            announcements=announcements,
+            conversations=stored_conversations,
+            changed=table.refresh,
+            close=company_seal(),
         )
         await self._keep_on(*await webhooks.deliver(deps, table, companies, RedisEchoes(self._redis)))
         reports = Reports(
@@ -305,13 +309,13 @@ class MemoryReplica:
             looks=deps.looks,
             clock=floor.now,
             usual=reports.usual_wait,
+            give=desk.give_in_turn,
         )
         handoff_sweeps = [
             PeriodicSweep(name, settings.handoff_sweep, look, rest=REST * settings.handoff_sweep)
             for name, look in (
                 ("waiting conversations", handoffs.look),
                 ("conversations that are due", desk.sweep),
-                ("conversations in turn", desk.sweep_waiting),
             )
         ]
         floor.store, floor.same_server = lambda: mongodb.behind.get(positions.PROJECTION), mongodb.same_server
@@ -325,7 +329,7 @@ class MemoryReplica:
         service.on_reconnect(mongodb.bus_is_back)
         service.on_reconnect(knowledge.indexes.look)
         figures = stream_figures.StreamFigures(service.nats, service.streams)
-        for refresh_figures in (floor.refresh, figures.renew):
+        for refresh_figures in (floor.refresh, figures.renew, handoffs.measure):
             service.before_metrics(refresh_figures)
         await self._keep_on(
             floor,

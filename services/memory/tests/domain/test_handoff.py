@@ -103,6 +103,14 @@ def test_nothing_is_given_back_to_an_assistant_that_is_switched_off_nor_promised
     assert (told.code, "assistant" in told.text, "still in the queue" in told.text) == ("HANDOFF_TIMEOUT", False, True)
     notice = SystemMessage(message_id="n", text="x", code="HANDOFF_TIMEOUT", basis=0)
     assert decide(snapshot_of([*asked, fact(ChatKind.SYSTEM, 8, notice)]), HERE, off, NOW) == NothingToDo()
+    # Until the office closes, when the message is taken.
+    open_until = {"timezone": "UTC", "hours": [{"days": [*DAYS], "opens": "08:00", "closes": "18:00"}]}
+    hours = replace(off, hours=OfficeHours.model_validate(open_until))
+    told = snapshot_of([*asked, fact(ChatKind.SYSTEM, 8, notice)])
+    assert decide(told, HERE, hours, NOW) == NotYet(NOW.replace(hour=18))
+    taken = decide(told, HERE, hours, NOW.replace(hour=18))
+    assert isinstance(taken, GiveBack)
+    assert taken.opens_at == NOW.replace(day=2, hour=8)
     # Back to the assistant once it is switched on again, with the question still due.
     assert isinstance(decide(snapshot_of([*asked, fact(ChatKind.SYSTEM, 8, notice)]), HERE, TIMEOUT, NOW), GiveBack)
     # An owner who has gone is followed by another person.

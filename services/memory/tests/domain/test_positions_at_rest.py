@@ -51,6 +51,7 @@ class Bus:
         self.furthest = self.delivered if furthest is None else furthest
         self.asked = 0
         self.read_after: list[int] = []
+        self.lost: list[tuple[str, int]] = []
         self.between: Callable[[], None] = lambda: None
 
     async def progress(self, stream: str, durable: str, since: float) -> ConsumerProgress | None:
@@ -76,6 +77,9 @@ class Bus:
         del keep
         raise AssertionError(f"{stream} has lost nothing before {up_to}")
 
+    async def note_lost_end(self, stream: str, up_to: int) -> None:
+        self.lost.append((stream, up_to))
+
 
 def stored_fact(seq: int) -> LogFact:
     """A fact as the bus holds it."""
@@ -88,8 +92,10 @@ async def nothing(facts: Sequence[StoredFact]) -> None:
     del facts
 
 
-def positions(store: Store, bus: Bus, every: float) -> Positions:
-    source = ProjectionSource("CHAT", "memory-projection", "chat.>", nothing)
+LOG = ProjectionSource("CHAT", "memory-projection", "chat.>", nothing)
+
+
+def positions(store: Store, bus: Bus, every: float, source: ProjectionSource = LOG) -> Positions:
     return Positions("mongodb", store, bus, (source,), now=lambda: datetime.now(UTC), empty=True, every=every)
 
 
@@ -192,3 +198,17 @@ async def test_who_starts_behind_an_end_takes_nothing_in_again() -> None:
     bus.read_after = []
     await positions(store, bus, every=3600).look()
     assert (store.at, bus.read_after) == ({"CHAT/memory-projection": LogPosition(1, 9)}, [])
+
+
+async def test_a_stream_of_facts_that_has_lost_its_end_is_told_once_and_goes_on_from_what_is_there() -> None:
+    store, bus = Store(), Bus(7)
+    store.at["FACTS/memory-usage"] = LogPosition(1, 9)
+    looked = positions(store, bus, 0, ProjectionSource("FACTS", "memory-usage", "fact.usage.>", nothing))
+    for _ in range(3):
+        await looked.look()
+    assert bus.lost == [("FACTS", 9)]
+    assert store.at == {"FACTS/memory-usage": LogPosition(1, 7)}
+    assert looked.behind == {}
+    bus.done = bus.delivered = bus.furthest = 8
+    await looked.look()
+    assert store.at == {"FACTS/memory-usage": LogPosition(1, 8)}

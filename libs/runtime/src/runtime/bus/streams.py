@@ -65,6 +65,21 @@ def first_made(info: StreamInfo) -> datetime:
     return datetime.fromisoformat(metadata_of(info).get(FIRST_MADE) or info["created"])
 
 
+def _with_lost_end(info: StreamInfo, up_to: int) -> StreamConfig:
+    """The stream's configuration with the mark that it has lost its end, which reached `up_to`."""
+    last = info["state"]["last_seq"]
+    which = f"{last + 1}-{up_to}" if last < up_to else f"messages up to {up_to}"
+    lost = f"{which} on {datetime.now(UTC):%Y-%m-%d %H:%M}"
+    return {**info["config"], "metadata": {**metadata_of(info), LOST_END: lost}}
+
+
+async def note_lost_end(client: Client, name: str, up_to: int) -> None:
+    """The stream has lost its end, which reached `up_to`: that is recorded in its metadata. Raises NotReadyError."""
+    inbox = ReplyInbox.of(client)
+    info = await granted(inbox, StreamInfo, f"STREAM.INFO.{name}", None, deadline=5.0)
+    await granted(inbox, StreamInfo, f"STREAM.UPDATE.{name}", _with_lost_end(info, up_to), deadline=5.0)
+
+
 async def leave_out(client: Client, name: str, up_to: int, keep: Callable[[int], Awaitable[object]]) -> None:
     """The stream has lost its end, which reached `up_to`: it continues after that, so that no sequence is used twice,
     and its remaining content, which is incomplete, is removed.
@@ -82,13 +97,10 @@ async def leave_out(client: Client, name: str, up_to: int, keep: Callable[[int],
         return await granted(inbox, StreamInfo, f"STREAM.{method}.{name}", body, deadline=5.0)
 
     info = await told("INFO")
-    first, last = info["state"]["first_seq"], info["state"]["last_seq"]
-    if first > up_to:
+    if info["state"]["first_seq"] > up_to:
         return  # another replica has done it
-    which = f"{last + 1}-{up_to}" if last < up_to else f"messages up to {up_to}"
-    lost = f"{which} on {datetime.now(UTC):%Y-%m-%d %H:%M}"
     # The mark first: it is told though this ends here, and what is purged already is not behind anybody any more.
-    config = {**info["config"], "metadata": {**metadata_of(info), LOST_END: lost}, "max_msgs": -1}
+    config = {**_with_lost_end(info, up_to), "max_msgs": -1}
     try:
         await told("UPDATE", {**config, "max_msgs": 1})
         await keep((await told("INFO"))["state"]["last_seq"])

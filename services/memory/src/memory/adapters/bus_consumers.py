@@ -17,7 +17,7 @@ from memory.errors import BusUnavailableError
 from runtime.bus.direct import DirectReader, StoredFact
 from runtime.bus.jetstream_api import AnswerT, ApiAnswer, ConsumerInfo, ConsumerPage, StreamInfo, ask, floor_of
 from runtime.bus.replies import ReplyInbox
-from runtime.bus.streams import first_made, leave_out
+from runtime.bus.streams import first_made, leave_out, note_lost_end
 from runtime.errors import NotReadyError
 
 ANSWER = 2.0
@@ -71,6 +71,12 @@ class BusConsumers:
     async def leave_out(self, stream: str, up_to: int, keep: Callable[[int], Awaitable[object]]) -> None:
         try:
             await leave_out(self._client, stream, up_to, keep)
+        except NotReadyError as error:
+            raise BusUnavailableError(str(error)) from error
+
+    async def note_lost_end(self, stream: str, up_to: int) -> None:
+        try:
+            await note_lost_end(self._client, stream, up_to)
         except NotReadyError as error:
             raise BusUnavailableError(str(error)) from error
 

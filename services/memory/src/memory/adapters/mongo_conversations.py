@@ -4,20 +4,23 @@
 company:assignee/latest/id and `unassignedKey` company/latest/id (only open ones), `personKey` company:person/latest/id,
 `visitorKey` the same of the visitor that this customer was, `unansweredKey` company/visitor's newest message/id,
 `dayKey` company/first day, `quietKey` company/since when/id; `latest` is the position of the newest fact.
-`waitingSince` is there while the hand-off sweep has something to do, `dueAt` while a state is to change by itself, in
-ms since the epoch.
+`dueAt` is there while a state is to change by itself, `waitingSince` while a visitor waits for a person or for a
+notice: the time, in ms since the epoch, from which the hand-off sweep looks at it. Each store of the conversation sets
+it to since when that is, and a look moves it on. Of who waits with nothing left to do it is ENDLESS more than that.
 """
 
 import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
+from random import randrange
 from uuid import uuid4
 
 from pymongo import ASCENDING, DESCENDING, InsertOne, ReplaceOne
 from pymongo.errors import BulkWriteError
 
+from contracts.events.chat import OwnerKind
 from memory.adapters.conversation_document import (
     FINDABLE,
     ConversationFields,
@@ -27,15 +30,32 @@ from memory.adapters.conversation_document import (
     to_document,
 )
 from memory.adapters.mongo import began_by, below, duplicates, page_of, speaking
-from memory.domain.conversation import STATES, ConversationOutcome, InboxConversation
+from memory.domain.conversation import NEEDS_HUMAN, STATES, ConversationOutcome, InboxConversation
 from memory.domain.inbox_index import Findable
-from memory.domain.keys import BEGINNING, END, conversation_key, position_of, timed_key
+from memory.domain.keys import (
+    BEGINNING,
+    END,
+    LogPosition,
+    conversation_key,
+    list_key,
+    milliseconds,
+    position_of,
+    timed_key,
+)
 from memory.ports import InboxFilter, PageOf
 from runtime.stores.mongo import Collection, Document
 from runtime.stores.unknown_fields import UnknownFields
 
 OLDER: Document = {"writtenKey": {"$exists": False}, "inboxKey": {"$exists": True}}
 """Conversations stored only by releases without a desk."""
+
+
+ENDLESS = 10**15
+"""Ms; later than every time at which there is something to do."""
+MEASURED = 2_000
+"""Conversations in which something is still to happen, of which those that wait for a person are counted."""
+AT_ONCE = 1_000
+"""Conversations that one command lets be looked at again."""
 
 
 class MongoConversations:
@@ -110,7 +130,7 @@ class MongoConversations:
     ) -> PageOf[InboxConversation]:
         """A page of conversations, latest activity first (`needs_human`: longest wait first)."""
         index, prefix = _index(company, filter_by)
-        ascending = filter_by.turned != (filter_by.state == "needs_human")
+        ascending = filter_by.turned != (filter_by.state == NEEDS_HUMAN)
         async with speaking("read the inbox"):
             return (await page_of(self._rows, index, prefix, limit, cursor, ascending=ascending)).mapped(self._read)
 
@@ -177,16 +197,70 @@ class MongoConversations:
             rows = await self._rows.find(where, wanted).sort("dayKey", DESCENDING).limit(limit).to_list()
         return [outcome_of(row) for row in rows]
 
-    async def waiting(self, limit: int) -> list[InboxConversation]:
-        """Conversations whose visitor waits for a person, or needs a notice of who answers now; longest first."""
+    async def to_look_at(self, until_ms: int, limit: int) -> list[tuple[InboxConversation, int]]:
+        """The conversations that the hand-off sweep is to look at by then, with the time of each; earliest first."""
+        where = {"waitingSince": {"$gt": 0, "$lte": until_ms}}
         async with speaking("read waiting conversations"):
-            found = self._rows.find({"waitingSince": {"$gt": 0}}).sort("waitingSince", ASCENDING).limit(limit)
-            rows = await found.to_list()
-        return [self._read(row) for row in rows]
+            rows = await self._rows.find(where).sort("waitingSince", ASCENDING).limit(limit).to_list()
+        return [(self._read(row), row["waitingSince"]) for row in rows]
+
+    async def looked_at(self, state: InboxConversation, due_ms: int, again_ms: int | None) -> None:
+        """Stores when to look at it next; None: not before it, its company's settings or who is at the desk change.
+        Nothing is stored if that has happened since it was read with this `due_ms`."""
+        waits = state.due_since if state.ownership.owner.kind == OwnerKind.WAITING else None
+        if again_ms is None and waits is not None:
+            again_ms = ENDLESS + milliseconds(waits)
+        where = {"_id": _key(state), "version": state.version, "writer": state.writer, "waitingSince": due_ms}
+        async with speaking("store when to look at a waiting conversation"):
+            await self._rows.update_one(
+                where, {"$set": {"waitingSince": again_ms}} if again_ms else {"$unset": {"waitingSince": ""}}
+            )
+
+    async def look_again(self, company: str, state: str) -> None:
+        """Lets the sweep look now at all of the company's conversations of this state in which it has something to do
+        or wait for."""
+        key = f"{company}:{state}"
+        last = f"{key}/"
+        # Past by every clock; and another than a look that goes on has read, whose result is then not stored.
+        due_ms = randrange(1, 10**9)
+        async with speaking("let waiting conversations be looked at"):
+            while True:
+                found = self._rows.find({"stateKey": {"$gt": last, "$lt": f"{key}/{END}"}}, {"stateKey": 1})
+                rows = await found.sort("stateKey", ASCENDING).limit(AT_ONCE).to_list()
+                if not rows:
+                    return
+                where = {"stateKey": {"$gt": last, "$lte": rows[-1]["stateKey"]}, "waitingSince": {"$gt": 0}}
+                await self._rows.update_many(where, {"$set": {"waitingSince": due_ms}})
+                last = rows[-1]["stateKey"]
+
+    async def place_in_queue(self, company: str, conversation: str, waiting: LogPosition) -> int:
+        """The place of a conversation that began to wait with this fact, from 1."""
+        key = f"{company}:{NEEDS_HUMAN}"
+        where = {
+            "stateKey": {"$gt": f"{key}/", "$lt": list_key(key, waiting, conversation)},
+            "waitingSince": {"$gt": 0},
+        }
+        async with speaking("count who waits before a conversation"):
+            return 1 + await self._rows.count_documents(where)
+
+    async def queue(self) -> tuple[int, int | None]:
+        """How many conversations wait for a person, and since when the first does, in ms since the epoch."""
+        endless: Document = {"waitingSince": {"$gte": ENDLESS}}
+        active: Document = {"waitingSince": {"$gt": 0, "$lt": ENDLESS}}
+        async with speaking("count waiting conversations"):
+            count = await self._rows.count_documents(endless)
+            first = (
+                await self._rows.find(endless, {"waitingSince": 1}).sort("waitingSince", ASCENDING).limit(1).to_list()
+            )
+            rows = await self._rows.find(active, {"stateKey": 1, "ownerSince": 1}).limit(MEASURED).to_list()
+        waiting = [row["ownerSince"] for row in rows if f":{NEEDS_HUMAN}/" in row.get("stateKey", "")]
+        since = [milliseconds(datetime.fromisoformat(at)) for at in waiting if at]
+        since += [row["waitingSince"] - ENDLESS for row in first]
+        return count + len(waiting), min(since, default=None)
 
     def _read(self, row: Document) -> InboxConversation:
         state = from_document(row)
-        kept = {name: row[name] for name in ("version", "writer", "writtenKey") if name in row}
+        kept = {name: row[name] for name in ("version", "writer", "writtenKey", "waitingSince") if name in row}
         self._unknown.found(row["_id"], state.version, row, to_document(state) | kept)
         return state
 

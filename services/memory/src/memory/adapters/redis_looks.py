@@ -72,16 +72,19 @@ class RedisLooks:
         with redis_does("read how far somebody has read"):
             return int(await self._redis.zscore(f"{DESK}{company}:named", operator) or 0)
 
-    async def at_desk(self, company: str, operator: str, name: str | None, at: datetime) -> None:
-        """Stores that a human agent is at the desk; raises RedisUnavailableError."""
+    async def at_desk(self, company: str, operator: str, name: str | None, at: datetime, since: datetime) -> bool:
+        """Stores that a human agent is at the desk. Returns whether nobody, themselves included, has been there since
+        that time; raises RedisUnavailableError."""
         key = f"{DESK}{company}"
         with redis_does("store who is at the desk"):
-            async with self._redis.pipeline(transaction=False) as pipe:
+            async with self._redis.pipeline(transaction=True) as pipe:
+                pipe.zcount(f"{key}:here", since.timestamp(), "+inf")
                 pipe.zadd(f"{key}:here", {operator: at.timestamp()})
                 pipe.hset(f"{key}:names", operator, name or "")
                 for one in (f"{key}:here", f"{key}:names"):
                     pipe.expire(one, TTL_SECONDS)
-                await pipe.execute()
+                here, *_ = await pipe.execute()
+        return not here
 
     async def somebody_here(self, company: str, since: datetime) -> bool:
         """Whether a human agent has been at the desk since then; raises RedisUnavailableError."""

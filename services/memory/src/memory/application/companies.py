@@ -9,13 +9,17 @@ from contracts.errors import NexusError
 from contracts.identity_rpc import KnownUser
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.mongo_companies import MongoCompanies
+from memory.adapters.mongo_conversations import MongoConversations
 from memory.domain.company import Close, checked, patched, shown, with_secrets
+from memory.domain.conversation import NEEDS_HUMAN
 from memory.domain.identity import IdentityRefusedError, dated, known_user
 from memory.errors import CompanyExistsError, NoSuchCompanyError, SettingsMovedError
 
 SWEPT = 100
 RACES = 5
 """How often a deletion is retried if somebody changes the settings meanwhile."""
+HANDED_OVER = (NEEDS_HUMAN, "human")
+"""The states of conversations in which the settings say what comes when nobody does."""
 AGED = timedelta(days=7)
 """Settings published longer ago than this are published again."""
 Changed = Callable[[CompanySettings], Awaitable[None]]
@@ -30,12 +34,14 @@ class CompanyRegistry:
         *,
         store: MongoCompanies,
         announcements: BusAnnouncements,
+        conversations: MongoConversations,
         changed: Changed | None = None,
         close: Close | None = None,
     ) -> None:
         self._close = close
         self._store = store
         self._announcements = announcements
+        self._conversations = conversations
         self._changed = changed
 
     async def get(self, company: str) -> CompanySettings | None:
@@ -190,4 +196,6 @@ class CompanyRegistry:
 
     async def _tell(self, settings: CompanySettings) -> None:
         await self._announcements.company_changed(shown(settings))
+        for state in HANDED_OVER:
+            await self._conversations.look_again(settings.config.company_id, state)
         await self._store.announced(settings.config.company_id, settings.version)

@@ -18,7 +18,7 @@ from contracts.desk_rpc import (
 from contracts.errors import NexusError
 from contracts.events.chat import OwnerKind
 from contracts.events.desk import ConversationUpdated, NoteAdded, Reason, Status
-from contracts.ids import derive_id, place_in_channel
+from contracts.ids import derive_id
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.desk_facts import BusDeskFacts
 from memory.adapters.mongo_companies import MongoCompanies
@@ -27,7 +27,7 @@ from memory.adapters.mongo_desk import MongoDesk
 from memory.adapters.redis_looks import RedisLooks
 from memory.application.inbox import Inbox, conversation_view
 from memory.domain import handoff
-from memory.domain.conversation import InboxConversation
+from memory.domain.conversation import NEEDS_HUMAN, InboxConversation
 from memory.domain.desk import (
     BY,
     CONFIRMED,
@@ -42,6 +42,7 @@ from memory.domain.desk import (
     mentions,
     note_view,
 )
+from memory.domain.handoff import ROLL_CALL
 from memory.domain.keys import LogPosition, milliseconds
 from memory.errors import AssignedMeanwhileError, NoSuchConversationError, RedisUnavailableError, StoreUnavailableError
 from memory.ports import LogClock
@@ -51,8 +52,6 @@ ATTEMPTS = 10
 LIMIT = 200
 """Conversations handled by one run of a sweep."""
 COMPANIES = 200
-ROLL_CALL = timedelta(seconds=2)
-"""Seconds before a waiting conversation is assigned, so that open consoles can report who is there."""
 AT_DESK = timedelta(minutes=3)
 """Seconds for which a human agent who reported being at the desk counts as there."""
 
@@ -184,45 +183,48 @@ class Desk:
                 await self._settle(state, RESOLVED, CONFIRMED)
         return len(due)
 
-    async def sweep_waiting(self) -> int:
-        """Assigns waiting conversations without an assignee to the people at the desk in turn, if the company wants
-        that. Returns how many there were, including those for which nobody was there; raises RedisUnavailableError."""
-        now, found = await self._clock(), 0
-        in_turn: dict[str, bool] = {}
-        nobody: set[str] = set()
-        for state in await self._conversations.waiting(LIMIT):
-            company = state.company
-            if not _wants_somebody(state) or place_in_channel(company, state.conversation) is not None:
-                continue
-            if company not in in_turn:
-                settings = await self._companies.get(company)
-                in_turn[company] = settings is not None and settings.config.assignment == IN_TURN
-            found += in_turn[company]
-            since = state.waiting_since
-            if not in_turn[company] or company in nobody or since is None or since > now - ROLL_CALL:
-                continue
-            wait = str(state.ownership.position)
-            chosen = await self._looks.next_in_turn(company, state.conversation, wait, now - AT_DESK)
-            if chosen is None:
-                nobody.add(company)
-            else:
-                await self._give(state, wait, *chosen)
-        return found
-
-    async def _give(self, state: InboxConversation, wait: str, operator: str, name: str) -> None:
-        data = ConversationUpdated(
-            company_id=state.company,
-            conversation_id=state.conversation,
-            assignee=operator,
-            assignee_name=name or None,
-            basis=self._known(state),
-            by=BY,
-            reason=IN_TURN,
-        )
+    async def at_desk(self, company: str, operator: str, name: str | None) -> None:
+        """Records that a human agent is at the desk, if possible. If nobody was there before, those who wait for
+        somebody in turn are looked at again."""
+        now = await self._clock()
         try:
+            alone = await self._looks.at_desk(company, operator, name, now, now - AT_DESK)
+        except RedisUnavailableError:
+            return
+        if alone and await self._in_turn(company):
+            await self._conversations.look_again(company, NEEDS_HUMAN)
+
+    async def _in_turn(self, company: str) -> bool:
+        settings = await self._companies.get(company)
+        return settings is not None and settings.config.assignment == IN_TURN
+
+    async def give_in_turn(self, state: InboxConversation, now: datetime) -> datetime | None:
+        """Assigns a waiting conversation without an assignee to the next of the people at the desk. Returns when to
+        look again; None: nothing is left to do before somebody comes to the desk or the conversation changes.
+
+        Raises:
+            RedisUnavailableError; NexusError: it was not assigned.
+        """
+        since = state.waiting_since
+        if since is None or not _wants_somebody(state):
+            return None
+        if since > now - ROLL_CALL:
+            return since + ROLL_CALL
+        wait = str(state.ownership.position)
+        chosen = await self._looks.next_in_turn(state.company, state.conversation, wait, now - AT_DESK)
+        if chosen is not None:
+            operator, name = chosen
+            data = ConversationUpdated(
+                company_id=state.company,
+                conversation_id=state.conversation,
+                assignee=operator,
+                assignee_name=name or None,
+                basis=self._known(state),
+                by=BY,
+                reason=IN_TURN,
+            )
             await self._publish(derive_id(state.company, state.conversation, "desk", IN_TURN, wait), data)
-        except NexusError as error:
-            _log.warning("not given", company=state.company, conversation=state.conversation, error=str(error)[:300])
+        return None
 
     async def sweep_quiet(self) -> int:
         """Resolves conversations in which nobody has written for long enough after an answer, company by company."""

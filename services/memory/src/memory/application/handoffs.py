@@ -1,9 +1,9 @@
 """Conversations that wait for a person in vain, or whose owner has left, continue without them: exactly once,
 whichever replica watches."""
 
-from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import structlog
 
@@ -12,15 +12,16 @@ from contracts.company import CompanyConfig
 from contracts.conversation import Snapshot
 from contracts.errors import NexusError
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage
-from contracts.ids import place_in_channel
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.redis_looks import RedisLooks
-from memory.application.desk import AT_DESK, ROLL_CALL
+from memory.application.desk import AT_DESK
 from memory.domain.conversation import InboxConversation
+from memory.domain.desk import IN_TURN
 from memory.domain.handoff import (
     BY,
+    ROLL_CALL,
     Absence,
     Decision,
     GiveBack,
@@ -30,8 +31,10 @@ from memory.domain.handoff import (
     Patience,
     QueuePlace,
     decide,
+    is_told,
     unreplied,
 )
+from memory.domain.keys import LogPosition, milliseconds
 from memory.errors import RedisUnavailableError, StoreUnavailableError
 from memory.metrics import HANDOVER_OLDEST, HANDOVERS
 from memory.ports import LogClock
@@ -39,21 +42,33 @@ from runtime.conversation import NewFact
 from runtime.errors import ConversationBusyError
 
 DEFAULTS = CompanyConfig(company_id="default", ai_auto_response_enabled=True)
-LIMIT = 2_000
-"""Waiting conversations that one sweep examines: far more than people can keep waiting."""
+LIMIT = 200
+"""Waiting conversations that one query of a sweep reads."""
 MOST_AT_ONCE = 6
 """Facts appended to a conversation in one pass: usually a change of owner and its notice."""
 MEASURED_FOR = timedelta(minutes=5)
 AGAIN = timedelta(seconds=30)
-"""When to look again, at the latest, at a conversation that is due by the store but not by the log: the store may be
-slightly behind, and the company may change its settings."""
+"""When a usual wait that nobody could tell is asked for again."""
+SOON = timedelta(seconds=5)
+"""When to look again at a conversation that could not be read or did not stand still; and how far ahead the sweep sees
+what comes, so that it does not rest."""
 
 _log = structlog.get_logger(__name__)
-Key = tuple[str, str]
+
+
+class Settled(NamedTuple):
+    """The number of facts appended to a conversation, and when to look again; None: not before something changes."""
+
+    appended: int
+    again: datetime | None
 
 
 class Handoffs:
-    """The sweep over waiting conversations. The store only says where to look; the log and its fence decide."""
+    """The sweep over waiting conversations. The store says where to look and when; the log and its fence decide.
+
+    A conversation is read when it begins to wait, and after that only when something is due in it: those that wait
+    without an end cost nothing, and hold up nobody. `give` assigns one in turn (see Desk.give_in_turn).
+    """
 
     def __init__(
         self,
@@ -64,6 +79,7 @@ class Handoffs:
         looks: RedisLooks,
         clock: LogClock,
         usual: Callable[[str], Awaitable[timedelta | None]],
+        give: Callable[[InboxConversation, datetime], Awaitable[datetime | None]],
     ) -> None:
         self._conversations = conversations
         self._companies = companies
@@ -71,75 +87,83 @@ class Handoffs:
         self._looks = looks
         self._clock = clock
         self._usual = usual
+        self._give = give
         self._waits: dict[str, tuple[datetime, timedelta | None]] = {}
         """The usual wait in each company, and when it was measured."""
-        self._not_before: dict[Key, datetime] = {}
-        """When to examine each owned conversation next, so that a busy shift is not read every second."""
-        self._anybody = False
-        self._places: dict[Key, int] = {}
-        """Each waiting conversation's place in its company's queue, as of the last look."""
+        self._anything = False
 
     async def look(self) -> bool:
-        """Sweeps; returns whether anybody waits, for a person or for a notice of who answers."""
+        """Sweeps; returns whether there was or will soon be something to look at."""
         await self.sweep()
-        return self._anybody
+        return self._anything
+
+    async def measure(self) -> None:
+        """Sets the figures of the queue; raises StoreUnavailableError."""
+        count, since = await self._conversations.queue()
+        HANDOVERS.set(count)
+        HANDOVER_OLDEST.set((await self._clock()).timestamp() - since / 1000 if since else 0)
 
     async def sweep(self) -> int:
         """Gives back what is due; returns how many facts this replica appended."""
-        appended = 0
-        for company, conversation, patience in await self.due():
+        appended, configs = 0, dict[str, CompanyConfig]()
+        found = await self._found(SOON)
+        self._anything = bool(found)
+        now_ms = milliseconds(await self._clock())
+        for state, due_ms in found:
+            if due_ms > now_ms:
+                break
             try:
-                appended += await self.settle(company, conversation, patience)
+                if state.company not in configs:
+                    configs[state.company] = await self._config(state.company)
+                settled = await self._look_at(state, configs[state.company])
             except NexusError as error:
                 # One conversation that cannot be read must not keep the others waiting.
-                _log.warning("not given back", company=company, conversation=conversation, error=str(error)[:300])
+                _log.warning(
+                    "not given back", company=state.company, conversation=state.conversation, error=str(error)[:300]
+                )
+                settled = Settled(0, await self._clock() + SOON)
+            appended += settled.appended
+            again = milliseconds(settled.again) if settled.again else None
+            await self._conversations.looked_at(state, due_ms, again)
         return appended
 
-    async def due(self) -> list[tuple[str, str, Patience]]:
-        """Companies and conversations that are due by the store, and the companies' patience."""
-        patience: dict[str, Patience] = {}
-        now = await self._clock()
-        found: list[tuple[str, str, Patience]] = []
-        found_waiting = await self._conversations.waiting(LIMIT)
-        self._anybody = bool(found_waiting)
-        # Who has a channel's conversation is decided in the channel, which also gives it back.
-        waiting = [one for one in found_waiting if place_in_channel(one.company, one.conversation) is None]
-        since = [state.waiting_since for state in waiting if state.waiting_since is not None]
-        HANDOVERS.set(len(since))
-        HANDOVER_OLDEST.set((now - min(since, default=now)).total_seconds())
-        self._places = _places(waiting)
-        known = {(state.company, state.conversation) for state in waiting}
-        self._not_before = {key: at for key, at in self._not_before.items() if key in known}
-        for state in waiting:
-            key = (state.company, state.conversation)
-            if not state.untold and now < self._not_before.get(key, now):
-                continue
-            if state.company not in patience:
-                patience[state.company] = await self._patience(state.company)
-            if state.untold or now >= _earliest(state, patience[state.company], now):
-                found.append((*key, patience[state.company]))
-        return found
+    async def due(self) -> list[tuple[str, str]]:
+        """Companies and conversations that are due by the store."""
+        return [(state.company, state.conversation) for state, _ in await self._found(timedelta())]
 
-    async def settle(self, company: str, conversation: str, patience: Patience) -> int:
+    async def _found(self, ahead: timedelta) -> list[tuple[InboxConversation, int]]:
+        return await self._conversations.to_look_at(milliseconds(await self._clock() + ahead), LIMIT)
+
+    async def _look_at(self, state: InboxConversation, config: CompanyConfig) -> Settled:
+        if state.due_since is None:
+            return Settled(0, None)
+        now, patience = await self._clock(), _patience(config)
+        try:
+            given = await self._give(state, now) if config.assignment == IN_TURN else None
+        except NexusError as error:
+            _log.warning("not given", company=state.company, conversation=state.conversation, error=str(error)[:300])
+            given = now + SOON
+        earliest = _earliest(state, patience, now)
+        if not state.untold and now < earliest:
+            settled = Settled(0, earliest)
+        else:
+            settled = await self.settle(state.company, state.conversation, patience)
+        return Settled(settled.appended, min(filter(None, (given, settled.again)), default=None))
+
+    async def settle(self, company: str, conversation: str, patience: Patience) -> Settled:
         """Appends what is due in one conversation: both facts, one, or none."""
+        again: datetime | None = None
 
         async def due(snapshot: Snapshot) -> NewFact | None:
+            nonlocal again
             now = await self._clock()
             absence = await self._absence(company, conversation, snapshot)
-            standing = None
-            if snapshot.owner is OwnerKind.WAITING:
-                standing = QueuePlace(
-                    self._places.get((company, conversation), 1),
-                    await self._usual_wait(company, now),
-                    await self._staffed(company, now, snapshot.last[ChatKind.OWNER].stored_at),
-                )
+            standing = await self._standing(company, conversation, snapshot, now)
             decision = decide(
                 snapshot, LogPlace(company, conversation, self._log.era), patience, now, absence, standing
             )
-            fact = fact_of(decision)
-            if fact is None and snapshot.owner is not OwnerKind.AI:
-                self._not_before[company, conversation] = min(_next_look(decision, now), now + AGAIN)
-            return fact
+            again = decision.at if isinstance(decision, NotYet) else None
+            return fact_of(decision)
 
         appended = 0
         for _ in range(MOST_AT_ONCE):
@@ -151,9 +175,21 @@ class Handoffs:
                 )
                 break
             if stored is None:
-                break
+                return Settled(appended, again)
             appended += not stored.duplicate
-        return appended
+        return Settled(appended, await self._clock() + SOON)
+
+    async def _standing(self, company: str, conversation: str, snapshot: Snapshot, now: datetime) -> QueuePlace | None:
+        """The place in the queue of somebody who is still to be told it."""
+        owner = snapshot.last.get(ChatKind.OWNER)
+        if owner is None or snapshot.owner is not OwnerKind.WAITING or is_told(snapshot, owner):
+            return None
+        since = LogPosition(self._log.era, owner.seq)
+        return QueuePlace(
+            await self._conversations.place_in_queue(company, conversation, since),
+            await self._usual_wait(company, now),
+            await self._staffed(company, now, owner.stored_at),
+        )
 
     async def _usual_wait(self, company: str, now: datetime) -> timedelta | None:
         measured = self._waits.get(company)
@@ -189,27 +225,19 @@ class Handoffs:
             looked = None
         return Absence(first.stored_at, looked)
 
-    async def _patience(self, company: str) -> Patience:
+    async def _config(self, company: str) -> CompanyConfig:
         settings = await self._companies.get(company)
-        config = settings.config if settings else DEFAULTS
-        return Patience(
-            handoff=timedelta(seconds=config.handoff_timeout_seconds),
-            idle=timedelta(minutes=config.owner_idle_minutes),
-            idle_to=OwnerKind.AI if config.owner_idle_action == "ai" else OwnerKind.WAITING,
-            hours=config.office_hours,
-            ai=config.ai_auto_response_enabled,
-        )
+        return settings.config if settings else DEFAULTS
 
 
-def _places(waiting: Sequence[InboxConversation]) -> dict[Key, int]:
-    """Each company's queue, counted from 1, longest wait first."""
-    places: dict[Key, int] = {}
-    queues: Counter[str] = Counter()
-    since = [(state.waiting_since, state) for state in waiting]
-    for _, state in sorted(((at, one) for at, one in since if at is not None), key=lambda pair: pair[0]):
-        queues[state.company] += 1
-        places[state.company, state.conversation] = queues[state.company]
-    return places
+def _patience(config: CompanyConfig) -> Patience:
+    return Patience(
+        handoff=timedelta(seconds=config.handoff_timeout_seconds),
+        idle=timedelta(minutes=config.owner_idle_minutes),
+        idle_to=OwnerKind.AI if config.owner_idle_action == "ai" else OwnerKind.WAITING,
+        hours=config.office_hours,
+        ai=config.ai_auto_response_enabled,
+    )
 
 
 def _earliest(state: InboxConversation, patience: Patience, now: datetime) -> datetime:
@@ -221,10 +249,6 @@ def _earliest(state: InboxConversation, patience: Patience, now: datetime) -> da
             return since + patience.idle
         case OwnerKind.AI:
             return now
-
-
-def _next_look(decision: Decision, now: datetime) -> datetime:
-    return decision.at if isinstance(decision, NotYet) else now + AGAIN
 
 
 def fact_of(decision: Decision) -> NewFact | None:

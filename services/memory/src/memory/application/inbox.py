@@ -1,6 +1,5 @@
 """Lists of conversations and single ones, for people."""
 
-from contextlib import suppress
 from datetime import UTC, datetime
 
 from contracts.conversation_rpc import ConversationView, MessageView
@@ -59,11 +58,6 @@ class Inbox:
         """The number of conversations in each list, as of the request."""
         await self.fresh()
         return await self._conversations.counts(company, operator)
-
-    async def at_desk(self, company: str, operator: str, name: str | None) -> None:
-        """Records that a human agent is at the desk, if possible."""
-        with suppress(RedisUnavailableError):
-            await self._looks.at_desk(company, operator, name, await self._floor.now())
 
     async def unread(self, company: str, operator: str) -> dict[str, int] | None:
         """Visitors' messages that nobody has answered and this human agent has not read, by conversation; None:

@@ -1,7 +1,7 @@
-"""A log whose server has lost its end, because a file of it was damaged or cut.
+"""Streams whose server has lost their end, because a file was damaged or cut.
 
-The server gives the lost sequences out again; what comes there would be taken for what the store has already. So the
-log is continued behind all of them.
+The server gives the lost sequences out again. In the log, what comes there would be taken for what the store has
+already, so the log is continued behind all of them.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -37,15 +37,26 @@ class LostEnds:
     async def found(
         self, source: ProjectionSource, here: LogPosition | None, furthest: LogFact | None, progress: ConsumerProgress
     ) -> bool:
-        """Whether the log of this source has lost its end; it is then continued, by the source that `holds` all of it.
+        """Whether the stream of this source has lost its end, which is recorded there. The log is continued, by the
+        source that `holds` all of it; of another stream the position is to be moved back to what is there.
         `here`, `furthest`: from before `progress` was asked for. Raises NexusError."""
-        if source.stream != CHAT.name or (end := await self._end(here, furthest, progress)) is None:
+        if source.stream != CHAT.name:
+            return await self._noted(source, here, progress)
+        if (end := await self._end(here, furthest, progress)) is None:
             return False
         if source.holds is not None:
             _log.error("the log has lost its end; the store has it", stream=source.stream, last=end)
             keep = partial(self._keep, source, source.holds, progress.first)
             await self._consumers.leave_out(source.stream, end, keep)
             self.furthest = None
+        return True
+
+    async def _noted(self, source: ProjectionSource, here: LogPosition | None, progress: ConsumerProgress) -> bool:
+        """Of other streams nobody reads a sequence again: what was lost is recorded, and they go on."""
+        if here is None or here.era != progress.done.era or here.seq <= progress.last:
+            return False
+        _log.error("the stream has lost its end", stream=source.stream, source=source.name, last=here.seq)
+        await self._consumers.note_lost_end(source.stream, here.seq)
         return True
 
     async def _end(self, here: LogPosition | None, furthest: LogFact | None, progress: ConsumerProgress) -> int | None:

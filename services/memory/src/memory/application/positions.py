@@ -16,6 +16,7 @@ from typing import Protocol
 import structlog
 
 from contracts.errors import NexusError
+from contracts.streams import CHAT
 from memory.application.lost_ends import LostEnds
 from memory.application.projection_sources import BATCH, Consumers, ProjectionSource
 from memory.domain.facts import LogFact
@@ -178,8 +179,12 @@ class Positions:
             if idle and not doubted:
                 continue
             progress = await self._consumers.progress(source.stream, source.durable, asked)
-            if progress is not None and not await self._ends.found(source, here, furthest, progress):
+            if progress is None:
+                continue
+            if not await self._ends.found(source, here, furthest, progress):
                 await self._compare(source, here, progress, doubted=doubted)
+            elif source.stream != CHAT.name:
+                await self._move(source.name, here, progress.done)
         if due:
             self._asked, self._taken, self._compared_returns = asked, 0, returns
         if due or doubted or self._told_missing:

@@ -58,6 +58,10 @@ class Consumers(Protocol):
         up to the given sequence; raises NexusError."""
         ...
 
+    async def note_lost_end(self, stream: str, up_to: int) -> None:
+        """Records at the stream that it has lost its end, which reached this sequence; raises NexusError."""
+        ...
+
     async def delete(self, stream: str, durable: str) -> None:
         """Deletes a consumer, if it exists; raises NexusError."""
         ...

@@ -23,6 +23,7 @@ from contracts.events.chat import (
     VisitorMessage,
 )
 from contracts.events.desk import Status
+from contracts.ids import place_in_channel
 from contracts.inbox import HandOver
 from memory.domain import handoff
 from memory.domain.desk import OPEN, RESOLVED, SNOOZED, DeskState
@@ -32,7 +33,8 @@ from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.recall.words import words
 from memory.domain.recent import UNSEEN, VisitorTraits
 
-STATES = ("needs_human", "ai", "stuck", "snoozed", "resolved")
+NEEDS_HUMAN = "needs_human"
+STATES = (NEEDS_HUMAN, "ai", "stuck", "snoozed", "resolved")
 """States with a list of their own in the inbox."""
 MOST_WORDS = 2_000
 """Different words by which a conversation is found."""
@@ -211,11 +213,11 @@ class InboxConversation:
             return status
         match self.ownership.owner.kind:
             case OwnerKind.WAITING:
-                return "needs_human"
+                return NEEDS_HUMAN
             case OwnerKind.HUMAN:
                 return "human"
             case OwnerKind.AI if self.ownership.waits:
-                return "needs_human"
+                return NEEDS_HUMAN
             case OwnerKind.AI:
                 return "stuck" if self.is_stuck else "ai"
 
@@ -226,8 +228,9 @@ class InboxConversation:
 
     @property
     def due_since(self) -> datetime | None:
-        """Since when the hand-off sweep has something to do or wait for here; None: nothing."""
-        if self.status != OPEN:
+        """Since when the hand-off sweep has something to do or wait for here; None: nothing. Who has a channel's
+        conversation is decided in the channel, which also gives it back."""
+        if self.status != OPEN or place_in_channel(self.company, self.conversation) is not None:
             return None
         match self.ownership.owner.kind:
             case OwnerKind.WAITING:

@@ -14,6 +14,9 @@ from contracts.text import Text
 from memory.domain.keys import LogPosition
 from memory.texts import TEXTS
 
+ROLL_CALL = timedelta(seconds=2)
+"""Seconds after which a waiting conversation is assigned and its visitor told who is there: open consoles have
+reported it by then."""
 BY = "memory"
 TIMEOUT = "handoff_timeout"
 IDLE = "owner_idle"
@@ -151,17 +154,25 @@ def decide(
         to = to if patience.ai else OwnerKind.WAITING
         opens = opening(patience.hours, now) if reason == TIMEOUT or to is OwnerKind.WAITING else None
         if to is snapshot.owner and opens is None:
-            return _nobody_came(snapshot, place, owner)
+            return _nobody_came(snapshot, place, owner, patience.hours, now)
         told = owner.data.get("language")
         return GiveBack(place.event_id(owner, reason, "owner"), OwnerKind.AI if opens else to, reason, opens, told)
-    return _waiting(snapshot, place, owner, patience, now, standing) or NotYet(due)
+    if (notice := _waiting(snapshot, place, owner, patience, now, standing)) is not None:
+        return notice
+    # Whether somebody is at the desk is known soon.
+    unknown = standing is not None and standing.staffed is None
+    return NotYet(min(due, owner.stored_at + ROLL_CALL) if unknown else due)
 
 
-def _nobody_came(snapshot: Snapshot, place: LogPlace, owner: Fact) -> Decision:
+def _nobody_came(
+    snapshot: Snapshot, place: LogPlace, owner: Fact, hours: OfficeHours | None, now: datetime
+) -> Decision:
     """The visitor keeps waiting, since there is no assistant to go back to: they are told once."""
     system = snapshot.last.get(ChatKind.SYSTEM)
     if system is not None and system.seq > owner.seq and system.data.get("code") == _CODES[TIMEOUT]:
-        return NothingToDo()
+        # When the office closes, the message is taken.
+        closes = closing(hours, now)
+        return NotYet(closes) if closes else NothingToDo()
     text = TEXTS["queue.notices.handoff_timeout_waiting"].said_in(language(snapshot))
     return Notify(place.event_id(owner, TIMEOUT, "notice"), snapshot.basis, _CODES[TIMEOUT], text)
 
@@ -177,11 +188,11 @@ def _untold(
     """The notice that is due after a change of owner by this service, or after a message was taken."""
     by, reason = owner.data.get("by"), owner.data.get("reason")
     if (opens := _opens_at(owner)) is not None:
-        if ai_tells_itself(by, reason) or _told(snapshot, owner):
+        if ai_tells_itself(by, reason) or is_told(snapshot, owner):
             return None
         text = away_notice(patience.hours, opens, now, language(snapshot), ai=patience.ai)
         return Notify(place.event_id(owner, OFFICE_CLOSED, "notice"), snapshot.basis, OFFICE_CLOSED, text)
-    if by != BY or reason not in REASONS or _told(snapshot, owner):
+    if by != BY or reason not in REASONS or is_told(snapshot, owner):
         return None
     spoken = language(snapshot)
     text = TEXTS[f"queue.notices.{reason}_{snapshot.owner}"].said_in(spoken)
@@ -196,7 +207,7 @@ def _waiting(
     """The notice to somebody who has begun to wait: their place in the queue."""
     if standing is None or standing.staffed is None or snapshot.owner is not OwnerKind.WAITING:
         return None
-    if _told(snapshot, owner):
+    if is_told(snapshot, owner):
         return None
     spoken = language(snapshot)
     told = standing.told(spoken)
@@ -214,7 +225,7 @@ def _opens_at(owner: Fact) -> datetime | None:
     return datetime.fromisoformat(told) if owner.owner is OwnerKind.AI and isinstance(told, str) else None
 
 
-def _told(snapshot: Snapshot, owner: Fact) -> bool:
+def is_told(snapshot: Snapshot, owner: Fact) -> bool:
     """Whether the notice is unnecessary because of a later one: the snapshot holds only one, and a second would
     repeat it."""
     system = snapshot.last.get(ChatKind.SYSTEM)

@@ -54,7 +54,7 @@ def serve(deps: Deps, intake: FactIntake, inbox: Inbox) -> Desk:
     async def counts(request: desk_rpc.CountsRequest) -> desk_rpc.CountsReply:
         who = request.company_id, request.operator_id
         if request.present:
-            await inbox.at_desk(*who, request.operator_name)
+            await desk.at_desk(*who, request.operator_name)
         counted, unread, new = await asyncio.gather(
             inbox.counts(*who), inbox.unread(*who), desk.named_new(*who, request.operator_name)
         )
