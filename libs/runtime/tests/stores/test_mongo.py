@@ -67,3 +67,18 @@ async def test_a_range_of_ids_is_read_without_the_rest_of_the_collection(mongo_s
         assert found == [{"_id": "k8", "size": 8}, {"_id": "k7", "size": 7}]
         assert len(await rows.find({"_id": {"$in": ["k1", "k2"]}}).to_list()) == 2
         assert sent.names == ["find", "find"]
+
+
+async def test_one_of_several_conditions_is_one_command_and_each_document_comes_once(
+    mongo_server: MongoDatabase,
+) -> None:
+    """The embedded server reads every document for a find by `$or`."""
+    sent = _Commands()
+    async with AsyncMongoClient[Document](mongo_server.url, event_listeners=[sent]) as client:
+        rows = Collection(client["test"]["either"], _limit())
+        for number in range(6):
+            await rows.insert_one({"_id": f"k{number}", "untold": number == 1, "size": number, "more": "x"})
+        sent.names.clear()
+        found = await rows.find_any([{"untold": True}, {"size": {"$lt": 2}}, {"size": {"$gte": 5}}], {"size": 1})
+        assert sorted(found, key=lambda row: row["_id"]) == [{"_id": f"k{size}", "size": size} for size in (0, 1, 5)]
+        assert sent.names == ["aggregate"]

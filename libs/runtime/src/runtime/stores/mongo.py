@@ -79,6 +79,18 @@ class Collection:
     def find(self, where: Document, fields: Document | None = None) -> DocumentQuery:
         return DocumentQuery(self._rows, self._limit, where, fields)
 
+    async def find_any(self, conditions: Sequence[Document], fields: Document) -> list[Document]:
+        """The documents that meet one of the conditions, each once. For a find by `$or` the embedded server reads the
+        whole collection; here an index serves each condition."""
+        first, *others = conditions
+        unions = [{"$unionWith": {"coll": self._rows.name, "pipeline": [{"$match": one}]}} for one in others]
+        pipeline = [{"$match": first}, *unions, {"$project": fields}]
+
+        async def found() -> list[Document]:
+            return await (await self._rows.aggregate(pipeline)).to_list()
+
+        return list({row["_id"]: row for row in await self._limit.run(found)}.values())
+
     async def find_one(self, where: Document, fields: Document | None = None) -> Document | None:
         return await self._limit.run(lambda: self._rows.find_one(where, fields))
 

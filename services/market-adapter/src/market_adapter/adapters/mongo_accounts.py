@@ -68,8 +68,8 @@ class MongoAccounts:
             {"seen_until": {"$lt": market.isoformat()}},
             {"confirm_by": {"$lte": wall.isoformat()}},
         ]
-        found = self._accounts.find({"$or": due}, {"company": 1, "user": 1})
-        return [Owner(document["company"], document["user"]) for document in await found.to_list()]
+        found = await self._accounts.find_any(due, {"company": 1, "user": 1})
+        return [Owner(document["company"], document["user"]) for document in found]
 
     async def archive(self, owner: Owner, orders: Sequence[Order]) -> None:
         """Stores each ended order as a document under its id."""

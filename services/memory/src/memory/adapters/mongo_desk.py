@@ -64,12 +64,16 @@ class MongoDesk:
     async def named(self, company: str, names: Sequence[str], without: str, since: int = 0) -> list[NamedNote]:
         """The newest notes with one of these @names, newest first, without those of one author; `since`: stored
         after that (ms since the epoch)."""
-        after = [(_named_key(company, name, f"{since:013d}/{END}"), _named_key(company, name, END)) for name in names]
-        where = {"$or": [{"namedKeys": {"$elemMatch": {"$gt": first, "$lt": last}}} for first, last in after]}
+        rows: dict[str, Document] = {}
         async with speaking("read mentions"):
-            # By a field of its own: an array is sorted by its largest element, which may be another name's.
-            rows = await self._notes.find(where).sort("namedAt", DESCENDING).limit(MOST_NAMED).to_list()
-        found = [NamedNote(conversation_id=row["_id"].split("/", 2)[1], note=_note(row)) for row in rows]
+            for name in names:  # for all at once by `$or` the embedded server would read every note
+                first, last = _named_key(company, name, f"{since:013d}/{END}"), _named_key(company, name, END)
+                theirs = self._notes.find({"namedKeys": {"$elemMatch": {"$gt": first, "$lt": last}}})
+                # By a field of its own: an array is sorted by its largest element, which may be another name's.
+                newest = await theirs.sort("namedAt", DESCENDING).limit(MOST_NAMED).to_list()
+                rows |= {row["_id"]: row for row in newest}
+        newest = sorted(rows.values(), key=lambda row: row["namedAt"], reverse=True)[:MOST_NAMED]
+        found = [NamedNote(conversation_id=row["_id"].split("/", 2)[1], note=_note(row)) for row in newest]
         return [one for one in found if one.note.by != without]
 
     async def replies(self, company: str) -> list[CannedReply]:
