@@ -1,6 +1,6 @@
 """Splits a text into comparable units: words without accents, as stems of their language.
 
-The stems are Snowball's (snowballstemmer, https://snowballstem.org).
+The stems are Snowball's (PyStemmer, https://snowballstem.org).
 """
 
 import functools
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
-import snowballstemmer
+import Stemmer
 
 from memory.domain.recall.lexicon import (
     ENGLISH_BASE,
@@ -44,9 +44,9 @@ class _Stemmers(threading.local):
     """Stemmers of one thread: a stemmer keeps state, and documents are split in threads."""
 
     def __init__(self) -> None:
-        made: Callable[[str], Any] = cast("Any", snowballstemmer).stemmer  # the package has no types
-        self.english: Callable[[str], str] = made("english").stemWord
-        self.spanish: Callable[[str], str] = made("spanish").stemWord
+        made: Callable[[str, int], Any] = cast("Any", Stemmer).Stemmer  # the package has no types
+        self.english: Callable[[str], str] = made("english", 0).stemWord  # 0: no cache beside ours
+        self.spanish: Callable[[str], str] = made("spanish", 0).stemWord
 
 
 _STEMMERS = _Stemmers()
