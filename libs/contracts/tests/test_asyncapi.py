@@ -1,5 +1,7 @@
 """What a service can know that has the AsyncAPI document alone."""
 
+from functools import cache
+
 import pytest
 from jsonschema_rs import validator_for
 
@@ -10,19 +12,23 @@ from contracts.json_values import JsonObject, object_of
 from contracts.rpc import Reply
 from contracts.tools_rpc import Caller, ToolServiceData, ToolServiceRequest
 
-DOCUMENT = document("0")
-COMPONENTS = object_of(DOCUMENT["components"])
-MESSAGES = object_of(COMPONENTS["messages"])
-CHANNELS = object_of(DOCUMENT["channels"])
+
+@cache
+def part(name: str) -> JsonObject:
+    return object_of(document("0")[name])
+
+
+def messages() -> JsonObject:
+    return object_of(part("components")["messages"])
 
 
 def fits(message: str, value: object) -> bool:
-    payload = object_of(object_of(MESSAGES[message])["payload"])
-    return validator_for({**payload, "components": COMPONENTS}).is_valid(value)
+    payload = object_of(object_of(messages()[message])["payload"])
+    return validator_for({**payload, "components": part("components")}).is_valid(value)
 
 
 def test_how_a_tool_of_another_service_is_called_and_answers() -> None:
-    assert object_of(CHANNELS["rpc-tool-tool-v1"])["address"] == "rpc.tool.{tool}.v1"
+    assert object_of(part("channels")["rpc-tool-tool-v1"])["address"] == "rpc.tool.{tool}.v1"
     caller = Caller(company_id="acme", role="user", plan="pro")
     call = ToolServiceRequest(call_id="c1", tool="convert", arguments={"value": 1}, caller=caller)
     assert fits("rpc-tool-tool-v1-request", call.to_wire())
@@ -44,7 +50,7 @@ def test_how_a_call_fails(reply: JsonObject, is_one: bool) -> None:
 def test_every_call_fails_alike() -> None:
     errors = {
         str(object_of(object_of(object_of(message)["payload"])["properties"])["error"])
-        for name, message in MESSAGES.items()
+        for name, message in messages().items()
         if name.endswith("-reply")
     }
     assert errors == {"{'$ref': '#/components/schemas/CallError'}"}
@@ -53,7 +59,7 @@ def test_every_call_fails_alike() -> None:
 def test_which_header_keeps_a_stream_from_storing_an_event_twice() -> None:
     named = {
         object_of(message)["name"]
-        for message in MESSAGES.values()
+        for message in messages().values()
         if "Nats-Msg-Id" in object_of(object_of(object_of(message).get("headers", {})).get("properties", {}))
     }
     assert named == {event.type for event in EVENTS if event.stream is not None}

@@ -3,7 +3,7 @@
 import copy
 import json
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import jsonschema_rs
@@ -21,6 +21,8 @@ from contracts.tools_rpc import tool_service
 from deploy.documents import DOCUMENTS
 
 Read = Callable[[Any], object]
+Made = Callable[[], Schema]
+"""Makes a schema, at its first use: not while tests are collected."""
 TEXTS = (
     "https://a.example",
     "a1",
@@ -38,14 +40,13 @@ TEXTS = (
 
 def _cases() -> Iterator[Any]:
     for event in EVENTS:
-        yield pytest.param(schema_of(event), CloudEvent[event.data].model_validate, id=event.type)
+        yield pytest.param(cache(partial(schema_of, event)), CloudEvent[event.data].model_validate, id=event.type)
     for method in (*METHODS, tool_service("any", "any")):
-        schema = schema_of_method(method)
-        yield pytest.param(schema, partial(_both, method), id=method.subject)
+        yield pytest.param(cache(partial(schema_of_method, method)), partial(_both, method), id=method.subject)
     for name, document in DOCUMENTS.items():
         reads: Read = TypeAdapter[Any](document).validate_python
         yield pytest.param(
-            schema_of_document(document),
+            cache(partial(schema_of_document, document)),
             reads if document is not CompanyConfig else _settings,
             id=name,
         )
@@ -64,18 +65,18 @@ CASES = list(_cases())
 
 
 @pytest.mark.parametrize(("schema", "read"), CASES)
-def test_what_is_written_today_is_read(schema: Schema, read: Read) -> None:
-    read(example(schema, schema))
+def test_what_is_written_today_is_read(schema: Made, read: Read) -> None:
+    read(example(schema(), schema()))
 
 
 @pytest.mark.parametrize(("schema", "read"), CASES)
-def test_one_field_more_at_every_place_is_read(schema: Schema, read: Read) -> None:
-    read(example(schema, schema, more={"fieldOfTomorrow": {"a": [1]}}))
+def test_one_field_more_at_every_place_is_read(schema: Made, read: Read) -> None:
+    read(example(schema(), schema(), more={"fieldOfTomorrow": {"a": [1]}}))
 
 
 @pytest.mark.parametrize(("schema", "read"), CASES)
-def test_one_word_more_in_every_open_list_is_read(schema: Schema, read: Read) -> None:
-    read(example(schema, schema, word="a word of tomorrow"))
+def test_one_word_more_in_every_open_list_is_read(schema: Made, read: Read) -> None:
+    read(example(schema(), schema(), word="a word of tomorrow"))
 
 
 def test_an_open_list_may_grow_and_no_list_may_shrink() -> None:
@@ -90,8 +91,8 @@ def test_an_open_list_may_grow_and_no_list_may_shrink() -> None:
 
 @pytest.mark.parametrize("edit", ["required", "gone", "narrower"])
 @pytest.mark.parametrize("schema", [pytest.param(case.values[0], id=str(case.id)) for case in CASES])
-def test_a_breaking_edit_of_anything_that_is_published_is_found(schema: Schema, edit: str) -> None:
-    new = copy.deepcopy(schema)
+def test_a_breaking_edit_of_anything_that_is_published_is_found(schema: Made, edit: str) -> None:
+    new = copy.deepcopy(schema())
     holders = [each for each in (new, *new.get("$defs", {}).values()) if each.get("properties")]
     holder = holders[-1]
     field = sorted(holder["properties"])[0]
@@ -102,7 +103,7 @@ def test_a_breaking_edit_of_anything_that_is_published_is_found(schema: Schema, 
             del holder["properties"][field]
         case _:
             holder["properties"][field] = {"type": "null"}
-    assert breaking_changes(schema, new)
+    assert breaking_changes(schema(), new)
 
 
 STORED = {

@@ -15,14 +15,13 @@ from contracts.events.chat import Role
 from runtime.testing.servers import NatsServer, eventually
 
 ANA = "user/pro/ana"
-ENCODING = load("o200k_base")
 LONG = "figure 12.5, " * 380
 """About 1,900 tokens."""
 SUM = Rule(match="earlierSummary", replies=[ScriptedReply(text="They hold AAPL; TSLA was sold at 300.")], again=True)
 
 
 def tokens(asked: dict[str, Any]) -> int:
-    return Counter(lambda text: len(ENCODING.encode_ordinary(text))).messages(asked["messages"])
+    return Counter(lambda text: len(load("o200k_base").encode_ordinary(text))).messages(asked["messages"])
 
 
 def summed_up() -> float:

@@ -19,8 +19,7 @@ from agent.domain.turn.journal import TurnCall, TurnStep
 from contracts.context_rpc import ContextMarket, FullContext, RelevantSymbol
 from contracts.market_rpc import MarketEvent
 
-ENCODING = load("o200k_base")
-COUNTER = Counter(lambda text: len(ENCODING.encode_ordinary(text)))
+COUNTER = Counter(lambda text: len(load("o200k_base").encode_ordinary(text)))
 WORD = ["portfolio", "dividend", "earnings", "AAPL", "riesgo", "cartera", "182.52", "buy", "sell", "strategy", ""]
 
 
