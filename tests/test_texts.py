@@ -156,3 +156,14 @@ def test_a_text_is_put_into_another_in_each_language(tmp_path: Path) -> None:
     assert (text.said_in("es-MX"), text.said_in("en"), text.said_in("fr"), str(text)) == (
         "hoy no, 2.0", "nothing today, 2.0", "hoy no, 2.0", "nothing today, 2.0"
     )  # fmt: skip
+
+
+def test_what_a_crawl_tells_is_put_into_spanish_in_the_executors_own_words() -> None:
+    executor = ROOT / "services/tool-executor/src/tool_executor/texts"
+    english, spanish = texts_in(executor / "en.toml"), texts_in(executor / "es.toml")
+    shown = tomllib.loads((ROOT / "services/gateway/src/gateway/texts/errors.es.toml").read_text(encoding="utf-8"))
+    anonymous = [{key: re.sub(r"\{[^}]+\}", "{}", said) for key, said in texts.items()} for texts in (english, spanish)]
+    told = {key for key in english if key.startswith(("page.", "document."))}
+    told -= {"page.no_text", "page.not_text", "document.gone", "document.unreadable_kind"}  # of tools alone
+    told |= {f"site.{one}" for one in ("no_site", "unreadable", "no_address", "no_origin", "other_site", "page_closed")}
+    assert {key for key in told if shown.get(anonymous[0][key]) != anonymous[1][key]} == set()

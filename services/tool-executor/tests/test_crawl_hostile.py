@@ -131,6 +131,15 @@ def declared(length: int) -> PageHandler:
     return page
 
 
+async def cut_short(request: web.BaseRequest) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "text/html", "Content-Length": "900"})
+    await response.prepare(request)
+    await response.write(b"<p>Half")
+    assert request.transport is not None
+    request.transport.close()
+    return response
+
+
 async def test_huge_bodies_bombs_and_wrong_words_each_have_a_line_and_the_rest_is_read(
     served: Served, memory: SiteMemory
 ):
@@ -143,6 +152,7 @@ async def test_huge_bodies_bombs_and_wrong_words_each_have_a_line_and_the_rest_i
         "/brotli": answering(b"x", encoding="br"),
         "/torn": answering(gzip.compress(b"<p>x")[:-9] + b"xxxxxxxxx", encoding="gzip"),
         "/latin": answering("<title>Menú</title><p>Café con leña".encode("latin-1"), kind="text/html; charset=utf-8"),
+        "/cut": cut_short,
         "/picture": answering(b"\x89PNG", kind="image/png"),
         "/lie": answering(b"\x89PNG\r\n\x1a\n\x00\x00\x00", kind="text/html"),
         "/scan": answering(pdf_of([[]]), kind="application/pdf"),
@@ -162,6 +172,7 @@ async def test_huge_bodies_bombs_and_wrong_words_each_have_a_line_and_the_rest_i
         "/bomb": "too_large",
         "/brotli": "bad_encoding",
         "/torn": "bad_encoding",
+        "/cut": "unreachable",
         "/picture": "not_text",
         "/lie": "unknown_type",
         "/scan": "no_text",
@@ -170,6 +181,7 @@ async def test_huge_bodies_bombs_and_wrong_words_each_have_a_line_and_the_rest_i
         "/scripted": "no_text",
     }
     assert all(one.message for one in run.left)
+    assert "The site's answer breaks off, or is not valid HTTP." in {one.message for one in run.left}
     said = memory.said()
     assert (said["/latin"], said["/good"]) == ("Café con leña", "Still here")
     # What a page says stays what it says: a text like any other.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import sys
 import threading
@@ -136,7 +137,8 @@ def _lines_of(source: TextIO) -> asyncio.Queue[str | None]:
     lines = asyncio.Queue[str | None](maxsize=1000)
 
     def read() -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody wants lines any more
+        # The loop is closed, or its last work cancelled: nobody wants lines any more.
+        with contextlib.suppress(RuntimeError, concurrent.futures.CancelledError):
             for line in source:
                 asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
             asyncio.run_coroutine_threadsafe(lines.put(None), loop).result()

@@ -8,11 +8,12 @@ import re
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id, derive_id
+from contracts.languages import language_in
 
 MAX_FILE = 20 * 1024 * 1024
 """Bytes of one document, as it is uploaded."""
@@ -32,6 +33,8 @@ event."""
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f/]+$")]
 """A document's id in another system."""
 Tongue = Annotated[str, Field(min_length=2, max_length=35)]
+WrittenIn = Annotated[Tongue, AfterValidator(language_in)]
+"""The tag (BCP 47) of the language of a text, kept without its region: what is written in en-GB is English."""
 
 INDEX_PAGE = re.compile(r"/(?:index|default)\.\w+$")
 """The name of a folder's first page, which says nothing: "/en/index.html" is "/en"."""

@@ -10,7 +10,7 @@ from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.knowledge import FileReceived
 from contracts.ids import CompanyId, Id
-from contracts.knowledge import MAX_TEXT, KnowledgeFound, KnowledgeQuery, Name, Passage, Run, Source, Tongue
+from contracts.knowledge import MAX_TEXT, KnowledgeFound, KnowledgeQuery, Name, Passage, Run, Source, WrittenIn
 from contracts.memory_rpc import QUEUE
 from contracts.plain_text import LINE, PlainText
 from contracts.rpc import Rpc
@@ -84,7 +84,7 @@ class DocumentPut(Wire):
     title: str = Field(min_length=1, max_length=500)
     text: str = Field(min_length=1, max_length=MAX_TEXT)
     url: str | None = Field(default=None, max_length=2048)
-    language: Tongue | None = None
+    language: WrittenIn | None = None
 
 
 class FilePut(Wire):
@@ -147,7 +147,7 @@ class AnswerDraft(Wire):
         default_factory=list[str], max_length=MOST_ALTERNATIVES
     )
     answer: Annotated[str, Field(min_length=1, max_length=4000), PlainText(lines=True)]
-    language: Tongue = "es"
+    language: WrittenIn = "es"
 
 
 class AnswersRequest(Wire):

@@ -47,6 +47,25 @@ _WORD = re.compile(r"[^\W_]+")
 _QUALITY = re.compile(r"^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$")
 
 
+_TWO_LETTERS = (
+    "aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo "
+    "es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka "
+    "kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng "
+    "nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su "
+    "sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu"
+)
+_ISO_639_1 = frozenset(_TWO_LETTERS.split())
+_TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
+
+
+def language_in(tag: str) -> str:
+    """The language of a tag (en-GB, es_MX) without its region. Raises ValueError: no language has this code."""
+    language = re.split("[-_]", tag)[0].lower()
+    if not _TAG.fullmatch(tag) or (len(language) == 2 and language not in _ISO_639_1):
+        raise ValueError("must be the code of a language (ISO 639), such as es")
+    return language
+
+
 def in_code(language: Language) -> Language:
     """The same language, or Spanish if rules in code are not written for it."""
     return language if language in ("es", "en") else DEFAULT_LANGUAGE

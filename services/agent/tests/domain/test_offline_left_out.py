@@ -225,6 +225,12 @@ def test_another_term_behind_one_that_was_explained_is_looked_up() -> None:
     said = [{"role": "user", "content": one} for one in ("define beta", "what about alpha")]
     told = [said[0], {"role": "assistant", "content": "Beta: …"}, said[1]]
     assert respond(told, offered, "en") == UseTools((("explain_concept", {"concept": "alpha"}),))
+    priced = [
+        {"role": "user", "content": "what does the pro plan cost?"},
+        told[1],
+        {"role": "user", "content": "and premium?"},
+    ]
+    assert not isinstance(respond(priced, offered, "en"), UseTools)
 
 
 def test_a_mistyped_word_does_not_stop_a_change() -> None:

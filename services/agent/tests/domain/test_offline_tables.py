@@ -216,3 +216,62 @@ def test_how_long_is_not_told_by_the_name_of_a_column() -> None:
         {"role": "assistant", "content": "Price: Ten days 180 €. [1]"},
     )
     assert "six months" in answered("how long are they valid?", [plans, valid], "en", *before)
+
+
+GYM = [
+    passage(
+        "Tarifas",
+        "| Bono | Cuota al mes | Clases |\n| --- | --- | --- |\n| Básico | 30 € | 4 |\n| Familia | 55 € | 8 |\n"
+        "| Empresa | 90 € | 20 |",
+        "es",
+    ),
+    passage("Rebajas", "Los menores de 20 años tienen el primer mes del bono Básico a mitad de precio.", "es"),
+    passage("Mecenas", "## Baja de mecenas\n\nTramitamos la baja en un día y cuesta 5 €.", "es"),
+    passage("Alta", "| Trámite | Precio |\n| --- | --- |\n| Alta de mecenas | 25 € |\n| Copia de llave | 6 € |", "es"),
+    passage("Horario", "| Mes | Viernes |\n| --- | --- |\n| Enero a junio | 9:00 |\n| Octubre | 8:00 |\n\n"
+            "En agosto cerramos.", "es"),
+    passage("Boats", "| Line | First boat | Last boat |\n| --- | --- | --- |\n| Alba | 7:00 | 19:30 |\n"
+            "| Brisa | 8:15 | 18:00 |"),
+    passage("Fleet", "| Boat | Passengers | Decks |\n| --- | --- | --- |\n| Heron | 240 | 1 |\n| Curlew | 410 | 2 |"),
+    passage("Families", "Children under 5 travel free. Parties of ten or more get 15 % off."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        # A row's name goes before a sentence that tells of one case of it, whatever else the name may mean.
+        (["¿cuánto cuesta el bono básico?"], "Básico: Cuota al mes: 30 €."),
+        (["¿cuánto cuesta el bono empresa?"], "Empresa: Cuota al mes: 90 €."),
+        (["¿cuánto cuesta el bono familia?", "¿y el bono empresa?"], "Empresa: Cuota al mes: 90 €"),
+        (["precio del bono familia", "¿y el básico?"], "Básico: Cuota al mes: 30 €, Clases 4."),
+        (["diferencia entre familia y empresa"], "Familia: Cuota al mes: 55 €, Clases 8. Empresa: "),
+        (["diferencia entre familia y empresa", "¿cuál es el más barato?"], "Familia: Cuota al mes: 55 €. Empresa: "),
+        (["¿cuánto cuesta el bono familia?", "¿y para 3 personas?"], "Familia: Cuota al mes: 55 €."),
+        # What is not asked of leaving is not told by what leaving costs.
+        (["¿cuánto cuesta hacerse mecenas?"], "Alta de mecenas: Precio 25 €."),
+        (["¿cuánto cuesta la baja de mecenas?"], "Tramitamos la baja en un día y cuesta 5 €."),
+        (["¿abrís el viernes?", "¿y en agosto?"], "En agosto cerramos."),
+        # The last boat is the one that leaves last.
+        (["when is the last boat of the Brisa line?"], "Brisa: Last boat 18:00."),
+        (["which boat is the biggest?"], "Curlew: Passengers 410, Decks 2."),
+    ],
+)
+def test_a_row_is_told_by_its_name(asked: list[str], answer: str) -> None:
+    language = "en" if asked[0].startswith("w") else "es"
+    messages: list[dict[str, str]] = []
+    for question in asked:
+        told = answered(question, GYM, language, *messages)
+        messages += [{"role": "user", "content": question}, {"role": "assistant", "content": told}]
+    assert messages[-1]["content"].startswith(answer)
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("my son is 4, does he pay?", "Children under 5 travel free."),
+        ("we are 12 people, any discount?", "Parties of ten or more get 15 % off."),
+    ],
+)
+def test_how_many_or_how_old_somebody_is_names_no_thing(question: str, told: str) -> None:
+    assert told in answered(question, GYM, "en")

@@ -62,12 +62,13 @@ async def test_a_text_is_handed_to_memory_under_the_callers_company(
     http: Http, tokens: TokenMaker, knowledge: KnowledgeStandIn
 ) -> None:
     token = tokens.user("me", "admin")
-    sent = {"title": "Plans", "text": "# Plans\n\nPro is 29.", "url": "https://a.example/plans", "language": "en"}
+    sent = {"title": "Plans", "text": "# Plans\n\nPro is 29.", "url": "https://a.example/plans", "language": "en-GB"}
     status, body, headers = await http("PUT", f"{DOCUMENTS}/kb-17", token=token, json=sent)
     assert (status, body["title"]) == (200, "Plans")
     (asked,) = knowledge.asked
     assert isinstance(asked, DocumentPut)
     assert (asked.company_id, asked.id, asked.url) == ("acme", "kb-17", "https://a.example/plans")
+    assert asked.language == "en"
     status, _, headers = await http("POST", DOCUMENTS, token=token, json={"title": "t", "text": "x"})
     assert (status, headers["location"]) == (201, f"{DOCUMENTS}/k1")
 
@@ -80,6 +81,8 @@ async def test_a_text_is_handed_to_memory_under_the_callers_company(
         {"title": "", "text": "x"},
         {"title": "t", "text": "x", "url": "javascript:x"},
         {"title": "t", "text": "x", "colour": 1},
+        {"title": "t", "text": "x", "language": "zz-notalang"},
+        {"title": "t", "text": "x", "language": "english"},
     ],
 )
 @pytest.mark.usefixtures("knowledge")
@@ -89,6 +92,16 @@ async def test_a_text_that_is_not_as_it_must_be_is_refused_with_the_field(
     answer = await http("POST", DOCUMENTS, token=tokens.user("me", "admin"), json=sent)
     assert_problem(answer, 422, "BAD_FIELD")
     assert answer[1]["errors"]
+
+
+@pytest.mark.usefixtures("knowledge")
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+async def test_an_id_with_a_slash_is_refused_as_an_id(http: Http, tokens: TokenMaker, method: str) -> None:
+    answer = await http(
+        method, f"{DOCUMENTS}/a%2Fb", token=tokens.user("me", "admin"), json={"title": "t", "text": "x"}
+    )
+    assert_problem(answer, 422, "BAD_FIELD")
+    assert [error["field"] for error in answer[1]["errors"]] == ["id"]
 
 
 async def test_a_file_goes_to_the_executors_in_pieces_and_memory_is_told(

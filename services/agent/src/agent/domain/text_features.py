@@ -129,7 +129,8 @@ def swapped(one: str, other: str) -> bool:
 
 
 _ENDINGS = (
-    "aciones", "iciones", "amiento", "imiento", "ments", "ment", "acion", "icion", "ieron", "iendo", "mente", "ando",
+    "amientos", "imientos", "aciones", "iciones", "amiento", "imiento",
+    "ments", "ment", "acion", "icion", "ieron", "iendo", "mente", "ando",
     "aron", "amos", "emos", "imos", "asteis", "isteis", "areis", "ereis", "ireis", "ais", "eis", "ados",
     "adas", "idos", "idas", "ado", "ada", "ido", "ida", "aba", "ing", "ies",
     "ied", "ed", "ar", "er", "ir", "es", "as", "os", "an", "en", "s", "a", "o", "e", "y",

@@ -15,7 +15,7 @@ from contracts.envelope import Wire
 from contracts.events.knowledge import FileReceived
 from contracts.ids import ID_PATTERN, uuid7
 from contracts.json_values import JsonObject
-from contracts.knowledge import MAX_QUERY, MAX_TEXT, Name, Passage, Run, Tongue, document_id
+from contracts.knowledge import MAX_QUERY, MAX_TEXT, Name, Passage, Run, WrittenIn, document_id
 from contracts.knowledge_rpc import (
     DOCUMENT_DELETE,
     DOCUMENT_GET,
@@ -74,7 +74,7 @@ class DocumentText(Body):
     title: Annotated[str, Field(min_length=1, max_length=500), LINE]
     text: str = Field(min_length=1, max_length=MAX_TEXT)
     url: str | None = Field(default=None, max_length=2048, pattern=r"^https?://")
-    language: Tongue | None = None
+    language: WrittenIn | None = None
 
 
 class DocumentForm(Body):
@@ -95,7 +95,7 @@ class SearchBody(Body):
 
     query: str = Field(min_length=1, max_length=MAX_QUERY)
     limit: int = Field(default=5, ge=1, le=50)
-    language: Tongue | None = None
+    language: WrittenIn | None = None
 
 
 class SearchResult(Wire):
@@ -197,7 +197,7 @@ async def create_document(api: ApiDep, caller: AdminDep, request: Request) -> Re
     return await _put(api, caller, request, None)
 
 
-@router.get("/documents/{id}", responses=described(404))
+@router.get("/documents/{id:path}", responses=described(404))
 async def get_document(
     api: ApiDep, caller: OperatorDep, name: DocumentPath, accept_language: AcceptLanguage = None
 ) -> DocumentDetail:
@@ -210,7 +210,7 @@ async def get_document(
 
 
 @router.put(
-    "/documents/{id}",
+    "/documents/{id:path}",
     response_model=DocumentView,
     responses=described() | _TAKEN | {200: _WHERE},
     openapi_extra=_TEXT_OR_FILE,
@@ -220,7 +220,7 @@ async def put_document(api: ApiDep, caller: AdminDep, request: Request, name: Do
     return await _put(api, caller, request, name)
 
 
-@router.delete("/documents/{id}", status_code=204, response_class=Response, responses=described(404))
+@router.delete("/documents/{id:path}", status_code=204, response_class=Response, responses=described(404))
 async def delete_document(api: ApiDep, caller: AdminDep, name: DocumentPath) -> None:
     """Deletes a document: it is no longer found."""
     asked = DocumentRequest(company_id=caller.company, id=name)

@@ -74,7 +74,7 @@ class Library:
             self._clock.now(),
             url=urldefrag(event.url).url if event.url else None,
             external_id=event.external_id,
-            language=event.language,
+            language=language_of("", event.language),
             hash=event.hash,
             etag=event.etag,
             last_modified=event.last_modified,

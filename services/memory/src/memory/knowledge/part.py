@@ -12,6 +12,7 @@ from contracts.events.fact import FeedbackGiven
 from contracts.events.knowledge import DocumentFailed, DocumentRemoved, DocumentUpserted, RunProgressed
 from contracts.knowledge import Grounding
 from contracts.knowledge_rpc import FORGET, DocumentGone
+from contracts.languages import named_language
 from contracts.streams import FACTS
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_facts import MongoFacts
@@ -132,7 +133,7 @@ class KnowledgePart:
             asked = found[0].data if found else None
             if not isinstance(asked, VisitorMessage):
                 return True
-            question, language = asked.text, asked.locale
+            question, language = asked.text, named_language(asked.locale)
         told = Unanswered(company, rating.conversation_id, rating.message_id, question, "thumbs_down", at, language)
         await self.gaps.note([told])
         return True

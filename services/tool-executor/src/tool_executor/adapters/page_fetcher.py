@@ -212,6 +212,8 @@ async def _in_words(seconds: float) -> AsyncGenerator[None]:
         raise _address_refused() from refused
     except TimeoutError:
         raise ToolFailedError("too_slow", TEXTS["page.too_slow"].format(seconds=seconds)) from None
+    except (aiohttp.ClientPayloadError, aiohttp.ClientResponseError) as error:
+        raise ToolFailedError("unreachable", TEXTS["page.broken"]) from error
     except (aiohttp.ClientError, OSError, ValueError) as error:
         raise ToolFailedError("unreachable", TEXTS["page.unreachable"]) from error
 

@@ -99,29 +99,24 @@ class Crawler:
                     return Retry(min(max(held.wait, 0.05), _LONGEST_WAIT))
                 await self._finish(state, asked, plan)
                 return Ack()
-            away = await self._one(state, plan, site, reader, place, held)
-            if away is None:
+            if not await self._one(state, plan, site, reader, place, held):
                 return Retry(_TAKEN_OVER)
-            if away >= _SITE_IS_AWAY:
-                progress = await state.report(now=True)
-                last = progress.left[-1].message if progress is not None and progress.left else ""
-                raise RunFailedError(_SITE_AWAY.format(message=last))
             await self._tell(state, asked)
         return Retry(_BETWEEN)
 
     async def _one(
         self, state: CrawlState, plan: CrawlPlan, site: Site, reader: PageReader, place: str, held: ClaimedPage
-    ) -> int | None:
-        """Reads one page; how many pages in a row have not been answered, or None: the place is another's by now."""
+    ) -> bool:
+        """Reads one page; False: the place is another's by now. Raises RunFailedError: the site does not answer."""
         item = held.item
         if held.takes > _MOST_TAKES:
-            return await state.settle(place, held, PageOutcome("failed", "crashed", said("crashed")))
+            return await self._settle(state, place, held, PageOutcome("failed", "crashed", said("crashed")))
         origin = address_in(Site(site.origins), item.url).origin
         robots = await self._preparation.robots(state, origin)
         interval = self._preparation.interval(origin, robots)
         took, wait = await self._slots.take(f"{origin.host}:{origin.port}", interval, _LONGEST_TURN)
         if not took:
-            return await state.settle(place, held, PageOutcome("failed", again=wait))
+            return await self._settle(state, place, held, PageOutcome("failed", again=wait))
         await asyncio.sleep(wait)
         try:
             read = await reader.read(item)
@@ -134,7 +129,13 @@ class Crawler:
         await state.refuse(((left, None) for left in outcome.refused), plan.max_pages)
         if outcome.again is None:
             count_page(outcome.kind, outcome.reason)
-        return await state.settle(place, held, outcome)
+        return await self._settle(state, place, held, outcome)
+
+    async def _settle(self, state: CrawlState, place: str, held: ClaimedPage, outcome: PageOutcome) -> bool:
+        away = await state.settle(place, held, outcome)
+        if away is not None and away >= _SITE_IS_AWAY:
+            raise RunFailedError(_SITE_AWAY.format(message=outcome.message))
+        return away is not None
 
     async def _told(self, state: CrawlState, plan: CrawlPlan, item: CrawlItem, read: PageReading) -> PageOutcome:
         """Publishes what a page says, before it counts as read."""

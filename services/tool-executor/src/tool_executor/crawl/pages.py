@@ -92,8 +92,9 @@ class PageReader:
         match failed.reason:
             case "page_not_found":
                 if item.known is not None:
-                    return PageOutcome("skipped", "gone", said("gone"), gone=item.known.document_id)
-                return PageOutcome("failed", "page_not_found", message)
+                    return PageOutcome("skipped", "gone", said("gone"), gone=item.known.document_id, look_again=True)
+                # A link may stand before its page, on a page that does not change. Found missing twice, it is left.
+                return PageOutcome("failed", "page_not_found", message, look_again=not item.sure)
             case "not_text":
                 return PageOutcome("skipped", "not_text", said("not_text"))
             case "unreachable" | "too_slow":

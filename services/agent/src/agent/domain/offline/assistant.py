@@ -40,13 +40,13 @@ from agent.domain.offline.listed import chosen_in, reading_chosen
 from agent.domain.offline.market_words import UNLISTED
 from agent.domain.offline.nearest_readings import LOOK_UPS, nearest_readings, quotes_most, unread_beside
 from agent.domain.offline.person_words import beside_the_wish
-from agent.domain.offline.questions import is_vague, leans, terms
+from agent.domain.offline.questions import is_for_several, is_vague, leans, terms
 from agent.domain.offline.relative_days import days_ago, since_then, with_past_days
 from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.site import TOOL, SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.small_talk import asks_how, tells_of_oneself
 from agent.domain.offline.spoken import goes_on
-from agent.domain.offline.steps import SayText, UseTools, step_of
+from agent.domain.offline.steps import Result, SayText, UseTools, step_of
 from agent.domain.offline.talk_words import BEST, GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, PLAN_FOR_IT, TAKEN, WHETHER
 from agent.domain.offline.tool_words import OF_THE_PLAN, OWN, asks
 from agent.domain.offline.wishes import Intent, Wish
@@ -77,7 +77,6 @@ _OF_A_DAY = (
 )
 """What may be asked of yesterday, or of last Friday."""
 _LIST, _LIST_CHANGES = "get_watchlist", {"add_to_watchlist", "remove_from_watchlist"}
-_Result = tuple[str, dict[str, Any], dict[str, Any]]
 MOST_COMPARED = 1_000
 """Characters of a question that are compared with what the company says: each word is, with every sentence."""
 
@@ -213,7 +212,7 @@ def _otherwise(
     before: Sequence[str],
     said: Sequence[str],
     offered: Collection[str],
-    results: Sequence[_Result],
+    results: Sequence[Result],
     language: Language,
 ) -> SayText | UseTools | None:
     """What to answer where neither a tool nor a page was found for a question."""
@@ -259,7 +258,7 @@ def _otherwise(
 
 
 def _said_beside_prices(
-    question: str, wish: Wish, results: Sequence[_Result], offered: Collection[str], language: Language
+    question: str, wish: Wish, results: Sequence[Result], offered: Collection[str], language: Language
 ) -> list[str]:
     """What a question that was read as one for a price may ask for instead, by words that no price has."""
     priced = [tool for tool, _ in wish.calls] == ["get_price"] and not wish.way and "error" not in results[0][2]
@@ -328,7 +327,9 @@ def _site_question(
 ) -> SiteQuestion:
     """A question for the company's words, with the one that it leans on and what was answered before."""
     question = GREETED.sub("", question)[:MOST_COMPARED]
-    before = [one[:MOST_COMPARED] for one in before[-2:]]
+    before = [one[:MOST_COMPARED] for one in before[-3:]]
+    if before and is_for_several(question, before[-1]):
+        *before, question = before  # what one costs is told once more
     leaning = before[-1] if before and (goes_on(question) or leans(question) or is_vague(terms(question))) else ""
     if leaning and len(before) > 1 and (goes_on(leaning, 3) or leans(leaning)):
         leaning = f"{before[-2]}\n{leaning}"  # it leans on the one before it in turn
@@ -360,10 +361,10 @@ def _has_said(messages: Sequence[Mapping[str, Any]]) -> bool:
     return any(notice in text for text in said for notice in NOTICE.values())
 
 
-def _results(messages: Sequence[Mapping[str, Any]]) -> list[_Result]:
+def _results(messages: Sequence[Mapping[str, Any]]) -> list[Result]:
     """(tool, arguments, data or error) of each call that has come back."""
     calls: dict[str, tuple[str, dict[str, Any]]] = {}
-    results: list[_Result] = []
+    results: list[Result] = []
     for message in messages:
         for call in message.get("tool_calls") or ():
             calls[call["id"]] = (call["function"]["name"], json.loads(call["function"]["arguments"]))

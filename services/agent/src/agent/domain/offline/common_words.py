@@ -65,8 +65,8 @@ _COMMON = word_set(
     "igual peor mentira raro posible imposible necesario obligatorio mama papa somos soy "
     "alquilar alquilo alquila rent hire "
 )
-_SHARED = frozenset(("log", "nin", "bon"))
-"""Stems of common words (luego, nine, bueno) that are those of telling ones, too: logo, nino, bono."""
+_SHARED = frozenset(("log", "nin", "bon", "basic"))
+"""Stems of common words (luego, nine, bueno, basically) that are those of telling ones: logo, nino, bono, Basic."""
 COMMON = frozenset(map(stem, _COMMON)) - _SHARED
 """Stems of what anybody says about anything: they help to choose, and their absence is no reason for silence."""
 _LONG = 6
@@ -76,7 +76,7 @@ ASKING = frozenset(("where", "donde"))
 
 def is_common(keys: frozenset[str]) -> bool:
     """Whether a word is said about anything, also with one letter wrong."""
-    return bool(keys & COMMON) or any(_nearly_common(key) for key in keys if len(key) >= _LONG - 1)
+    return bool(keys & COMMON) or any(_nearly_common(key) for key in keys - _SHARED if len(key) >= _LONG - 1)
 
 
 @lru_cache(maxsize=8_192)

@@ -111,7 +111,7 @@ def asked_term(said: str) -> str:
 
 def another_term(said: str, before: Sequence[str]) -> str:
     """The term that a text (plain) asks for behind one that was just explained; nothing: it does not."""
-    found = ANOTHER_TERM.match(said) if before and EXPLAIN.match(plain(before[-1])) else None
+    found = ANOTHER_TERM.match(said) if before and asked_term(plain(before[-1])) else None
     return found["what"] if found else ""
 
 

@@ -18,7 +18,7 @@ from agent.domain.offline.months import tells_month
 from agent.domain.offline.other_cases import is_another_case
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import TELLS, as_a_whole, has_name
-from agent.domain.offline.questions import leans, needed, specific_words, terms
+from agent.domain.offline.questions import is_of_leaving, leans, needed, specific_words, terms
 from agent.domain.offline.relevance import Section, likely
 from agent.domain.offline.spoken import goes_on
 from agent.domain.text_features import plain, stem
@@ -84,6 +84,7 @@ def doubts(
     untold = [word for word in _untold(asked, spots, among) if not asked[word] & shapes.TOLD_OTHERWISE]
     # Who asks a complete question that is told as a whole asks it of nothing that was spoken of before.
     whole = likely(question, earlier, told, among) if before or untold else likely(question, "", "", among)
+    whole = [one for one in whole if one.place in places or not is_of_leaving(one.place[1], f"{question} {earlier}")]
     sections = [
         one
         for one in whole
@@ -112,7 +113,7 @@ def doubts(
     many = None if before else shapes.HOW_MANY.search(plain(question))
     if many and not (untold or another) and any(index.counts(keys_of(many["what"]), at) for at in spots):
         return _with_neighbours(chosen, asked, must, among), True
-    priced = any(keys & shapes.PRICE for keys in must)
+    priced = any(keys & shapes.PRICE for keys in [*must, *carried(question, before)])
     if (
         priced
         and called is None

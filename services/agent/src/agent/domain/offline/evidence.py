@@ -48,6 +48,16 @@ _PERSONS = re.compile(
     rf"\b{_COUNT} (?:\w+ )?{PEOPLE}\b|\b(?:we are|we re|there are|there s|party of|group of|table for|somos|seriamos|"
     rf"seremos|grupo de) {_COUNT}\b|\bfor {_COUNT} of us\b"
 )
+PARTY = re.compile(
+    rf"\b(?:we are|we re|there are|there s|somos|seriamos|seremos) (?:{_COUNT} {PEOPLE}|"
+    rf"(?:an? |un )?(?:party|group|grupo) (?:of|de) {_COUNT}|{_COUNT})\b"
+)
+"""How many somebody's group are, said beside a question."""
+ONLY_HOW_MANY = re.compile(
+    rf"\W*(?:(?:and|y) )?(?:how much |cuanto (?:es|seria|cuesta) )?(?:for|por|para) {_COUNT}"
+    rf"(?: (?:people|persons|personas|of (?:us|them)))?\W*"
+)
+"""And for two?"""
 _TELLS_PERSONS = re.compile(
     rf"\b{PEOPLE}\b|\b(?:groups?|part(?:y|ies)|per head|each|a head|everyone|anyone|famil\w+|capacity|grupos?|"
     rf"por cabeza|cada un[oa]|aforo|plazas|seats?|sleeps)\b|\bfor {_COUNT}\b|\bpara {_COUNT}\b"

@@ -13,7 +13,7 @@ from agent.domain.number_words import in_figures
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.excerpts import Excerpt, of_columns
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
-from agent.domain.offline.shapes import WHICH_DAYS
+from agent.domain.offline.shapes import WHAT_TIME, WHEN, WHICH_DAYS
 from agent.domain.text_features import plain
 
 MOST_SHOWN = 8
@@ -185,6 +185,8 @@ def with_names(question: str, answered: str, passages: Sequence[Excerpt]) -> str
     for found in reversed(places):
         kind, at = found["kind"], PLACES[found["place"]]
         one_of = kind in (None, "one", "ones")
+        if not one_of and (WHEN.search(said) or WHAT_TIME.search(said)):
+            continue  # the last boat is the one that leaves last
         # "The first and the third plan": both are plans.
         of_kind = of_kind if one_of else [name_of(one) for one in members(str(kind), passages)]
         known = of_kind or (names if one_of or len(names) > 1 else [])

@@ -12,7 +12,7 @@ from contracts.vocabulary import SAME_MEANING, forms_of
 
 _MEANINGS = """
 support: support* soport* admit* accept* acept*
-price: price* pricing cost costs costing fee fees tariff* rate rates charge* worth expensive cheap*
+price: price* pricing cost costs costing fee fees fare fares tariff* rate rates charge* worth expensive cheap*
 price: pay pays paying paid precio*
 price: cuesta* costar* coste* costo* cuota* tarifa* vale valen valor barat* caro cara cobra* pago* pagar* pagas
 pay: invoice* factura* payment*
@@ -29,7 +29,7 @@ hours: horari* hora horas atiend* atend* abre abren abres abri abrir* abris abri
 contact: escrib*
 contact: contact* phone* telephone* call email* mail reach telefono* llamar* llamo correo*
 where: where address* locat* direction* donde direccion* ubica*
-deliver: deliver* ship* home domicilio envi* entrega* reparto* repart*
+deliver: deliver* ship* home domicilio envi* mando manda* entrega* reparto* repart*
 book: book* booking* appointment* reserv* cita* turno* agendar pido pedir solicit*
 team: team staff founder* equipo personal
 yearly: year* annual* ano anos anual*

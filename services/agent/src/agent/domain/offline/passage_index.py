@@ -65,6 +65,7 @@ class PassageIndex:
         self._above = frozenset[str]().union(*self._around)
         for one, around in zip(passages, self._around, strict=True):
             around |= {"=name"} if shapes.FULL_NAME.search(one.heading) else set()
+            around |= keys_in(one.column)  # what the table calls its rows
         # A title stands above all of its page: of its parts, the one whose own heading says it is meant.
         self._headed = [keys_in(one.heading or (one.title if one.number else "")) for one in passages]
         self._under = [keys_in(one.heading) for one in passages]

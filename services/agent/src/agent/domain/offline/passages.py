@@ -13,17 +13,20 @@ from agent.domain.offline.common_words import COMMON, telling
 from agent.domain.offline.constraints import carried, is_part_of_price, without_how_long
 from agent.domain.offline.evidence import HOW_TO, tells
 from agent.domain.offline.excerpts import Excerpt, SitePage, passages_of
-from agent.domain.offline.kinds import MOST_SHOWN, counts_up, listed
+from agent.domain.offline.kinds import MOST_SHOWN, counts_up, listed, name_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.passage_index import SHORT, SHOWN_ALONE, Candidates
-from agent.domain.offline.questions import is_bare, is_vague, needed, specific_words, terms
+from agent.domain.offline.questions import is_bare, is_of_leaving, is_vague, needed, specific_words, terms
 from agent.domain.offline.sections import all_shown, compared, included
 from agent.domain.offline.superlatives import asks_for_most, the_most, whole_of
 from agent.domain.text_features import plain, stem
 
 ENOUGH = 0.6
 """Of a question's weight, what a passage must cover to be its answer."""
+_MONEY = dict(shapes.SHAPES)["=price"]
 _SAYS_SO = 0.03
+_IN_MONEY = 0.5
+"""What a price in money counts before a trial that is free, where a follow-up is for a price."""
 TELLS = 350
 """Characters of a section that is told whole."""
 
@@ -104,6 +107,12 @@ def rank(
         shares = [0.0 if is_part_of_price(one.text) else share for share, one in zip(shares, passages, strict=True)]
     if (many := shapes.HOW_MANY.search(plain(question))) and not keys_of(many["what"]) & COMMON:
         shares = [share if index.counts(keys_of(many["what"]), at) else 0.0 for at, share in enumerate(shares)]
+    # How to leave is told under "Cancelling": of joining, what stands elsewhere.
+    elsewhere = [
+        0.0 if is_of_leaving(name_of(one), f"{question} {before}") else share
+        for share, one in zip(shares, passages, strict=True)
+    ]
+    shares = elsewhere if max(elsewhere) >= enough else shares
     if max(shares) < enough:
         return []
     asks = shapes.DO_YOU.search(plain(question))
@@ -112,6 +121,7 @@ def rank(
         share
         + index.preferred(asked, earlier, written, at)
         + (_SAYS_SO if asks and shapes.DOES_OR_NOT.search(one.text) else 0)
+        + (_IN_MONEY if shapes.COST in leaning_on and _MONEY.search(one.text) else 0)
         for at, (share, one) in enumerate(zip(shares, passages, strict=True))
     ]
     best = max(scores)
@@ -120,9 +130,9 @@ def rank(
     section = [other for other, one in enumerate(passages) if (one.url, one.heading) == (chosen.url, chosen.heading)]
     if chosen.row and (every := _rows_of_kind(asked, passages, shares)):
         return every
-    if not chosen.row and shapes.COSTS.search(plain(question)):
+    if not chosen.row and (shapes.COSTS.search(plain(question)) or shapes.COST in leaning_on):
         # What a table calls by that name has its price there; a sentence beside it tells of one case.
-        of_name = [one for other in section if shares[other] >= enough and has_name(asked, one := passages[other])]
+        of_name = [one for one, share in zip(passages, shares, strict=True) if share >= enough and has_name(asked, one)]
         if of_name:
             return of_name[:MOST_SHOWN]
     if index.only_heading(asked, at):
@@ -152,10 +162,9 @@ def rank(
 
 def has_name(asked: Mapping[str, frozenset[str]], one: Excerpt) -> bool:
     """Whether it is a table's row whose name has every word that the question is about."""
-    called, words = (
-        keys_in(one.text.partition(":")[0]),
-        [word for word in specific_words(asked) if not asked[word] & shapes.PRICE],
-    )
+    called = keys_in(f"{one.text.partition(':')[0]} {one.column}")
+    words = [word for word in asked if word[0] != "=" and not asked[word] & shapes.PRICE]
+    words = [word for word in specific_words(asked) if word in words] or words
     return one.row and not one.item and bool(words) and all(asked[word] & called for word in words)
 
 
@@ -187,13 +196,23 @@ def about(pages: Sequence[SitePage]) -> list[Excerpt]:
 
 
 def _asked(question: str, before: str, passages: Sequence[Excerpt]) -> dict[str, frozenset[str]]:
-    return terms(question) or (_names_said(question, passages) if before else {})
+    rows = [name_of(one) for one in passages if one.row and not one.item]
+    if asked := terms(question):
+        return _names_said(question, rows) | asked
+    names = [*rows, *(name for one in passages for name in (one.heading, *one.columns))]
+    return _names_said(question, names) if before else {}
 
 
-def _names_said(question: str, passages: Sequence[Excerpt]) -> dict[str, frozenset[str]]:
-    """The words of a question that say little elsewhere, and are a column's or a heading's whole name here."""
-    names = {stem(word) for one in passages for name in (one.heading, *one.columns) for word in _only_word(name)}
+def _names_said(question: str, whole: Sequence[str]) -> dict[str, frozenset[str]]:
+    """The words of a question that are the whole of one of these names, as "Business" of a plan: elsewhere they may say
+    little."""
+    names = {stem(word) for name in whole for word in _only_word(name)}
     return {stem(word): keys_of(word) for word in words_of(question) if stem(word) in names and len(word) > SHORT}
+
+
+def names_row(question: str, one: Excerpt) -> bool:
+    """Whether a question has the name of a table's row, which is one word."""
+    return one.row and not one.item and bool(_names_said(question, [name_of(one)]))
 
 
 def _only_word(name: str) -> list[str]:

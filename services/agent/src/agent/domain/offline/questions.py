@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from agent.domain.offline import constraints, shapes
 from agent.domain.offline.common_words import ASKING, COMMON, is_common, telling
 from agent.domain.offline.constraints import states_length, without_how_long, without_length
-from agent.domain.offline.lexicon import keys_of, meanings_of, words_of
+from agent.domain.offline.evidence import ONLY_HOW_MANY, PARTY
+from agent.domain.offline.lexicon import keys_in, keys_of, meanings_of, words_of
 from agent.domain.text_features import plain, stem, word_set
 
 _WHERE = frozenset(map(stem, ASKING))
@@ -56,6 +57,17 @@ def is_day(word: str) -> bool:
 def leans(text: str) -> bool:
     """Whether a question is for a price, or how long, and does not say of what."""
     return is_bare(terms(text))
+
+
+def is_for_several(question: str, before: str) -> bool:
+    """Whether a question says for how many the price is that was asked for before, and nothing else: "and for two?"."""
+    priced = any(keys & shapes.PRICE for keys in terms(before).values())
+    return priced and bool(ONLY_HOW_MANY.fullmatch(plain(question)))
+
+
+def is_of_leaving(heading: str, question: str) -> bool:
+    """Whether a heading, or a row's name, is about cancelling and nothing beside it, which the question is not."""
+    return "=cancel" in keys_in(heading) - keys_in(question) and not shapes.TWO.search(plain(heading))
 
 
 def is_bare(asked: Mapping[str, frozenset[str]]) -> bool:
@@ -114,8 +126,9 @@ def _allowed(said: str) -> Iterator[frozenset[str]]:
 def terms(text: str) -> dict[str, frozenset[str]]:
     """By word or shape of a question: the keys by which passages have it."""
     shaped: dict[str, frozenset[str]] = {}
-    for aside in (constraints.NEXT, constraints.AGE):
-        text = aside.sub(" ", plain(text)) if aside.search(plain(text)) else text
+    for aside in (constraints.NEXT, constraints.AGE, PARTY):
+        if aside.search(plain(text)) and (aside is not PARTY or telling(PARTY.sub(" ", plain(text)))):
+            text = aside.sub(" ", plain(text))
     text = shapes.ASIDE.sub(" ", shapes.FOR_WHOM.sub(" ", shapes.FREE_OF.sub(r"\1", text)))
     if shapes.WHERE_IS.search(plain(text)):
         shaped["=where"], text = shapes.PLACE, shapes.THE_PLACE.sub(" ", shapes.WHERE_IS.sub(" ", plain(text)))
@@ -145,6 +158,10 @@ def terms(text: str) -> dict[str, frozenset[str]]:
         keys = {word: found - {"=contact"} if word == stem(way["way"]) else found for word, found in keys.items()}
     looked_for = {"=hours", "=contact"}
     keys = {word: found - {word} if looked_for & found else found for word, found in keys.items()}
+    if not shapes.HOW_MUCH.search(plain(text)):
+        # Who asks whether a child pays is told that it travels free.
+        keys = {word: found | {"=free"} if shapes.PAYS.fullmatch(word_of.get(word, "")) else found
+                for word, found in keys.items()}  # fmt: skip
     asks_whether = shapes.MAY.search(plain(text)) or shapes.DO_YOU.search(plain(text)) or all(map(is_day, keys))
     if asks_whether or "=hours" in {key for found in keys.values() for key in found}:
         # What hours are told for other days says of this one that there are none.

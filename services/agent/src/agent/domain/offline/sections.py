@@ -7,11 +7,12 @@ its name.
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from agent.domain.offline import shapes
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.excerpts import Excerpt, of_columns
-from agent.domain.offline.kinds import MOST_SHOWN, column_named, table_of
+from agent.domain.offline.kinds import MOST_SHOWN, column_named, name_of, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.questions import leans, needed
 
@@ -25,11 +26,12 @@ def compared(question: str, before: str, passages: Sequence[Excerpt]) -> list[Ex
     said = " ".join(words_of(question))
     if not shapes.COMPARING.search(said):
         return []
-    sides = _sides([" ".join(words_of(before))] if before and _BOTH.search(said) else [said])
+    names = {words[0] for one in passages if one.row and len(words := words_of(name_of(one))) == 1}
+    sides = _sides([" ".join(words_of(before))] if before and _BOTH.search(said) else [said], names)
     named = True
     if not sides and before:
         # "Which one is cheaper?" is of what was spoken of.
-        sides, named = _sides([" ".join(words_of(one)) for one in before.splitlines()]), False
+        sides, named = _sides([" ".join(words_of(one)) for one in before.splitlines()], names), False
     if len(sides) < 2:
         return []
     if rows := _rows_compared(sides, passages):
@@ -46,11 +48,16 @@ def compared(question: str, before: str, passages: Sequence[Excerpt]) -> list[Ex
     return found if not by_price or sum(map(_shows_price, found)) >= len(sides[:3]) else []
 
 
-def _sides(texts: Sequence[str]) -> list[list[str]]:
-    """What is compared: of each part of these texts the words that name something."""
+def _sides(texts: Sequence[str], names: AbstractSet[str]) -> list[list[str]]:
+    """What is compared: of each part of these texts the words that name something, as "Business" may name a row."""
     parts = [part for text in texts for part in shapes.TWO.split(text)]
     sides = [
-        [word for word in telling(shapes.COMPARING.sub(" ", part)) if "=price" not in keys_of(word)] for part in parts
+        [
+            word
+            for word in words_of(shapes.COMPARING.sub(" ", part))
+            if word in names or (telling(word) and "=price" not in keys_of(word))
+        ]
+        for part in parts
     ]
     return [side for side in sides if side]
 
@@ -80,7 +87,7 @@ def _called(row: Excerpt, side: Sequence[str]) -> int:
     """How many words a row's name has, if all of them are among these; of "2 m²" and "Child (3-15)", 2 and Child."""
     keys, name = {key for word in side for key in keys_of(word)}, words_of(row.text.partition(":")[0].partition("(")[0])
     figures = any(map(str.isdigit, side))
-    named = [word for word in name if (word.isdigit() if figures else word in telling(word))]
+    named = [word for word in name if (word.isdigit() if figures else telling(word) or len(name) == 1)]
     return len(named) if all(keys_of(word) & keys for word in named) else 0
 
 

@@ -58,7 +58,7 @@ SAID_AS = _shapes(
     ("=bring",
      r"\b(?:bring|needs?|needed|requirements?|required?|requires|must (?:bring|have|be|"
      "pass|wear)|documents?|wear|trae|traer|"
-     r"llevar|necesit\w+|hace falta|hay que|requisitos?|documentaci[oó]n|imprescindible)\b"),
+     r"llevar|necesit\w+|(?<!no )hacen? falta|hay que|requisitos?|documentaci[oó]n|imprescindible)\b"),
     ("=age",
      r"\b(?:ages?|aged|years? old|minimum age|under[- ]\d+s?|over[- ]\d+s?|over \d+ years|"
      r"\d+ (?:years|and over)|edad\w*|(?:menor|mayor)(?:es)? de|a[nñ]os|any age|all ages)\b"),
@@ -99,7 +99,7 @@ PHRASES = _shapes(
      r"provide|show|wear|have)\b|\b(?:which|what) (?:documents?|papers?|paperwork)\b|"
      r"\bqu[eé] (?:necesito|necesitamos|hace falta|(?:tengo|tenemos|hay|debo) (?:que )?(?:llevar|traer|"
      r"presentar|aportar)|llevo|traigo|llevar|traer)\b|\bqu[eé] (?:papel(?:es)?|documento\w*|documentaci[oó]n)\b"),
-    ("=discount", r"\bpay less\b|\bpag\w+ menos\b|\bm[aá]s barato\W*$"),
+    ("=discount", r"\bpay less\b|\bpag\w+ menos\b|(?<!el )(?<!la )(?<!los )\bm[aá]s barato\W*$"),
     ("=register", ACCOUNT_OPENED),
     ("=cancel", _CANNOT_COME),
     ("=refund", r"\b(?:money|cash|deposit|it) back\b|\bdinero de vuelta\b|\bmi dinero\b"),
@@ -209,7 +209,8 @@ HOW_PRICED = re.compile(
     rf"\bcuanto (?:es|son|valen?|sale\w*|seria\w*)\b|{_WHAT_IT_COSTS}"
 )
 COSTS = re.compile(
-    r"\b(?:how much|what) (?:does|do|did|would|will)\b.*\bcosts?\b|\bcuanto (?:me |nos )?(?:cuesta|costaria)n?\b"
+    r"\b(?:how much|what) (?:does|do|did|would|will)\b.*\bcosts?\b|\bcuanto (?:me |nos )?(?:cuesta|costaria|vale)n?\b|"
+    r"\b(?:price|cost|fare|precio|tarifa|cuota) (?:of|for|to|del?|para|a)\b"
 )
 OBLIGED = re.compile(
     r"\b(?:have|has|need) to\b|\bmust\b|\bhace falta\b|\b(?:teng\w+|tien\w+|ten(?:eis|emos)|"
@@ -227,6 +228,7 @@ COMPARING = re.compile(
     r"\b(cheap\w*|expensive|barat[oa]s?|car[oa]s?|differ\w*|compar\w*|versus|vs|better|diferen\w*|frente|mejor|distingu\w*)\b"
     r""
 )
+PAYS = re.compile(r"pays?|paying|pag[ao]n?|pagamos")
 FIGURE = frozenset(("=figure",))
 PRICE = frozenset(("=price",))
 COST = PRICE | {"=free"}

@@ -21,8 +21,8 @@ from agent.domain.offline.follow_up_rows import follow_up_rows
 from agent.domain.offline.kinds import with_names
 from agent.domain.offline.lexicon import keys_in, keys_of, meanings_of, words_of
 from agent.domain.offline.passage_index import Candidates
-from agent.domain.offline.passages import ENOUGH, about, best_passages, rank
-from agent.domain.offline.questions import leans, needed, terms
+from agent.domain.offline.passages import ENOUGH, about, best_passages, names_row, rank
+from agent.domain.offline.questions import is_of_leaving, leans, needed, terms
 from agent.domain.offline.quotations import quoted
 from agent.domain.offline.sections import in_columns_named
 from agent.domain.offline.shapes import FULL_NAME, OF_IT, PRICE, TOLD_ITSELF, WHERE_IS
@@ -226,10 +226,11 @@ def _same_section(asked: SiteQuestion, passages: Sequence[Excerpt]) -> list[Exce
             return found
     told = [one for one in passages if one.is_in(asked.answered)]
     places = {(one.url, one.heading) for one in told}
+    places = {one for one in places if not is_of_leaving(one[1], f"{asked.question} {asked.before}")} or places
     if 1 < len(places) <= _QUOTED and leans(asked.question):
         of_them = Candidates([one for one in passages if (one.url, one.heading) in places])
         return rank(asked.question, asked.before, of_them) or rank(asked.question, "", of_them)
-    if len(places) != 1:
+    if len(places) != 1 or any(names_row(asked.question, one) for one in passages if one not in told):
         return []
     beside = [one for one in passages if (one.url, one.heading) == (told[0].url, told[0].heading) and not one.row]
     if len(beside) > _LONG:
@@ -237,8 +238,9 @@ def _same_section(asked: SiteQuestion, passages: Sequence[Excerpt]) -> list[Exce
         beside = [one for one in beside if any(abs(one.place - other.place) <= _AROUND for other in told)]
     if _WHAT_IT_HAS.search(plain(asked.question)):
         return [one for one in beside if one not in told] or told
-    if A_DAY.search(plain(asked.question)) and told[0].row:
-        return []  # of another day another row tells
+    of_month = any("=month" in keys for keys in terms(asked.question).values())
+    if (of_month or A_DAY.search(plain(asked.question))) and told[0].row:
+        return []  # of another day or month another row tells
     return rank(asked.question, "", Candidates(told)) or rank(asked.question, "", Candidates(beside))
 
 

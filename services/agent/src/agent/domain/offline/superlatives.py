@@ -19,8 +19,8 @@ _MONEY = r"(?:usd|eur|gbp|mxn|euros?|dollars?|pounds?|dolares|libras|pesos)\b"
 _MINUTES = {"min": 1, "hour": 60, "hora": 60, "h": 60, "day": 1440, "dia": 1440, "week": 10080, "semana": 10080,
             "month": 43200, "mes": 43200, "year": 525600, "ano": 525600}  # fmt: skip
 _GRAMS = {"g": 1, "gr": 1, "gramo": 1, "kg": 1000, "kilo": 1000}
-_HOLDS = (r"sleeps|seats?|people|persons?|guests?|servings?|portions?|capacity|plazas|personas|raciones|comensales|"
-          r"capacidad|aforo|m2|m²")  # fmt: skip
+_HOLDS = (r"sleeps|seats?|people|persons?|passengers?|guests?|servings?|portions?|capacity|plazas|personas|pasajeros|"
+          r"raciones|comensales|capacidad|aforo|m2|m²")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
