@@ -7,7 +7,6 @@ from bisect import bisect_left, bisect_right
 from itertools import pairwise
 
 from memory.domain.long_term.concepts import plain
-from memory.domain.long_term.passing_states import is_laughed_at
 from memory.domain.recall.words import folded
 
 _QUOTED = re.compile(r""""[^"]*"|“[^“”]*”|«[^«»]*»|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){8,}'(?!\w)|^[^\S\n]*>.*$""", re.M)
@@ -37,6 +36,14 @@ _IRONY = re.compile(
     r"\byeah,? right\b|\b(?:lol|ha(?:ha)+|(?:ja){2,})\b[^.!?]*"
     r"\b(?:sure|obviously|of course|claro|obvio|por supuesto)\b",
     re.I,
+)
+_LAUGHS = re.compile(r"\b(?:lol|lmao|ha(?:ha)+|(?:ja){2,}|jeje|xd)\b|[😂🤣😅]")
+_BOASTS_OR_WISHES = re.compile(
+    r"\b(?:i am|soy) (?:(?:basically|practically|literally|totally|basicamente|practicamente|literalmente|casi) )*"
+    r"(?:the|el|la|(?:a |an |un |una )?(?:genius|god|king|queen|legend|millionaire|billionaire|rich|genio|dios|rey|"
+    r"reina|crack|leyenda|millonari[oa]|ric[oa]))\b|\b(?:i am|soy) (?:basically|practically|basicamente|"
+    r"practicamente)\b|"
+    r"\b(?:would|'d) (?:love|like) to\b|\bme (?:encantaria|gustaria)\b"
 )
 _ASIDE = re.compile(
     r"\b(?:did i (?:tell you|mention)|have i (?:told you|mentioned)|did you know|do you know|te (?:he (?:dicho|contado|"
@@ -155,7 +162,7 @@ def statements(text: str) -> list[str]:
         said = " ".join(text[start:end].split())
         low = folded(said)
         imagined = (imagined or bool(_PRETENDS.match(low))) and not _REALLY.match(low)
-        if (imagined and not _BACK.search(low)) or _IRONY.search(low) or is_laughed_at(plain(said)):
+        if (imagined and not _BACK.search(low)) or _IRONY.search(low) or _is_laughed_at(plain(said)):
             continue
         said = _in_question(said) if "?" in said else _without_unmarked(said)
         if said := said.strip(" ,;:—–"):
@@ -179,6 +186,12 @@ def _in_question(said: str) -> str:
 def _without_unmarked(said: str) -> str:
     asked = _ASKS_UNMARKED.match(said)
     return asked["more"] if asked else "" if _ASKS_BEHIND.search(said) or _TAG.search(said) else said
+
+
+def _is_laughed_at(said: str) -> bool:
+    """Whether a plain text, told with laughter, calls its writer what nobody is, or wishes for something: "lol I'm
+    basically Warren Buffett"."""
+    return bool(_LAUGHS.search(said) and _BOASTS_OR_WISHES.search(said))
 
 
 def meant(sentence: str) -> str:
