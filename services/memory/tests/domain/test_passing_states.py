@@ -32,6 +32,9 @@ def facts_after(text: str) -> list[str]:
         "I dropped my glasses", "my laptop keeps crashing", "my neighbour sold his car", "I've lost my keys",
         "hoy no he podido mirar nada", "me he quedado sin batería", "estoy que no puedo más con el tráfico",
         "he quedado para cenar", "I've read your last message twice",
+        # What a paper or another person says.
+        "El periódico pone: tengo un castillo en Fife", "The headline reads: I own a castle in Fife",
+        "mi hermano me dijo: vivo en Quito", "My broker wrote yesterday: I manage 3 million",
         "ando en el coche", "I'm at my desk now", "hoy cuido a mi sobrino", "hoy no puedo",
         # Of the chat itself.
         "we talked about your fees earlier", "I told you about this", "ya hablamos de las comisiones antes",

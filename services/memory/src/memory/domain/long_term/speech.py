@@ -13,14 +13,13 @@ _QUOTED = re.compile(r""""[^"]*"|“[^“”]*”|«[^«»]*»|(?<!\w)'(?:[^'\n]
 """What is quoted; in single quotes what is longer than a word, for they are apostrophes too."""
 _PASTED = re.compile(
     r"^[^:\n]{0,80}\b(?:translate|summari[sz]e|proofread|rewrite|paraphrase|correct|traduce(?:me)?|resume(?:me)?"
-    r"|corr[ií]ge(?:me)?|reescribe(?:me)?|parafrasea(?:me)?"
-    r"|(?:text|e?-?mail|message|page|article|paragraph|letter|post|texto|correo|mensaje|p[aá]gina|art[ií]culo"
-    r"|p[aá]rrafo|carta|web) (?:says?|said|reads|dice|dec[ií]a|pone)|(?:this|the following|est[ea]|(?:el|la) siguiente)"
+    r"|corr[ií]ge(?:me)?|reescribe(?:me)?|parafrasea(?:me)?|(?:this|the following|est[ea]|(?:el|la) siguiente)"
     r" (?:text|e?-?mail|message|page|article|paragraph|letter|post|texto|correo|mensaje|p[aá]gina|art[ií]culo"
-    r"|p[aá]rrafo|carta))\b[^:\n]{0,40}:(?P<text>(?:(?!\n\s*\n)[\s\S])*)",
+    r"|p[aá]rrafo|carta)|(?<!I )(?<!we )(?:says?|said|reads|writes|wrote|reports|claims|dice|dec[ií]a|dijo|pone"
+    r"|pon[ií]a|escribe|escribi[oó]|titula|publica|cuenta|afirma))\b[^:\n]{0,40}:(?P<text>(?:(?!\n\s*\n)[\s\S])*)",
     re.I | re.M,
 )
-"""What somebody wants worked on, or a page says, up to an empty line."""
+"""What somebody wants worked on, or a page or another person says before a colon, up to an empty line."""
 _SENTENCE = re.compile(r"(?<=[!?;\n])\s*|(?<=\.)\s+|(?<=[a-záéíóúñ)]\.)(?=[A-ZÁÉÍÓÚÑ¿¡])")
 """A dot ends one before a space or a capital: not in a figure, nor in "ana@example.org"."""
 _TITLE = re.compile(r"\b(Dra?|Mrs?|Ms|Prof|Sra?|Srta|St|Sta)\.(?=\s+[A-ZÁÉÍÓÚÑ])")
