@@ -26,6 +26,15 @@ def facts_after(text: str) -> list[str]:
         "ahora mismo estoy en el trabajo", "estoy hasta arriba de trabajo hoy", "tengo un resfriado terrible",
         # Told with laughter.
         "lol i'm basically warren buffett", "jaja soy el lobo de wall street", "me encantaría jubilarme mañana jaja",
+        # Past and over, or just going on: it names no matter, amount or date that would make it last.
+        "I missed the opening bell this morning", "I slept badly last night", "I bought apple yesterday",
+        "I've been waiting for an answer for five minutes", "My boss just walked in", "my coffee has gone cold",
+        "I dropped my glasses", "my laptop keeps crashing", "my neighbour sold his car", "I've lost my keys",
+        "hoy no he podido mirar nada", "me he quedado sin batería", "estoy que no puedo más con el tráfico",
+        "he quedado para cenar", "I've read your last message twice",
+        # What a paper or another person says.
+        "El periódico pone: tengo un castillo en Fife", "The headline reads: I own a castle in Fife",
+        "mi hermano me dijo: vivo en Quito", "My broker wrote yesterday: I manage 3 million",
         "ando en el coche", "I'm at my desk now", "hoy cuido a mi sobrino", "hoy no puedo",
         # Of the chat itself.
         "we talked about your fees earlier", "I told you about this", "ya hablamos de las comisiones antes",
@@ -47,6 +56,9 @@ def test_what_is_so_only_for_the_moment_is_not_kept(text: str) -> None:
         "siempre tengo frío", "estoy en el paro", "tengo fiebre del heno", "estoy en casa con los niños cada mañana",
         "hoy cumplo 40 años", "I only check prices on Sundays",
         "me quedé sin trabajo en septiembre", "me quedé viudo el año pasado",
+        "I lost a lot with options in 2020", "I'm retiring in March", "my wife handles all our taxes",
+        "my granddaughter plays chess", "I was born in Lima", "I'm moving to Leeds", "mi abuelo me dejó una finca",
+        "estoy casada", "llevo diez años metido en bolsa", "I read the market news every Sunday",
         "please keep answers under five lines", "keep your replies to two sentences", "por favor respóndeme corto",
         "quiero respuestas de menos de 50 palabras",
     ],

@@ -4,8 +4,7 @@ no thanks and no thought of the moment. Wider than the rules of `plain_facts`, w
 
 import re
 
-from memory.domain.long_term.concepts import SAYS_NOTHING, plain
-from memory.domain.long_term.passing_states import is_passing_state
+from memory.domain.long_term.concepts import plain
 from memory.domain.long_term.plain_facts import clauses, is_order
 from memory.domain.recall.words import language_of, words
 
@@ -75,47 +74,6 @@ IS_MINE = re.compile(
     r"(?!(?:\w+ )?(?:question|order|pregunta|duda|orden)\b)\w"
 )
 """What a thing that it names is to its writer: "gold is my favourite asset"."""
-
-_POINTS = frozenset(
-    words(
-        "this that these those it them one ones here there first second third last next other another option both "
-        "same former latter all none everything nothing right wrong back new later before already now today yesterday "
-        "again eso esa esas ese esos esto esta este estas estos lo la los las le les uno una unos unas otro otra otros "
-        "otras primero primera segundo segunda tercero tercera ultimo ultima siguiente opcion ambos ambas mismo misma "
-        "todo todos nada aqui ahi alli hoy ayer ahora luego antes ya nuevo nueva asi phone mobile movil telefono like "
-        "liked likes love loved hate hated prefer preferred enjoy dislike mean meant say said tell told saw seen heard "
-        "wait waiting buy bought sell sold gusta gustan gusto encanta encantan odio prefiero detesto adoro convence "
-        "convencen quiero dije digo dicho conto conte visto oido espero esperar esperare vuelto compre compro compra "
-        "vendi vendo changed mind idea opinion cambie cambiado mistake accident error equivoque gone come went fue ido"
-    )
-)
-"""What points to something in the chat, and what people do with it."""
-_PASSING = re.compile(
-    r"\b(?:prefer|prefiero|rather|like|love|gusta|encanta) (?:to )?(?:see|know|hear|it|that|this|verlo|ver|saber|your|"
-    r"tu|eso|esto|la idea|the idea|how|c[oó]mo|lo que|que me (?!mand|envi|escrib|habl|trat|llam|avis|expli|"
-    r"contest|respond))",
-    re.I,
-)
-_TROUBLE = re.compile(
-    r"\b(?:passwords?|contrasenas?|(?:charged|cobrado|billed) (?:me )?(?:twice|again|dos veces|de mas)|"
-    r"(?:card|payment|tarjeta|pago) (?:was|got|is|ha sido|fue|esta) (?:declined|rejected|refused|rechazad[oa])|"
-    r"log(?:ged)? (?:in|out)|iniciar sesion|cobrado dos veces)\b"
-)
-"""Trouble with the service, which is not what somebody is like."""
-
-
-def is_passing(text: str) -> bool:
-    """Whether it says what is wanted for the moment: "I'd prefer to see it"."""
-    return bool(_PASSING.search(text))
-
-
-def is_of_the_moment(statement: str) -> bool:
-    """Whether a statement says nothing without the chat around it ("I prefer the second one", "la compré ayer"), tells
-    of trouble with the service, or how somebody is just now."""
-    said = plain(statement)
-    own = [word for word in words(said) if word not in _POINTS and word not in SAYS_NOTHING]
-    own += re.findall(r"\bté\b", statement.casefold())  # tea, which without its accent is a pronoun
-    return not own or _TROUBLE.search(said) is not None or is_passing_state(said)
 
 
 def speaks_of_oneself(statement: str) -> bool:

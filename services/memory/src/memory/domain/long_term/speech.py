@@ -7,21 +7,19 @@ from bisect import bisect_left, bisect_right
 from itertools import pairwise
 
 from memory.domain.long_term.concepts import plain
-from memory.domain.long_term.passing_states import is_laughed_at
 from memory.domain.recall.words import folded
 
 _QUOTED = re.compile(r""""[^"]*"|“[^“”]*”|«[^«»]*»|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){8,}'(?!\w)|^[^\S\n]*>.*$""", re.M)
 """What is quoted; in single quotes what is longer than a word, for they are apostrophes too."""
 _PASTED = re.compile(
     r"^[^:\n]{0,80}\b(?:translate|summari[sz]e|proofread|rewrite|paraphrase|correct|traduce(?:me)?|resume(?:me)?"
-    r"|corr[ií]ge(?:me)?|reescribe(?:me)?|parafrasea(?:me)?"
-    r"|(?:text|e?-?mail|message|page|article|paragraph|letter|post|texto|correo|mensaje|p[aá]gina|art[ií]culo"
-    r"|p[aá]rrafo|carta|web) (?:says?|said|reads|dice|dec[ií]a|pone)|(?:this|the following|est[ea]|(?:el|la) siguiente)"
+    r"|corr[ií]ge(?:me)?|reescribe(?:me)?|parafrasea(?:me)?|(?:this|the following|est[ea]|(?:el|la) siguiente)"
     r" (?:text|e?-?mail|message|page|article|paragraph|letter|post|texto|correo|mensaje|p[aá]gina|art[ií]culo"
-    r"|p[aá]rrafo|carta))\b[^:\n]{0,40}:(?P<text>(?:(?!\n\s*\n)[\s\S])*)",
+    r"|p[aá]rrafo|carta)|(?<!I )(?<!we )(?:says?|said|reads|writes|wrote|reports|claims|dice|dec[ií]a|dijo|pone"
+    r"|pon[ií]a|escribe|escribi[oó]|titula|publica|cuenta|afirma))\b[^:\n]{0,40}:(?P<text>(?:(?!\n\s*\n)[\s\S])*)",
     re.I | re.M,
 )
-"""What somebody wants worked on, or a page says, up to an empty line."""
+"""What somebody wants worked on, or a page or another person says before a colon, up to an empty line."""
 _SENTENCE = re.compile(r"(?<=[!?;\n])\s*|(?<=\.)\s+|(?<=[a-záéíóúñ)]\.)(?=[A-ZÁÉÍÓÚÑ¿¡])")
 """A dot ends one before a space or a capital: not in a figure, nor in "ana@example.org"."""
 _TITLE = re.compile(r"\b(Dra?|Mrs?|Ms|Prof|Sra?|Srta|St|Sta)\.(?=\s+[A-ZÁÉÍÓÚÑ])")
@@ -37,6 +35,14 @@ _IRONY = re.compile(
     r"\byeah,? right\b|\b(?:lol|ha(?:ha)+|(?:ja){2,})\b[^.!?]*"
     r"\b(?:sure|obviously|of course|claro|obvio|por supuesto)\b",
     re.I,
+)
+_LAUGHS = re.compile(r"\b(?:lol|lmao|ha(?:ha)+|(?:ja){2,}|jeje|xd)\b|[😂🤣😅]")
+_BOASTS_OR_WISHES = re.compile(
+    r"\b(?:i am|soy) (?:(?:basically|practically|literally|totally|basicamente|practicamente|literalmente|casi) )*"
+    r"(?:the|el|la|(?:a |an |un |una )?(?:genius|god|king|queen|legend|millionaire|billionaire|rich|genio|dios|rey|"
+    r"reina|crack|leyenda|millonari[oa]|ric[oa]))\b|\b(?:i am|soy) (?:basically|practically|basicamente|"
+    r"practicamente)\b|"
+    r"\b(?:would|'d) (?:love|like) to\b|\bme (?:encantaria|gustaria)\b"
 )
 _ASIDE = re.compile(
     r"\b(?:did i (?:tell you|mention)|have i (?:told you|mentioned)|did you know|do you know|te (?:he (?:dicho|contado|"
@@ -155,7 +161,7 @@ def statements(text: str) -> list[str]:
         said = " ".join(text[start:end].split())
         low = folded(said)
         imagined = (imagined or bool(_PRETENDS.match(low))) and not _REALLY.match(low)
-        if (imagined and not _BACK.search(low)) or _IRONY.search(low) or is_laughed_at(plain(said)):
+        if (imagined and not _BACK.search(low)) or _IRONY.search(low) or _is_laughed_at(plain(said)):
             continue
         said = _in_question(said) if "?" in said else _without_unmarked(said)
         if said := said.strip(" ,;:—–"):
@@ -179,6 +185,12 @@ def _in_question(said: str) -> str:
 def _without_unmarked(said: str) -> str:
     asked = _ASKS_UNMARKED.match(said)
     return asked["more"] if asked else "" if _ASKS_BEHIND.search(said) or _TAG.search(said) else said
+
+
+def _is_laughed_at(said: str) -> bool:
+    """Whether a plain text, told with laughter, calls its writer what nobody is, or wishes for something: "lol I'm
+    basically Warren Buffett"."""
+    return bool(_LAUGHS.search(said) and _BOASTS_OR_WISHES.search(said))
 
 
 def meant(sentence: str) -> str:

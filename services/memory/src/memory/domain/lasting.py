@@ -1,0 +1,153 @@
+"""Whether the form of a clause says that it still holds in some weeks, in es and en.
+
+A present lasts: a habit, a property, something that is had. What has happened, where somebody is, and what they are
+just doing ("I am waiting", "estoy viendo") lasts where it names a matter of a life, an amount or a name. A time of
+today takes this back, but for an amount and a change of a life; a time that repeats, goes on or is a date gives it.
+What is said of the reader is about the chat.
+"""
+
+import re
+
+from contracts.spoken import MONTHS
+from memory.domain.claims import PERSON
+from memory.domain.long_term.concepts import SAYS_NOTHING, plain
+from memory.domain.long_term.course import HAS_HAPPENED
+from memory.domain.recall.words import words
+from memory.domain.relevant_facts import kinds
+
+_GOES_ON = re.compile(
+    r"\b(?:always|usually|often|every|each|most|never|since|until|till|nowadays|years?|months|weeks|"
+    r"decades?|life|daily|weekly|monthly|yearly|chronic\w*|used to|siempre|suelo|nunca|jamas|cada|todos|todas|desde|"
+    r"hasta(?! arriba)|anos?|meses|semanas|decadas?|vida|diario|(?:al|por) dia|cronic\w*|solia|(?:19|20)\d\d|"
+    rf"{'|'.join(MONTHS)}|(?:on|los) (?:\w+days?|lunes|martes|miercoles|jueves|viernes|sabados|domingos)|"
+    r"next (?:year|month|week)|(?:ano|mes|semana) que viene)\b"
+)
+"""A time that repeats, goes on, or is a date."""
+_CONDITION = re.compile(r"\b(?:when|whenever|if|cuando|si)\b")
+_TODAY = re.compile(
+    r"\b(?:right now|at the moment|today|tonight|tomorrow|yesterday|this (?:morning|afternoon|evening)|last night|"
+    r"earlier|(?:in|for) (?:an?|\w+) (?:moment|seconds?|minutes?|hours?|while|bit)|hoy|ayer|anoche|antes$|"
+    r"ahora mismo|ahorita|en este momento|esta (?:manana|tarde|noche)|(?:en|hace|durante) (?:un|una|\w+) "
+    r"(?:momento|segundos?|rato|ratito|minutos?|horas?))\b"
+)
+_JUST = re.compile(r"\b(?:now|just|ahora|acab(?:o|amos) de)\b")
+_HAS_NOW = re.compile(
+    r"\b(?:got|bought|signed|started|tengo|compr\w+|firm\w+|empez\w+) (?:an?|another|my|our|una?|otr[oa]|mi)\b"
+)
+_YOURS = re.compile(r"\b(?:you|your|yours|tú|tu|tus|te|usted|contigo)\b")
+_DOING = re.compile(
+    r"^(?:\w+ ){0,3}?(?:am|are|was|were|been) (?:\w+ ){0,2}?\w{2,}ing\b|"
+    r"\b(?:estoy|estamos|ando|andamos|me siento)\b|\b(?:llevo|llevamos) (?:\w+ ){0,2}?\w+ndo\b"
+)
+_HAPPENED = re.compile(
+    r"\b(?:bought|slept|was|were|woke|ate|saw|felt|met|ran|acab(?:o|amos) de)\b|^(?:my|our) \w+ (?:just )?\w{3,}ed\b|"
+    r"\b(?:has|have) gone\b|\bcompré\b|\babrí\b"
+)
+_WHERE = re.compile(
+    r"^(?:\w+,? ){0,2}?(?:(?:am|are) (?:\w+ )?(?:on|in|at|off|near|back|inside|outside)|(?:estoy|estamos|ando|andamos) "
+    r"(?:en|de|por|al?)) (?!(?:debt|a (?:\w+ )?(?:income|budget|diet|"
+    r"pension|visa))\b)"
+)
+_CHANGE_OF_A_LIFE = re.compile(
+    r"\b(?:born|studied|married|engaged|divorced|separated|widowed|retired|hired|fired|laid off|promoted|graduated|"
+    r"moved|moving|retiring|quit|resigned|inherited|adopted|diagnosed|pregnant|expecting|died|passed away|opened|"
+    r"stopped|gave up|switched|changed|broke up|split up|unemployed|army|navy|military|"
+    r"naci|estudie|cas(?:e|amos|o)|casad\w+|comprometid\w+|divorci\w+|separ\w+|enviud\w+|viud\w+|jubil\w+|"
+    r"contrat\w+|despid\w+|despedid\w+|echa(?:ron|do)|ascend\w+|gradu\w+|mud\w+|renunci\w+|hered\w+|adopt\w+|"
+    r"diagnostic\w+|embarazad\w+|murio|fallecio|abri|dej(?:e|ado) de|lo (?:dejamos|hemos dejado)|cambi(?:e|ado)|"
+    r"en (?:el )?paro|de baja)\b|"
+    r"\b(?:lost|left|perdi|deje) (?:my|mi|el|la) (?:job|trabajo|empleo|carrera|piso|casa)\b"
+)
+"""What changes a life for years."""
+_VERY = (
+    r"(?:(?:a (?:bit|little)|so|very|really|quite|pretty|too|just|still|already|kind of|super|feeling|not feeling|"
+    r"getting|un (?:poco|poquito)|muy|bastante|super|tan|re|todavia|ya|aun) )*"
+)
+_AM = rf"(?:i|we) (?:(?:am|are|was|were)|feel|have been feeling) {_VERY}"
+_FELT = (
+    r"hungry|thirsty|starving|famished|tired|exhausted|knackered|sleepy|freezing|cold|hot|sick|unwell|poorly|dizzy|"
+    r"nervous|anxious|stressed(?: out)?|bored|drunk|tipsy|hung ?over|upset|angry|furious|mad|sad|down|happy|excited|"
+    r"thrilled|late(?: for \w+)?|busy|on hold(?: with (?:\w+ )?\w+)?|in a (?:hurry|rush|bad mood|good mood)|"
+    r"running late|half asleep|awake|speechless|shocked"
+)
+_FEELS = re.compile(
+    rf"^(?:\w+,? )?(?:{_AM}(?:{_FELT}))(?!\w| (?:about|of|with|at|to|de|por|con) )|"
+    rf"^(?:i|we) {_VERY}(?:have got|have|got) (?:an? |the )?(?:\w+ )?(?:headache|hangover|cold|fever|flu|toothache|"
+    rf"stomach ?ache|sore throat)$|"
+    r"\b(?:hurts?|duelen?|(?:is|are) (?:killing me|sore|aching|cold|freezing|wet|numb))\b|"
+    r"\b(?:tengo|tenemos) (?:(?:mucha?|un poco de|algo de|tanta?|bastante|una?) )?(?:hambre|sed|sueno|frio|calor|prisa|"
+    r"ganas|fiebre(?! del)|resaca|dolor de cabeza|gripe|catarro|resfriado)\b"
+)
+_OF_MINE = re.compile(r"^(?:(?:now|ahora|also|tambien|and|y) )?(?:my|mis?) \w+ (?P<rest>.*)")
+_IS_OR_HAS = re.compile(
+    r"^(?:\w+ ){0,5}?(?:is|are|was|were|has|have|had|lives?|works?|stud(?:y|ies)|owns?|earns?|costs?|ends?|es|son|era|"
+    r"fue|esta|estan|tiene|tienen|vive|viven|trabajan?|estudian?|gana|cuesta|vence|se)\b"
+)
+_OF_OURS = re.compile(r"\b(?:me|us|my|our|mine|ours|nos|mis?|nuestr[oa]s?|conmigo)\b")
+_POINTS = frozenset(
+    words(
+        "this that these those it them one ones here there first second third last next other another option both "
+        "same former latter all none everything nothing right wrong back new later before already now today yesterday "
+        "again eso esa esas ese esos esto esta este estas estos lo la los las le les uno una unos unas otro otra otros "
+        "otras primero primera segundo segunda tercero tercera ultimo ultima siguiente opcion ambos ambas mismo misma "
+        "todo todos nada aqui ahi alli hoy ayer ahora luego antes ya nuevo nueva asi phone mobile movil telefono like "
+        "liked likes love loved hate hated prefer preferred enjoy dislike mean meant say said tell told saw seen heard "
+        "wait waiting buy bought sell sold gusta gustan gusto encanta encantan odio prefiero detesto adoro convence "
+        "convencen quiero dije digo dicho conto conte visto oido espero esperar esperare vuelto compre compro compra "
+        "vendi vendo changed mind idea opinion cambie cambiado mistake accident error equivoque gone come went fue ido"
+    )
+)
+"""What points to something in the chat, and what people do with it."""
+_PASSING = re.compile(
+    r"\b(?:prefer|prefiero|rather|like|love|gusta|encanta) (?:to )?(?:see|know|hear|it|that|this|verlo|ver|saber|your|"
+    r"tu|eso|esto|la idea|the idea|how|c[oó]mo|lo que|que me (?!mand|envi|escrib|habl|trat|llam|avis|expli|"
+    r"contest|respond))",
+    re.I,
+)
+_TROUBLE = re.compile(
+    r"\b(?:passwords?|contrasenas?|(?:charged|cobrado|billed) (?:me )?(?:twice|again|dos veces|de mas)|"
+    r"(?:card|payment|tarjeta|pago) (?:was|got|is|ha sido|fue|esta) (?:declined|rejected|refused|rechazad[oa])|"
+    r"log(?:ged)? (?:in|out)|iniciar sesion|cobrado dos veces)\b"
+)
+"""Trouble with the service, which is not what somebody is like."""
+_NAME = re.compile(r"(?<=\w )(?!I\b)[A-ZÁÉÍÓÚÑ]\w+")
+_FIGURE = re.compile(r"\d")
+
+
+def lasts(clause: str) -> bool:
+    """Whether a clause of somebody about themselves holds for longer than the moment."""
+    said, low = plain(clause).strip(" .,;:!"), clause.lower()
+    if _GOES_ON.search(said):
+        return True
+    if _YOURS.search(low) or _FEELS.search(said):
+        return False
+    if _CHANGE_OF_A_LIFE.search(said) or _FIGURE.search(said):
+        return True
+    past = HAS_HAPPENED.search(low) or _HAPPENED.search(low)
+    if not past and _CONDITION.search(said):
+        return True
+    if _WHERE.search(said):
+        return bool(_NAME.search(clause))
+    if _TODAY.search(said):
+        return False
+    if _JUST.search(said) and (past or _DOING.search(said)) and not _HAS_NOW.search(said):
+        return False
+    if (mine := _OF_MINE.match(said)) and not (_IS_OR_HAS.match(mine["rest"]) or _OF_OURS.search(mine["rest"])):
+        return not past if PERSON.match(said) else bool(kinds(said))
+    if not (past or _DOING.search(said)) or (mine and PERSON.match(said) and _OF_OURS.search(mine["rest"])):
+        return True
+    return bool(_NAME.search(clause) or ((not past or _HAS_NOW.search(said)) and kinds(said)))
+
+
+def is_passing(text: str) -> bool:
+    """Whether it says what is wanted for the moment: "I'd prefer to see it"."""
+    return bool(_PASSING.search(text))
+
+
+def is_of_the_moment(statement: str) -> bool:
+    """Whether a statement says nothing without the chat around it ("I prefer the second one", "la compré ayer"), tells
+    of trouble with the service, or how somebody is just now."""
+    said = plain(statement)
+    own = [word for word in words(said) if word not in _POINTS and word not in SAYS_NOTHING]
+    own += re.findall(r"\bté\b", statement.casefold())  # tea, which without its accent is a pronoun
+    return not own or _TROUBLE.search(said) is not None or not lasts(statement)
