@@ -312,6 +312,22 @@ def test_stretches_that_do_not_begin_together_are_not_ranked() -> None:
     assert "highest first" not in said
     assert "They are not ranked, because their data does not begin on the same day: IBM 1 March 2000" in said
     assert question.calls[0].arguments == {"start": "1900-01-01"}
+    each = told_asked(findings, read_question("return of IBM vs MSFT since IPO", ("IBM", "MSFT")), "en")
+    assert "IBM: return 50.0%" in each
+    assert "MSFT: return 50.0%" in each
+
+
+def test_an_average_that_is_not_known_is_left_out() -> None:
+    known = {"ticker": "IBM", "on": "2013-03-01", "asked": "2013-03-01/2013-03-01", "currency": "USD"}
+    derived = [{**known, "figure": "price", "value": 27.78}, {**known, "figure": "sma_200", "value": None}]
+    question = read_question("Is IBM above its 200-day average?", ("IBM",))
+    assert told_asked([{"ticker": "IBM", "derived": derived}], question, "en") == ""
+
+
+def test_what_a_trial_assumed_is_kept() -> None:
+    data = {**performance(), "assumptions": ["Costs of 0.1 % of each trade."]}
+    call = AnalysisCall(call_id="c", tool="backtest_strategy", tickers=["IBM"], result={"success": True, "data": data})
+    assert gathered(["IBM"], [call, call]).assumptions == ["Costs of 0.1 % of each trade."]
 
 
 def test_a_careless_question_is_read_in_its_own_language() -> None:

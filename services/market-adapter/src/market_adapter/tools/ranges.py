@@ -142,7 +142,7 @@ class RangeTools:
         )  # fmt: skip
 
     @tool
-    async def backtest_strategy(self, asked: BacktestArguments) -> BacktestData:
+    async def backtest_strategy(self, asked: BacktestArguments, language: str) -> BacktestData:
         """A rule on one symbol's past, beside buying and holding."""
         stretched = self._stretch(asked)
         first, last, _ = stretched
@@ -170,9 +170,8 @@ class RangeTools:
             symbol=symbol.name, rule=asked.rule, figures=figures, trade_count=len(done.trades),
             trades=[_trade(one) for one in done.trades[-20:]],
             assumptions=[
-                f"{asked.rule}, fast {fast}, slow {slow}; decided at a close, done at the next session's open",
-                f"costs of {asked.cost_percent} % of each trade; all of the money in or out; no tax, no interest",
-                "prices adjusted for splits, dividends not counted; past figures promise nothing",
+                TEXTS[f"backtest.{name}"].said_in(language).format(fast=fast, slow=slow, cost=asked.cost_percent)
+                for name in (asked.rule, "costs", "prices")
             ],
             source=history.source, as_of=history.as_of(self._provider.now()),
         )  # fmt: skip

@@ -73,6 +73,21 @@ _MOST_OF = re.compile(
     r"(?:cheap|high|low|larg|bigg|small|strong|weak|calm|risk|deep)i?e(?:r|st))\b"
 )
 """Matches a question for the ticker that has the most of something."""
+_KINDS = (
+    r"(?:stocks?|shares?|symbols?|tickers?|compan(?:y|ies)|acci(?:on|ones)|valor(?:es)?|empresas?|simbolos?|titulos?)"
+)
+_GROUP = rf"(?:(?:four|five|six|cuatro|cinco|seis|[4-9])(?: {_KINDS})?|{_KINDS})"
+_OF_ALL = re.compile(
+    rf"\b(?:(?:which|what|cual(?:es)?|que)(?: ones?| una?s?)? (?:of|de) "
+    rf"(?:(?:the|your|all|las|los|tus|tod[oa]s) )*{_GROUP}"
+    rf"|(?:which|what|que|cual) {_KINDS}|(?:how many|cuant[oa]s)(?: of| de) (?:(?:the|your|all|las|los|tus) )*{_GROUP}"
+    rf"|(?:all|each|every|todas|todos|cada)(?: of)?(?: (?:the|your|las|los|tus))? {_GROUP}"
+    rf"|(?:the|las|los) (?:four|five|six|cuatro|cinco|seis|[4-9]) {_KINDS}"
+    r"|(?:biggest|top|largest|best|worst|mayor(?:es)?|mejor(?:es)?|peor(?:es)?) (?:gain|los|mov|perform)(?:ers?|ing "
+    rf"{_KINDS}))\b(?! (?:market|exchange|price)s?\b)"
+)
+"""Matches a question about all tickers that there are."""
+_OWN = re.compile(r"\b(?:my|mine|mis?|i|tengo|do i|own|compr\w+|buy|sell|vend\w+)\b")
 _OTHER = re.compile(
     r"\b(poem|recipe|joke|song|story|essay|translate|weather|football|soccer|movie|film|diagnos\w+|symptom\w*|lawsuit|"
     r"homework|python|javascript|source code|horoscope|election|vote for|poema|receta|chiste|cancion|cuento|traduc\w+|"
@@ -149,6 +164,13 @@ def refusal_of(query: str, *, tickers_given: bool) -> Refusal | None:
     if _OTHER.search(said) and not _FINANCE.search(said):
         return Refusal.OTHER
     return None if about_markets or tickers_given else Refusal.OTHER
+
+
+def asks_of_all(text: str) -> bool:
+    """Whether a text asks for figures of all tickers that there are: "which of the five fell most?"."""
+    said = plain(text)
+    about = not tickers_in(text) and _OF_ALL.search(said) is not None and _OWN.search(said) is None
+    return about and bool(read_question(text, ()).figures)
 
 
 def is_analysis(text: str) -> bool:

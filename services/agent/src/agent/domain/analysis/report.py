@@ -95,7 +95,8 @@ def not_answered(calls: Sequence[AnalysisCall], found: Gathered, language: Langu
         what = named(call.tool, call.arguments or {}, language)
         error: dict[str, Any] = (call.result or {}).get("error") or {}
         if error and by_name:
-            reason = _reason(error.get("message") or error.get("code"))
+            wrong = "; ".join(str(one["message"]) for one in error.get("fields") or ())
+            reason = _reason(wrong or error.get("message") or error.get("code"))
             told.append(note("not_answered", language, what=what, tickers=", ".join(call.tickers), reason=reason))
         told += [
             note("not_answered", language, what=what, tickers=entry["ticker"], reason=_reason(entry["error"]))
@@ -172,7 +173,7 @@ def limits_of_data(found: Gathered, period: AskedPeriod, language: Language, *, 
     if period.beyond and not reached:
         notes.append(note("beyond", language))
     samples = sorted({as_date(one["as_of"]) for one in found.sources if one["source"] == "sample"})
-    notes += found.notes
+    notes += [*found.notes, *found.assumptions]
     if samples and not found.notes:
         notes.append(note("sample", language, date=day(samples[-1], language)))
     priced = [finding for finding in found.findings if has_prices(finding)]
