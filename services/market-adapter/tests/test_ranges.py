@@ -237,6 +237,12 @@ async def test_correlation_and_beta_are_what_pandas_says(call: Call) -> None:
     assert value(answer, "MSFT", "beta", "AAPL") == pytest.approx(beta, abs=1e-6)
 
 
+async def test_a_correlation_is_of_the_days_that_both_have(call: Call) -> None:
+    answer = await call("get_correlation", tickers=["IBM", "FB"], start="2011-01-01", end="2012-12-31")
+    (one,) = answer["figures"]
+    assert (one["from"], one["to"]) == ("2012-05-18", "2012-12-31")
+
+
 async def test_crossings_are_what_pandas_says(call: Call) -> None:
     answer = await call("get_crossings", symbol="IBM", fast=50, slow=200, start="2008-01-01", end="2012-12-31")
     of = closes("IBM")
@@ -281,5 +287,5 @@ async def test_buying_and_holding_is_what_the_bars_say(call: Call) -> None:
     assert answer["trade_count"] == 1
     assert answer["assumptions"][:2] == [
         "Rule: bought at the first open and held.",
-        "Costs of 0.0 % of each trade; all of the money in or out; no tax, no interest.",
+        "Costs of 0 % of each trade; all of the money in or out; no tax, no interest.",
     ]

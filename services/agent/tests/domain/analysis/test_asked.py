@@ -140,6 +140,8 @@ def test_a_chat_message_asks_for_an_analysis_or_does_not(text: str, asks: bool) 
         ("How many of the stocks are above their 50-day average?", True),
         ("Ordena todas las acciones por PER", True),
         ("Who were the biggest losers of 2011?", True),
+        ("Which stocks beat IBM in 2012?", True),
+        ("Did any of the stocks double in 2009?", True),
         ("Which stock exchange is open?", False),
         ("Which shares do I own?", False),
         ("Which plan costs the most?", False),

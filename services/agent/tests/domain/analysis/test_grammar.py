@@ -57,6 +57,7 @@ CALLS: list[tuple[str, list[tuple[str, dict[str, Any]]]]] = [
         ("Prueba un cruce de medias 50/200 en IBM desde 2005",
          [("backtest_strategy", {"rule": "sma_cross", "fast": 50, "slow": 200, "start": "2005-01-01"})]),
         ("When was IBM's last golden cross?", [("get_crossings", {"start": "1900-01-01"})]),
+        ("When did IBM last make a death cross?", [("get_crossings", {"start": "1900-01-01"})]),
         ("In which months of 2012 did IBM fall?",
          [("get_performance", {"start": "2012-01-01", "end": "2012-12-31", "every": "month"})]),
         ("¿Está IBM en sobreventa?", [("get_indicators", {"indicators": ["RSI"]})]),

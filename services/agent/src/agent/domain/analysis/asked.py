@@ -81,13 +81,14 @@ _OF_ALL = re.compile(
     rf"\b(?:(?:which|what|cual(?:es)?|que)(?: ones?| una?s?)? (?:of|de) "
     rf"(?:(?:the|your|all|las|los|tus|tod[oa]s) )*{_GROUP}"
     rf"|(?:which|what|que|cual) {_KINDS}|(?:how many|cuant[oa]s)(?: of| de) (?:(?:the|your|all|las|los|tus) )*{_GROUP}"
-    rf"|(?:all|each|every|todas|todos|cada)(?: of)?(?: (?:the|your|las|los|tus))? {_GROUP}"
+    rf"|(?:all|each|every|any|some|todas|todos|cada|alguna?)(?: of| de)?(?: (?:the|your|las|los|tus))? {_GROUP}"
     rf"|(?:the|las|los) (?:four|five|six|cuatro|cinco|seis|[4-9]) {_KINDS}"
     r"|(?:biggest|top|largest|best|worst|mayor(?:es)?|mejor(?:es)?|peor(?:es)?) (?:gain|los|mov|perform)(?:ers?|ing "
     rf"{_KINDS}))\b(?! (?:market|exchange|price)s?\b)"
 )
 """Matches a question about all tickers that there are."""
 _OWN = re.compile(r"\b(?:my|mine|mis?|i|tengo|do i|own|compr\w+|buy|sell|vend\w+)\b")
+_BESIDE_ONE = re.compile(r"\b(?:beat\w*|outperform\w*|underperform\w*|than|que|bati\w+|super\w+)\b")
 _OTHER = re.compile(
     r"\b(poem|recipe|joke|song|story|essay|translate|weather|football|soccer|movie|film|diagnos\w+|symptom\w*|lawsuit|"
     r"homework|python|javascript|source code|horoscope|election|vote for|poema|receta|chiste|cancion|cuento|traduc\w+|"
@@ -169,7 +170,9 @@ def refusal_of(query: str, *, tickers_given: bool) -> Refusal | None:
 def asks_of_all(text: str) -> bool:
     """Whether a text asks for figures of all tickers that there are: "which of the five fell most?"."""
     said = plain(text)
-    about = not tickers_in(text) and _OF_ALL.search(said) is not None and _OWN.search(said) is None
+    # "Which stocks beat IBM?" is of all, and of that one.
+    alone = not (named := tickers_in(text)) or (len(named) == 1 and _BESIDE_ONE.search(said) is not None)
+    about = alone and _OF_ALL.search(said) is not None and _OWN.search(said) is None
     return about and bool(read_question(text, ()).figures)
 
 

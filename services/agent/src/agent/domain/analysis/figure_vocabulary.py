@@ -210,7 +210,8 @@ ROWS: tuple[FigureWords, ...] = (
     _row("stretch", "return", _CLAIMS["return"], r"moved? (?:the )?(?:most|least)", r"(?:se )?(?:ha |han )?"
          r"mov(?:io|ieron|ido) (?:mas|menos)|(?:mas|menos) se (?:ha |han )?mov(?:io|ieron|ido)",
          r"(?:(?:was|were|is|are) (?:\x01+ )?)?up or down", r"(?:was|were|is|are|been) (?:up|down)(?! to\b)",
-         r"(?:gain|los|mov)ers?", r"suben?|caen?|pierden?|ganan?|bajan",
+         r"(?:gain|los|mov)ers?", r"doubl(?:e|ed|ing)|dobl(?:o|aron|ado)|duplic(?:o|aron|ado)",
+         r"suben?|caen?|pierden?|ganan?|bajan",
          r"(?:better|worse) (?:year|quarter|month|week)",
          r"gain(?:s|ed)?", r"los[et]|lost|lose", r"r[io]se", r"f[ae]ll(?:en)?", r"subi(?:o|eron|do)",
          r"(?:llego a )?(?:caer|subir|bajar|perder)", r"(?<!mas )baj(?:o|aron|ado)",
@@ -259,7 +260,7 @@ hit hits toco hey anything someone somebody necesito ordenalas ordenalos quick r
 thing things pls plz til ganando perdiendo three times tipo together told tres two use usually valdria valdrian vale
 valen valia vender ver versus
 view vs want way whats whether whose
-explica explicar pon ensena cuenta five six cinco seis
+explica explicar pon ensena cuenta furthest farthest pagan pagaron repartieron five six cinco seis
 """
 QUESTION_WORDS = WORDS | frozenset(_ASKING.split())
 """Words that a question may have and that ask for nothing by themselves."""

@@ -180,7 +180,8 @@ NOW = re.compile(r"(?<!until )(?<!to )(?<!hasta )(?<!a )\b(?:now|today|hoy|ahora
 OF_SHARES = re.compile(r"(?<![\w.,])\d[\d.,]* (?:shares|acciones)\b")
 """A number of shares, whose worth no tool computes."""
 LAST_TIME = re.compile(
-    r"\b(?:(?:last|latest|most recent) (?:(?:golden|death) )?(?:time|cross\w*)|cross\w* last|most recent(?:ly)?|"
+    r"\b(?:(?:last|latest|most recent) (?:(?!days?|weeks?|months?|quarters?|years?|\d)[a-z]+ ){0,3}"
+    r"(?:time|cross\w*)|cross\w* last|most recent(?:ly)?|"
     r"ultim[oa] (?:vez|cruce)|mas reciente)\b"
 )
 WHEN = re.compile(r"\b(?:when|cuando|how long|cuanto (?:tiempo )?(?:dur|tard)\w+)\b")
