@@ -34,6 +34,11 @@ def test_any_stretch_is_asked_for_as_it_is_named(query: str, arguments: dict[str
     assert asked(query) == [("get_performance", arguments)]
 
 
+def test_a_close_of_a_day_stands_beside_a_distance_from_the_high() -> None:
+    question = read_question("What did IBM close at on 21 September 2012, and how far is that from its high?", ("IBM",))
+    assert question.figures == ["price", "current_drawdown"]
+
+
 @pytest.mark.parametrize("query", ["Compare IBM and MSFT over the last year", "IBM last quarter", "How is IBM doing?"])
 def test_what_a_snapshot_has_needs_nothing_else(query: str) -> None:
     assert asked(query) == []

@@ -12,7 +12,7 @@ from typing import Literal
 
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalized
-from agent.domain.analysis.question_patterns import EXTREME, PER_RISK
+from agent.domain.analysis.question_patterns import EXTREME, OVERALL, PER_RISK
 from agent.domain.analysis.wanted_calls import BACKTEST, CORRELATION, CROSSINGS, PERFORMANCE, SNAPSHOT, Question
 from agent.domain.text_features import language_of, plain
 from agent.domain.tickers import tickers_in
@@ -82,6 +82,9 @@ _OF_ALL = re.compile(
     rf"(?:(?:the|your|all|las|los|tus|tod[oa]s) )*{_GROUP}"
     rf"|(?:which|what|que|cual) {_KINDS}|(?:how many|cuant[oa]s)(?: of| de) (?:(?:the|your|all|las|los|tus) )*{_GROUP}"
     rf"|(?:all|each|every|any|some|todas|todos|cada|alguna?)(?: of| de)?(?: (?:the|your|las|los|tus))? {_GROUP}"
+    rf"|(?:which|what|cual(?:es)?) (?:is|are|was|were|es|son|fue|fueron|ha sido) (?:the|las?|el|los) "
+    rf"(?:[a-z-]+ ){{0,2}}{_KINDS}"
+    rf"|(?:rank|sort|order|list|compare|ordena|clasifica|compara) (?:the|las|los|your|tus) (?:[a-z-]+ )?{_KINDS}"
     rf"|(?:the|las|los) (?:four|five|six|cuatro|cinco|seis|[4-9]) {_KINDS}"
     r"|(?:biggest|top|largest|best|worst|mayor(?:es)?|mejor(?:es)?|peor(?:es)?) (?:gain|los|mov|perform)(?:ers?|ing "
     rf"{_KINDS}))\b(?! (?:market|exchange|price)s?\b)"
@@ -173,7 +176,7 @@ def asks_of_all(text: str) -> bool:
     # "Which stocks beat IBM?" is of all, and of that one.
     alone = not (named := tickers_in(text)) or (len(named) == 1 and _BESIDE_ONE.search(said) is not None)
     about = alone and _OF_ALL.search(said) is not None and _OWN.search(said) is None
-    return about and bool(read_question(text, ()).figures)
+    return about and bool(read_question(text, ()).figures or OVERALL.search(said))
 
 
 def is_analysis(text: str) -> bool:

@@ -166,7 +166,7 @@ ROWS: tuple[FigureWords, ...] = (
          r"alguna vez (?:[\w.,%]+ ){1,8}?(?:desde|de|bajo) (?:sus? |los |el )?maximos?"),
     _row("stretch", "current_drawdown", r"how far (?:below|off|under|from) (?:it|that)",
          r"a (?:cuanto|que distancia) (?:esta |queda |estamos )?de el", r"(?:a que distancia|how far|lejos|"
-         r"cuanto le falta|cerca|near|close)\b[^?\x00]*?(?:maximos?|peaks?|highs?)",
+         r"cuanto le falta|cerca|near|close(?= to\b))\b[^?\x00]*?(?:maximos?|peaks?|highs?)",
          r"(?:below|from|off|under) (?:its|the|their) (?:\w+[- ]){0,2}(?:peak|highs?|top|maximum)",
          r"(?:por debajo de|desde|lejos de|bajo) (?:(?:sus?|los|el|ultimos) )?maximos?(?: historicos?| anuales)?",
          r"a cuanto (?:esta|queda|cotiza)[^?]{0,40}?\bde(?:l)? (?:sus? |los )?maximos?(?: del ano| historicos?)?",

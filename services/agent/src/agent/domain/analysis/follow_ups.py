@@ -13,12 +13,13 @@ from agent.domain.text_features import plain
 from agent.domain.tickers import tickers_in
 
 _RANKS_THEM = re.compile(
-    r"\b(?:sort|rank|order)(?: all(?: of)?)? (?:them|these|those|all)\b|\b(?:ordena|clasifica)(?:me)?l[oa]s\b"
+    r"\b(?:sort|rank|order)(?: all(?: of)?)? (?:them|these|those|all)\b|\b(?:ordena|clasifica)(?:me)?l[oa]s\b|"
+    r"^\W*(?:(?:and|y|e|now|ahora)\b\W*)?(?:by|por) "
 )
 """Matches a request for an order of what was spoken of."""
 _SPOKEN = 6
 """Messages back that may name it."""
-_FEW = 6
+_FEW = 8
 """Words of a message that only names another time."""
 
 
@@ -55,7 +56,8 @@ def _ranking(text: str, before: Sequence[str]) -> str | None:
 def _at_another_time(text: str, before: Sequence[str]) -> str | None:
     """The last question about several tickers, of the time that a message names."""
     unread = Unread(folded(text))
-    if len(text.split()) > _FEW or not stretches_in(unread) or unread_words(unread.text, ()):
+    names_time = len(text.split()) <= _FEW and bool(stretches_in(unread)) and not unread_words(unread.text, ())
+    if not names_time or read_question(text, ()).figures:
         return None
     asked = whole_question(before[-1], before[:-1]) or before[-1]
     if not (asks_of_all(asked) or (is_analysis(asked) and len(tickers_in(asked)) > 1)):
