@@ -273,6 +273,8 @@ async def test_days_without_data_are_answered_with_those_that_have_some(call: Ca
     for name, asked in (("get_ohlcv", {"timeframe": "1d"}), ("backtest_strategy", {"rule": "buy_and_hold"})):
         with pytest.raises(RpcError, match="there are those of 2000-03-01 – "):
             await call(name, symbol="IBM", start="2099-01-01", **asked)
+    with pytest.raises(RpcError, match="end: is no day of the calendar"):
+        await call("get_performance", tickers=["IBM"], end="2008-02-30")
     with pytest.raises(RpcError, match="1800-01-01"):
         await call("get_performance", tickers=["IBM"], end="0001-01-01", period="5y")
 

@@ -315,7 +315,7 @@ async def test_a_price_comes_from_the_service_that_serves_it_and_its_spellings_s
 
 async def test_a_service_that_died_over_a_look_up_is_asked_once_more(nats_client: Client, valkey_server: ValkeyServer):
     method = tool_service("get_price", "market-adapter")
-    died = await nats_client.subscribe(method.subject, queue=method.queue or "")
+    died = await nats_client.subscribe(method.subject, queue=method.queue or "")  # pyright: ignore[reportUnknownMemberType]
 
     async def get_price(request: ToolServiceRequest) -> ToolServiceData:
         return ToolServiceData(result=PRICE)

@@ -244,6 +244,18 @@ async def test_a_first_day_after_the_last_one_is_named_by_every_tool_that_takes_
         assert not tool.validator({**about, "end": "2012-05-01"})
 
 
+async def test_averages_of_one_length_are_named(registry: Registry):
+    for name, given, wrong in (
+        ("get_crossings", {"fast": 50, "slow": 50}, ["slow"]),
+        ("backtest_strategy", {"fast": 50, "slow": 50, "rule": "sma_cross"}, ["slow"]),
+        ("backtest_strategy", {"fast": 50, "slow": 50, "rule": "momentum"}, []),
+        ("get_crossings", {"fast": 50, "slow": 200}, []),
+    ):
+        (tool,) = (entry.tool for entry in registry if entry.tool.name == name)
+        assert tool.validator is not None
+        assert [one.field for one in tool.validator(given)] == wrong
+
+
 @pytest.mark.parametrize(("given", "wrong"), [
     ({"tickers": ["IBM"]}, ["tickers"]),
     ({"tickers": ["IBM", " ibm "]}, ["tickers"]),

@@ -28,6 +28,13 @@ def comparable(arguments: Arguments) -> Sequence[ArgumentProblem]:
     return [*alone, *days_in_order(arguments)]
 
 
+def lengths_differ(arguments: Arguments) -> Sequence[ArgumentProblem]:
+    """Two averages of one length, which never cross."""
+    crosses = arguments.get("rule", "sma_cross") == "sma_cross"
+    same = crosses and "fast" in arguments and arguments["fast"] == arguments.get("slow")
+    return [*([ArgumentProblem("slow", TEXTS["arguments.one_length"])] if same else []), *days_in_order(arguments)]
+
+
 def tools() -> list[DeclaredTool]:
     """The category's tools about stretches of time."""
     return [
@@ -67,6 +74,7 @@ def tools() -> list[DeclaredTool]:
             time_limit=8.0,
             budget_per_ticker=3,
             input_schema=input_schema(CrossingArguments),
+            validator=lengths_differ,
             output_schema=sourced(
                 {
                     "symbol": TEXT,
@@ -87,6 +95,7 @@ def tools() -> list[DeclaredTool]:
             time_limit=15.0,
             budget_per_ticker=3,
             input_schema=input_schema(BacktestArguments),
+            validator=lengths_differ,
             output_schema=sourced(
                 {
                     "symbol": TEXT,
