@@ -132,9 +132,18 @@ def desk(provider: ScriptedProvider, database: Any) -> Watch:
     return Watch(provider, database)
 
 
+@pytest.mark.parametrize(
+    ("condition", "level", "already"), [(">=", 99, True), ("<=", 101, True), ("==", 100, True), ("<=", 99, False)]
+)
+async def test_an_alert_that_is_true_already_says_so(desk: Watch, condition: str, level: int, already: bool) -> None:
+    made = await desk.call("create_alert", symbol="IBM", condition=condition, price=level)
+    assert made["already_true"] is already
+
+
 async def test_an_alert_lives_until_it_fires_and_is_then_told(desk: Watch) -> None:
     made = await desk.call("create_alert", symbol="ibm", condition=">=", price=105, message="look")
     assert (made["symbol"], made["current_price"], made["source"]) == ("IBM", 100, "scripted")
+    assert made["already_true"] is False
     listed = (await desk.call("list_alerts", symbol="IBM"))["alerts"]
     assert [one["alert_id"] for one in listed] == [made["alert_id"]]
     await desk.bars()

@@ -47,6 +47,12 @@ async def test_every_recorded_session_is_one_of_the_calendar() -> None:
         assert (await new_york(close)).status.value == "after_hours"
 
 
+async def test_the_status_lists_what_there_is_unless_it_is_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (await CONTEXT.status(MarketStatusRequest())).symbols == ["AAPL", "FB", "GOOG", "IBM", "MSFT"]
+    monkeypatch.setattr("market_adapter.context.MOST_LISTED", 4)
+    assert (await CONTEXT.status(MarketStatusRequest())).symbols == []
+
+
 async def test_the_status_is_the_sample_clocks() -> None:
     found = await CONTEXT.status(MarketStatusRequest())
     assert (found.status, found.current_time, found.source) == ("after_hours", at("2013-03-01 21:00"), "sample")

@@ -237,6 +237,12 @@ async def test_correlation_and_beta_are_what_pandas_says(call: Call) -> None:
     assert value(answer, "MSFT", "beta", "AAPL") == pytest.approx(beta, abs=1e-6)
 
 
+async def test_a_correlation_is_of_the_days_that_both_have(call: Call) -> None:
+    answer = await call("get_correlation", tickers=["IBM", "FB"], start="2011-01-01", end="2012-12-31")
+    (one,) = answer["figures"]
+    assert (one["from"], one["to"]) == ("2012-05-18", "2012-12-31")
+
+
 async def test_crossings_are_what_pandas_says(call: Call) -> None:
     answer = await call("get_crossings", symbol="IBM", fast=50, slow=200, start="2008-01-01", end="2012-12-31")
     of = closes("IBM")
@@ -267,6 +273,8 @@ async def test_days_without_data_are_answered_with_those_that_have_some(call: Ca
     for name, asked in (("get_ohlcv", {"timeframe": "1d"}), ("backtest_strategy", {"rule": "buy_and_hold"})):
         with pytest.raises(RpcError, match="there are those of 2000-03-01 – "):
             await call(name, symbol="IBM", start="2099-01-01", **asked)
+    with pytest.raises(RpcError, match="end: is no day of the calendar"):
+        await call("get_performance", tickers=["IBM"], end="2008-02-30")
     with pytest.raises(RpcError, match="1800-01-01"):
         await call("get_performance", tickers=["IBM"], end="0001-01-01", period="5y")
 
@@ -279,4 +287,7 @@ async def test_buying_and_holding_is_what_the_bars_say(call: Call) -> None:
     year = bars[(bars.index >= "2012-01-01") & (bars.index <= "2012-12-31")]
     assert value(answer, "IBM", "return") == pytest.approx(year["close"].iloc[-1] / year["open"].iloc[0] - 1, abs=1e-5)
     assert answer["trade_count"] == 1
-    assert answer["assumptions"]
+    assert answer["assumptions"][:2] == [
+        "Rule: bought at the first open and held.",
+        "Costs of 0 % of each trade; all of the money in or out; no tax, no interest.",
+    ]

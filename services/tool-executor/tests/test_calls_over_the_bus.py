@@ -313,6 +313,25 @@ async def test_a_price_comes_from_the_service_that_serves_it_and_its_spellings_s
         assert len(asked) == 1
 
 
+async def test_a_service_that_died_over_a_look_up_is_asked_once_more(nats_client: Client, valkey_server: ValkeyServer):
+    method = tool_service("get_price", "market-adapter")
+    died = await nats_client.subscribe(method.subject, queue=method.queue or "")  # pyright: ignore[reportUnknownMemberType]
+
+    async def get_price(request: ToolServiceRequest) -> ToolServiceData:
+        return ToolServiceData(result=PRICE)
+
+    async def restarted() -> None:
+        await died.next_msg(timeout=10)
+        await died.unsubscribe()
+        await RpcServer(nats_client).serve(method, get_price)
+
+    await Memory({"demo": ToolConfig()}).serve(nats_client)
+    async with running_executor(nats_client, valkey_server.url):
+        asker = ToolRequester(nats_client)
+        told, _ = await asyncio.gather(asker.call("get_price", {"symbol": "AAPL"}, seconds=2.0), restarted())
+        assert told.result.data == PRICE
+
+
 async def test_what_the_serving_service_cannot_answer_keeps_its_reason(
     nats_client: Client, valkey_server: ValkeyServer
 ):

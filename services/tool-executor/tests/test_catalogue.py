@@ -239,8 +239,35 @@ async def test_a_first_day_after_the_last_one_is_named_by_every_tool_that_takes_
     assert len(tools) == 7
     for tool in tools:
         assert tool.validator is not None
-        assert [one.field for one in tool.validator({"start": "2012-05-01", "end": "2012-01-01"})] == ["start"]
-        assert not tool.validator({"start": "2012-05-01", "end": "2012-05-01"})
+        about = {"tickers": ["IBM", "MSFT"], "start": "2012-05-01"}
+        assert [one.field for one in tool.validator({**about, "end": "2012-01-01"})] == ["start"]
+        assert not tool.validator({**about, "end": "2012-05-01"})
+
+
+async def test_averages_of_one_length_are_named(registry: Registry):
+    for name, given, wrong in (
+        ("get_crossings", {"fast": 50, "slow": 50}, ["slow"]),
+        ("backtest_strategy", {"fast": 50, "slow": 50, "rule": "sma_cross"}, ["slow"]),
+        ("backtest_strategy", {"fast": 50, "slow": 50, "rule": "momentum"}, []),
+        ("get_crossings", {"fast": 50, "slow": 200}, []),
+    ):
+        (tool,) = (entry.tool for entry in registry if entry.tool.name == name)
+        assert tool.validator is not None
+        assert [one.field for one in tool.validator(given)] == wrong
+
+
+@pytest.mark.parametrize(("given", "wrong"), [
+    ({"tickers": ["IBM"]}, ["tickers"]),
+    ({"tickers": ["IBM", " ibm "]}, ["tickers"]),
+    ({"tickers": ["IBM"], "benchmark": "IBM"}, ["tickers"]),
+    ({"tickers": ["IBM"], "benchmark": "MSFT"}, []),
+])  # fmt: skip
+async def test_one_ticker_alone_moves_together_with_nothing(
+    registry: Registry, given: dict[str, object], wrong: list[str]
+):
+    (tool,) = (entry.tool for entry in registry if entry.tool.name == "get_correlation")
+    assert tool.validator is not None
+    assert [one.field for one in tool.validator(given)] == wrong
 
 
 @pytest.mark.parametrize(

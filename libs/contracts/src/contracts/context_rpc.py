@@ -89,6 +89,9 @@ class ContextMarket(Wire):
     notes: dict[str, str] | None = Field(
         default=None, description="by language: what a reader must know of the figures"
     )
+    symbols: list[str] = Field(
+        default_factory=list[str], description="all that the market has, if they are few and can be listed"
+    )
 
 
 class ContextPosition(Wire):

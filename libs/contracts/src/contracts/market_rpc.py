@@ -36,6 +36,10 @@ class MarketStatusReply(Wire):
     notes: dict[str, str] | None = Field(
         default=None, description="by language: what a reader must know of all figures of this provider now"
     )
+    symbols: list[str] = Field(
+        default_factory=list[str],
+        description="all that the provider has, if they are 40 at most: none where they are more or cannot be listed",
+    )
 
 
 class MarketEventsRequest(Wire):

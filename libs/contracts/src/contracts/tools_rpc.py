@@ -72,9 +72,10 @@ class ToolServiceData(Wire):
     result: dict[str, Any]
 
 
-def tool_service(name: str, queue: str) -> Rpc[ToolServiceRequest, ToolServiceData]:
-    """The method by which a service serves the tool `name`. Errors carry `reason` (e.g. not_in_sample)."""
-    return Rpc(f"rpc.tool.{name}.v1", ToolServiceRequest, ToolServiceData, queue=queue, safe=False)
+def tool_service(name: str, queue: str, *, safe: bool = False) -> Rpc[ToolServiceRequest, ToolServiceData]:
+    """The method by which a service serves the tool `name`. Errors carry `reason` (e.g. not_in_sample). `safe`: the
+    tool has no side effects, and may be asked twice."""
+    return Rpc(f"rpc.tool.{name}.v1", ToolServiceRequest, ToolServiceData, queue=queue, safe=safe)
 
 
 class CatalogueRequest(Wire):

@@ -32,6 +32,7 @@ from agent.adapters.json_schemas import JsonSchemas
 from agent.adapters.knowledge import CompanyKnowledge
 from agent.adapters.live import LiveEvents
 from agent.adapters.log_position import NewestFacts
+from agent.adapters.market_symbols import MarketSymbols
 from agent.adapters.model_router import configured
 from agent.adapters.own_calls import BusOwnCalls
 from agent.adapters.own_models import OwnModels
@@ -195,6 +196,7 @@ class Agent:
             store=analyses,
             outcomes=AnalysisFacts(publisher),
             tools=ExecutorTools(rpc),
+            market=MarketSymbols(rpc),
             calls=executor,
             schemas=JsonSchemas(),
             companies=self.companies,

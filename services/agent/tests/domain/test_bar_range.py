@@ -30,7 +30,9 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
     ),
     ("IBM chart from 2008 to 2010", {"timeframe": "1w", "limit": 500, "start": "2008-01-01", "end": "2010-12-31"}),
     ("chart IBM since 2010", {"timeframe": "1w", "limit": 500, "start": "2010-01-01"}),
-    ("IBM on 3 May 2004", {"timeframe": "1d", "limit": 500, "start": "2004-04-24", "end": "2004-05-03"}),
+    ("IBM on 3 May 2004", {"timeframe": "1d", "limit": 8, "end": "2004-05-03"}),
+    ("a weekly candle chart of IBM for the last two years", {"timeframe": "1w", "limit": 104}),
+    ("gráfico de IBM por horas", {"timeframe": "1h", "limit": 60}),
 ]
 
 

@@ -132,6 +132,8 @@ def test_what_was_asked_of_one_is_asked_of_another_as_it_was() -> None:
 def test_other_candles_show_the_same_stretch() -> None:
     wish = wish_in("weekly candles instead", SCHEMAS, ["chart of MSFT for the last 6 months"])
     assert wish.calls == (("get_ohlcv", {"symbol": "MSFT", "timeframe": "1w", "limit": 26}),)
+    of_another = wish_in("weekly candles for FB", SCHEMAS, ["hourly chart of MSFT"])
+    assert of_another.calls == (("get_ohlcv", {"symbol": "FB", "timeframe": "1w", "limit": 52}),)
 
 
 def test_a_group_of_shares_is_asked_for_by_its_symbols() -> None:

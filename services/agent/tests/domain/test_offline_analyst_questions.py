@@ -9,7 +9,7 @@ from agent.domain.offline.steps import SayText, UseTools
 from agent.testing.offered import SCHEMAS
 
 MARKET: dict[str, Any] = {"status": "after_hours", "current_time": "2012-09-07T20:30:00+00:00", "upcoming_events": []}
-DAY: dict[str, Any] = {"timeframe": "1d", "limit": 500}
+DAY: dict[str, Any] = {"timeframe": "1d", "limit": 8}
 
 
 def asked(*said: str, offered: dict[str, Any] = SCHEMAS, plan: str = "pro") -> SayText | UseTools:
@@ -24,23 +24,23 @@ def asked(*said: str, offered: dict[str, Any] = SCHEMAS, plan: str = "pro") -> S
 LOOKED_UP: list[tuple[tuple[str, ...], tuple[Any, ...]]] = [
     (
         ("how did Microsoft close on May 4th 2012?",),
-        (("get_ohlcv", {"symbol": "MSFT", **DAY, "start": "2012-04-25", "end": "2012-05-04"}),),
+        (("get_ohlcv", {"symbol": "MSFT", **DAY, "end": "2012-05-04"}),),
     ),
     (
         ("how did Microsoft close on May 4th 2012?", "and IBM that day?"),
-        (("get_ohlcv", {"symbol": "IBM", **DAY, "start": "2012-04-25", "end": "2012-05-04"}),),
+        (("get_ohlcv", {"symbol": "IBM", **DAY, "end": "2012-05-04"}),),
     ),
     (
         ("precio de IBM el veinte de marzo de 2012",),
-        (("get_ohlcv", {"symbol": "IBM", **DAY, "start": "2012-03-11", "end": "2012-03-20"}),),
+        (("get_ohlcv", {"symbol": "IBM", **DAY, "end": "2012-03-20"}),),
     ),
     (
         ("where was FB on June the first 2012",),
-        (("get_ohlcv", {"symbol": "FB", **DAY, "start": "2012-05-23", "end": "2012-06-01"}),),
+        (("get_ohlcv", {"symbol": "FB", **DAY, "end": "2012-06-01"}),),
     ),
     (
         ("price of GOOG on 3 feb 2012",),
-        (("get_ohlcv", {"symbol": "GOOG", **DAY, "start": "2012-01-25", "end": "2012-02-03"}),),
+        (("get_ohlcv", {"symbol": "GOOG", **DAY, "end": "2012-02-03"}),),
     ),
     (
         ("price of GOOG on 3 February 2012", "how has it done since then"),
@@ -65,7 +65,7 @@ LOOKED_UP: list[tuple[tuple[str, ...], tuple[Any, ...]]] = [
     ),
     (
         ("close of FB on 7 June 2012", "and the 11th?"),
-        (("get_ohlcv", {"symbol": "FB", **DAY, "start": "2012-06-02", "end": "2012-06-11"}),),
+        (("get_ohlcv", {"symbol": "FB", **DAY, "end": "2012-06-11"}),),
     ),
     (
         ("gráfico semanal de GOOG de este año",),
@@ -82,7 +82,7 @@ LOOKED_UP: list[tuple[tuple[str, ...], tuple[Any, ...]]] = [
     ),
     (
         ("close of FB on 7 June 2012", "and the previous session"),
-        (("get_ohlcv", {"symbol": "FB", **DAY, "start": "2012-05-28", "end": "2012-06-06"}),),
+        (("get_ohlcv", {"symbol": "FB", **DAY, "end": "2012-06-06"}),),
     ),
     (
         ("I have 9k, risk 1 %, entry at 640, stop 615", "and if I risk 2 percent?"),

@@ -283,12 +283,12 @@ OTHER: list[tuple[str, str, dict[str, Any]]] = [
     (
         "price of IBM on 3 May 2011",
         "get_ohlcv",
-        {"symbol": "IBM", "timeframe": "1d", "limit": 500, "start": "2011-04-24", "end": "2011-05-03"},
+        {"symbol": "IBM", "timeframe": "1d", "limit": 8, "end": "2011-05-03"},
     ),
     (
         "¿a cuánto estaba la acción de IBM el 3 de mayo de 2011?",
         "get_ohlcv",
-        {"symbol": "IBM", "timeframe": "1d", "limit": 500, "start": "2011-04-24", "end": "2011-05-03"},
+        {"symbol": "IBM", "timeframe": "1d", "limit": 8, "end": "2011-05-03"},
     ),
     (
         "sell 3 IBM limit 200",

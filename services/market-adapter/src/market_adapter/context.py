@@ -20,6 +20,9 @@ from market_adapter.domain.quotes import Quote
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.shapes import FailureData, number, per_ticker
 
+MOST_LISTED = 40
+"""Symbols that are listed; a provider that has more lists none of them."""
+
 
 class MarketContext:
     """The calls about a customer's context, a method for each."""
@@ -31,7 +34,7 @@ class MarketContext:
         """Returns the state of the New York exchange at the market's present."""
         now = self._provider.now()
         state = await new_york(now)
-        note = self._provider.note()
+        note, symbols = self._provider.note(), self._provider.symbols()
         return MarketStatusReply(
             status=state.status.value,
             current_time=now,
@@ -41,6 +44,7 @@ class MarketContext:
             source=self._provider.source,
             as_of=now,
             notes=None if note is None else dict(note.by_language),
+            symbols=list(symbols) if len(symbols) <= MOST_LISTED else [],
         )
 
     async def events(self, asked: MarketEventsRequest) -> MarketEventsReply:

@@ -30,6 +30,10 @@ class MarketProvider(Protocol):
         """Returns what readers must know about all its answers at the moment, or None."""
         ...
 
+    def symbols(self) -> Sequence[str]:
+        """All that it has, in alphabetical order; none where nobody can list them."""
+        ...
+
     async def quote(self, symbol: Symbol) -> Quote:
         """The latest price and its change."""
         ...

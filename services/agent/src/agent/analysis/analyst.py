@@ -7,6 +7,7 @@ and returns the recorded result.
 """
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,6 +16,7 @@ import structlog
 
 from agent.analysis.deps import AnalysisLimits, AnalysisPorts
 from agent.analysis.in_chat import analyses_markets
+from agent.domain.analysis.asked import asks_of_all
 from agent.domain.analysis.plan import ToolInfo
 from agent.domain.analysis.report import NOT_MADE
 from agent.domain.analysis.steps import AnalysisPolicy, AskModel, CallTools, Finish, advance, language_of, ran, replied
@@ -116,6 +118,8 @@ class Analyst:
             language = language_of(record, settings.config if settings else None)
             requester = Requester(request.principal, proof.role, proof.plan, proof.sub, language)
             tools = await self._ports.tools.details(request.company_id, requester)
+            of_all = not record.tickers and not request.tickers and asks_of_all(request.query)
+            symbols = await self._ports.market.all() if of_all else ()
         except UnreachableError as error:
             if self._now() < latest:
                 raise
@@ -133,13 +137,18 @@ class Analyst:
             "deadline": record.deadline or self._now() + timedelta(seconds=self._limits.seconds),
         }
         await run.save(record.model_copy(update=begun))
-        return await self._steps(run, settings.config, requester, tools)
+        return await self._steps(run, settings.config, requester, tools, symbols)
 
     async def _steps(
-        self, run: "_RecordHold", config: CompanyConfig, requester: Requester, tools: tuple[ToolInfo, ...]
+        self,
+        run: "_RecordHold",
+        config: CompanyConfig,
+        requester: Requester,
+        tools: tuple[ToolInfo, ...],
+        symbols: Sequence[str],
     ) -> AnalysisRecord:
         schemas = {tool.name: tool.output_schema for tool in tools}
-        policy = AnalysisPolicy(tools, self._limits.max_tool_calls, self._limits.default_tickers, config)
+        policy = AnalysisPolicy(tools, self._limits.max_tool_calls, self._limits.default_tickers, config, symbols)
 
         def usable(tool: str, data: Any) -> bool:
             return tool in schemas and self._ports.schemas.fits(schemas[tool], data)

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from agent.domain.analysis.asked import is_analysis
+from agent.domain.analysis.asked import asks_of_all, is_analysis
+from agent.domain.analysis.follow_ups import whole_question
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import TurnCall
 from agent.errors import UnreachableError
@@ -50,8 +51,10 @@ def offered_with_analysis(
     tools: Sequence[OfferedTool], requester: Requester, history: PromptHistory, company: CompanyConfig
 ) -> tuple[OfferedTool, ...]:
     """The tools, and the analysis where a customer's newest message asks for one."""
-    newest = next((said.text for said in reversed(history.messages) if not said.mine), "")
-    if requester.role != "user" or requester.principal is None or requester.user is None or not is_analysis(newest):
+    if requester.role != "user" or requester.principal is None or requester.user is None:
+        return tuple(tools)
+    *before, newest = ["", *(said.text for said in history.messages if not said.mine)]
+    if not (is_analysis(newest) or asks_of_all(newest) or whole_question(newest, before)):
         return tuple(tools)
     return with_analysis(tools, requester.language, company)
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from agent.domain.analysis.asked import Refusal, is_analysis, language_in, period_in, refusal_of
+from agent.domain.analysis.asked import Refusal, asks_of_all, is_analysis, language_in, period_in, refusal_of
+from agent.domain.analysis.follow_ups import whole_question
 from agent.domain.tickers import tickers_in
 
 
@@ -129,3 +130,51 @@ def test_the_answer_is_in_the_questions_language(query: str, language: str) -> N
 )
 def test_a_chat_message_asks_for_an_analysis_or_does_not(text: str, asks: bool) -> None:
     assert is_analysis(text) is asks
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Which of the six fell most in 2008?", True),
+        ("¿Qué valores suben este año?", True),
+        ("How many of the stocks are above their 50-day average?", True),
+        ("Ordena todas las acciones por PER", True),
+        ("Who were the biggest losers of 2011?", True),
+        ("Which stocks beat IBM in 2012?", True),
+        ("Did any of the stocks double in 2009?", True),
+        ("How has each stock done since 2012?", True),
+        ("¿Cuál es la acción más barata por PER?", True),
+        ("Rank the stocks by return in 2011", True),
+        ("What is the share price of IBM?", False),
+        ("Compare the plans", False),
+        ("What is the company's refund policy?", False),
+        ("Which stock exchange is open?", False),
+        ("Which shares do I own?", False),
+        ("Which plan costs the most?", False),
+        ("Which of IBM and MSFT fell most in 2008?", False),
+    ],
+)
+def test_a_question_is_of_all_tickers_or_is_not(text: str, asks: bool) -> None:
+    assert asks_of_all(text) is asks
+
+
+ALL = "Which of the five stocks rose most this year?"
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "whole"),
+    [
+        ("sort them by drawdown", ["IBM vs MSFT in 2012"], "IBM MSFT 2012-01-01 to 2012-12-31 sort them by drawdown"),
+        ("Ordénalas por PER", ["¿PER de Google?", "¿y Facebook?"], "GOOG FB Ordénalas por PER"),
+        ("rank them by volatility", [ALL], "all stocks rank them by volatility"),
+        ("¿Y en 2010?", ["Compara IBM y MSFT en 2012"], "Compara IBM y MSFT: Y en 2010?"),
+        ("and in 2010?", [ALL, "rank them by volatility"], "all stocks rank them by volatility: and in 2010?"),
+        ("and by volatility this year", [ALL], "all stocks and by volatility this year"),
+        ("¿y en lo que va de año?", ["Compara IBM y MSFT en 2012"], "Compara IBM y MSFT: y en lo que va de año?"),
+        ("and in 2010?", ["How did IBM do in 2012?"], None),
+        ("rank them by volatility", ["hello"], None),
+        ("thanks", ["Compare IBM and MSFT in 2012"], None),
+    ],
+)
+def test_what_a_message_leaves_out_is_taken_from_those_before(text: str, before: list[str], whole: str | None) -> None:
+    assert whole_question(text, before) == whole

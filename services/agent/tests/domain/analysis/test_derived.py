@@ -7,11 +7,12 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from agent.domain.analysis.asked import is_analysis, language_in
+from agent.domain.analysis.asked import AskedPeriod, is_analysis, language_in
 from agent.domain.analysis.derived import told_asked, told_derived
-from agent.domain.analysis.figures import gathered
+from agent.domain.analysis.figures import Gathered, gathered
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.plan import ToolInfo
+from agent.domain.analysis.report import limits_of_data
 from agent.domain.analysis.steps import AnalysisPolicy, CallTools, Finish, advance, ran
 from agent.domain.claims.checker import unsupported
 from agent.domain.claims.facts import facts_of_findings
@@ -312,6 +313,33 @@ def test_stretches_that_do_not_begin_together_are_not_ranked() -> None:
     assert "highest first" not in said
     assert "They are not ranked, because their data does not begin on the same day: IBM 1 March 2000" in said
     assert question.calls[0].arguments == {"start": "1900-01-01"}
+    each = told_asked(findings, read_question("return of IBM vs MSFT since IPO", ("IBM", "MSFT")), "en")
+    assert "IBM: return 50.0%" in each
+    assert "MSFT: return 50.0%" in each
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"), [("5y", ["FB"]), ("2011-01-01/2012-12-31", ["FB"]), ("1900-01-01/", ["FB"])]
+)
+def test_data_that_begins_later_is_said(asked: str, told: list[str]) -> None:
+    begun = {"IBM": "2011-01-03", "FB": "2012-05-18"}
+    derived = [figure(name, "return", 0.5, asked=asked, **{"from": first}) for name, first in begun.items()]
+    known = Gathered(findings=[{"ticker": one["ticker"], "derived": [one]} for one in derived])
+    notes = limits_of_data(known, AskedPeriod(), "en")
+    assert notes == [f"{name}: there is no data before 18 May 2012: its figures are from then on." for name in told]
+
+
+def test_an_average_that_is_not_known_is_left_out() -> None:
+    known = {"ticker": "IBM", "on": "2013-03-01", "asked": "2013-03-01/2013-03-01", "currency": "USD"}
+    derived = [{**known, "figure": "price", "value": 27.78}, {**known, "figure": "sma_200", "value": None}]
+    question = read_question("Is IBM above its 200-day average?", ("IBM",))
+    assert told_asked([{"ticker": "IBM", "derived": derived}], question, "en") == ""
+
+
+def test_what_a_trial_assumed_is_kept() -> None:
+    data = {**performance(), "assumptions": ["Costs of 0.1 % of each trade."]}
+    call = AnalysisCall(call_id="c", tool="backtest_strategy", tickers=["IBM"], result={"success": True, "data": data})
+    assert gathered(["IBM"], [call, call]).assumptions == ["Costs of 0.1 % of each trade."]
 
 
 def test_a_careless_question_is_read_in_its_own_language() -> None:

@@ -34,6 +34,11 @@ def test_any_stretch_is_asked_for_as_it_is_named(query: str, arguments: dict[str
     assert asked(query) == [("get_performance", arguments)]
 
 
+def test_a_close_of_a_day_stands_beside_a_distance_from_the_high() -> None:
+    question = read_question("What did IBM close at on 21 September 2012, and how far is that from its high?", ("IBM",))
+    assert question.figures == ["price", "current_drawdown"]
+
+
 @pytest.mark.parametrize("query", ["Compare IBM and MSFT over the last year", "IBM last quarter", "How is IBM doing?"])
 def test_what_a_snapshot_has_needs_nothing_else(query: str) -> None:
     assert asked(query) == []
@@ -50,6 +55,17 @@ CALLS: list[tuple[str, list[tuple[str, dict[str, Any]]]]] = [
          [("get_crossings", {"fast": 20, "slow": 100, "start": "2011-01-01", "end": "2011-12-31"})]),
         ("Backtest a 50/200 crossing on IBM since 2005",
          [("backtest_strategy", {"rule": "sma_cross", "fast": 50, "slow": 200, "start": "2005-01-01"})]),
+        ("Backtest the RSI on IBM since 2005 with 50,000",
+         [("backtest_strategy", {"rule": "rsi_reversion", "fast": 14, "start": "2005-01-01", "cash": 50000.0})]),
+        ("What would a momentum rule on IBM have given in 2010?",
+         [("backtest_strategy", {"rule": "momentum", "start": "2010-01-01", "end": "2010-12-31"})]),
+        ("Prueba un cruce de medias 50/200 en IBM desde 2005",
+         [("backtest_strategy", {"rule": "sma_cross", "fast": 50, "slow": 200, "start": "2005-01-01"})]),
+        ("When was IBM's last golden cross?", [("get_crossings", {"start": "1900-01-01"})]),
+        ("When did IBM last make a death cross?", [("get_crossings", {"start": "1900-01-01"})]),
+        ("In which months of 2012 did IBM fall?",
+         [("get_performance", {"start": "2012-01-01", "end": "2012-12-31", "every": "month"})]),
+        ("¿Está IBM en sobreventa?", [("get_indicators", {"indicators": ["RSI"]})]),
         ("Worst drawdowns of IBM in 2008", [("get_performance", {"start": "2008-01-01", "end": "2008-12-31"})]),
         ("IBM's longest losing streak", [("get_performance", {"start": "1900-01-01"})]),
         ("How many days in a row did IBM fall in 2008?",

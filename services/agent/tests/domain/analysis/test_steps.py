@@ -208,6 +208,13 @@ def test_what_is_out_of_scope_costs_no_call_of_any_kind(query: str, use_llm: boo
     assert "Nothing was looked up" in report["limitations"][0]
 
 
+def test_a_question_about_all_tickers_is_about_those_that_the_market_has() -> None:
+    asked = "Which of the stocks is up the most?"
+    assert Bench(symbols=["IBM", "MSFT"]).run(asked)["tickers"] == ["IBM", "MSFT"]
+    for symbols in ([], [f"T{chr(65 + at)}" for at in range(13)]):
+        assert Bench(symbols=symbols).run(asked)["tickers"] == []
+
+
 def test_an_answer_that_does_not_fit_is_asked_for_once_more_ticker_by_ticker() -> None:
     class Once(Bench):
         def gives(self, call: AnalysisCall) -> dict[str, Any]:

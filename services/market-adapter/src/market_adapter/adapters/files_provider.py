@@ -70,6 +70,9 @@ class FilesProvider:
         """Returns None: the files are the company's own."""
         return None
 
+    def symbols(self) -> Sequence[str]:
+        return sorted({name for name, _ in self._folder})
+
     async def quote(self, symbol: Symbol) -> Quote:
         """The newest close. Raises StaleDataError when the file ends long before the others."""
         history = await self.daily_history(symbol, 2)
@@ -133,7 +136,7 @@ class FilesProvider:
         if (symbol.name, Timeframe.D1) in self._folder:
             text = TEXTS["source.files.no_such_timeframe"].format(timeframe=timeframe, symbol=symbol)
         else:
-            names = sorted({name for name, _ in self._folder})
+            names = self.symbols()
             some = ", ".join(names[:30]) + (", …" if len(names) > 30 else "")
             text = TEXTS["source.files.not_in_files"].format(symbol=symbol, some=some)
         raise NoDataError(symbol.name, text)

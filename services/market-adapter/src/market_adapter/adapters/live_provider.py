@@ -47,6 +47,9 @@ class LiveProvider:
     def note(self) -> Text | None:
         return None
 
+    def symbols(self) -> Sequence[str]:
+        return ()
+
     async def quote(self, symbol: Symbol) -> Quote:
         """The newest price. Raises StaleDataError when it is older than a week."""
         if symbol.kind is SymbolKind.PAIR:

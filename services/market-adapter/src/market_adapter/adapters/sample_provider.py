@@ -56,6 +56,9 @@ class SampleProvider:
         """The close of the clock's session."""
         return self._clock.now
 
+    def symbols(self) -> Sequence[str]:
+        return sorted(self._data.series)
+
     async def quote(self, symbol: Symbol) -> Quote:
         """The close of the clock's session."""
         return quote_from_daily(await self.daily_history(symbol, 2))
@@ -138,6 +141,6 @@ class SampleProvider:
     def _series(self, symbol: Symbol) -> SampleSeries:
         series = self._data.series.get(symbol.name)
         if series is None:
-            held = ", ".join(sorted(self._data.series))
+            held = ", ".join(self.symbols())
             raise NotInSampleError(symbol.name, TEXTS["sample.not_in_sample"].format(symbol=symbol, held=held))
         return series

@@ -47,6 +47,16 @@ class Alert:
     announced: bool = False
     told: bool = False
 
+    def holds_at(self, price: Decimal) -> bool:
+        """Whether the condition is true at this price."""
+        match self.condition:
+            case Condition.AT_LEAST:
+                return price >= self.price
+            case Condition.AT_MOST:
+                return price <= self.price
+            case Condition.CROSSES:
+                return price == self.price
+
 
 def watch(alert: Alert, bars: Iterable[Bar], splits: Iterable[Split]) -> Alert:
     """The alert after these bars: fired at the first that makes its condition true. Its level follows splits."""

@@ -64,6 +64,10 @@ class ScriptedProvider:
         """Nothing."""
         return None
 
+    def symbols(self) -> Sequence[str]:
+        """Those of the script."""
+        return sorted(self.all_bars)
+
     async def quote(self, symbol: Symbol) -> Quote:
         """The newest close."""
         return quote_from_daily(await self.daily_history(symbol, 2))

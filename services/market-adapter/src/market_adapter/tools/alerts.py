@@ -46,9 +46,11 @@ class AlertData(Snake):
 
 
 class CreatedAlertData(AlertData, Sourced):
-    """Output of create_alert, with the price at which it begins to watch."""
+    """Output of create_alert, with the price at which it begins to watch. `already_true`: its condition holds at that
+    price, so that it fires with the next market data unless the price moves away."""
 
     current_price: float
+    already_true: bool
 
 
 class AlertsData(Sourced):
@@ -131,5 +133,6 @@ def alert_id_of(by: CallBy) -> str:
 
 def _created(alert: Alert, source: str, as_of: datetime) -> CreatedAlertData:
     return CreatedAlertData(
-        **AlertData.of(alert).model_dump(), current_price=float(alert.last), source=source, as_of=as_of
-    )
+        **AlertData.of(alert).model_dump(), current_price=float(alert.last), already_true=alert.holds_at(alert.last),
+        source=source, as_of=as_of,
+    )  # fmt: skip

@@ -112,7 +112,7 @@ class PriceTools:
         """The bars from one day to another, at most `limit`, the last ones."""
         now = self._provider.now().date()
         first, last = asked.start or date.min, asked.end or now
-        days = (now - asked.start).days + 10 if asked.start else MOST_BARS
+        days = (now - asked.start).days + 10 if asked.start and not asked.timeframe.intraday else MOST_BARS
         history = await self._provider.bars(symbol, asked.timeframe, max(min(days, MOST_BARS), 1))
         history = known_by(history, last)
         adjusted = split_adjusted(history.bars, history.splits)

@@ -5,6 +5,7 @@ period as it was asked for; `from` and `to` are its first and last session.
 """
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from datetime import date, timedelta
 from decimal import Decimal
 from itertools import combinations
@@ -119,12 +120,12 @@ class RangeTools:
         figures: list[FigureData] = []
         for one, other in combinations(found, 2):
             value = correlation(*paired_returns(found[one][1], found[other][1]))
-            figures.append(_figure(one, "correlation", value, found[one][1], stretched.words, other=other))
-        if benchmark in found:
+            figures.append(_of_both("correlation", value, found, one, other, stretched.words))
+        if benchmark is not None and benchmark in found:
             for name in found:
                 if name != benchmark:
                     value = beta(*paired_returns(found[name][1], found[benchmark][1]))
-                    figures.append(_figure(name, "beta", value, found[name][1], stretched.words, other=benchmark))
+                    figures.append(_of_both("beta", value, found, name, benchmark, stretched.words))
         return FiguresData(figures=figures, errors=errors, source=self._provider.source, as_of=self._provider.now())
 
     @tool
@@ -142,7 +143,7 @@ class RangeTools:
         )  # fmt: skip
 
     @tool
-    async def backtest_strategy(self, asked: BacktestArguments) -> BacktestData:
+    async def backtest_strategy(self, asked: BacktestArguments, language: str) -> BacktestData:
         """A rule on one symbol's past, beside buying and holding."""
         stretched = self._stretch(asked)
         first, last, _ = stretched
@@ -155,6 +156,7 @@ class RangeTools:
         if of is None or start == 0 or end - start < 2:
             raise await self._nothing(symbol, first, last)
         bars = split_adjusted(history.bars, history.splits)[start:end]
+        costs = f"{asked.cost_percent:g}".replace(".", "," if language.startswith("es") else ".")
         cash, cost = Decimal(str(asked.cash)), Decimal(str(asked.cost_percent)) / 100
         outcomes: dict[str, BacktestResult] = {}
         for name in (asked.rule, "buy_and_hold"):
@@ -170,9 +172,8 @@ class RangeTools:
             symbol=symbol.name, rule=asked.rule, figures=figures, trade_count=len(done.trades),
             trades=[_trade(one) for one in done.trades[-20:]],
             assumptions=[
-                f"{asked.rule}, fast {fast}, slow {slow}; decided at a close, done at the next session's open",
-                f"costs of {asked.cost_percent} % of each trade; all of the money in or out; no tax, no interest",
-                "prices adjusted for splits, dividends not counted; past figures promise nothing",
+                TEXTS[f"backtest.{name}"].said_in(language).format(fast=fast, slow=slow, cost=costs)
+                for name in (asked.rule, "costs", "prices")
             ],
             source=history.source, as_of=history.as_of(self._provider.now()),
         )  # fmt: skip
@@ -221,6 +222,15 @@ def _figure(
         ticker=ticker, figure=name, value=None if value is None else round(value, places), first=of.first, last=of.last,
         asked=asked, on=on, other=other, currency=currency,
     )  # fmt: skip
+
+
+def _of_both(
+    name: str, value: float | None, found: Mapping[str, tuple[BarHistory, Stretch]], one: str, other: str, asked: str
+) -> FigureData:
+    """A figure of two tickers, over the days that both have."""
+    mine, others = found[one][1], found[other][1]
+    days = {"first": max(mine.first, others.first), "last": min(mine.last, others.last)}
+    return _figure(one, name, value, mine, asked, other=other).model_copy(update=days)
 
 
 def _figures(ticker: str, of: Stretch, asked: str, history: BarHistory, top: int) -> list[FigureData]:

@@ -236,6 +236,7 @@ def _market(
         upcoming_events=list(events or ()),
         relevant_symbols=list(symbols or ()),
         notes=status.notes if status else None,
+        symbols=status.symbols if status else [],
     )
 
 

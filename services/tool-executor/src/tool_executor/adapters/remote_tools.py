@@ -31,15 +31,18 @@ class RemoteTools:
         self._client = client
         self._on_gone = on_gone
 
-    async def call(self, tool: str, subject: str | None, arguments: Arguments, context: CallContext) -> Data:
-        """Asked once: whether a service may be asked twice is for its tool to say, not for the transport.
+    async def call(
+        self, tool: str, subject: str | None, arguments: Arguments, context: CallContext, *, again: bool
+    ) -> Data:
+        """The data. `again`: our own service is asked once more if it has not answered at half of the time, since who
+        was asked may have died.
 
         Raises ToolFailedError, ToolRefusedError, ToolUnavailableError or TimeoutError.
         """
         seconds = max(context.seconds_left - _SPARE, 0.05)
         request = _request(tool, arguments, context)
         # The queue group is the server's affair; a name here only says that there is one.
-        method = tool_service(tool, queue="tool")
+        method = tool_service(tool, queue="tool", safe=again)
         if subject is not None:
             # Without a queue's name nobody waits for a server to come back: an announced tool goes with its owner.
             method = Rpc(subject, ToolServiceRequest, ToolServiceData, queue=None, safe=False)

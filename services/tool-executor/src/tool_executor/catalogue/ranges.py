@@ -1,9 +1,12 @@
 """Tools about periods: performance, correlation, crossings of averages, and testing a rule on the past."""
 
+from collections.abc import Sequence
+
 from contracts.tools.arguments import input_schema
 from contracts.tools.market import BacktestArguments, CrossingArguments, RangeArguments, RelationArguments
-from tool_executor.catalogue.market import FAILURE, market_tool
-from tool_executor.domain.declaration import DeclaredTool
+from tool_executor.catalogue.market import FAILURE, days_in_order, market_tool
+from tool_executor.domain.declaration import ArgumentProblem, DeclaredTool
+from tool_executor.domain.plans import Arguments
 from tool_executor.domain.shapes import (
     MAYBE,
     TEXT,
@@ -16,6 +19,20 @@ from tool_executor.domain.shapes import (
 from tool_executor.texts import TEXTS
 
 _FIGURE = gives({"ticker": TEXT, "figure": TEXT, "value": MAYBE, "from": TEXT, "to": TEXT, "asked": TEXT})
+
+
+def comparable(arguments: Arguments) -> Sequence[ArgumentProblem]:
+    """One ticker alone, which moves together with nothing."""
+    names = {str(one).strip().upper() for one in (*arguments["tickers"], arguments.get("benchmark") or "")} - {""}
+    alone = [ArgumentProblem("tickers", TEXTS["arguments.one_ticker"])] if len(names) < 2 else []
+    return [*alone, *days_in_order(arguments)]
+
+
+def lengths_differ(arguments: Arguments) -> Sequence[ArgumentProblem]:
+    """Two averages of one length, which never cross."""
+    crosses = arguments.get("rule", "sma_cross") == "sma_cross"
+    same = crosses and "fast" in arguments and arguments["fast"] == arguments.get("slow")
+    return [*([ArgumentProblem("slow", TEXTS["arguments.one_length"])] if same else []), *days_in_order(arguments)]
 
 
 def tools() -> list[DeclaredTool]:
@@ -43,6 +60,7 @@ def tools() -> list[DeclaredTool]:
             time_limit=15.0,
             budget_per_ticker=3,
             input_schema=input_schema(RelationArguments),
+            validator=comparable,
             output_schema=sourced({"figures": list_of(_FIGURE), "errors": list_of(FAILURE)}),
             normaliser=with_normal_tickers,
             examples=({"tickers": ["IBM", "MSFT"], "start": "2012-01-01", "end": "2012-12-31"},),
@@ -56,6 +74,7 @@ def tools() -> list[DeclaredTool]:
             time_limit=8.0,
             budget_per_ticker=3,
             input_schema=input_schema(CrossingArguments),
+            validator=lengths_differ,
             output_schema=sourced(
                 {
                     "symbol": TEXT,
@@ -76,6 +95,7 @@ def tools() -> list[DeclaredTool]:
             time_limit=15.0,
             budget_per_ticker=3,
             input_schema=input_schema(BacktestArguments),
+            validator=lengths_differ,
             output_schema=sourced(
                 {
                     "symbol": TEXT,

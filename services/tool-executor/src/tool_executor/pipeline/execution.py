@@ -119,5 +119,6 @@ class Execution:
         limit = min(call.found.tool.time_limit, call.seconds_left)
         context = CallContext(call.call_id, call.caller, call.company, limit)
         if isinstance(handler, OverTheBus):
-            return await self._remote.call(call.tool, handler.subject, call.given, context)
+            again = not call.found.tool.side_effects
+            return await self._remote.call(call.tool, handler.subject, call.given, context, again=again)
         return await handler(call.given, context)

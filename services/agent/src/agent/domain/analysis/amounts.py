@@ -23,8 +23,12 @@ _PLAIN = re.compile(
     rf")?(?P<a>{_VALUE})(?!\w)|(?<![\w.,])(?P<b>{_VALUE})(?= (?:invested|put in(?:to)?|invertid[oa]s?|metid[oa]s?|"
     rf"placed)\b))"
 )
-_LARGE = re.compile(rf"(?<![\w.,$€£])(?P<a>\d{{1,3}}(?:[.,]\d{{3}})+|{LARGE}|\d+(?:[.,]\d+)?k\b)(?= (?:in|en)\b)")
-"""10,000 in IBM: large, and in something."""
+_SUM = rf"(?:\d{{1,3}}(?:[.,]\d{{3}})+|{LARGE}|\d+(?:[.,]\d+)?k\b)"
+_LARGE = re.compile(
+    rf"(?<![\w.,$€£])(?:(?P<a>{_SUM})(?= (?:in|en)\b)|(?:(?<=\bwith )|(?<=\bcon ))"
+    rf"(?P<b>{_SUM}|(?!(?:19|20)\d\d\b)\d{{4,12}})(?![\w.,]*\d| ?%| (?:shares|acciones)))"
+)
+"""10,000 in IBM, a trial with 50,000: large, and in something or to begin with."""
 
 
 def amount_in(unread: Unread) -> tuple[float, str | None] | None:

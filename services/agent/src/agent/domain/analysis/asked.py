@@ -12,7 +12,7 @@ from typing import Literal
 
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalized
-from agent.domain.analysis.question_patterns import EXTREME, PER_RISK
+from agent.domain.analysis.question_patterns import EXTREME, OVERALL, PER_RISK
 from agent.domain.analysis.wanted_calls import BACKTEST, CORRELATION, CROSSINGS, PERFORMANCE, SNAPSHOT, Question
 from agent.domain.text_features import language_of, plain
 from agent.domain.tickers import tickers_in
@@ -73,6 +73,25 @@ _MOST_OF = re.compile(
     r"(?:cheap|high|low|larg|bigg|small|strong|weak|calm|risk|deep)i?e(?:r|st))\b"
 )
 """Matches a question for the ticker that has the most of something."""
+_KINDS = (
+    r"(?:stocks?|shares?|symbols?|tickers?|compan(?:y|ies)|acci(?:on|ones)|valor(?:es)?|empresas?|simbolos?|titulos?)"
+)
+_GROUP = rf"(?:(?:four|five|six|cuatro|cinco|seis|[4-9])(?: {_KINDS})?|{_KINDS})"
+_OF_ALL = re.compile(
+    rf"\b(?:(?:which|what|cual(?:es)?|que)(?: ones?| una?s?)? (?:of|de) "
+    rf"(?:(?:the|your|all|las|los|tus|tod[oa]s) )*{_GROUP}"
+    rf"|(?:which|what|que|cual) {_KINDS}|(?:how many|cuant[oa]s)(?: of| de) (?:(?:the|your|all|las|los|tus) )*{_GROUP}"
+    rf"|(?:all|each|every|any|some|todas|todos|cada|alguna?)(?: of| de)?(?: (?:the|your|las|los|tus))? {_GROUP}"
+    rf"|(?:which|what|cual(?:es)?) (?:is|are|was|were|es|son|fue|fueron|ha sido) (?:the|las?|el|los) "
+    rf"(?:[a-z-]+ ){{0,2}}{_KINDS}"
+    rf"|(?:rank|sort|order|list|compare|ordena|clasifica|compara) (?:the|las|los|your|tus) (?:[a-z-]+ )?{_KINDS}"
+    rf"|(?:the|las|los) (?:four|five|six|cuatro|cinco|seis|[4-9]) {_KINDS}"
+    r"|(?:biggest|top|largest|best|worst|mayor(?:es)?|mejor(?:es)?|peor(?:es)?) (?:gain|los|mov|perform)(?:ers?|ing "
+    rf"{_KINDS}))\b(?! (?:market|exchange|price)s?\b)"
+)
+"""Matches a question about all tickers that there are."""
+_OWN = re.compile(r"\b(?:my|mine|mis?|i|tengo|do i|own|compr\w+|buy|sell|vend\w+)\b")
+_BESIDE_ONE = re.compile(r"\b(?:beat\w*|outperform\w*|underperform\w*|than|que|bati\w+|super\w+)\b")
 _OTHER = re.compile(
     r"\b(poem|recipe|joke|song|story|essay|translate|weather|football|soccer|movie|film|diagnos\w+|symptom\w*|lawsuit|"
     r"homework|python|javascript|source code|horoscope|election|vote for|poema|receta|chiste|cancion|cuento|traduc\w+|"
@@ -149,6 +168,15 @@ def refusal_of(query: str, *, tickers_given: bool) -> Refusal | None:
     if _OTHER.search(said) and not _FINANCE.search(said):
         return Refusal.OTHER
     return None if about_markets or tickers_given else Refusal.OTHER
+
+
+def asks_of_all(text: str) -> bool:
+    """Whether a text asks for figures of all tickers that there are: "which of the five fell most?"."""
+    said = plain(text)
+    # "Which stocks beat IBM?" is of all, and of that one.
+    alone = not (named := tickers_in(text)) or (len(named) == 1 and _BESIDE_ONE.search(said) is not None)
+    about = alone and _OF_ALL.search(said) is not None and _OWN.search(said) is None
+    return about and bool(read_question(text, ()).figures or OVERALL.search(said))
 
 
 def is_analysis(text: str) -> bool:

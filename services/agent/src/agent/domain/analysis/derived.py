@@ -64,7 +64,8 @@ def told_asked(findings: Sequence[Finding], question: Question, language: Langua
         first, *others = dict.fromkeys(ranked)
         side_by_side = _ranks(findings, [first], language, question.lowest_first, question.periods)
         return "\n".join([*side_by_side, *_stretches(chosen, frozenset(others), language, question.periods)])
-    alone = frozenset(names) - {"sentiment"} - {name for name in ranked if _known(findings, name, question.periods) > 1}
+    told = {name for name in ranked if _is_ranked(findings, name, question.periods)}
+    alone = frozenset(names) - {"sentiment"} - told
     lines: list[str] = []
     if question.by_year and len(findings) == 1:
         side_by_side = _years(findings[0], sorted(alone), language, question.lowest_first)
@@ -104,7 +105,8 @@ def answers(finding: Finding, name: str, periods: Sequence[str]) -> bool:
     if name in ("news", "crossings", "drawdowns"):
         return finding.get(name) is not None
     if name == "averages":
-        return any(str(one["figure"]).startswith("sma_") for one in entries(finding, periods))
+        averages = (one for one in entries(finding, periods) if str(one["figure"]).startswith("sma_"))
+        return any(one.get("value") is not None for one in averages)
     parts = _PARTS.get(name, (name,))
     beside = cast("Sequence[Mapping[str, Any]]", finding.get("derived") or ())
     return any(one["figure"] in parts and one.get("value") is not None for one in (*beside, *entries(finding, periods)))
@@ -231,7 +233,7 @@ def _beside_averages(finding: Finding, lengths: Sequence[int], language: Languag
     for asked in dict.fromkeys(one.get("asked") for one in found if str(one["figure"]).startswith("sma_")):
         mine = {str(one["figure"]): one for one in found if one.get("asked") == asked and one.get("value") is not None}
         price = mine.get("price")
-        if price is None:
+        if price is None or len(mine) == 1:
             continue
         parts: list[str] = []
         for one in (mine[f"sma_{length}"] for length in lengths if f"sma_{length}" in mine):
@@ -269,6 +271,17 @@ def begin_together(days: Iterable[str]) -> bool:
     return (max(known) - min(known)).days <= CLOSED
 
 
+def _begun(known: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """The first day of each ticker's stretch."""
+    return {ticker: str(one["from"]) for ticker, one in known.items() if one.get("from") and not one.get("on")}
+
+
+def _is_ranked(findings: Sequence[Finding], name: str, periods: Sequence[str]) -> bool:
+    """Whether `_ranks` tells the figure of each ticker: of several, whose stretches begin together."""
+    begun = (_begun(known).values() for known in _by_stretch(findings, name, periods).values() if len(known) > 1)
+    return _known(findings, name, periods) > 1 and all(begin_together(days) for days in begun if days)
+
+
 def _ranks(
     findings: Sequence[Finding],
     names: Sequence[str],
@@ -284,7 +297,7 @@ def _ranks(
         for asked, known in _by_stretch(findings, name, periods).items():
             if len(known) < 2:
                 continue
-            begun = {ticker: str(one["from"]) for ticker, one in known.items() if one.get("from") and not one.get("on")}
+            begun = _begun(known)
             if begun and not begin_together(begun.values()):
                 since = joined([f"{ticker} {day(first, language)}" for ticker, first in begun.items()], language)
                 lines.append(TEXTS["analysis.told.unranked"].said_in(language).format(since=since))

@@ -91,7 +91,7 @@ ROWS: tuple[FigureWords, ...] = (
     _row("indicator", "atr_share", rf"(?:{INDICATOR_WORDS['ATR']}){_OF_THE_PRICE}",
          rf"(?:percentage|percent|relative|normali[sz]ed|porcentual|relativo) (?:{INDICATOR_WORDS['ATR']})"),
     *(_row("indicator", name, pattern) for name, pattern in INDICATOR_WORDS.items()),
-    _row("indicator", "RSI", r"over(?:bought|sold)", r"sobre(?:comprad|vendid)[oa]s?"),
+    _row("indicator", "RSI", r"over(?:bought|sold)", r"sobre(?:comprad[oa]s?|vendid[oa]s?|compra|venta)"),
     _row("company", "eps", _CLAIMS["eps"],
          r"(?:gan(?:o|a|aron|an)|earn(?:s|ed)?|ma(?:de|kes?))\b[^?;\x00]{0,25}?(?:por accion|(?:per|a) share)"),
     _row("company", "pe", _CLAIMS["pe"], r"cheap(?:er|est)?", r"(?:most |"
@@ -166,7 +166,7 @@ ROWS: tuple[FigureWords, ...] = (
          r"alguna vez (?:[\w.,%]+ ){1,8}?(?:desde|de|bajo) (?:sus? |los |el )?maximos?"),
     _row("stretch", "current_drawdown", r"how far (?:below|off|under|from) (?:it|that)",
          r"a (?:cuanto|que distancia) (?:esta |queda |estamos )?de el", r"(?:a que distancia|how far|lejos|"
-         r"cuanto le falta|cerca|near|close)\b[^?\x00]*?(?:maximos?|peaks?|highs?)",
+         r"cuanto le falta|cerca|near|close(?= to\b))\b[^?\x00]*?(?:maximos?|peaks?|highs?)",
          r"(?:below|from|off|under) (?:its|the|their) (?:\w+[- ]){0,2}(?:peak|highs?|top|maximum)",
          r"(?:por debajo de|desde|lejos de|bajo) (?:(?:sus?|los|el|ultimos) )?maximos?(?: historicos?| anuales)?",
          r"a cuanto (?:esta|queda|cotiza)[^?]{0,40}?\bde(?:l)? (?:sus? |los )?maximos?(?: del ano| historicos?)?",
@@ -209,7 +209,10 @@ ROWS: tuple[FigureWords, ...] = (
          r"cerraban?|cierres?|cotizaba", r"worth|vali(?:o|an?|eron)|costaban?|cost(?:o|aron)"),
     _row("stretch", "return", _CLAIMS["return"], r"moved? (?:the )?(?:most|least)", r"(?:se )?(?:ha |han )?"
          r"mov(?:io|ieron|ido) (?:mas|menos)|(?:mas|menos) se (?:ha |han )?mov(?:io|ieron|ido)",
-         r"(?:(?:was|were|is|are) (?:\x01+ )?)?up or down", r"(?:better|worse) (?:year|quarter|month|week)",
+         r"(?:(?:was|were|is|are) (?:\x01+ )?)?up or down", r"(?:was|were|is|are|been) (?:up|down)(?! to\b)",
+         r"(?:gain|los|mov)ers?", r"doubl(?:e|ed|ing)|dobl(?:o|aron|ado)|duplic(?:o|aron|ado)",
+         r"suben?|caen?|pierden?|ganan?|bajan",
+         r"(?:better|worse) (?:year|quarter|month|week)",
          r"gain(?:s|ed)?", r"los[et]|lost|lose", r"r[io]se", r"f[ae]ll(?:en)?", r"subi(?:o|eron|do)",
          r"(?:llego a )?(?:caer|subir|bajar|perder)", r"(?<!mas )baj(?:o|aron|ado)",
          r"ca(?:yo|yeron|ido)", r"gan(?:o|aron|ado)", r"perdi(?:o|eron|do)", r"rent(?:o|aron|ado)|rindi(?:o|"
@@ -223,8 +226,8 @@ ROWS: tuple[FigureWords, ...] = (
 )  # fmt: skip
 FELL = r"(?:f[ae]ll(?:en)?|lost|lose|dropped|declined|ca(?:yo|yeron|ido)|perdi(?:o|eron|do)|baj(?:o|aron|ado))"
 LOWEST = re.compile(
-    rf"\b(?:{FELL} (?:the )?(?:most|more|furthest|mas)|mas (?:(?:se )?han? )?{FELL}|"
-    r"losers first|weakest first|cheap(?:er|est)?|smallest|lowest|least|fewest|minimum|calm(?:er|est)?|shallowest|"
+    rf"\b(?:(?:{FELL}|down) (?:the )?(?:most|more|furthest|mas)|mas (?:(?:se )?han? )?{FELL}|"
+    r"losers(?: first)?|weakest first|cheap(?:er|est)?|smallest|lowest|least|fewest|minimum|calm(?:er|est)?|shallowest|"
     r"safest|worst|barat[oa]s?|menor(?:es)?|menos|mas baj[oa]s?|ascending|de menor a mayor|lowest first|"
     r"tranquil[oa]s?|minim[oa]|peor(?:es)?|underperform\w*)\b"
 )
@@ -257,7 +260,7 @@ hit hits toco hey anything someone somebody necesito ordenalas ordenalos quick r
 thing things pls plz til ganando perdiendo three times tipo together told tres two use usually valdria valdrian vale
 valen valia vender ver versus
 view vs want way whats whether whose
-explica explicar pon ensena cuenta
+explica explicar pon ensena cuenta furthest farthest pagan pagaron repartieron five six cinco seis
 """
 QUESTION_WORDS = WORDS | frozenset(_ASKING.split())
 """Words that a question may have and that ask for nothing by themselves."""

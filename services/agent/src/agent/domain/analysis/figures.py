@@ -33,6 +33,8 @@ class Gathered:
     unanswered: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     notes: list[str] = field(default_factory=list[str])
     """The notes of the tools about all their figures."""
+    assumptions: list[str] = field(default_factory=list[str])
+    """What trials of rules assumed."""
 
     @property
     def unknown(self) -> set[str]:
@@ -51,6 +53,8 @@ def gathered(tickers: Sequence[str], calls: Sequence[AnalysisCall]) -> Gathered:
             continue
         if (noted := data.get("note")) and noted not in found.notes:
             found.notes.append(str(noted))
+        assumed = cast("list[str]", data.get("assumptions") or [])
+        found.assumptions.extend(one for one in assumed if one not in found.assumptions)
         answered = cast("dict[str, Any]", data.get("tickers") or {})
         failed = {
             str(entry["ticker"]): {**entry, "tool": call.tool}

@@ -294,9 +294,9 @@ class _QuestionReader:
                 found.append((match.start(), name))
                 if count := match["count"] or match["count2"]:
                     self._found.most[name] = int(NUMBERS.get(count, count))
-        each = self._unread.first(patterns.EACH)
+        each = self._unread.first(patterns.EACH) or self._unread.first(patterns.WHICH_PARTS)
         if each is not None:
-            words = each["unit"] or each["over"] or each["ly"] or each["es"]
+            words = next(filter(None, each.groups()))
             unit = patterns.PART_OF.get(re.split(r"es$|[- ]", words)[0]) or unit_of(words)
             if unit != "day":
                 every = unit

@@ -115,12 +115,16 @@ EACH = re.compile(
     r"|(?:rentabilidad(?:es)?|rendimientos?) (?P<es>anual(?:es)?|mensual(?:es)?|trimestral(?:es)?|semanal(?:es)?)"
     r"(?! (?:media|compuesta|anualizada)))\b"
 )
+WHICH_PARTS = re.compile(r"\b(?:which|what|que) (?P<unit>weeks|months|quarters|semanas|meses|trimestres)\b")
+"""Which months fell: the return of each tells it."""
 _ABOVE = re.compile(r"\b(?:above|over|golden|dorad[oa]s?|por encima|al alza|hacia arriba|upwards?)\b")
 _BELOW = re.compile(r"\b(?:below|under|death|muerte|por debajo|a la baja|hacia abajo|downwards?)\b")
 """The direction in which averages crossed."""
 TRIAL = re.compile(
     r"\b(?:buy(?:ing)?[- ]and[- ]hold(?:ing)?|comprar y mantener)\b(?=[^?;]{0,60}?\b(?:cross\w*|cruces?|averages?|"
-    r"medias?|rsi)\b)|\b(?:backtest\w*|back-test\w*|trading rule|strateg\w+|estrateg\w+|regla de)\b|\b(?:buy(?:ing)?|"
+    r"medias?|rsi)\b)|\b(?:backtest\w*|back-test\w*|(?:(?<=trading )|(?<=momentum )|(?<=rsi )|(?<=average ))rule|"
+    r"strateg\w+|estrateg\w+|regla de)\b|\b(?:test(?:ed|ing)?|try(?:ing)?|simulat\w+|prueba|probar|simula\w*)\b"
+    r"(?=[^?;]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi|moment(?:um|o))\b)|\b(?:buy(?:ing)?|"
     r"compr(?:ar|ando|o|ase|ara)|entr(?:ar|ando)) [^?;]{0,40}?\b(?:when(?:ever)?|(?:each|every) time|if|cuando|"
     r"cada vez que|si)\b(?=[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)|\b(?:follow(?:ed|ing)?|segu(?:ir|ido|ida|"
     r"imos)|siguiendo)\b(?=[^?]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi)\b)|\b(?:would|"
@@ -131,7 +135,7 @@ TRIED = re.compile(
     r"(?:habrian?|hubieran?) (?:\w+(?:do|cho|to)\b)?|buys|sells|compra y (?:vende|vendo))"
 )
 """What somebody would have got; of averages or the RSI, it asks for a trial."""
-OF_RULES = re.compile(r"\b(?:cross\w*|cruces?|averages|medias|rsi|smas?)\b")
+OF_RULES = re.compile(r"\b(?:cross\w*|cruces?|averages|medias|rsi|smas?|moment(?:um|o))\b")
 REGULAR = re.compile(
     r"(?:[$€£] ?)?(?<![\w.,])\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))? (?:(?:an?|per|"
     r"each|every|al|por|cada) (?:day|week|month|quarter|year|dia|semana|mes|trimestre|ano)|monthly|mensual(?:es)?)\b|"
@@ -163,8 +167,8 @@ NO_TOOL = re.compile(
     r"(?:medio|promedio)\b|\b(?:from|desde) (?:(?:its|the|su|el) )?(?:\w+ )?(?:high|peak|maximo)\b.{0,25}\b(?:to|"
     r"hasta) (?:(?:its|the|su|el) )?(?:\w+ )?(?:low|trough|minimo)\b|\bsince then\b|\bdesde entonces\b|\b(?:without|"
     r"sin) (?:an? |un |una )?(?:single )?(?:down|red|losing|up|green|dia|sesion)(?: (?:day|session|a la baja|en rojo|"
-    r"de bajada))?\b|\b(?:than|with|to|vs\.?|con|que) (?:the |el |la )(?:previous|prior|anterior)(?: one)?(?=\W*$|"
-    r"[?.,;])"
+    r"de bajada))?\b|\b(?:than|with|to|vs\.?|versus|against|con|que|frente a) (?:the |el |la |l[oa]s )?"
+    r"(?:previous|prior|\d{1,3} anteriores|anterior)(?: one| \d{1,3}(?: \w+)?)?(?=\W*$|[?.,;])"
 )
 """Stretches and averages that no tool has: the first three months, from a high to a low, since then, an average close,
 the one before."""
@@ -176,7 +180,9 @@ NOW = re.compile(r"(?<!until )(?<!to )(?<!hasta )(?<!a )\b(?:now|today|hoy|ahora
 OF_SHARES = re.compile(r"(?<![\w.,])\d[\d.,]* (?:shares|acciones)\b")
 """A number of shares, whose worth no tool computes."""
 LAST_TIME = re.compile(
-    r"\b(?:(?:last|latest|most recent) (?:time|cross\w*)|cross\w* last|most recent(?:ly)?|ultima vez|mas reciente)\b"
+    r"\b(?:(?:last|latest|most recent) (?:(?!days?|weeks?|months?|quarters?|years?|\d)[a-z]+ ){0,3}"
+    r"(?:time|cross\w*)|cross\w* last|most recent(?:ly)?|"
+    r"ultim[oa] (?:vez|cruce)|mas reciente)\b"
 )
 WHEN = re.compile(r"\b(?:when|cuando|how long|cuanto (?:tiempo )?(?:dur|tard)\w+)\b")
 WHICH_YEAR = re.compile(

@@ -3,6 +3,7 @@
 Limits are told in sentences: what was not answered and why, where data ends, which words no rule read.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
@@ -10,12 +11,13 @@ from typing import Any, cast
 from agent.domain.analysis.asked import AskedPeriod
 from agent.domain.analysis.call_names import named
 from agent.domain.analysis.comparison import comparison, value_of
-from agent.domain.analysis.derived import answers
+from agent.domain.analysis.derived import answers, begin_together
 from agent.domain.analysis.figures import Gathered, has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name
 from agent.domain.analysis.plan import ANALYSIS_TOOLS
 from agent.domain.analysis.texts import disclaimer, note, plain_reason, plain_summary
 from agent.domain.analysis.wanted_calls import Question
+from agent.domain.claims.facts import HOLDING
 from contracts.events.analysis import AnalysisCall, AnalysisRecord
 from contracts.languages import Language
 
@@ -95,7 +97,8 @@ def not_answered(calls: Sequence[AnalysisCall], found: Gathered, language: Langu
         what = named(call.tool, call.arguments or {}, language)
         error: dict[str, Any] = (call.result or {}).get("error") or {}
         if error and by_name:
-            reason = _reason(error.get("message") or error.get("code"))
+            wrong = "; ".join(str(one["message"]) for one in error.get("fields") or ())
+            reason = _reason(wrong or error.get("message") or error.get("code"))
             told.append(note("not_answered", language, what=what, tickers=", ".join(call.tickers), reason=reason))
         told += [
             note("not_answered", language, what=what, tickers=entry["ticker"], reason=_reason(entry["error"]))
@@ -172,9 +175,11 @@ def limits_of_data(found: Gathered, period: AskedPeriod, language: Language, *, 
     if period.beyond and not reached:
         notes.append(note("beyond", language))
     samples = sorted({as_date(one["as_of"]) for one in found.sources if one["source"] == "sample"})
-    notes += found.notes
+    notes += [*found.notes, *found.assumptions]
     if samples and not found.notes:
         notes.append(note("sample", language, date=day(samples[-1], language)))
+    for ticker, first in _late(found.findings).items():
+        notes.append(note("begins_late", language, ticker=ticker, date=day(first, language)))
     priced = [finding for finding in found.findings if has_prices(finding)]
     if priced:
         notes.append(note("price_return", language))
@@ -185,6 +190,22 @@ def limits_of_data(found: Gathered, period: AskedPeriod, language: Language, *, 
     if len(currencies) > 1:
         notes.append(note("currencies_differ", language, currencies=", ".join(currencies)))
     return [*notes, *_missing(found.findings, period, language)]
+
+
+def _late(findings: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The first day of tickers whose figures begin later than those of others over the same stretch, or than the day
+    that was asked for."""
+    begins: dict[str, dict[str, str]] = {}
+    for finding in findings:
+        for one in finding.get("derived") or ():
+            if one.get("from") and not one.get("on"):
+                with_other = f", {one['other']}" if one.get("other") not in (None, HOLDING) else ""
+                begins.setdefault(str(one["asked"]), {})[f"{one['ticker']}{with_other}"] = str(one["from"])
+    late: dict[str, str] = {}
+    for asked, days in begins.items():
+        begin = [*days.values(), *([asked[:10]] if re.match(r"(?!1900)\d{4}-\d\d-\d\d/", asked) else [])]
+        late |= {ticker: day for ticker, day in days.items() if not begin_together([min(begin), day])}
+    return late
 
 
 def _missing(findings: Sequence[Mapping[str, Any]], period: AskedPeriod, language: Language) -> list[str]:

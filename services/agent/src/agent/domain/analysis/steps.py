@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from agent.domain.analysis.asked import Period, asks_for_a_forecast, language_in, period_in, refusal_of
+from agent.domain.analysis.asked import Period, asks_for_a_forecast, asks_of_all, language_in, period_in, refusal_of
 from agent.domain.analysis.derived import told_asked, told_derived
 from agent.domain.analysis.figures import Gathered, data_of, gathered
 from agent.domain.analysis.grammar import read_question
@@ -60,6 +60,8 @@ class AnalysisPolicy:
     max_calls: int = 12
     default_tickers: Sequence[str] = ()
     company: CompanyConfig | None = None
+    symbols: Sequence[str] = ()
+    """All that the market has, where a question is about all of it and they can be listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,9 @@ def _with_tickers(
     request = record.request
     given = normal_tickers(request.tickers or [])
     query = normalized(request.query)
-    refusal = refusal_of(query.text, tickers_given=bool(given))
+    of_all = not given and asks_of_all(query.text)
+    given = list(policy.symbols) if of_all and len(policy.symbols) <= MAX_TICKERS else given
+    refusal = refusal_of(query.text, tickers_given=bool(given) or of_all)
     if refusal is not None:
         return record, Finish(without_figures(record, refusal.value, [note("refused", language)], language, now))
     notes = [*record.notes, *(note("spelt", language, written=written, read=read) for written, read in query.spelt)]

@@ -235,7 +235,8 @@ def amended(
             of_day = bar_range(text, said, day, days="start" in bars)
             shares = arguments.get("tickers") or [arguments["symbol"]]
             return Wish(Intent.TOOL, tuple(("get_ohlcv", {"symbol": one, **of_day}) for one in shares))
-    if tool == "get_ohlcv" and same and len(own) < 2 and (frame := frame_in(said)) and not names_stretch(text, said):
+    of_it = not own or (len(own) == 1 and row is None)
+    if tool == "get_ohlcv" and same and of_it and (frame := frame_in(said)) and not names_stretch(text, said):
         return Wish(Intent.TOOL, ((tool, in_frame(arguments | ({"symbol": own[0]} if own else {}), frame)),))
     if (
         own

@@ -58,6 +58,8 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
         return needs_a_plan(wish.withheld, language, customer="search_memory" in offered)
     if wish.intent is Intent.UNREAD:
         return _say("unread_order", language, word=wish.shown)
+    if wish.intent is Intent.UNLISTED and wish.shown:
+        return _say("symbols_there", language, symbols=wish.shown)
     if wish.intent is Intent.ABILITIES:
         return abilities(offered, language)
     if wish.missing == ("symbol",):

@@ -67,14 +67,9 @@ DEMO = "demo"
 NOTHING_THERE = KnowledgeFound()
 _CITED = re.compile(r"\[\d")
 _OF_A_DAY = (
-    "get_ohlcv",
-    "get_indicators",
-    "get_price",
-    "market_snapshot",
-    "get_performance",
+    *OF_PUBLICATION, "get_ohlcv", "get_indicators", "get_price", "market_snapshot", "get_performance",
     "market_analysis",
-    *OF_PUBLICATION,
-)
+)  # fmt: skip
 """What may be asked of yesterday, or of last Friday."""
 _LIST, _LIST_CHANGES = "get_watchlist", {"add_to_watchlist", "remove_from_watchlist"}
 MOST_COMPARED = 1_000
@@ -176,7 +171,7 @@ def respond(
     if isinstance(response, SayText) and looked_up in LOOK_UPS and (unread := unread_beside(looked_up, question)):
         response = SayText(f"{response.text}\n{left_out(unread, language)}")
     if isinstance(response, SayText) and (is_unknown(response.text) or response.text == not_searched(language)):
-        response = _otherwise(question, wish, before, said, offered, results, language) or response
+        response = _otherwise(question, wish, before, said, offered, results, language, market) or response
         near = (
             not isinstance(response, SayText) or not is_unknown(response.text) or quotes_most(question, response.text)
         )
@@ -214,6 +209,7 @@ def _otherwise(
     offered: Collection[str],
     results: Sequence[Result],
     language: Language,
+    market: Mapping[str, Any] | None,
 ) -> SayText | UseTools | None:
     """What to answer where neither a tool nor a page was found for a question."""
     term = asked_term(plain(question)) or another_term(plain(question), before)
@@ -231,7 +227,8 @@ def _otherwise(
     if tells_of_oneself(question, offered) and not named and not asks(question):
         return SayText(plain_answer(Wish(Intent.TOLD), language))
     if "get_price" in offered and UNLISTED.search(plain(question)):
-        return SayText(plain_answer(Wish(Intent.UNLISTED), language))
+        there = ", ".join((market or {}).get("symbols", ()))
+        return SayText(plain_answer(Wish(Intent.UNLISTED, shown=there), language))
     if wish.missing == ("symbol",) and wish.intent is Intent.SITE and "search_memory" in offered:
         return SayText(which("symbol", language))
     # Figures that tools gave: a page that was quoted does not tell what it is asked for now.

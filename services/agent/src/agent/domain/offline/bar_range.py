@@ -6,7 +6,7 @@ end. A text that names nothing gets sixty days.
 
 import re
 from collections.abc import Mapping
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 from agent.domain.analysis.stretches import when_in
@@ -15,14 +15,14 @@ from contracts.spoken import NUMBERS
 MOST_BARS = 500
 MOST_DAYS = 300
 """Of daily bars; a longer stretch is shown in weeks."""
-_NUMBERS = {**NUMBERS, "a": 1, "an": 1, "un": 1, "una": 1}
-_COUNT = rf"\d{{1,3}}|{'|'.join(_NUMBERS)}"
+_NUMBER = rf"\d{{1,3}}|{'|'.join(NUMBERS)}"
+_COUNT = rf"{_NUMBER}|an?|una?"
 _HOURS = re.compile(
     r"(?<!velas )(?<!barras )(?<!bars )(?<!candles )"
     r"\b(?:last|past|for|over|of|during|ultim[ao]s?|de|durante|en|por) (?:(?:the|la|las) )?(?:(?:last|past|ultimas?) )?"
-    rf"(?P<n>{_COUNT})? ?(?:hours?|horas?)\b"
+    rf"(?:(?P<n>{_COUNT}) ?)?(?<!por )(?:hours?|horas?)\b"
 )
-_CANDLES = re.compile(rf"\b(?P<n>{_COUNT}) (?:(?!min|hour|hora)\w+ )?(?:candles?|bars|velas|barras)\b")
+_CANDLES = re.compile(rf"\b(?P<n>{_NUMBER}) (?:(?!min|hour|hora)\w+ )?(?:candles?|bars|velas|barras)\b")
 _FRAMES = (
     ("1w", re.compile(r"\b(weekly|1w|week candles|semanal\w*)\b"), 52),
     ("1m", re.compile(r"\b(minute by minute|1 ?m(?:in\w*)?|one minute|un minuto)\b"), 60),
@@ -34,9 +34,8 @@ _FRAMES = (
 )
 _A_SESSION = {"1m": 390, "5m": 78, "15m": 26, "1h": 7, "4h": 2, "1d": 1}
 """Bars of a session of six and a half hours."""
-_BEFORE = timedelta(days=9)
-"""Before a day that is asked for: enough for the last session where it has none, and for its change; and no length of
-time that people name."""
+OF_A_DAY = 8
+"""Sessions up to a day that is asked for: the last one until it, the one before that for its change, some to see."""
 _SPAN = re.compile(
     rf"\b(?:(?P<n>{_COUNT}|last|past|ultim[oa]s?) )?(?:(?P<k>{_COUNT}) )?"
     r"(?P<unit>days?|dias?|sessions?|sesiones|weeks?|semanas?|months?|mes(?:es)?|years?|anos?)\b"
@@ -55,8 +54,7 @@ def bar_range(text: str, said: str, day: date | None, *, days: bool) -> dict[str
     `said`: the text without accents and capitals; `day`: the one day that it names. Sixty days where it names nothing.
     """
     if day is not None:
-        week = {"start": str(day - _BEFORE), "end": str(day)} if days else {}
-        return {"timeframe": "1d", "limit": MOST_BARS, **week}
+        return {"timeframe": "1d", **({"limit": OF_A_DAY, "end": str(day)} if days else {"limit": MOST_BARS})}
     named = when_in(text).arguments if days else {}
     frame, usual = next(((name, bars) for name, pattern, bars in _FRAMES if pattern.search(said)), ("", 60))
     if "start" in named:
@@ -81,11 +79,9 @@ def bar_range(text: str, said: str, day: date | None, *, days: bool) -> dict[str
 
 
 def day_of(arguments: Mapping[str, Any]) -> date | None:
-    """The one day that bars were asked for of (`bar_range`); None: they are of a longer time."""
-    if not {"start", "end"} <= arguments.keys() or arguments.get("timeframe") != "1d":
-        return None
-    start, end = (date.fromisoformat(str(arguments[name])) for name in ("start", "end"))
-    return end if end - start == _BEFORE else None
+    """The one day that bars were asked for of: those of a longer time have a first day (`bar_range`); None: they are of
+    such a time."""
+    return None if "start" in arguments or "end" not in arguments else date.fromisoformat(str(arguments["end"]))
 
 
 def names_stretch(text: str, said: str) -> bool:
@@ -110,7 +106,7 @@ def _held(bars: int) -> int:
 
 
 def _number(text: str | None) -> int:
-    return int(text) if text and text.isdigit() else _NUMBERS.get(text or "", 1)
+    return int(text) if text and text.isdigit() else NUMBERS.get(text or "", 1)
 
 
 def _fitting(named: dict[str, Any]) -> str:

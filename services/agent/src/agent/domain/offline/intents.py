@@ -10,6 +10,8 @@ from collections.abc import Collection, Sequence
 from datetime import date
 
 from agent.domain.analysis.amounts import amount_in
+from agent.domain.analysis.asked import asks_of_all
+from agent.domain.analysis.follow_ups import whole_question
 from agent.domain.analysis.stretches import Unread
 from agent.domain.claims.lexer import folded
 from agent.domain.offline import market_words, talk_words
@@ -63,7 +65,10 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     among = listed_by(before[-2:]) == "get_portfolio" or len(both_before(before)) > 1
     compared = bool(before) and len(symbols_in(before[-1])) > 1 and not market_words.OF_ALL.search(said)
     of_those = compared or (among and talk_words.OVERALL.fullmatch(said) is not None)
-    if _ABOUT_PEOPLE in schemas and market_words.MOVERS.search(said) and not symbols_in(text) and not of_those:
+    analyses = "market_analysis" in schemas
+    of_all, whole = analyses and asks_of_all(text), whole_question(text, before) if analyses else None
+    unlisted = market_words.MOVERS.search(said) and not symbols_in(text) and not of_those and not of_all
+    if _ABOUT_PEOPLE in schemas and unlisted:
         return Wish(Intent.UNLISTED)
     if _ABOUT_PEOPLE in schemas and talk_words.REMINDER.search(said):
         return Wish(Intent.REMINDER)
@@ -86,7 +91,9 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         or (found.calls and found.calls[0][0] in _BESIDE_ANALYSES and not bars_of_money)
     )
     tells_them = _ABOUT_PEOPLE in schemas and "?" not in text and talk_words.STATED.search(said)
-    if "market_analysis" in schemas and not own_words and not tells_them:
+    if whole or of_all:
+        return Wish(Intent.ANALYSIS, (("market_analysis", {"query": whole or text}),))
+    if analyses and not own_words and not tells_them:
         beside = (
             one_before(said, before)
             if before and len(symbols_in(text)) < 2 and talk_words.COMPARED_WITH.search(said)

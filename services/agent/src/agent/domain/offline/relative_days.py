@@ -142,7 +142,8 @@ def moved_days(said: str, arguments: Mapping[str, Any]) -> tuple[str, str] | Non
         return _same_month(said, date.fromisoformat(str(arguments["end"])))
     count = int(found["count"]) if (found["count"] or "").isdigit() else 1
     count, unit = (count if found["after"] or found["next"] else -count), found["unit"] or found["of"]
-    first, last = (date.fromisoformat(str(arguments[name])) for name in ("start", "end"))
+    last = date.fromisoformat(str(arguments["end"]))
+    first = date.fromisoformat(str(arguments.get("start", last)))
     if unit in _UNITS:
         by = timedelta(days=count * _UNITS[unit])
         return str(first + by), str(last + by)

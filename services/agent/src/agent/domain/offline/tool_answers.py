@@ -134,7 +134,8 @@ def _watchlist(body: Fields, language: Language) -> str:
 def _alert(body: Fields, language: Language) -> str:
     level = f"{body['symbol']} {body['condition']} {number(body['price'], language)}"
     now = number(body["current_price"], language) if body.get("current_price") is not None else "?"
-    return _say("alert", language, level=level, now=now)
+    already = _say("already_true", language) if body.get("already_true") else ""
+    return _say("alert", language, level=level, now=now, already=already)
 
 
 def _alerts(body: Fields, language: Language) -> str:

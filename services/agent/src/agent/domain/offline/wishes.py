@@ -47,7 +47,8 @@ class Wish:
     """An intent with the tool calls that serve it. `missing`: arguments that the user still has to give, while `calls`
     holds the rest of the call; `withheld`: a tool that it needs and that the user's plan lacks; `way`: which look-up
     comes before `calls`; `shown`: the line of the last answer's list that is meant, the
-    group of shares whose symbols nobody has told, or the word of an order that was not read; `later`: what the same
+    group of shares whose symbols nobody has told, the symbols that there are, or the word of an order that was not
+    read; `later`: what the same
     message asks for and a next one has to.
     """
 
