@@ -379,7 +379,8 @@ async def test_the_openapi_document_names_every_route_and_its_errors(http: Http)
     }
     made = document["paths"]["/v2/visitors"]["post"]["responses"]
     assert set(made) == {"201", "401", "403", "404", "408", "413", "422", "429", "503"}
-    assert list(made["403"]["content"]) == ["application/problem+json"]
+    assert made["403"] == {"$ref": "#/components/responses/Problem403"}
+    assert list(document["components"]["responses"]["Problem403"]["content"]) == ["application/problem+json"]
     status, page, _ = await http("GET", "/docs/en/api")
     assert status == 200
     assert "/v2/conversations/{conversationId}/owner" in page
