@@ -12,6 +12,24 @@ from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
+CUT = """(places) => [...document.querySelectorAll(places)]
+  .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent || one.placeholder)"""
+"""What does not fit into its place."""
+
+
+async def test_reports_and_names_of_companies_fit_into_a_page_of_1280_points_and_a_phones_rail_shows_what_fits(
+    visits: Visits,
+) -> None:
+    page = await visits.open("/console", locale="es-ES")
+    await page.get_by_role("button", name="Administrador").click()
+    await page.get_by_role("link", name="Informes").click()
+    await expect(page.get_by_role("columnheader", name="Preguntas sin respuesta")).to_be_visible()
+    assert await page.evaluate(CUT, ".scroll, .who *") == []
+    await page.set_viewport_size({"width": 390, "height": 780})
+    assert await page.evaluate("document.documentElement.scrollWidth") == 390
+    for name in ("Bandeja", "Conocimiento", "Informes"):
+        await expect(page.get_by_role("link", name=name)).to_be_in_viewport(ratio=1)
+
 
 async def test_a_setting_that_cannot_be_is_told_in_the_readers_language_until_it_is_changed(visits: Visits) -> None:
     page = await visits.open("/console", locale="es-ES")
