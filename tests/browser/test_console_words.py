@@ -31,6 +31,26 @@ async def test_reports_and_names_of_companies_fit_into_a_page_of_1280_points_and
         await expect(page.get_by_role("link", name=name)).to_be_in_viewport(ratio=1)
 
 
+async def test_earlier_messages_that_cannot_be_read_are_read_again_by_themselves(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async def away(route: Route) -> None:
+        await route.abort()
+
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello(locale="en")
+        await visitor.ask("hello")
+        page = await signed_in(visits)
+        await page.route("**/messages?latest=true*", away)
+        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        await expect(page.locator(".thread .said")).to_have_count(2)
+        await page.locator(".thread").dispatch_event("scroll")
+        told = page.locator(".composer .fault")
+        await expect(told).to_have_text("This cannot be loaded right now. Trying again…")
+        await page.unroute("**/messages?latest=true*")
+        await expect(told).to_be_empty()
+
+
 async def test_a_setting_that_cannot_be_is_told_in_the_readers_language_until_it_is_changed(visits: Visits) -> None:
     page = await visits.open("/console", locale="es-ES")
     await page.get_by_role("button", name="Administrador").click()

@@ -34,7 +34,7 @@ ERRORS = {
     "bad_field": 1,
     "_conflict": 0,
 }
-OF_MEMORY = {"BadKnowledgeError": 0, "NoSuchKnowledgeError": 0, "IdentityRefusedError": 0}
+OF_MEMORY = {"BadKnowledgeError": 0, "NoSuchKnowledgeError": 0, "IdentityRefusedError": 0, "SignInRefusedError": 1}
 """What memory refuses, which the gateway hands on in its words."""
 SETTINGS = ("company.py", "office_hours.py", "own_tools.py", "team.py")
 """Where contracts say what is wrong with a company's settings."""
