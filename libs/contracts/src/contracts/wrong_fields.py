@@ -88,7 +88,8 @@ _OF_PYDANTIC = frozenset(get_args(ErrorType)) - {"value_error", "assertion_error
 
 def message_of(error: Mapping[str, Any]) -> str:
     """The message for one error of a pydantic ValidationError."""
-    kind, context = str(error["type"]), error.get("ctx") or {}
+    kind = str(error["type"])
+    context: Mapping[str, Any] = error.get("ctx") or {}
     if kind == "string_pattern_mismatch":
         return _FORMS.get(context.get("pattern", ""), _FORM)
     if context.get("min_length") == 1:

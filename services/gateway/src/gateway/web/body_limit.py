@@ -153,7 +153,7 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: str) -> N
 
     async def answered(message: Message) -> None:
         if sends and message["type"] == "http.response.body":
-            await send(message | {"more_body": True})
+            await send({**message, "more_body": True})
             await _discard(receive)
             message = {"type": "http.response.body"}
         await send(message)
