@@ -66,7 +66,7 @@ async def test_on_a_small_screen_the_visitors_details_and_the_transcript_are_a_k
 async def test_an_agent_sees_the_charts_that_the_customer_sees(
     scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel, language: str
 ) -> None:
-    locale = "es-ES" if language == "es" else "en-US"
+    locale = "es-ES" if language == "es" else "en-GB"
     bars = calling("get_ohlcv", symbol="IBM", timeframe="1d", limit=30)
     model.say(Rule(match="IBM", replies=[bars, ScriptedReply(text="It moved.")], again=True))
     site = await scripted_visits.open("/es" if language == "es" else "/", locale=locale)
@@ -80,6 +80,7 @@ async def test_an_agent_sees_the_charts_that_the_customer_sees(
     chart = page.locator(".thread .said.assistant figure")
     label = await theirs.get_attribute("aria-label")
     assert label
+    assert re.search(r"\d{1,2} [a-zñ]{3,4} \d{4}", label, re.IGNORECASE)  # as in Madrid and London, not in New York
     await expect(chart.get_by_role("img")).to_have_attribute("aria-label", label)
     assert await chart.evaluate("(node) => node.scrollWidth <= node.clientWidth")
     # It is read with keys, as the customer's is.

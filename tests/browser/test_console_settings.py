@@ -149,7 +149,7 @@ async def test_own_tools_and_a_model_are_tried_and_kept_without_their_secrets(vi
     tools = page.get_by_role("group", name="Your own tools")
     await expect(page.get_by_text("answers, by rules: no model has a key")).to_be_visible()
     async with own_site() as site:
-        await model.get_by_label("Address, e.g.").fill(f"{site}/v1")
+        await model.get_by_label("Address").fill(f"{site}/v1")
         await model.get_by_label("Name of the model").fill("house-1")
         await model.get_by_label("Key").fill("my-key")
         await tries.get_by_role("button", name="Test the model").click()

@@ -12,6 +12,44 @@ from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
+CUT = """(places) => [...document.querySelectorAll(places)]
+  .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent || one.placeholder)"""
+"""What does not fit into its place."""
+
+
+async def test_reports_and_names_of_companies_fit_into_a_page_of_1280_points_and_a_phones_rail_shows_what_fits(
+    visits: Visits,
+) -> None:
+    page = await visits.open("/console", locale="es-ES")
+    await page.get_by_role("button", name="Administrador").click()
+    await page.get_by_role("link", name="Informes").click()
+    await expect(page.get_by_role("columnheader", name="Preguntas sin respuesta")).to_be_visible()
+    assert await page.evaluate(CUT, ".scroll, .who *") == []
+    await page.set_viewport_size({"width": 390, "height": 780})
+    assert await page.evaluate("document.documentElement.scrollWidth") == 390
+    for name in ("Bandeja", "Conocimiento", "Informes"):
+        await expect(page.get_by_role("link", name=name)).to_be_in_viewport(ratio=1)
+
+
+async def test_earlier_messages_that_cannot_be_read_are_read_again_by_themselves(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async def away(route: Route) -> None:
+        await route.abort()
+
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello(locale="en")
+        await visitor.ask("hello")
+        page = await signed_in(visits)
+        await page.route("**/messages?latest=true*", away)
+        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        await expect(page.locator(".thread .said")).to_have_count(2)
+        await page.locator(".thread").dispatch_event("scroll")
+        told = page.locator(".composer .fault")
+        await expect(told).to_have_text("This cannot be loaded right now. Trying again…")
+        await page.unroute("**/messages?latest=true*")
+        await expect(told).to_be_empty()
+
 
 async def test_a_setting_that_cannot_be_is_told_in_the_readers_language_until_it_is_changed(visits: Visits) -> None:
     page = await visits.open("/console", locale="es-ES")

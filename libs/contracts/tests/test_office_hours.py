@@ -95,7 +95,7 @@ def test_an_opening_is_found_behind_as_many_holidays_as_there_may_be() -> None:
     [
         ({"timezone": "Mars/Olympus"}, "officeHours.timezone", "Europe/Madrid"),
         ({"timezone": "../etc/passwd"}, "officeHours.timezone", "time zone"),
-        ({"hours": []}, "officeHours.hours", "at least 1"),
+        ({"hours": []}, "officeHours.hours", "empty"),
         ({"hours": [{"days": ["monday"], "opens": "09:00", "closes": "18:00"}]}, "officeHours.hours.0.days.0", "mon"),
         ({"hours": [{"days": ["mon"], "opens": "9", "closes": "18:00"}]}, "officeHours.hours.0.opens", "09:00"),
         ({"hours": [{"days": ["mon"], "opens": "09:00", "closes": "25:00"}]}, "officeHours.hours.0.closes", "23:59"),

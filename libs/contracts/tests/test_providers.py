@@ -26,7 +26,7 @@ def test_people_can_choose_a_provider_of_the_registry_alone() -> None:
         assert faults({"companyId": "acme", "preferredProvider": name}) == []
     (fault,) = faults({"companyId": "acme", "preferredProvider": "grok"})
     assert fault.field == "preferredProvider"
-    assert fault.message == "Input should be 'groq', 'openai', 'anthropic', 'compatible' or 'offline'"
+    assert fault.message == "must be 'groq', 'openai', 'anthropic', 'compatible' or 'offline'"
     assert [one.field for one in faults({"companyId": "acme", "preferredProvider": 1})] == ["preferredProvider"]
 
 

@@ -10,12 +10,15 @@ from contracts.channels import ChatKind, chat
 from contracts.company_rpc import COMPANY_GET, COMPANY_PATCH, CompanyPatchRequest, CompanyRequest
 from contracts.conversation_rpc import CONVERSATION, ConversationRef
 from contracts.envelope import CloudEvent
+from contracts.events.desk import NoteAdded
 from contracts.events.fact import CompanyConfigChanged
 from contracts.memory_rpc import MEMORY_GET, MEMORY_PATCH, MemoryPatchRequest, UserRef
 from contracts.streams import CHAT, FACTS
+from memory.fact_intake import read_again
+from memory.handlers.desk import NOTE_FACTS
 from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.bus.connection import jetstream
-from runtime.bus.direct import DirectReader
+from runtime.bus.direct import DirectReader, StoredFact
 from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
 from runtime.testing.servers import eventually
@@ -114,6 +117,14 @@ async def test_a_memory_keeps_what_a_newer_release_remembers(servers: Servers) -
         assert kept["heard"] == {"x": 1}
         assert kept["memory"].items() >= {"tradingStyle": "macro", "pets": ["cat"], "riskProfile": "moderate"}.items()
         assert "name" not in kept["memory"]
+
+
+@pytest.mark.parametrize(("kind", "taken"), [("note.added.v1", True), ("note.added.v2", False)])
+def test_a_fact_whose_type_is_not_its_subjects_is_none(kind: str, taken: bool) -> None:
+    note = NoteAdded(company_id="acme", conversation_id="c1", note_id="n1", text="ring back", by="ana")
+    event = CloudEvent[NoteAdded](source="/test", type=kind, data=note)
+    stored = StoredFact(1, "note.added.v1.acme.-", event.to_json(), "2026-01-01T00:00:00Z")
+    assert (read_again(NOTE_FACTS, stored) is not None) is taken
 
 
 async def test_a_misfit_is_one_letter_however_often_the_log_is_projected(servers: Servers) -> None:

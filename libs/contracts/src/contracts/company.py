@@ -238,7 +238,7 @@ class Retention(Strict):
 def _provider(value: str, info: ValidationInfo) -> str:
     if at_the_door(info) and value not in NAMES:
         *others, last = (repr(name) for name in NAMES)
-        raise ValueError(f"Input should be {', '.join(others)} or {last}")
+        raise ValueError(f"must be {', '.join(others)} or {last}")
     return value
 
 

@@ -1,7 +1,13 @@
-"""Says what is wrong with a field, in words for people instead of regular expressions."""
+"""Says what is wrong with a field, in words for people: by the error's type and context, not by pydantic's text.
 
+The types: https://docs.pydantic.dev/latest/errors/validation_errors/
+"""
+
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
+
+from pydantic_core.core_schema import ErrorType
 
 from contracts.ids import COMPANY_PATTERN, ID_PATTERN, UUID_PATTERN
 
@@ -13,17 +19,90 @@ _FORMS: Mapping[str, str] = {
     UUID_PATTERN: "must be a UUID such as 123e4567-e89b-42d3-a456-426614174000",
 }
 _FORM = "does not have the form that is asked for"
+_LIST, _NUMBER, _OBJECT = "a list", "a number", "an object"
+_KINDS: Mapping[str, str] = {
+    "bool": "true or false",
+    "bytes": "text",
+    "dataclass": _OBJECT,
+    "date": "a date such as 2026-11-22",
+    "datetime": "a time such as 2026-11-22T09:00:00Z",
+    "decimal": _NUMBER,
+    "dict": _OBJECT,
+    "finite": _NUMBER,
+    "float": _NUMBER,
+    "frozen_set": _LIST,
+    "int": "a whole number",
+    "iterable": _LIST,
+    "list": _LIST,
+    "mapping": _OBJECT,
+    "model": _OBJECT,
+    "model_attributes": _OBJECT,
+    "set": _LIST,
+    "string": "text",
+    "time": "a time of day such as 09:00",
+    "time_delta": "a duration such as PT1H30M",
+    "timezone": "a time such as 2026-11-22T09:00:00Z",
+    "tuple": _LIST,
+    "url": "an address such as https://www.example.com/path",
+    "uuid": "a UUID such as 123e4567-e89b-42d3-a456-426614174000",
+}
+"""What a value must be, by the beginning of an error's type."""
+_KIND = re.compile(
+    r"(.+?)_(?:type|number|(?:parsing|from|naive|aware|offset|syntax|scheme|version|object_invalid|invalid)(?:_\w+)?)"
+)
+_SAID: Mapping[str, str] = {
+    "bytes_too_long": "must have at most {max_length} bytes",
+    "bytes_too_short": "must have at least {min_length} bytes",
+    "date_future": "must be in the future",
+    "date_past": "must be in the past",
+    "datetime_future": "must be in the future",
+    "datetime_past": "must be in the past",
+    "decimal_max_digits": "must have at most {max_digits} digits",
+    "decimal_max_places": "must have at most {decimal_places} decimal places",
+    "decimal_whole_digits": "must have at most {whole_digits} digits before the decimal point",
+    "enum": "must be {expected}",
+    "extra_forbidden": "there is no such field",
+    "greater_than": "must be greater than {gt}",
+    "greater_than_equal": "must be {ge} or more",
+    "int_parsing_size": "must be a whole number with fewer digits",
+    "json_invalid": "is not JSON",
+    "json_type": "is not JSON",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be {le} or less",
+    "literal_error": "must be {expected}",
+    "missing": "is required",
+    "multiple_of": "must be a multiple of {multiple_of}",
+    "none_required": "must be null",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_unicode": "contains half a character: write it again",
+    "too_long": "must have at most {max_length} entries",
+    "too_short": "must have at least {min_length} entries",
+    "union_tag_invalid": "{discriminator} must be one of {expected_tags}",
+    "union_tag_not_found": "{discriminator} is required",
+    "url_too_long": "must have at most {max_length} characters",
+}
+_OF_PYDANTIC = frozenset(get_args(ErrorType)) - {"value_error", "assertion_error"}
+"""Types whose texts are pydantic's own."""
 
 
 def message_of(error: Mapping[str, Any]) -> str:
     """The message for one error of a pydantic ValidationError."""
-    if error["type"] == "string_pattern_mismatch":
-        return _FORMS.get(error.get("ctx", {}).get("pattern", ""), _FORM)
-    if error["type"] == "string_unicode":
-        return "contains half a character: write it again"
-    if error["type"] in {"model_attributes_type", "model_type", "dict_type"}:
-        whole = tuple(error.get("loc", ())) == ("body",)
-        return "must be a JSON object: send Content-Type: application/json" if whole else "must be an object"
-    if error["type"] == "extra_forbidden":
-        return "there is no such field"
-    return str(error["msg"]).removeprefix("Value error, ")
+    kind = str(error["type"])
+    context: Mapping[str, Any] = error.get("ctx") or {}
+    if kind == "string_pattern_mismatch":
+        return _FORMS.get(context.get("pattern", ""), _FORM)
+    if context.get("min_length") == 1:
+        return "must not be empty"
+    if kind in _SAID:
+        return _SAID[kind].format_map({name: _plain(value) for name, value in context.items()})
+    if (named := _KIND.fullmatch(kind)) and named[1] in _KINDS:
+        whole = _KINDS[named[1]] is _OBJECT and tuple(error.get("loc", ())) == ("body",)
+        return "must be a JSON object: send Content-Type: application/json" if whole else f"must be {_KINDS[named[1]]}"
+    if kind in _OF_PYDANTIC:
+        return _FORM
+    return str(error["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")
+
+
+def _plain(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value

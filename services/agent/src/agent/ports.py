@@ -1,6 +1,6 @@
 """The dependencies of turns, as Protocols and values. The adapters implement them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -164,6 +164,10 @@ class ChatLog(Protocol):
 
     async def look(self, key: ConversationKey, at_least: int) -> AskedSnapshot:
         """The snapshot, no older than `at_least`; raises UnreachableError."""
+        ...
+
+    async def behind_copies(self, key: ConversationKey, view: Snapshot, answered: Collection[str]) -> Snapshot:
+        """The view in which what waits first is no copy of these messages, unless only copies wait."""
         ...
 
     async def append(self, key: ConversationKey, ending: "Ending", fence: int) -> "AppendOutcome":

@@ -1,13 +1,18 @@
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
+import pytest
+
+from agent.adapters.chat_log import JetStreamChatLog
 from agent.domain.turn.journal import Journal
 from agent.errors import UnreachableError
 from agent.ports import AskedSnapshot, ConversationKey, Requester
 from agent.turns.deps import Ports
 from agent.turns.look import log_and_journal
-from contracts.conversation import snapshot_of
+from contracts.channels import ChatKind
+from contracts.conversation import Fact, snapshot_of
+from runtime.conversation import ConversationLog
 
 KEY = ConversationKey("acme", "c1")
 
@@ -42,6 +47,39 @@ async def test_a_view_that_is_older_than_the_journal_is_read_again() -> None:
     seen, found, revision = await log_and_journal(ports(log), KEY, 1)
     assert (seen.view.seq, found and found.basis, revision) == (2, 2, 7)
     assert log.asked == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("waiting", "first"),
+    [(("m1", "m2"), 12), (("m2", "m1", "m2"), 13), (("m1", "new", "m2"), 12), (("new", "m2"), 11)],
+)
+async def test_of_several_late_copies_in_a_row_none_counts_as_waiting(waiting: tuple[str, ...], first: int) -> None:
+    facts = [Fact(ChatKind.VISITOR, 11 + at, event={"data": {"messageId": one}}) for at, one in enumerate(waiting)]
+    answer = Fact(ChatKind.ASSISTANT, 10, basis=9)
+    last = facts[-1].seq
+    view = replace(snapshot_of([answer, *facts], last), first_unanswered=11)
+
+    async def first_visitor(company: str, conversation: str, after: int) -> Fact | None:
+        assert (company, conversation) == KEY
+        return next((one for one in facts if one.seq > after), None)
+
+    async def look(key: ConversationKey, at_least: int) -> AskedSnapshot:
+        del key, at_least
+        return AskedSnapshot(view, Requester(None, "visitor", "free", None, "en"))
+
+    async def read(key: ConversationKey) -> tuple[Journal, int]:
+        del key
+        return Journal("t2", 9, started_at=0.0, deadline=9.0, message="m2", answer="Yes.", answered=("m1",)), 7
+
+    unused: Any = None
+    log = JetStreamChatLog(
+        cast("ConversationLog", SimpleNamespace(first_visitor=first_visitor)), unused, unused, unused
+    )
+    held = SimpleNamespace(
+        chat=SimpleNamespace(look=look, behind_copies=log.behind_copies), journals=SimpleNamespace(read=read)
+    )
+    seen, _, _ = await log_and_journal(cast("Ports", held), KEY, 1)
+    assert seen.view.first_unanswered == first
 
 
 async def test_a_journal_that_outlived_its_log_stands_in_nobodys_way() -> None:

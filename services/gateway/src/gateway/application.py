@@ -94,7 +94,7 @@ class Front:
 
     def __init__(self, chat: ChatEndpoint, http: FastAPI, proxies: Proxies) -> None:
         self._chat = chat
-        self._http = Doors(http)
+        self._http = CrossOrigin(Doors(http))
         self._proxies = proxies
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
@@ -129,7 +129,6 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     application.router.routes.extend(console_routes(dev=offered))
     application.router.routes.extend(docs_routes(lambda: application.openapi()))
     application.add_middleware(BodyLimit)
-    application.add_middleware(CrossOrigin)
     made, making = application.openapi, Lock()
 
     @cache

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pydantic_core._pydantic_core import list_all_errors
 
 import contracts
 import gateway
@@ -18,6 +19,7 @@ from contracts.market_rpc import ACTION_DECIDE, HOLDINGS
 from contracts.preview_rpc import SITE_CHECK
 from contracts.rpc import Method
 from contracts.tools_rpc import OWN_ACTION_DECIDE
+from contracts.wrong_fields import message_of
 from gateway.adapters.service_calls import meaning
 from gateway.domain.spoken_errors import in_language
 from runtime.errors import RpcError
@@ -32,7 +34,7 @@ ERRORS = {
     "bad_field": 1,
     "_conflict": 0,
 }
-OF_MEMORY = {"BadKnowledgeError": 0, "NoSuchKnowledgeError": 0, "IdentityRefusedError": 0}
+OF_MEMORY = {"BadKnowledgeError": 0, "NoSuchKnowledgeError": 0, "IdentityRefusedError": 0, "SignInRefusedError": 1}
 """What memory refuses, which the gateway hands on in its words."""
 SETTINGS = ("company.py", "office_hours.py", "own_tools.py", "team.py")
 """Where contracts say what is wrong with a company's settings."""
@@ -46,13 +48,13 @@ TO_PEOPLE = ("adapters", "chat", "domain", "handlers.py", "web")
         ("there is no such conversation", "no existe esa conversación"),
         ("too many messages: try again in 12 s", "demasiados mensajes: inténtalo de nuevo dentro de 12 s"),
         ("text: at most 8000 characters, this has 8001", "text: como mucho 8000 caracteres; este texto tiene 8001"),
-        ("owner: Input should be 'human' or 'ai'", "owner: debe ser 'human' o 'ai'"),
-        ("rating: Input should be 'a', 'b' or 'c'", "rating: debe ser 'a', 'b' o 'c'"),
+        ("owner: must be 'human' or 'ai'", "owner: debe ser 'human' o 'ai'"),
+        ("rating: must be 'a', 'b' or 'c'", "rating: debe ser 'a', 'b' o 'c'"),
         (
-            "temperature: Input should be less than or equal to 2; name: String should have at least 1 character",
-            "temperature: debe ser 2 o menos; name: debe tener al menos 1 carácter",
+            "temperature: must be 2 or less; name: must have at least 2 characters",
+            "temperature: debe ser 2 o menos; name: debe tener al menos 2 caracteres",
         ),
-        ("assistant.greeting.español.[key]: Field required", "assistant.greeting.español.[key]: es obligatorio"),
+        ("assistant.greeting.español.[key]: is required", "assistant.greeting.español.[key]: es obligatorio"),
         ("a text that nobody has put into Spanish", "a text that nobody has put into Spanish"),
         ("there is no frame of type '{0}; {}'", "no existe ningún mensaje de tipo '{0}; {}'"),
     ],
@@ -60,6 +62,21 @@ TO_PEOPLE = ("adapters", "chat", "domain", "handlers.py", "web")
 def test_a_text_is_put_into_spanish_with_what_stands_in_it(english: str, spanish: str) -> None:
     assert in_language(english, "es") == spanish
     assert in_language(english, "en") == in_language(english, None) == english
+
+
+def test_whatever_may_be_wrong_with_a_field_is_told_in_spanish() -> None:
+    filled = {"expected": "'a' or 'b'", "expected_tags": "'a', 'b'", "discriminator": "'kind'"}
+    said = {
+        message_of({"type": one["type"], "msg": "", "loc": place, "ctx": (one["example_context"] or {}) | filled})
+        for one in list_all_errors()
+        for place in (("body",), ("body", "name"))
+    }
+    said |= {
+        message_of({"type": kind, "msg": "", "ctx": {"min_length": 1}}) for kind in ("too_short", "string_too_short")
+    }
+    said -= {""}  # what a validator says itself
+    assert len(said) > 35
+    assert sorted(one for one in said if in_language(one, "es") == one) == []
 
 
 def test_whatever_keeps_a_page_or_document_from_being_read_is_told_in_spanish() -> None:

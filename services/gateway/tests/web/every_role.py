@@ -68,7 +68,9 @@ class EveryRole:
     def _wrong_headers(self, case: Case, role: str, answer: Response) -> None:
         """Notes headers that clients act on and the document does not name."""
         operation = self._schema.raw_schema["paths"][case.operation.path][case.operation.method.lower()]
-        named = operation["responses"].get(str(answer.status_code), {}).get("headers", {})
+        response = operation["responses"].get(str(answer.status_code), {})
+        shared = self._schema.raw_schema["components"]["responses"]
+        named = shared.get(response.get("$ref", "").rpartition("/")[2], response).get("headers", {})
         for name in ("ETag", "Location", "Retry-After", "WWW-Authenticate"):
             if name.lower() in answer.headers and name not in named:
                 self.wrong.append(f"{role}: {answer.status_code} has {name}\n{case.as_curl_command()}")

@@ -46,13 +46,14 @@ async def test_what_is_no_json_is_422_what_is_too_big_413_and_what_takes_too_lon
 
 
 @pytest.mark.parametrize("path", ["/v2/visitors", "/v2/conversations/c1/files"])
-async def test_a_client_that_asks_first_is_refused_before_it_sends_anything(
-    gateway: GatewayUnderTest, path: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("asks", ["Expect: 100-continue\r\n", ""])
+async def test_a_client_is_refused_before_it_sends_anything(
+    gateway: GatewayUnderTest, path: str, asks: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.web.body_limit.DISCARD_SECONDS", 3600.0)
     address = urlsplit(gateway.url)
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
-    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {2**31}\r\nExpect: 100-continue\r\n\r\n"
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {2**31}\r\n{asks}\r\n"
     writer.write(head.encode())
     async with asyncio.timeout(20):
         assert (await reader.readline()).split()[1] == b"413"

@@ -77,7 +77,36 @@ async def test_without_allowed_origins_the_companys_own_domains_are_allowed(http
         assert answer[0] == status
 
 
-@pytest.mark.parametrize("path", ["/v2/visitors", "/v2/conversations/c-1/messages"])
+GOOD = {"model": "nexus", "messages": [{"role": "user", "content": "hello"}]}
+"""A request that its door answers before FastAPI's layers."""
+DOORS_OF_PAGES = (
+    "/v1/chat/completions",
+    "/v1/responses/r-1/cancel",
+    "/v2/ag-ui",
+    "/v2/ui/chat",
+    "/v2/ui/chat/c-1/stream",
+)
+
+
+@pytest.mark.parametrize("path", DOORS_OF_PAGES)
+async def test_a_page_of_another_origin_reads_what_a_door_answers(http: Http, path: str) -> None:
+    _, _, asked = await http("OPTIONS", path, headers={"Origin": "https://shop.example"})
+    assert {"POST", "DELETE"} <= set(asked["access-control-allow-methods"].split(", "))
+    assert asked["access-control-allow-headers"].split(", ")[-1] == "*"  # such as x-stainless-lang
+    status, _, answered = await http("POST", path, headers={"Origin": "https://shop.example"}, json=GOOD)
+    assert (status in {401, 405}, answered["access-control-allow-origin"]) == (True, "https://shop.example")
+    assert "Retry-After" in answered["access-control-expose-headers"].split(", ")
+    assert "access-control-allow-credentials" not in answered
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/a2a", "/v2/team", "/v2/llm/config", "/v2/channels/chatwoot/c1"])
+async def test_a_page_of_another_origin_reads_nothing_else(http: Http, path: str) -> None:
+    for method in ("OPTIONS", "POST"):
+        answer = await http(method, path, headers={"Origin": "https://shop.example"})
+        assert "access-control-allow-origin" not in answer[2]
+
+
+@pytest.mark.parametrize("path", ["/v2/visitors", "/v2/conversations/c-1/messages", *DOORS_OF_PAGES])
 async def test_a_browser_may_ask_first(http: Http, path: str) -> None:
     headers = {"Origin": "https://shop.example", "Access-Control-Request-Method": "POST"}
     status, _, answered = await http("OPTIONS", path, headers=headers)
@@ -379,7 +408,8 @@ async def test_the_openapi_document_names_every_route_and_its_errors(http: Http)
     }
     made = document["paths"]["/v2/visitors"]["post"]["responses"]
     assert set(made) == {"201", "401", "403", "404", "408", "413", "422", "429", "503"}
-    assert list(made["403"]["content"]) == ["application/problem+json"]
+    assert made["403"] == {"$ref": "#/components/responses/Problem403"}
+    assert list(document["components"]["responses"]["Problem403"]["content"]) == ["application/problem+json"]
     status, page, _ = await http("GET", "/docs/en/api")
     assert status == 200
     assert "/v2/conversations/{conversationId}/owner" in page

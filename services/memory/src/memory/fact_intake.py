@@ -19,7 +19,7 @@ from runtime.workers.outcomes import DeadLetter, Outcome
 from runtime.workers.pull_worker import Delivery
 
 DataT = TypeVar("DataT", bound=BaseModel)
-NO_OWNER = DeadLetter("the subject names no company and user")
+MISPLACED = DeadLetter("the subject names no company and user, or another type than the event")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,9 @@ def take_in(intake: FactIntake, kind: FactType[DataT], take: Callable[[TakenFact
     about somebody deleted is removed from the stream."""
 
     async def one(delivery: Delivery, event: CloudEvent[DataT]) -> Outcome:
-        fact = _delivered(kind, delivery, event)
+        fact = _delivered(delivery, event)
         if fact is None:
-            return NO_OWNER
+            return MISPLACED
         return await (take(fact) if intake.late is None else intake.late.take(fact.about, lambda: take(fact)))
 
     _consume(intake.service, kind, each_event(kind.event, one), LINGER)
@@ -90,13 +90,13 @@ def take_in_together(
     """The same for facts that are much cheaper in batches; a batch may fill for `linger` seconds."""
 
     async def batch(given: Sequence[tuple[Delivery, CloudEvent[DataT]]]) -> Sequence[Outcome]:
-        facts = [_delivered(kind, *one) for one in given]
+        facts = [_delivered(*one) for one in given]
         known = [fact for fact in facts if fact is not None]
         if intake.late is None:
             outcomes = iter(await take(known))
         else:
             outcomes = iter(await intake.late.take_all([(fact.about, fact) for fact in known], take))
-        return [NO_OWNER if fact is None else next(outcomes) for fact in facts]
+        return [MISPLACED if fact is None else next(outcomes) for fact in facts]
 
     _consume(intake.service, kind, whole_batch(kind.event, batch), linger)
 
@@ -106,11 +106,11 @@ def read_again(kind: FactType[DataT], stored: StoredFact) -> TakenFact[DataT] | 
     if not stored.genuine:
         return None
     place = LogPosition(milliseconds(stored.time), stored.seq)
-    return _fact(kind, stored.subject, place, kind.event.model_validate_json(stored.event))
+    return _fact(stored.subject, place, kind.event.model_validate_json(stored.event))
 
 
 def fact_owner(event_type: str, subject: str) -> tuple[str, str | None] | None:
-    """Company and user (None: no user) in the subject of a fact; None if it names no company."""
+    """Company and user (None: no user) in the subject of a fact; None if it names no company, or another type."""
     parts = subject.removeprefix(f"{event_type}.").split(".")
     if len(parts) != 2 or not is_company(parts[0]):
         return None
@@ -122,13 +122,11 @@ def _consume(service: Service, kind: FactType[Any], handler: Handler, linger: fl
     service.add_worker(BatchWorker(service.nats, spec, handler, service=service.name, linger=linger))
 
 
-def _delivered(kind: FactType[DataT], delivery: Delivery, event: CloudEvent[DataT]) -> TakenFact[DataT] | None:
+def _delivered(delivery: Delivery, event: CloudEvent[DataT]) -> TakenFact[DataT] | None:
     place = LogPosition(int(delivery.stored_at * 1000), delivery.seq)
-    return _fact(kind, delivery.subject, place, event, delivery.num_delivered)
+    return _fact(delivery.subject, place, event, delivery.num_delivered)
 
 
-def _fact(
-    kind: FactType[DataT], subject: str, place: LogPosition, event: CloudEvent[DataT], deliveries: int = 1
-) -> TakenFact[DataT] | None:
-    owner = fact_owner(kind.name, subject)
+def _fact(subject: str, place: LogPosition, event: CloudEvent[DataT], deliveries: int = 1) -> TakenFact[DataT] | None:
+    owner = fact_owner(event.type, subject)
     return TakenFact(*owner, place, event, deliveries) if owner else None

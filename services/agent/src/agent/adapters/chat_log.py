@@ -1,7 +1,7 @@
 """Reads snapshots from the conversation's log in the stream CHAT, and appends answers to it behind a fence."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from agent.adapters.followed import FollowedConversations
@@ -51,6 +51,19 @@ class JetStreamChatLog:
         requester, message = self._requester(newest, view.last.get(ChatKind.ASSISTANT), key)
         asked = _asked(view.last) if requester.role == "user" and view.unanswered else ()
         return AskedSnapshot(view, requester, message.text, asked, message.wishes, message.door)
+
+    async def behind_copies(self, key: ConversationKey, view: Snapshot, answered: Collection[str]) -> Snapshot:
+        """The view in which what waits first is no later copy of these messages, unless nothing else waits. As many
+        messages are read as there are answered ones, at most; raises UnreachableError."""
+        try:
+            first = await self._log.first_visitor(*key, view.unanswered_from - 1)
+            for _ in answered:
+                if first is None or first.seq >= view.newest_visitor or first.data.get("messageId") not in answered:
+                    break
+                first = await self._log.first_visitor(*key, first.seq)
+        except ReadFailedError as error:
+            raise UnreachableError(str(error)) from error
+        return view if first is None else replace(view, first_unanswered=first.seq, first_unanswered_at=first.at)
 
     async def _read(self, key: ConversationKey, at_least: int) -> Snapshot:
         # The first unanswered message is asked for at the same time, by the basis that is known from the last turn.

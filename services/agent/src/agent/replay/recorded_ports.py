@@ -1,7 +1,7 @@
 """The ports of a turn, played back from its record. Nothing here reaches anything outside."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from agent.domain.cost import ModelUse, Reservation
@@ -45,6 +45,10 @@ class PlayedLog:
         """The snapshot that the turn was decided from."""
         del key, at_least
         return replace(self._turn.inputs.seen, view=self._view)
+
+    async def behind_copies(self, key: ConversationKey, view: Snapshot, answered: Collection[str]) -> Snapshot:
+        del key, answered
+        return view
 
     async def append(self, key: ConversationKey, ending: Ending, fence: int) -> AppendOutcome:
         """Keeps what the turn ends in."""

@@ -2,13 +2,14 @@
 back; as after SIGSTOP, everything goes on much later."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent.domain.turn.journal import Journal, TurnCall
 from agent.ports import AppendOutcome, AskedSnapshot, ConversationKey, Ending, Requester
 from agent.turns.deps import Ports
+from contracts.conversation import Snapshot
 
 
 class Killed(BaseException):
@@ -74,6 +75,9 @@ class _Chat:
 
     async def look(self, key: ConversationKey, at_least: int) -> AskedSnapshot:
         return await self._death.step("look", lambda: self._chat.look(key, at_least))
+
+    async def behind_copies(self, key: ConversationKey, view: Snapshot, answered: Collection[str]) -> Snapshot:
+        return await self._chat.behind_copies(key, view, answered)
 
     async def append(self, key: ConversationKey, ending: Ending, fence: int) -> AppendOutcome:
         return await self._death.step("append", lambda: self._chat.append(key, ending, fence))

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 
 from agent.domain.turn.journal import Journal
 from agent.errors import UnreachableError
@@ -26,4 +27,7 @@ async def log_and_journal(
         # would take its place. A log that was made anew holds none.
         with suppress(UnreachableError):
             seen = await ports.chat.look(key, found.basis)
+    view = seen.view
+    if found is not None and view.first_unanswered < view.newest_visitor and view.newest_message in found.has_answered:
+        seen = replace(seen, view=await ports.chat.behind_copies(key, view, found.has_answered))
     return seen, found, revision

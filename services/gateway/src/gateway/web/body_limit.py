@@ -146,13 +146,21 @@ async def _discard(receive: Receive) -> None:
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: str) -> None:
+    """Answers at once, and then reads the rest. A client that asks first (RFC 9110, section 10.1.1) has sent nothing
+    yet, and sends nothing now."""
     headers = Headers(scope=scope)
-    # A client that asks first (RFC 9110, section 10.1.1) has sent nothing yet, and sends nothing now.
-    if headers.get("expect", "").lower() != "100-continue":
-        await _discard(receive)
+    sends = headers.get("expect", "").lower() != "100-continue"
+
+    async def answered(message: Message) -> None:
+        if sends and message["type"] == "http.response.body":
+            await send({**message, "more_body": True})
+            await _discard(receive)
+            message = {"type": "http.response.body"}
+        await send(message)
+
     spoken, close = headers.get("accept-language"), {"Connection": "close"}
     answer = error_answer(scope["path"], 413, "TOO_LARGE", refusal, headers=close, accept_language=spoken)
-    await answer(scope, receive, send)
+    await answer(scope, receive, answered)
 
 
 def _is_upload(scope: Scope) -> bool:

@@ -1,8 +1,9 @@
-"""Cross-origin requests of the widget, which runs on companies' sites: sending and opening files, listing and beginning
-topics, and reading messages and transcripts.
+"""Cross-origin requests of pages on companies' sites: the widget's (files, topics, messages, transcripts), and those of
+clients that run in browsers (OpenAI, AI SDK, AG-UI).
 
 Any origin may call and read the response, errors included: cookies are never read, and the token, given only to a
-company's own sites (visitors.py), decides what it may do. A widget that could not read a refusal would keep trying.
+company's own sites (visitors.py) or by its server, decides what it may do. A client that could not read a refusal would
+keep trying. A2A's clients are servers, and an MCP server is to refuse foreign origins: neither is here (decision 0199).
 """
 
 import re
@@ -11,37 +12,39 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_WIDGETS = re.compile(r"/v2/conversations(?:/[^/]+/(?:messages|transcript|files(?:/[^/]+(?:/link)?)?))?")
+_PAGES = re.compile(
+    r"/v2/conversations(?:/[^/]+/(?:messages|transcript|files(?:/[^/]+(?:/link)?)?))?"
+    r"|/v1/(?:chat/completions|models|responses)(?:/.+)?|/v2/ag-ui|/v2/ui/chat(?:/.+)?"
+)
 _VISITORS = "/v2/visitors"
+_SHOWN = "Retry-After, WWW-Authenticate, x-should-retry, x-vercel-ai-ui-message-stream"
+"""What clients read of a response's headers, beside those that every page may read."""
 _ALLOWED = {
-    "Access-Control-Allow-Methods": "GET, POST",
-    "Access-Control-Allow-Headers": "authorization, content-type, accept-language",
+    "Access-Control-Allow-Methods": "GET, POST, DELETE",
+    "Access-Control-Allow-Headers": "authorization, content-type, accept-language, *",
     "Access-Control-Max-Age": "600",
 }
 
 
 class CrossOrigin:
-    """ASGI middleware for the paths that the widget calls."""
+    """ASGI middleware for the paths that pages call."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        widgets = scope["type"] == "http" and _WIDGETS.fullmatch(scope["path"]) is not None
-        if not widgets and scope.get("path") != _VISITORS:
+        headers = scope["headers"] if scope["type"] == "http" else ()
+        origin = next((value.decode("latin-1") for name, value in headers if name == b"origin"), None)
+        pages = origin is not None and _PAGES.fullmatch(scope["path"]) is not None
+        if origin is None or not (pages or scope["path"] == _VISITORS):
             await self._app(scope, receive, send)
             return
-        origin = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"), None)
-        if widgets and origin is not None and scope["method"] == "OPTIONS":
+        if pages and scope["method"] == "OPTIONS":
             await Response(status_code=204, headers=_ALLOWED | _to(origin))(scope, receive, send)
             return
 
         async def allowing(message: Message) -> None:
-            if (
-                origin is not None
-                and message["type"] == "http.response.start"
-                and (widgets or message["status"] == 401)
-            ):
+            if message["type"] == "http.response.start" and (pages or message["status"] == 401):
                 MutableHeaders(scope=message).update(_to(origin))
             await send(message)
 
@@ -49,4 +52,4 @@ class CrossOrigin:
 
 
 def _to(origin: str) -> dict[str, str]:
-    return {"Access-Control-Allow-Origin": origin, "Vary": "Origin"}
+    return {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": _SHOWN, "Vary": "Origin"}

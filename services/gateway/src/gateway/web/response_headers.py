@@ -1,4 +1,4 @@
-"""The headers of responses that clients act on, as OpenAPI describes them."""
+"""The headers of responses that clients act on, as OpenAPI describes them, and its errors."""
 
 from typing import Any
 
@@ -20,15 +20,28 @@ def described_headers(*names: str) -> JsonObject:
 
 def describe_errors(document: dict[str, Any]) -> None:
     """Adds to an OpenAPI document what headers mean, and to each operation those of its errors and the error of a body
-    that does not arrive in time."""
-    document["components"]["headers"] = {
-        name: {"description": meaning, "schema": {"type": "string"}} for name, meaning in _MEANINGS.items()
+    that does not arrive in time. Errors stand once in the document: operations refer to them."""
+    shared = dict[str, JsonObject]()
+    document["components"] |= {
+        "headers": {
+            name: {"description": meaning, "schema": {"type": "string"}} for name, meaning in _MEANINGS.items()
+        },
+        "responses": shared,
     }
     for operations in document["paths"].values():
         for operation in operations.values():
             responses = operation["responses"]
             if "requestBody" in operation and "413" in responses:
                 responses["408"] = responses["413"] | {"description": "Request Timeout"}
-            for status, header in _OF_ERRORS.items():
-                if status in responses:
-                    responses[status] |= described_headers(header)
+            for status in responses:
+                if status >= "4":
+                    responses[status] = _shared(status, responses[status], shared)
+
+
+def _shared(status: str, response: dict[str, Any], shared: dict[str, JsonObject]) -> JsonObject:
+    """A reference to the response; its name is that of its schemas with the status."""
+    if status in _OF_ERRORS:
+        response |= described_headers(_OF_ERRORS[status])
+    schemas = (str(content["schema"].get("$ref", "Error")) for content in response["content"].values())
+    name = "".join(schema.rpartition("/")[2] for schema in schemas) + status
+    return {"$ref": f"#/components/responses/{name}"} if shared.setdefault(name, response) == response else response

@@ -23,6 +23,7 @@ from contracts.sign_in_rpc import (
     SignInFinish,
 )
 from gateway.adapters.service_calls import ask
+from gateway.domain.spoken_errors import in_language
 from gateway.errors import RefusedError, UnavailableError
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import ApiDep
@@ -130,5 +131,6 @@ def _refused(problem: Problem | None, language: Language) -> RefusedError | Unav
     texts = words(language, "signIn")
     if problem is None:
         return UnavailableError(texts["away"].format(detail=""))
-    message = texts.get(problem.reason, texts["refused"]).format(detail=problem.detail).strip(" :")
+    detail = in_language(problem.detail, language)
+    message = texts.get(problem.reason, texts["refused"]).format(detail=detail).strip(" :")
     return UnavailableError(message) if problem.reason == "away" else RefusedError(ErrorCode.FORBIDDEN, message)

@@ -24,6 +24,7 @@ KINDS = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
 too."""
 _ALGORITHMS = frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"})
 _SCOPE = "openid email profile"
+ANOTHER_CLIENT = "the ID token was made for another client"
 
 
 class SignInRefusedError(ValueError):
@@ -123,6 +124,14 @@ def proven(
                 "verify_nbf": False,
             },
         )
+    except jwt.InvalidAudienceError as error:
+        raise SignInRefusedError("refused", ANOTHER_CLIENT) from error
+    except jwt.InvalidIssuerError as error:
+        raise SignInRefusedError("refused", "the ID token comes from another provider") from error
+    except jwt.InvalidSignatureError as error:
+        raise SignInRefusedError("refused", "the ID token's signature is not by the provider's key") from error
+    except jwt.MissingRequiredClaimError as error:
+        raise SignInRefusedError("refused", f"the ID token has no {error.claim}") from error
     except jwt.PyJWTError as error:
         raise SignInRefusedError("refused", f"the ID token is invalid: {error}") from error
     try:
@@ -142,7 +151,7 @@ def proven(
         raise SignInRefusedError("refused", f"the ID token ended {seconds - times['exp']:.0f} s ago by our clock")
     several = len(list_of(claims["aud"])) > 1
     if (several or "azp" in claims) and claims.get("azp") != client_id:
-        raise SignInRefusedError("refused", "the ID token was made for another client")
+        raise SignInRefusedError("refused", ANOTHER_CLIENT)
     said = claims.get("nonce")
     if not isinstance(said, str) or not hmac.compare_digest(said.encode(), nonce.encode()):
         raise SignInRefusedError("refused", "the ID token belongs to another sign-in (nonce)")

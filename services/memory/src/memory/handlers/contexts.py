@@ -19,7 +19,7 @@ from memory.application.learner import Learner
 from memory.application.memories import Memories
 from memory.deps import Deps
 from memory.domain.short_term import UserActivity
-from memory.fact_intake import NO_OWNER, FactIntake, FactType, TakenFact, take_in
+from memory.fact_intake import MISPLACED, FactIntake, FactType, TakenFact, take_in
 from runtime.lifecycle.service import Service
 from runtime.workers.outcomes import Ack, DeadLetter
 
@@ -35,7 +35,7 @@ def consume(service: Service, activity: Activity) -> None:
 async def decide(activity: Activity, fact: TakenFact[ActionDecided]) -> Ack | DeadLetter:
     """An action no longer waits."""
     if fact.user is None:
-        return NO_OWNER
+        return MISPLACED
     await activity.decided(fact.company, fact.user, fact.data.action.id, fact.event.time)
     return Ack()
 

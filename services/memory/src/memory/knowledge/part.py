@@ -21,7 +21,7 @@ from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
 from memory.embeddings.embeddings import configured
 from memory.errors import BadKnowledgeError
-from memory.fact_intake import fact_owner
+from memory.fact_intake import MISPLACED, fact_owner
 from memory.knowledge import answer_methods, methods, tool
 from memory.knowledge.bus import KnowledgeBus, LibraryFollower
 from memory.knowledge.gaps import GapList, Unanswered
@@ -163,8 +163,8 @@ class KnowledgePart:
     def consume(self) -> None:
         """The facts of documents and runs, retried while the store is away."""
 
-        async def take(delivery: Delivery, _: CloudEvent[_Anything]) -> Outcome:
-            return await self._take(delivery.subject, delivery.data)
+        async def take(delivery: Delivery, event: CloudEvent[_Anything]) -> Outcome:
+            return await self._take(delivery.subject, event.type, delivery.data)
 
         spec = ConsumerSpec(FACTS.name, DURABLE, ("knowledge.document.>", "knowledge.run.>"))
         worker = BatchWorker(
@@ -174,13 +174,13 @@ class KnowledgePart:
 
     async def again(self, stored: StoredFact) -> None:
         """Processes a fact again whose result the store may have lost."""
-        await self._take(stored.subject, stored.event)
+        event = CloudEvent[_Anything].model_validate_json(stored.event)
+        await self._take(stored.subject, event.type, stored.event)
 
-    async def _take(self, subject: str, body: bytes) -> Outcome:
-        kind = subject.rsplit(".", 2)[0]
+    async def _take(self, subject: str, kind: str, body: bytes) -> Outcome:
         owner = fact_owner(kind, subject)
         if owner is None:
-            return DeadLetter("the subject names no company")
+            return MISPLACED
         company = owner[0]
         kept = await self._companies.kept(company)
         if kept is not None and kept.deleted:

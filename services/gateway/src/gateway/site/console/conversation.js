@@ -22,7 +22,7 @@ const PATIENCE = 8_000; // for what a wish over the socket comes to
 const PRESENT = 60_000, SIGN = 10_000, HANDS = ["pointerdown", "pointermove", "keydown", "wheel", "focus"];
 
 export class ConversationView {
-  #context; #id; #thread = new Thread(); #handOver = make("details", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #unsent; #desk; #view = null; #here; #older = { cursor: null, busy: false, done: false }; #reading = new Refresh(() => this.#load(), (text) => this.#tellUnread(text)); #unread = "";
+  #context; #id; #thread = new Thread(); #handOver = make("details", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #unsent; #desk; #view = null; #here; #older = { cursor: null, busy: false, done: false }; #reading = new Refresh(() => this.#load(), (text) => this.#tellUnread(text)); #olderReading = new Refresh(() => this.#readOlder(), (text) => this.#tellUnread(text)); #unread = "";
 
   constructor(place, context, id) {
     this.#context = context;
@@ -89,6 +89,7 @@ export class ConversationView {
     clearTimeout(this.#sign);
     for (const kind of HANDS) removeEventListener(kind, this.#handled);
     this.#reading.end();
+    this.#olderReading.end();
   }
 
   /* Whoever has gone on to another conversation hears there of what was not done. */
@@ -178,17 +179,19 @@ export class ConversationView {
     const older = this.#older;
     if (older.busy || older.done || !this.#newest) return;
     older.busy = true;
-    try {
-      for (let page = older.cursor ? 1 : 2; page > 0 && !older.done; page -= 1) {
-        const query = new URLSearchParams({ latest: "true", limit: PAGE, ...(older.cursor && { cursor: older.cursor }) });
-        const found = await get(`${this.#at("messages")}?${query}`);
-        this.#thread.older(found.items, this.#context.session.who.subject);
-        for (const event of found.events || []) this.#changed(event);
-        older.cursor = found.next;
-        older.done = !found.next;
-      }
-    } catch (error) { this.#composer.tell(error.message); }
+    await this.#olderReading.now();
     older.busy = false;
+  }
+  async #readOlder() {
+    const older = this.#older;
+    for (let page = older.cursor ? 1 : 2; page > 0 && !older.done; page -= 1) {
+      const query = new URLSearchParams({ latest: "true", limit: PAGE, ...(older.cursor && { cursor: older.cursor }) });
+      const found = await get(`${this.#at("messages")}?${query}`);
+      this.#thread.older(found.items, this.#context.session.who.subject);
+      for (const event of found.events || []) this.#changed(event);
+      older.cursor = found.next;
+      older.done = !found.next;
+    }
   }
   async #loadNotes() {
     this.#notes = await get(this.#at("notes"));

@@ -6,8 +6,9 @@ const wanted = localStorage.getItem(KEY) || navigator.language || "en";
 export const LANGUAGES = Object.keys(WORDS);
 export const language = LANGUAGES.find((one) => wanted.toLowerCase().startsWith(one)) || "en";
 document.documentElement.lang = language;
-/* What the modules that the widget has too (figures.js, charts.js) import. */
-export const locale = language;
+/* In London the clock has 24 hours, in New York 12; some browsers name a place that is none (en-US@posix). Also what the
+   modules that the widget has too (figures.js, charts.js) import. */
+export const locale = new RegExp(`^${language}-[A-Z]{2}$`).test(navigator.language) ? navigator.language : language;
 export const words = SHARED[language];
 
 /* A text, its {places} filled. A name that the catalogue lacks is an error that a test finds, not an empty button. */
@@ -25,15 +26,13 @@ export const ownName = (tongue) => {
 };
 export const speak = (other) => { localStorage.setItem(KEY, other); location.reload(); };
 
-/* In London the clock has 24 hours, in New York 12; some browsers name a place that is none (en-US@posix). */
-const place = new RegExp(`^${language}-[A-Z]{2}$`).test(navigator.language) ? navigator.language : language;
-const clock = new Intl.DateTimeFormat(place, { hour: "numeric", minute: "2-digit" });
-const calendar = new Intl.DateTimeFormat(place, { day: "numeric", month: "short" });
-const whole = new Intl.DateTimeFormat(place, { dateStyle: "medium", timeStyle: "medium" });
-export const number = new Intl.NumberFormat(language);
-export const percent = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 });
+const clock = new Intl.DateTimeFormat(locale, { hour: "numeric", minute: "2-digit" });
+const calendar = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
+const whole = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
+export const number = new Intl.NumberFormat(locale);
+export const percent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
 export const money = (amount, currency = "USD") =>
-  new Intl.NumberFormat(language, { style: "currency", currency, maximumFractionDigits: amount < 1 ? 4 : 2 }).format(amount);
+  new Intl.NumberFormat(locale, { style: "currency", currency, maximumFractionDigits: amount < 1 ? 4 : 2 }).format(amount);
 /* What so many tokens cost. What has no price is said to be so: it is not free; where no model was asked there is nothing to pay. */
 export const cost = (amount, currency, tokens) => (amount ? money(amount, currency) : tokens ? say("noPrice") : "–");
 export const moment = (stamp) => {

@@ -3,17 +3,16 @@ import { make } from "./dom.js";
 import { choose } from "./rows.js";
 import { say } from "./i18n.js";
 
-const COMPATIBLE = "compatible", OFFLINE = "offline";
+const COMPATIBLE = "compatible", OFFLINE = "offline", WIDE = new Set(["provider", "address"]);
 
 export function ownModel({ changed }) {
   let kept = {}, seen = false;
-  const write = (name, type, more = {}) => make("input", { type, "aria-label": say(`model_${name}`), placeholder: say(`model_${name}`), oninput: changed, ...more });
+  const write = (type, more = {}) => make("input", { type, oninput: changed, ...more });
   const money = { min: 0, step: "any", inputmode: "decimal" };
   const inputs = {
-    provider: make("select", { "aria-label": say("model_provider"), onchange: changed }),
-    address: write("address", "url"), model: write("model", "text", { maxlength: 200, spellcheck: "false" }),
-    key: write("key", "password", { autocomplete: "new-password" }),
-    prompt: write("prompt", "number", money), completion: write("completion", "number", money),
+    provider: make("select", { onchange: changed }), address: write("url", { placeholder: "https://models.example/v1" }),
+    model: write("text", { maxlength: 200, spellcheck: "false" }), key: write("password", { autocomplete: "new-password" }),
+    prompt: write("number", money), completion: write("number", money),
   };
   const sees = make("input", { type: "checkbox", onchange: changed });
   const read = () => {
@@ -36,5 +35,6 @@ export function ownModel({ changed }) {
     inputs.provider.replaceChildren(...providers.filter(([id]) => id !== OFFLINE).map(([id, label]) => make("option", { value: id }, label)));
     choose(inputs.provider, value);
   };
-  return { node: make("div", { class: "hook" }, ...Object.values(inputs), make("label", {}, sees, " ", say("model_sees"))), inputs: [], group: true, read, show, offer };
+  const labelled = Object.entries(inputs).map(([name, input]) => make("label", { class: WIDE.has(name) ? "under wide" : "under" }, say(`model_${name}`), input));
+  return { node: make("div", { class: "hook" }, ...labelled, make("label", { class: "wide" }, sees, " ", say("model_sees"))), inputs: [], group: true, read, show, offer };
 }

@@ -11,7 +11,9 @@ const spoken = (tag) => WORDS[language(tag)];
 /* Pages write en_US and worse; what is no tag by BCP 47 counts as its language alone. */
 const proper = (tag) => { try { return Intl.getCanonicalLocales(tag)[0]; } catch { return language(tag); } };
 
-export const locale = proper(wished.find(spoken) || "en");
+const found = proper(wished.find(spoken) || "en");
+/* A page in "en" that is read in London has London's clock. */
+export const locale = found.includes("-") ? found : proper(wished.find((tag) => tag.startsWith(`${found}-`)) || found);
 export const words = spoken(locale);
 /* Texts with places: fill("{name} is writing", { name }). */
 export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);

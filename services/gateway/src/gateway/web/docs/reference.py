@@ -11,7 +11,7 @@ from contracts.languages import Language
 from contracts.schemas import schema_of_frame
 from contracts.ws import CLIENT_FRAMES, SERVER_FRAMES
 from gateway.web.docs.guide import GuideSection
-from gateway.web.docs.schemas import Schema, Schemas
+from gateway.web.docs.schemas import Schema, Schemas, named
 from gateway.web.field_words import complete, examples
 
 _VERSIONS = frozenset({"v1", "v2"})
@@ -36,14 +36,19 @@ def chapter_path(language: Language, slug: str) -> str:
 
 def chapters(document: dict[str, Any]) -> list[Chapter]:
     """A chapter for each first word of the paths in the OpenAPI document, and one of the chat's frames."""
-    schemas = Schemas(document["components"]["schemas"], examples())
+    schemas, responses = Schemas(document["components"]["schemas"], examples()), document["components"]["responses"]
     grouped = dict[str, list[tuple[str, str, Schema]]]()
     for path, operations in document["paths"].items():
         word = next(part for part in path.split("/") if part and part not in _VERSIONS)
         grouped.setdefault("a2a" if word == ".well-known" else word, []).extend(
-            (method, path, operation) for method, operation in operations.items()
+            (method, path, _with_responses(operation, responses)) for method, operation in operations.items()
         )
     return [*(_chapter(slug, grouped[slug], schemas) for slug in sorted(grouped)), _frames()]
+
+
+def _with_responses(operation: Schema, shared: dict[str, Schema]) -> Schema:
+    told = cast("dict[str, Schema]", operation["responses"])
+    return operation | {"responses": {one: shared[named(it)] if "$ref" in it else it for one, it in told.items()}}
 
 
 def _chapter(slug: str, operations: list[tuple[str, str, Schema]], schemas: Schemas) -> Chapter:
