@@ -228,3 +228,12 @@ async def test_who_waits_for_memorys_migrations_is_told_so(
         return "an answer"
 
     assert await migrate.answered(answer()) == "an answer"
+
+
+def test_a_data_directory_that_cannot_be_written_is_named_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    result = nexus("up", "--data", str(tmp_path / "file" / "data"))
+    assert result.exit_code == 1
+    assert result.output == (
+        f"nexus: {tmp_path}/file/data: Not a directory: choose another directory with --data, or change that\n"
+    )
