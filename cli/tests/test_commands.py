@@ -10,10 +10,12 @@ import jwt
 import pytest
 from typer.testing import CliRunner, Result
 
+from nexus_cli.commands import migrate
 from nexus_cli.commands.options import spoken
 from nexus_cli.main import app
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.tool_calls import read_arguments
+from runtime.testing.servers import eventually
 
 HELP = Path(__file__).parent / "help"
 COMMANDS = [
@@ -208,3 +210,30 @@ def test_it_says_which_release_it_is() -> None:
     said = nexus("--version")
     assert said.exit_code == 0
     assert re.fullmatch(r"nexus \d+\.\d+\.\d+\n", said.stdout)
+
+
+async def test_who_waits_for_memorys_migrations_is_told_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(migrate, "SILENT", 0.0)
+    said = ""
+
+    async def answer() -> str:
+        async def told() -> bool:
+            nonlocal said
+            said += capsys.readouterr().err
+            return "memory has not answered yet" in said
+
+        await eventually(told)
+        return "an answer"
+
+    assert await migrate.answered(answer()) == "an answer"
+
+
+def test_a_data_directory_that_cannot_be_written_is_named_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    result = nexus("up", "--data", str(tmp_path / "file" / "data"))
+    assert result.exit_code == 1
+    assert result.output == (
+        f"nexus: {tmp_path}/file/data: Not a directory: choose another directory with --data, or change that\n"
+    )

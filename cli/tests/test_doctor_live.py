@@ -241,6 +241,10 @@ async def test_redis_is_well_read_only_full_frozen_and_gone(valkey_server: Valke
     await client.execute_command("REPLICAOF", "127.0.0.1", "1")  # pyright: ignore[reportUnknownMemberType]
     assert said(await stores.redis(valkey_server.url, no_clock), "redis", "read-only")
     await client.execute_command("REPLICAOF", "NO", "ONE")  # pyright: ignore[reportUnknownMemberType]
+    for allowed, said_of_it in ((stores.ALLOWED, "takes a write"), ("resetkeys ~other:*", "does not allow")):
+        await client.execute_command("ACL", "SETUSER", "some", "on", ">pw", *allowed.split())  # pyright: ignore[reportUnknownMemberType]
+        limited = valkey_server.url.replace("redis://", "redis://some:pw@")
+        assert [said_of_it in one.text for one in await stores.redis(limited, no_clock)] == [True]
     await client.config_set("maxmemory", "1")  # pyright: ignore[reportUnknownMemberType]
     assert said(await stores.redis(valkey_server.url, no_clock), "redis", "memory is full")
     await client.config_set("maxmemory", "0")  # pyright: ignore[reportUnknownMemberType]

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 from pymongo import AsyncMongoClient
 
 from contracts.company import CompanyConfig, CompanySettings
@@ -22,15 +23,17 @@ from contracts.envelope import CloudEvent
 from contracts.events.fact import CompanyConfigChanged
 from contracts.knowledge import Run
 from contracts.knowledge_rpc import DOCUMENT_PUT, OVERVIEW, SEARCH, DocumentPut, KnowledgeSearch
+from contracts.migration_rpc import MIGRATE, MIGRATIONS, MigrateRequest, MigrationsRequest
 from contracts.streams import FACTS
 from memory.adapters.mongo import asked
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.testing.harness import Replica, Servers, Writer, replica, serve_deletions
+from runtime.auth.seal import Seal
 from runtime.bus.connection import subscribe
 from runtime.bus.direct import DirectReader
 from runtime.companies import CHANGES, CompanyCache
 from runtime.errors import RpcError
-from runtime.settings import DevSettings
+from runtime.settings import DevSettings, SealSettings
 from runtime.testing.servers import eventually
 
 
@@ -140,6 +143,35 @@ async def test_a_hidden_secret_sent_back_keeps_the_secret(servers: Servers) -> N
         stored = await MongoCompanies(asked(client[servers.database])["companies"]).get("acme")
     assert stored is not None
     assert stored.config.webhooks[0].secret == "very secret indeed"
+
+
+async def test_what_a_replaced_key_has_sealed_is_sealed_anew_by_a_migration(
+    servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = "o" * 32, "n" * 32
+    tool = {"name": "order_state", "description": "The state of an order", "url": "https://acme.example/orders"}
+    tool |= {"inputSchema": {"type": "object", "properties": {}}, "headers": [{"name": "X-Key", "value": "s3cret"}]}
+    monkeypatch.setenv("NEXUS_SECRETS_KEY", old)
+    async with replica(servers) as one:
+        first = await create(one, ownTools={"http": [tool]})
+    monkeypatch.setenv("NEXUS_SECRETS_KEY", f"{new},{old}")
+    async with replica(servers) as one:
+        await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config={"companyId": "bakery"}))
+        asked_for = await one.rpc.call(MIGRATIONS, MigrationsRequest())
+        assert [step.left for step in asked_for.migrations if step.name == "company-secrets"] == [1]
+        for _ in range(2):
+            step = await one.rpc.call(MIGRATE, MigrateRequest(name="company-secrets"))
+            assert step.left == 0
+        changed = await get(one)
+        assert changed is not None
+        assert changed.version == first.version + 1, "services hear of it, and once is enough"
+        sealed = changed.config.own_tools.http[0].headers[0].value
+        assert Seal(SealSettings(secrets_key=SecretStr(new))).open(sealed, "acme") == "s3cret"
+        told = await DirectReader(one.client, FACTS.name).batch("company.config.changed.v1.acme.-", 1, 10)
+        assert sealed.encode() in told.facts[-1].event
+        # What no key opens stays, and is not waited for.
+        lost = Seal(SealSettings(secrets_key=SecretStr("x" * 32))).close("s3cret", "acme")
+        assert Seal(SealSettings()).renewed(lost, "acme") == lost
 
 
 async def test_a_change_that_was_stored_and_not_told_is_told_by_the_sweep(servers: Servers) -> None:

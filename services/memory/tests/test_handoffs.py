@@ -384,6 +384,19 @@ async def test_those_who_wait_without_an_end_hold_up_nobody_and_cost_nothing(
         on = CompanyPatchRequest(company_id="acme", version=1, patch={"aiAutoResponseEnabled": True})
         await one.rpc.call(COMPANY_PATCH, on, deadline=20)
 
+        late = Writer(one.client, "other")
+        await late.visitor("a person, please", locale="en")
+        await late.owner(OwnerKind.WAITING)
+
+        async def stored() -> bool:
+            return await queue() == len(waiting) + 1
+
+        await eventually(stored)
+        await sweep.look()
+        assert await owners(one, late) == [OwnerKind.WAITING, OwnerKind.AI], (
+            "who comes behind them has a turn meanwhile"
+        )
+
         async def given_back() -> bool:
             await sweep.look()
             return await queue() == 0

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import asyncio
+import sys
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -14,8 +17,11 @@ if TYPE_CHECKING:
     from contracts.migration_rpc import Migration
     from runtime.calls.rpc import RpcClient
 
+T = TypeVar("T")
 ANSWER = 60.0
 """Seconds for the next few documents."""
+SILENT = 3.0
+"""Seconds without an answer after which that is said."""
 STANDING_STILL = 50
 """Answers without a document less, after which it is given up: they cannot be changed, or newer ones keep coming."""
 
@@ -29,7 +35,7 @@ def migrate(
     async def work(rpc: RpcClient) -> None:
         from contracts.migration_rpc import MIGRATIONS, MigrationsRequest
 
-        found = await rpc.call(MIGRATIONS, MigrationsRequest(), deadline=ANSWER)
+        found = await answered(rpc.call(MIGRATIONS, MigrationsRequest(), deadline=ANSWER))
         print(f"memory is of release {found.release}, the store has format {found.format}")
         for one in found.migrations:
             print(f"{one.name}: {one.what}; {one.left or 'no'} documents wait for it", flush=True)
@@ -41,12 +47,24 @@ def migrate(
     with_rpc(data, work)
 
 
+async def answered(call: Awaitable[T]) -> T:
+    """Memory's answer; who waits for it for long is told so."""
+    told = asyncio.get_running_loop().call_later(
+        SILENT,
+        lambda: print(f"nexus: memory has not answered yet; it has {ANSWER:g} s", file=sys.stderr, flush=True),
+    )
+    try:
+        return await call
+    finally:
+        told.cancel()
+
+
 async def _all_of(rpc: RpcClient, migration: Migration) -> str | None:
     from contracts.migration_rpc import MIGRATE, MigrateRequest
 
     least, still = migration.left, 0
     while least:
-        left = (await rpc.call(MIGRATE, MigrateRequest(name=migration.name), deadline=ANSWER)).left
+        left = (await answered(rpc.call(MIGRATE, MigrateRequest(name=migration.name), deadline=ANSWER))).left
         still = still + 1 if left >= least else 0
         if left < least:
             least = left

@@ -12,7 +12,14 @@ from pydantic import ValidationError
 from pymongo import AsyncMongoClient
 from pymongo.errors import OperationFailure, PyMongoError
 from redis.asyncio import Redis
-from redis.exceptions import AuthenticationError, ConnectionError, ReadOnlyError, RedisError, ResponseError
+from redis.exceptions import (
+    AuthenticationError,
+    ConnectionError,
+    NoPermissionError,
+    ReadOnlyError,
+    RedisError,
+    ResponseError,
+)
 from redis.exceptions import TimeoutError as RedisTimeout
 
 from nexus_cli.doctor.diagnosis import STANDS_STILL, Diagnosis, fine, wrong
@@ -25,11 +32,14 @@ from runtime.tls import remedy
 ANSWER = 4.0
 SLOW = 0.3
 """Seconds for one small command from which a store is slow: turns wait for several of them."""
+ALLOWED = "~nexus:* +@all -@admin +bgrewriteaof"
+"""The least that a user of Redis is allowed."""
 TRIES, APART = 5, 0.05
 """Commands, and the seconds between two: a busy machine delays one of them, a slow store most."""
 SLOW_FOR = 3.0
 """Seconds after which no further one is tried."""
-PROBE = "nexus-doctor"
+PROBE = "nexus:doctor"
+"""A key as the services' own: the user of Redis may have those alone."""
 Tell = Callable[[str, float], None]
 """Takes whose clock it is, and by how many seconds it is ahead of ours."""
 
@@ -91,7 +101,10 @@ def _refused_by_redis(error: RedisError) -> Diagnosis:
             "read-only: it is a replica, or a primary that was replaced",
             "point NEXUS_REDIS_URL at the primary, or promote this one: `redis-cli replicaof no one`",
         )
-    if isinstance(error, AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS", "NOPERM")):
+    if isinstance(error, NoPermissionError):
+        advice = f"allow the user in NEXUS_REDIS_URL what services need: `ACL SETUSER NAME {ALLOWED}`"
+        return wrong("redis", f"it does not allow what is needed: {text}", advice)
+    if isinstance(error, AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS")):
         return wrong("redis", f"it refuses the password: {text}", "put the right one into NEXUS_REDIS_URL")
     if isinstance(error, RedisTimeout):
         return wrong("redis", f"no answer within {ANSWER:g} s: {text}", STANDS_STILL)

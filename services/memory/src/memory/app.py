@@ -239,7 +239,7 @@ class MemoryReplica:
             announcements=announcements,
             conversations=stored_conversations,
             changed=table.refresh,
-            close=company_seal(),
+            seal=company_seal(),
         )
         await self._keep_on(*await webhooks.deliver(deps, table, companies, RedisEchoes(self._redis)))
         reports = Reports(
@@ -273,7 +273,7 @@ class MemoryReplica:
         desk = desk_handlers.serve(deps, intake, inbox)
         knowledge.consume()
         older_lists = listed(stored_conversations, stored_facts)
-        migrations.serve(service, (*knowledge.changes(), older_lists), stored_format)
+        migrations.serve(service, (*knowledge.changes(), older_lists, companies.sealed_anew()), stored_format)
         contexts.consume(service, activity)
         settings_sweep = PeriodicSweep("settings on the bus", SETTINGS_AGAIN, companies.refresh, rest=SETTINGS_EVERY)
 

@@ -8,7 +8,7 @@ use a secret open it.
 import base64
 import binascii
 import os
-from collections.abc import Callable
+from collections.abc import Sequence
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives import hashes
@@ -44,24 +44,37 @@ class Seal:
 
     def open(self, secret: str, owner: str) -> str:
         """The secret in plain text; a value that is not sealed stays as it is. Raises NotSealableError."""
+        return self._opened_with(self._keys, secret, owner)
+
+    def _opened_with(self, keys: Sequence[AESGCM], secret: str, owner: str) -> str:
         if not is_sealed(secret):
             return secret
         try:
             body = base64.urlsafe_b64decode(secret.removeprefix(PREFIX))
         except (ValueError, binascii.Error) as error:
             raise NotSealableError("this secret is damaged") from error
-        for key in self._keys:
+        for key in keys:
             try:
                 return key.decrypt(body[:_NONCE], body[_NONCE:], owner.encode()).decode()
             except (InvalidTag, ValueError):
                 continue
         raise NotSealableError("no key of NEXUS_SECRETS_KEY opens this secret: give it anew, or the key back")
 
+    def renewed(self, secret: str, owner: str) -> str:
+        """The secret sealed with the first key: as it is if that opens it, or if no key does."""
+        for number in range(len(self._keys)):
+            try:
+                opened = self._opened_with(self._keys[number : number + 1], secret, owner)
+            except NotSealableError:
+                continue
+            return self.close(opened, owner) if number else secret
+        return secret
 
-def company_seal() -> Callable[[str, str], str] | None:
-    """Seals with the environment's key; None: there is none."""
+
+def company_seal() -> Seal | None:
+    """With the environment's keys; None: there are none."""
     settings = SealSettings()
-    return Seal(settings).close if settings.keys else None
+    return Seal(settings) if settings.keys else None
 
 
 def _derived(key: bytes) -> bytes:

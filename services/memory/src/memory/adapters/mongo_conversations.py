@@ -197,11 +197,14 @@ class MongoConversations:
             rows = await self._rows.find(where, wanted).sort("dayKey", DESCENDING).limit(limit).to_list()
         return [outcome_of(row) for row in rows]
 
-    async def to_look_at(self, until_ms: int, limit: int) -> list[tuple[InboxConversation, int]]:
+    async def to_look_at(
+        self, until_ms: int, limit: int, *, latest_first: bool = False
+    ) -> list[tuple[InboxConversation, int]]:
         """The conversations that the hand-off sweep is to look at by then, with the time of each; earliest first."""
+        direction = DESCENDING if latest_first else ASCENDING
         where = {"waitingSince": {"$gt": 0, "$lte": until_ms}}
         async with speaking("read waiting conversations"):
-            rows = await self._rows.find(where).sort("waitingSince", ASCENDING).limit(limit).to_list()
+            rows = await self._rows.find(where).sort("waitingSince", direction).limit(limit).to_list()
         return [(self._read(row), row["waitingSince"]) for row in rows]
 
     async def looked_at(self, state: InboxConversation, due_ms: int, again_ms: int | None) -> None:

@@ -1,7 +1,7 @@
 """Company settings: read, created, changed; every change is published on the bus, at least once."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
 from contracts.company import CompanyConfig, CompanySettings
@@ -10,12 +10,16 @@ from contracts.identity_rpc import KnownUser
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
-from memory.domain.company import Close, checked, patched, shown, with_secrets
+from memory.domain.company import checked, patched, resealed, shown, with_secrets
 from memory.domain.conversation import NEEDS_HUMAN
 from memory.domain.identity import IdentityRefusedError, dated, known_user
 from memory.errors import CompanyExistsError, NoSuchCompanyError, SettingsMovedError
+from memory.migrations import MigrationStep
+from runtime.auth.seal import Seal
 
 SWEPT = 100
+RESEALED = 20
+"""Companies whose secrets one call of a migration seals anew."""
 RACES = 5
 """How often a deletion is retried if somebody changes the settings meanwhile."""
 HANDED_OVER = (NEEDS_HUMAN, "human")
@@ -27,7 +31,7 @@ Changed = Callable[[CompanySettings], Awaitable[None]]
 
 class CompanyRegistry:
     """The settings of all companies, returned without secrets or with sealed ones. `changed` is called for each
-    change before the caller has the answer; `close` seals."""
+    change before the caller has the answer; `seal`: of their secrets."""
 
     def __init__(
         self,
@@ -36,9 +40,10 @@ class CompanyRegistry:
         announcements: BusAnnouncements,
         conversations: MongoConversations,
         changed: Changed | None = None,
-        close: Close | None = None,
+        seal: Seal | None = None,
     ) -> None:
-        self._close = close
+        self._seal = seal
+        self._close = seal.close if seal else None
         self._store = store
         self._announcements = announcements
         self._conversations = conversations
@@ -142,6 +147,32 @@ class CompanyRegistry:
             if await self._store.replace(settings):
                 await self._announce(settings)
                 return
+
+    def sealed_anew(self) -> MigrationStep:
+        """After a replacement of NEXUS_SECRETS_KEY: what an older key sealed is sealed with the first."""
+        what = "companies' secrets are sealed with the first key of NEXUS_SECRETS_KEY"
+        return MigrationStep("company-secrets", what, self._older_seals, self._seal_some)
+
+    async def _older_seals(self) -> int:
+        return len([old async for old, _ in self._to_reseal()])
+
+    async def _seal_some(self) -> None:
+        done = 0
+        async for old, config in self._to_reseal():
+            settings = CompanySettings(config=config, version=old.version + 1)
+            if await self._store.replace(settings):
+                await self._announce(settings)
+            done += 1
+            if done == RESEALED:
+                return
+
+    async def _to_reseal(self) -> AsyncGenerator[tuple[CompanySettings, CompanyConfig]]:
+        """The settings in which an older key has sealed something, and what is to replace them."""
+        if self._seal is not None:
+            async for old in self._store.with_secrets():
+                new = resealed(old.config, self._seal.renewed)
+                if new is not None:
+                    yield old, new
 
     async def sweep(self) -> int:
         """Publishes changes that were stored but perhaps not published, because a process or the bus failed in

@@ -44,6 +44,8 @@ from runtime.errors import ConversationBusyError
 DEFAULTS = CompanyConfig(company_id="default", ai_auto_response_enabled=True)
 LIMIT = 200
 """Waiting conversations that one query of a sweep reads."""
+NEWEST = 20
+"""Of those that are due, that many are read from the end if there are more than LIMIT."""
 MOST_AT_ONCE = 6
 """Facts appended to a conversation in one pass: usually a change of owner and its notice."""
 MEASURED_FOR = timedelta(minutes=5)
@@ -109,6 +111,11 @@ class Handoffs:
         found = await self._found(SOON)
         self._anything = bool(found)
         now_ms = milliseconds(await self._clock())
+        if len(found) == LIMIT:
+            # Many are looked at again: who has just begun to wait has a turn meanwhile.
+            newest = await self._conversations.to_look_at(now_ms, NEWEST, latest_first=True)
+            known = {(state.company, state.conversation) for state, _ in newest}
+            found = [*newest, *(one for one in found if (one[0].company, one[0].conversation) not in known)]
         for state, due_ms in found:
             if due_ms > now_ms:
                 break

@@ -94,6 +94,21 @@ def _seal(config: dict[str, object], before: dict[str, object], close: Close | N
         raise BadSettingsError(faulty)
 
 
+def resealed(config: CompanyConfig, renewed: Close) -> CompanyConfig | None:
+    """The same settings with each sealed secret replaced by `renewed(secret, company)`; None: that changes none."""
+    raw, changed = _raw(config), False
+
+    def change(place: sealed.Place, value: object) -> object:
+        nonlocal changed
+        del place
+        new = renewed(value, config.company_id) if isinstance(value, str) and sealed.is_sealed(value) else value
+        changed = changed or new != value
+        return new
+
+    sealed.replaced(raw, change)
+    return read_config(raw) if changed else None
+
+
 def _named(config: CompanyConfig) -> CompanyConfig:
     """Every channel with its id, which is part of its webhook's address."""
     if not config.channels:
