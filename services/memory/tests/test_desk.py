@@ -35,7 +35,6 @@ from contracts.events.chat import OwnerKind
 from contracts.events.desk import ConversationUpdated, NoteAdded
 from contracts.ids import uuid7
 from contracts.memory_rpc import USER_FORGET, UserRef
-from contracts.migration_rpc import MIGRATE, MigrateRequest
 from contracts.owner_rpc import OWNER_SEEN, OwnerSeenRequest
 from contracts.streams import FACTS
 from memory.testing.harness import Replica, Servers, Writer, replica, serve_deletions
@@ -386,22 +385,3 @@ async def test_conversations_are_found_by_words_names_labels_and_time(servers: S
         tomorrow = datetime.now(UTC) + timedelta(days=1)
         assert await listed(one, "all", query="devolución", since=tomorrow) == []
         assert await listed(one, "all", until=tomorrow) == ["c2", "c1"]
-
-
-async def test_a_conversation_that_an_older_release_stored_comes_into_its_lists(servers: Servers) -> None:
-    newer = ("desk", "heardAt", "saidAt", "claimed", "claimedAt", "farewell", "words", "unassignedKey", "writtenKey")
-    async with replica(servers, handoff_sweep=3600) as one:
-        writer = Writer(one.client, "acme", "c1")
-        await writer.assistant("29", await writer.visitor("how much is the invoice?"))
-        assert await listed(one, "unassigned") == ["c1"]
-    client = AsyncMongoClient[Document](servers.mongo)
-    try:
-        rows = client[servers.database]["conversations"]
-        await rows.update_one({"_id": "acme/c1"}, {"$unset": dict.fromkeys(newer, "")})
-    finally:
-        await client.close()
-    async with replica(servers, handoff_sweep=3600) as one:
-        assert (await listed(one, "unassigned"), await listed(one, "all", query="invoice")) == ([], [])
-        request = MigrateRequest(name="conversation-lists")
-        assert (await one.rpc.call(MIGRATE, request)).left == 0
-        assert await listed(one, "unassigned") == await listed(one, "all", query="invoice") == ["c1"]

@@ -1,18 +1,14 @@
 """Conversations that wait for a person in vain, swept by many replicas."""
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from prometheus_client import REGISTRY
-from pymongo import AsyncMongoClient
-from pymongo.monitoring import CommandFailedEvent, CommandListener, CommandStartedEvent, CommandSucceededEvent
 from redis.asyncio import Redis
 
 from contracts.channels import ChatKind
-from contracts.company_rpc import COMPANY_CREATE, COMPANY_PATCH, CompanyCreateRequest, CompanyPatchRequest
+from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.conversation_rpc import CONVERSATIONS, ConversationsRequest, ConversationState
 from contracts.desk_rpc import COUNTS, CountsRequest
 from contracts.envelope import CloudEvent
@@ -25,27 +21,17 @@ from contracts.events.chat import (
 from contracts.owner_rpc import OWNER_SEEN, OwnerSeenRequest
 from contracts.testing import closed_for_days
 from memory.adapters.cache_erasure import CacheErasure
-from memory.adapters.chat_log import StreamLog
-from memory.adapters.mongo import asked
-from memory.adapters.mongo_companies import MongoCompanies
-from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.redis_looks import RedisLooks
-from memory.application.handoffs import Handoffs
-from memory.domain.conversation import InboxConversation
 from memory.domain.erasure import Erasure
 from memory.domain.handoff import (
     IDLE,
     Patience,
 )
 from memory.domain.keys import LogPosition
-from memory.ports import LogClock
-from memory.testing.harness import Replica, Servers, Writer, replica
+from memory.testing.handoffs import In, facts_of, kinds, owners, sweepers, swept
+from memory.testing.harness import Servers, Writer, replica
 from runtime.bus.connection import connect
-from runtime.bus.direct import StoredFact
-from runtime.bus.publisher import Publisher
-from runtime.conversation import ConversationLog
 from runtime.settings import NatsSettings
-from runtime.stores.mongo import Document
 from runtime.testing.servers import eventually
 
 TIMEOUT = Patience(handoff=timedelta(seconds=120), idle=timedelta(minutes=15))
@@ -83,66 +69,6 @@ async def test_a_message_taken_stays_with_those_who_wait_until_a_person_comes(se
         await writer.owner(OwnerKind.AI)
         assert await listed("needs_human") == []
         assert len([kind for kind in kinds(await facts_of(one, writer)) if kind == "message.system.v1"]) == 1
-
-
-async def facts_of(on: Replica, writer: Writer) -> list[StoredFact]:
-    log = ConversationLog(on.client)
-    return await log.read(writer.company, writer.conversation, 0, (await log.bounds()).last_seq)
-
-
-def kinds(facts: Sequence[StoredFact]) -> list[str]:
-    return [fact.subject.split(".", 3)[3] for fact in facts]
-
-
-class In:
-    """The log's clock in a while."""
-
-    def __init__(self, ahead: timedelta) -> None:
-        self.ahead = ahead
-
-    async def __call__(self) -> datetime:
-        return datetime.now(UTC) + self.ahead
-
-
-async def nobody_knows(company: str) -> None:
-    """Nobody has waited in this company yet."""
-
-
-async def to_nobody(state: InboxConversation, now: datetime) -> datetime | None:
-    """Nobody gets one in turn."""
-
-
-async def sweepers(
-    stack: AsyncExitStack,
-    servers: Servers,
-    count: int,
-    clock: LogClock | None = None,
-    listeners: Sequence[CommandListener] = (),
-) -> list[Handoffs]:
-    """As many sweeps as there would be replicas, each with connections of its own, ten minutes ahead."""
-    found: list[Handoffs] = []
-    clock = clock or In(timedelta(minutes=10))
-    for _ in range(count):
-        client = await connect(NatsSettings(url=servers.nats), name="sweeper")
-        stack.push_async_callback(client.close)
-        redis: Redis = Redis.from_url(servers.redis)  # pyright: ignore[reportUnknownMemberType]
-        stack.push_async_callback(redis.aclose)
-        mongo = await stack.enter_async_context(AsyncMongoClient[Document](servers.mongo, event_listeners=[*listeners]))
-        database = asked(mongo[servers.database])
-        log = StreamLog(ConversationLog(client), Publisher(client))
-        await log.refresh()
-        found.append(
-            Handoffs(
-                conversations=MongoConversations(database["conversations"]),
-                companies=MongoCompanies(database["companies"]),
-                log=log,
-                looks=RedisLooks(redis),
-                clock=clock,
-                usual=nobody_knows,
-                give=to_nobody,
-            )
-        )
-    return found
 
 
 async def test_many_replicas_give_a_conversation_back_exactly_once(servers: Servers) -> None:
@@ -232,29 +158,6 @@ def minutes(number: float) -> timedelta:
     return timedelta(minutes=number)
 
 
-async def owners(on: Replica, writer: Writer) -> list[OwnerKind]:
-    return [
-        CloudEvent[OwnerChanged].model_validate_json(each.event).data.owner.kind
-        for each in await facts_of(on, writer)
-        if each.subject.endswith(ChatKind.OWNER)
-    ]
-
-
-async def swept(sweeps: Sequence[Handoffs], writer: Writer) -> int:
-    """What the replicas append once the projection has the conversation on its list."""
-    total = 0
-
-    async def seen() -> bool:
-        nonlocal total
-        listed = await asyncio.gather(*(each.due() for each in sweeps))
-        found = all(any(conversation == writer.conversation for _, conversation in due) for due in listed)
-        total += sum(await asyncio.gather(*(each.sweep() for each in sweeps)))
-        return found or total > 0
-
-    await eventually(seen, 60)
-    return total
-
-
 async def test_an_owner_who_goes_away_loses_the_visitor_once_and_both_are_told(servers: Servers) -> None:
     async with AsyncExitStack() as stack:
         one = await stack.enter_async_context(replica(servers))
@@ -323,87 +226,6 @@ async def test_who_waits_where_the_assistant_is_off_stays_in_the_queue_and_is_to
         await eventually(at_rest, 20)
         assert await owners(one, writer) == [OwnerKind.WAITING]
         assert len(await facts_of(one, writer)) == 3
-
-
-class Queries(CommandListener):
-    """Counts what a database is asked, and the documents that it answers with."""
-
-    def __init__(self) -> None:
-        self.asked = self.documents = 0
-
-    def started(self, event: CommandStartedEvent) -> None:
-        """Nothing is counted before it is answered."""
-
-    def succeeded(self, event: CommandSucceededEvent) -> None:
-        self.asked += 1
-        self.documents += len(event.reply.get("cursor", {}).get("firstBatch", ()))
-
-    def failed(self, event: CommandFailedEvent) -> None:
-        """Nothing was read."""
-
-
-async def test_those_who_wait_without_an_end_hold_up_nobody_and_cost_nothing(
-    servers: Servers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("memory.application.handoffs.LIMIT", 4)
-    async with AsyncExitStack() as stack:
-        one = await stack.enter_async_context(replica(servers, handoff_sweep=3600))
-        off: dict[str, object] = {"companyId": "acme", "aiAutoResponseEnabled": False}
-        await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=off), deadline=20)
-        waiting = [Writer(one.client) for _ in range(9)]
-        for writer in waiting:
-            await writer.visitor("a person, please", locale="en")
-            await writer.owner(OwnerKind.WAITING)
-        queries = Queries()
-        (sweep,) = await sweepers(stack, servers, 1, listeners=[queries])
-
-        async def queue() -> float | None:
-            await sweep.measure()
-            return REGISTRY.get_sample_value("nexus_handovers_waiting")
-
-        async def at_rest() -> bool:
-            await sweep.look()
-            notices = [kinds(await facts_of(one, writer)).count("message.system.v1") for writer in waiting]
-            return notices == [1] * len(waiting) and not await sweep.due()
-
-        await eventually(at_rest, 60)
-        assert await queue() == len(waiting)
-        assert (REGISTRY.get_sample_value("nexus_handover_oldest_seconds") or 0) > 500
-        queries.asked = queries.documents = 0
-        assert await sweep.look() is False
-        assert (queries.asked, queries.documents) == (1, 0), "however many wait"
-
-        # Whoever begins to wait behind more than one query reads has a turn at once, in whatever company.
-        newest = Writer(one.client, "other")
-        await newest.visitor("a person, please", locale="en")
-        await newest.owner(OwnerKind.WAITING)
-        assert await swept([sweep], newest) == 2
-        assert await owners(one, newest) == [OwnerKind.WAITING, OwnerKind.AI]
-
-        # New settings reach all of them.
-        on = CompanyPatchRequest(company_id="acme", version=1, patch={"aiAutoResponseEnabled": True})
-        await one.rpc.call(COMPANY_PATCH, on, deadline=20)
-
-        late = Writer(one.client, "other")
-        await late.visitor("a person, please", locale="en")
-        await late.owner(OwnerKind.WAITING)
-
-        async def stored() -> bool:
-            return await queue() == len(waiting) + 1
-
-        await eventually(stored)
-        await sweep.look()
-        assert await owners(one, late) == [OwnerKind.WAITING, OwnerKind.AI], (
-            "who comes behind them has a turn meanwhile"
-        )
-
-        async def given_back() -> bool:
-            await sweep.look()
-            return await queue() == 0
-
-        await eventually(given_back, 60)
-        for writer in waiting:
-            assert await owners(one, writer) == [OwnerKind.WAITING, OwnerKind.AI]
 
 
 async def test_an_owner_who_reads_or_has_nobody_waiting_keeps_the_conversation(servers: Servers) -> None:

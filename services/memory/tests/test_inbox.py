@@ -1,6 +1,7 @@
 """Lists of conversations."""
 
 import pytest
+from pymongo import AsyncMongoClient
 
 from contracts.channels import ChatKind
 from contracts.conversation_rpc import (
@@ -17,8 +18,10 @@ from contracts.conversation_rpc import (
 )
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind
 from contracts.ids import uuid7
+from contracts.migration_rpc import MIGRATE, MigrateRequest
 from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.errors import RpcError
+from runtime.stores.mongo import Document
 
 
 async def listed(on: Replica, **request: object) -> list[str]:
@@ -140,3 +143,29 @@ async def test_a_hand_over_is_told_with_its_pages_and_each_change_of_owner_stand
         view = (await one.rpc.call(CONVERSATION, ConversationRef(company_id="acme", conversation_id="c1"))).conversation
         assert view is not None
         assert view.hand_over is None
+
+
+async def test_a_conversation_that_an_older_release_stored_comes_into_its_lists(servers: Servers) -> None:
+    newer = ("desk", "heardAt", "saidAt", "claimed", "claimedAt", "farewell", "words", "unassignedKey", "writtenKey")
+    async with replica(servers, handoff_sweep=3600) as one:
+        writer = Writer(one.client, "acme", "c1")
+        await writer.assistant("29", await writer.visitor("how much is the invoice?"))
+        assert await listed(one, which="unassigned", operatorId="ana") == ["c1"]
+    client = AsyncMongoClient[Document](servers.mongo)
+    try:
+        rows = client[servers.database]["conversations"]
+        await rows.update_one({"_id": "acme/c1"}, {"$unset": dict.fromkeys(newer, "")})
+    finally:
+        await client.close()
+    async with replica(servers, handoff_sweep=3600) as one:
+        assert (
+            await listed(one, which="unassigned", operatorId="ana"),
+            await listed(one, which="all", query="invoice"),
+        ) == ([], [])
+        request = MigrateRequest(name="conversation-lists")
+        assert (await one.rpc.call(MIGRATE, request)).left == 0
+        assert (
+            await listed(one, which="unassigned", operatorId="ana")
+            == await listed(one, which="all", query="invoice")
+            == ["c1"]
+        )

@@ -383,24 +383,3 @@ HALL = [
 )
 def test_what_is_called_otherwise_on_the_page_is_told(question: str, told: str) -> None:
     assert told in answered(question, HALL, "en")
-
-
-SCHOOL = [
-    passage("Lessons", "At the place you like, from 8 am to 9 pm.", heading=["Harp lessons"]),
-    passage(
-        "Prices", "| What | Price |\n| --- | --- |\n| Harp lesson | 36 € |\n| Lake camp | 160 € |\n| Choir | 20 € |"
-    ),
-    passage("Less", "Brothers and sisters pay 20 % less at the camp.", heading=["Discounts for the camp"], near=[0.19]),
-]
-
-
-def test_another_figure_of_what_was_quoted_is_no_price() -> None:
-    before = (
-        {"role": "user", "content": "can I have harp lessons online?"},
-        {"role": "assistant", "content": "At the place you like, from 8 am to 9 pm. [1]"},
-    )
-    assert answered("how much is one harp lesson?", SCHOOL, "en", *before) == "Harp lesson: Price 36 €. [2]"
-
-
-def test_the_price_of_the_row_that_is_named_is_certain() -> None:
-    assert answered("how much is the camp?", SCHOOL, "en") == "Lake camp: Price 160 €. [2]"

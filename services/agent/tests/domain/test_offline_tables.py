@@ -275,3 +275,24 @@ def test_a_row_is_told_by_its_name(asked: list[str], answer: str) -> None:
 )
 def test_how_many_or_how_old_somebody_is_names_no_thing(question: str, told: str) -> None:
     assert told in answered(question, GYM, "en")
+
+
+SCHOOL = [
+    passage("Lessons", "At the place you like, from 8 am to 9 pm.", heading=["Harp lessons"]),
+    passage(
+        "Prices", "| What | Price |\n| --- | --- |\n| Harp lesson | 36 € |\n| Lake camp | 160 € |\n| Choir | 20 € |"
+    ),
+    passage("Less", "Brothers and sisters pay 20 % less at the camp.", heading=["Discounts for the camp"], near=[0.19]),
+]
+
+
+def test_another_figure_of_what_was_quoted_is_no_price() -> None:
+    before = (
+        {"role": "user", "content": "can I have harp lessons online?"},
+        {"role": "assistant", "content": "At the place you like, from 8 am to 9 pm. [1]"},
+    )
+    assert answered("how much is one harp lesson?", SCHOOL, "en", *before) == "Harp lesson: Price 36 €. [2]"
+
+
+def test_the_price_of_the_row_that_is_named_is_certain() -> None:
+    assert answered("how much is the camp?", SCHOOL, "en") == "Lake camp: Price 160 €. [2]"

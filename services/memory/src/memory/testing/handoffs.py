@@ -1,0 +1,116 @@
+"""For tests: hand-off sweeps as replicas would run them, and what they have appended."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime, timedelta
+
+from pymongo import AsyncMongoClient
+from pymongo.monitoring import CommandListener
+from redis.asyncio import Redis
+
+from contracts.channels import ChatKind
+from contracts.envelope import CloudEvent
+from contracts.events.chat import (
+    OwnerChanged,
+    OwnerKind,
+)
+from memory.adapters.chat_log import StreamLog
+from memory.adapters.mongo import asked
+from memory.adapters.mongo_companies import MongoCompanies
+from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.redis_looks import RedisLooks
+from memory.application.handoffs import Handoffs
+from memory.domain.conversation import InboxConversation
+from memory.ports import LogClock
+from memory.testing.harness import Replica, Servers, Writer
+from runtime.bus.connection import connect
+from runtime.bus.direct import StoredFact
+from runtime.bus.publisher import Publisher
+from runtime.conversation import ConversationLog
+from runtime.settings import NatsSettings
+from runtime.stores.mongo import Document
+from runtime.testing.servers import eventually
+
+
+async def facts_of(on: Replica, writer: Writer) -> list[StoredFact]:
+    log = ConversationLog(on.client)
+    return await log.read(writer.company, writer.conversation, 0, (await log.bounds()).last_seq)
+
+
+def kinds(facts: Sequence[StoredFact]) -> list[str]:
+    return [fact.subject.split(".", 3)[3] for fact in facts]
+
+
+class In:
+    """The log's clock in a while."""
+
+    def __init__(self, ahead: timedelta) -> None:
+        self.ahead = ahead
+
+    async def __call__(self) -> datetime:
+        return datetime.now(UTC) + self.ahead
+
+
+async def nobody_knows(company: str) -> None:
+    """Nobody has waited in this company yet."""
+
+
+async def to_nobody(state: InboxConversation, now: datetime) -> datetime | None:
+    """Nobody gets one in turn."""
+
+
+async def sweepers(
+    stack: AsyncExitStack,
+    servers: Servers,
+    count: int,
+    clock: LogClock | None = None,
+    listeners: Sequence[CommandListener] = (),
+) -> list[Handoffs]:
+    """As many sweeps as there would be replicas, each with connections of its own, ten minutes ahead."""
+    found: list[Handoffs] = []
+    clock = clock or In(timedelta(minutes=10))
+    for _ in range(count):
+        client = await connect(NatsSettings(url=servers.nats), name="sweeper")
+        stack.push_async_callback(client.close)
+        redis: Redis = Redis.from_url(servers.redis)  # pyright: ignore[reportUnknownMemberType]
+        stack.push_async_callback(redis.aclose)
+        mongo = await stack.enter_async_context(AsyncMongoClient[Document](servers.mongo, event_listeners=[*listeners]))
+        database = asked(mongo[servers.database])
+        log = StreamLog(ConversationLog(client), Publisher(client))
+        await log.refresh()
+        found.append(
+            Handoffs(
+                conversations=MongoConversations(database["conversations"]),
+                companies=MongoCompanies(database["companies"]),
+                log=log,
+                looks=RedisLooks(redis),
+                clock=clock,
+                usual=nobody_knows,
+                give=to_nobody,
+            )
+        )
+    return found
+
+
+async def owners(on: Replica, writer: Writer) -> list[OwnerKind]:
+    return [
+        CloudEvent[OwnerChanged].model_validate_json(each.event).data.owner.kind
+        for each in await facts_of(on, writer)
+        if each.subject.endswith(ChatKind.OWNER)
+    ]
+
+
+async def swept(sweeps: Sequence[Handoffs], writer: Writer) -> int:
+    """What the replicas append once the projection has the conversation on its list."""
+    total = 0
+
+    async def seen() -> bool:
+        nonlocal total
+        listed = await asyncio.gather(*(each.due() for each in sweeps))
+        found = all(any(conversation == writer.conversation for _, conversation in due) for due in listed)
+        total += sum(await asyncio.gather(*(each.sweep() for each in sweeps)))
+        return found or total > 0
+
+    await eventually(seen, 60)
+    return total

@@ -1,0 +1,96 @@
+"""Conversations that wait for a person without an end."""
+
+from contextlib import AsyncExitStack
+
+import pytest
+from prometheus_client import REGISTRY
+from pymongo.monitoring import CommandFailedEvent, CommandListener, CommandStartedEvent, CommandSucceededEvent
+
+from contracts.company_rpc import COMPANY_CREATE, COMPANY_PATCH, CompanyCreateRequest, CompanyPatchRequest
+from contracts.events.chat import (
+    OwnerKind,
+)
+from memory.testing.handoffs import facts_of, kinds, owners, sweepers, swept
+from memory.testing.harness import Servers, Writer, replica
+from runtime.testing.servers import eventually
+
+
+class Queries(CommandListener):
+    """Counts what a database is asked, and the documents that it answers with."""
+
+    def __init__(self) -> None:
+        self.asked = self.documents = 0
+
+    def started(self, event: CommandStartedEvent) -> None:
+        """Nothing is counted before it is answered."""
+
+    def succeeded(self, event: CommandSucceededEvent) -> None:
+        self.asked += 1
+        self.documents += len(event.reply.get("cursor", {}).get("firstBatch", ()))
+
+    def failed(self, event: CommandFailedEvent) -> None:
+        """Nothing was read."""
+
+
+async def test_those_who_wait_without_an_end_hold_up_nobody_and_cost_nothing(
+    servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory.application.handoffs.LIMIT", 4)
+    async with AsyncExitStack() as stack:
+        one = await stack.enter_async_context(replica(servers, handoff_sweep=3600))
+        off: dict[str, object] = {"companyId": "acme", "aiAutoResponseEnabled": False}
+        await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=off), deadline=20)
+        waiting = [Writer(one.client) for _ in range(9)]
+        for writer in waiting:
+            await writer.visitor("a person, please", locale="en")
+            await writer.owner(OwnerKind.WAITING)
+        queries = Queries()
+        (sweep,) = await sweepers(stack, servers, 1, listeners=[queries])
+
+        async def queue() -> float | None:
+            await sweep.measure()
+            return REGISTRY.get_sample_value("nexus_handovers_waiting")
+
+        async def at_rest() -> bool:
+            await sweep.look()
+            notices = [kinds(await facts_of(one, writer)).count("message.system.v1") for writer in waiting]
+            return notices == [1] * len(waiting) and not await sweep.due()
+
+        await eventually(at_rest, 60)
+        assert await queue() == len(waiting)
+        assert (REGISTRY.get_sample_value("nexus_handover_oldest_seconds") or 0) > 500
+        queries.asked = queries.documents = 0
+        assert await sweep.look() is False
+        assert (queries.asked, queries.documents) == (1, 0), "however many wait"
+
+        # Whoever begins to wait behind more than one query reads has a turn at once, in whatever company.
+        newest = Writer(one.client, "other")
+        await newest.visitor("a person, please", locale="en")
+        await newest.owner(OwnerKind.WAITING)
+        assert await swept([sweep], newest) == 2
+        assert await owners(one, newest) == [OwnerKind.WAITING, OwnerKind.AI]
+
+        # New settings reach all of them.
+        on = CompanyPatchRequest(company_id="acme", version=1, patch={"aiAutoResponseEnabled": True})
+        await one.rpc.call(COMPANY_PATCH, on, deadline=20)
+
+        late = Writer(one.client, "other")
+        await late.visitor("a person, please", locale="en")
+        await late.owner(OwnerKind.WAITING)
+
+        async def stored() -> bool:
+            return await queue() == len(waiting) + 1
+
+        await eventually(stored)
+        await sweep.look()
+        assert await owners(one, late) == [OwnerKind.WAITING, OwnerKind.AI], (
+            "who comes behind them has a turn meanwhile"
+        )
+
+        async def given_back() -> bool:
+            await sweep.look()
+            return await queue() == 0
+
+        await eventually(given_back, 60)
+        for writer in waiting:
+            assert await owners(one, writer) == [OwnerKind.WAITING, OwnerKind.AI]
