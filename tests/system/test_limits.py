@@ -155,6 +155,8 @@ def text(schema: JsonObject, length: int, name: str, end: str = "") -> str:
         return str(uuid.uuid4())
     if "@" in pattern:
         return ("a" * length + "@b.example")[-length:] if length > 3 else "a@b"[:length]
+    if name == "language":
+        return f"es{'-variants' * 9}"[:length]
     if pattern.startswith("^#"):
         return "#a1b2c3"
     return ("a" * (length - len(end)) + end)[:length]

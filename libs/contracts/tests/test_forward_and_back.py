@@ -190,7 +190,7 @@ def example(schema: Any, root: Schema, word: str | None = None, more: dict[str, 
         case "boolean":
             return True
         case "string":
-            return next(text for text in TEXTS if _is_form(schema, text))
+            return next(text for text in schema.get("examples", TEXTS) if _is_form(schema, text))
         case _:
             return None if schema.get("type") == "null" else {}
 

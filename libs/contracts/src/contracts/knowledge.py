@@ -33,7 +33,7 @@ event."""
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f/]+$")]
 """A document's id in another system."""
 Tongue = Annotated[str, Field(min_length=2, max_length=35)]
-WrittenIn = Annotated[Tongue, AfterValidator(language_in)]
+WrittenIn = Annotated[Tongue, AfterValidator(language_in), Field(examples=["es"])]
 """The tag (BCP 47) of the language of a text, kept without its region: what is written in en-GB is English."""
 
 INDEX_PAGE = re.compile(r"/(?:index|default)\.\w+$")
