@@ -14,13 +14,13 @@ from contracts.memory_rpc import LongTermMemory, fact_id
 from contracts.proposal_rpc import MOST_KNOWN, FactProposal, KnownFact, ProposalGround
 from memory.domain.facts_apart import why_both_stay
 from memory.domain.forgotten import is_forgotten
-from memory.domain.lasting import is_of_the_moment, is_passing
 from memory.domain.lesson import about_memory, told_elsewhere
 from memory.domain.long_term.asked_notes import notes_in
 from memory.domain.long_term.concepts import plain
 from memory.domain.long_term.own_words import speaks_of_oneself
 from memory.domain.long_term.plain_facts import clauses, is_order
 from memory.domain.long_term.speech import meant, statements, unquoted
+from memory.domain.permanence import is_of_the_moment, is_passing
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import fitting
 from memory.domain.remembered import LONGEST, Remembered

@@ -22,7 +22,6 @@ from memory.domain.claims import (
 from memory.domain.corrections import corrected, joked_about, past_correction
 from memory.domain.facts_apart import is_over, leaves_both
 from memory.domain.forgotten import is_forgotten
-from memory.domain.lasting import is_of_the_moment, is_passing
 from memory.domain.long_term.asked_notes import notes_in
 from memory.domain.long_term.attributes import changing
 from memory.domain.long_term.concepts import content, plain
@@ -31,6 +30,7 @@ from memory.domain.long_term.own_words import IS_MINE, speaks_of_oneself
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact
 from memory.domain.long_term.speech import meant, statements, unquoted
 from memory.domain.long_term.standing_orders import is_standing_order
+from memory.domain.permanence import is_of_the_moment, is_passing
 from memory.domain.relevant_facts import kinds
 from memory.domain.remembered import LONGEST, NOTES, OLDER, PREFERENCES, Remembered, superseding
 
