@@ -33,6 +33,11 @@ def messages(found: list[Turn]) -> float:
     return sum(len(one.own) for one in found) / len(found)
 
 
+def told(found: list[Turn]) -> str:
+    """Each message, with the seconds since its turn began."""
+    return "\n".join(f"{line.at - one.began:.3f} {line.kind}" for one in found for line in one.own)
+
+
 async def test_a_turn_and_a_stack_at_rest_keep_to_their_messages() -> None:
     async with stage() as running:
         await quiet(running, STARTED)
@@ -45,9 +50,9 @@ async def test_a_turn_and_a_stack_at_rest_keep_to_their_messages() -> None:
     assert said["bus"].total() / REST <= AT_REST, said["bus"].most_common(10)
     stores = said["mongodb"] + said["redis"]
     assert stores.total() / REST <= AT_REST_IN_STORES, stores.most_common(10)
-    assert messages(plain) <= PLAIN, [line.kind for line in plain[-1].own]
-    assert messages(first) <= FIRST, [line.kind for line in first[-1].own]
-    assert messages(tool) <= WITH_A_TOOL_CALL, [line.kind for line in tool[-1].own]
+    assert messages(plain) <= PLAIN, told(plain)
+    assert messages(first) <= FIRST, told(first)
+    assert messages(tool) <= WITH_A_TOOL_CALL, told(tool)
     assert sum(TRACES in line.what for one in (*plain, *first, *tool) for line in one.lines) <= gathered * len(SERVICES)
     chain = in_a_row([*plain, *tool])
     assert len(chain) <= IN_A_ROW, chain
