@@ -26,14 +26,11 @@ _NOTE_BEFORE = re.compile(
 
 _ONLY_POLITE = re.compile(r"(?:please|por favor|thanks|thank you|gracias|ok|okay|vale|for me|too|[\W_])*", re.I)
 """Nothing to remember: "remember that please" speaks of what stands before it."""
-_AND_THAT = re.compile(r"(?:,\s*(?:(?:and|y)\s+)?|\s+(?:and|y)\s+)(?:that|que)\s+", re.I)
-"""Between two things to remember: "que vivo en Lugo y que tengo dos hijos"."""
 
 
 def notes_in(text: str) -> list[str]:
     """What the text asks to remember; a request in quotation marks is somebody else's."""
     own = unquoted(text)
-    asked = [text[slice(*match.span(1))] for match in _NOTE.finditer(own)]
-    found = [note.strip(" .,") for every in asked for note in _AND_THAT.split(every)]
+    found = [text[slice(*match.span(1))].strip(" .,") for match in _NOTE.finditer(own)]
     found = [one for one in found if not _ONLY_POLITE.fullmatch(one)]
     return found or [text[slice(*match.span(1))].strip(" .,") for match in _NOTE_BEFORE.finditer(own)]
