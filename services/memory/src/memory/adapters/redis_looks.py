@@ -77,7 +77,7 @@ class RedisLooks:
         that time; raises RedisUnavailableError."""
         key = f"{DESK}{company}"
         with redis_does("store who is at the desk"):
-            async with self._redis.pipeline(transaction=True) as pipe:
+            async with self._redis.pipeline(transaction=False) as pipe:
                 pipe.zcount(f"{key}:here", since.timestamp(), "+inf")
                 pipe.zadd(f"{key}:here", {operator: at.timestamp()})
                 pipe.hset(f"{key}:names", operator, name or "")
