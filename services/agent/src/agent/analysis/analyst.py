@@ -16,10 +16,19 @@ import structlog
 
 from agent.analysis.deps import AnalysisLimits, AnalysisPorts
 from agent.analysis.in_chat import analyses_markets
-from agent.domain.analysis.asked import asks_of_all
 from agent.domain.analysis.plan import ToolInfo
 from agent.domain.analysis.report import NOT_MADE
-from agent.domain.analysis.steps import AnalysisPolicy, AskModel, CallTools, Finish, advance, language_of, ran, replied
+from agent.domain.analysis.steps import (
+    AnalysisPolicy,
+    AskModel,
+    CallTools,
+    Finish,
+    advance,
+    is_of_all,
+    language_of,
+    ran,
+    replied,
+)
 from agent.domain.analysis.texts import note
 from agent.domain.cost import SpendingAccount
 from agent.domain.turn.journal import TurnCall
@@ -118,8 +127,7 @@ class Analyst:
             language = language_of(record, settings.config if settings else None)
             requester = Requester(request.principal, proof.role, proof.plan, proof.sub, language)
             tools = await self._ports.tools.details(request.company_id, requester)
-            of_all = not record.tickers and not request.tickers and asks_of_all(request.query)
-            symbols = await self._ports.market.all() if of_all else ()
+            symbols = await self._ports.market.all() if not record.tickers and is_of_all(request) else ()
         except UnreachableError as error:
             if self._now() < latest:
                 raise

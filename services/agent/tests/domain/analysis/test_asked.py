@@ -152,6 +152,8 @@ def test_a_chat_message_asks_for_an_analysis_or_does_not(text: str, asks: bool) 
         ("Which shares do I own?", False),
         ("Which plan costs the most?", False),
         ("Which of IBM and MSFT fell most in 2008?", False),
+        ("Which of the eight fell most this year?", True),
+        ("¿cuál de las doce acciones subió más este año?", True),
     ],
 )
 def test_a_question_is_of_all_tickers_or_is_not(text: str, asks: bool) -> None:

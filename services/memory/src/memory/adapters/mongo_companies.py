@@ -5,17 +5,12 @@ the same document as the change, so neither exists without the other. `hooks`: i
 has a site to read; `deleted`: the company was deleted with this version.
 """
 
-from collections.abc import AsyncGenerator
-
 import orjson
 from pymongo import ASCENDING
 
 from contracts.company import CompanySettings, read_config
-from contracts.sealed import PREFIX
 from memory.adapters.mongo import replace_version, speaking
 from runtime.stores.mongo import Collection, Document
-
-PAGE = 200
 
 
 class MongoCompanies:
@@ -58,17 +53,6 @@ class MongoCompanies:
         async with speaking("read companies"):
             found = self._rows.find({"_id": {"$gt": company}}).sort("_id", ASCENDING).limit(limit)
             return [_settings(row) for row in await found.to_list()]
-
-    async def with_secrets(self) -> AsyncGenerator[CompanySettings]:
-        """The settings of all companies with sealed secrets, in order; raises StoreUnavailableError."""
-        last: str | None = ""
-        while last is not None:
-            async with speaking("read companies with secrets"):
-                rows = await self._rows.find({"_id": {"$gt": last}}).sort("_id", ASCENDING).limit(PAGE).to_list()
-            for row in rows:
-                if PREFIX in row["config"]:
-                    yield _settings(row)
-            last = rows[-1]["_id"] if rows else None
 
     async def living(self, company: str, limit: int) -> list[CompanySettings]:
         """The records that `after` returns, without deleted companies."""

@@ -169,7 +169,7 @@ class CompanyRegistry:
     async def _to_reseal(self) -> AsyncGenerator[tuple[CompanySettings, CompanyConfig]]:
         """The settings in which an older key has sealed something, and what is to replace them."""
         if self._seal is not None:
-            async for old in self._store.with_secrets():
+            async for old in self._every():
                 new = resealed(old.config, self._seal.renewed)
                 if new is not None:
                     yield old, new
@@ -190,17 +190,23 @@ class CompanyRegistry:
         Raises:
             StoreUnavailableError, and what the bus raises.
         """
-        last, count = "", 0
-        while page := await self._store.after(last, SWEPT):
-            for settings in page:
-                last = settings.config.company_id
-                count += await self._agree(settings)
+        count = 0
+        async for settings in self._every():
+            count += await self._agree(settings)
         for told in await self._announcements.companies_told():
             if await self._store.kept(told.config.company_id) is None:
                 config = with_secrets(told.config, CompanyConfig(company_id=told.config.company_id))
                 back = CompanySettings(config=config, version=told.version, deleted=told.deleted)
                 count += await self._store.create(back)
         return count
+
+    async def _every(self) -> AsyncGenerator[CompanySettings]:
+        """The settings of all companies, in order; raises StoreUnavailableError."""
+        last = ""
+        while page := await self._store.after(last, SWEPT):
+            for settings in page:
+                yield settings
+            last = page[-1].config.company_id
 
     async def _agree(self, settings: CompanySettings) -> bool:
         found, since, seq = await self._announcements.company_told(settings.config.company_id)

@@ -17,6 +17,7 @@ from agent.domain.analysis.wanted_calls import BACKTEST, CORRELATION, CROSSINGS,
 from agent.domain.text_features import language_of, plain
 from agent.domain.tickers import tickers_in
 from contracts.languages import Language
+from contracts.spoken import NUMBERS
 
 Period = Literal["1d", "1w", "1m", "3m", "1y", "ytd"]
 
@@ -76,7 +77,8 @@ _MOST_OF = re.compile(
 _KINDS = (
     r"(?:stocks?|shares?|symbols?|tickers?|compan(?:y|ies)|acci(?:on|ones)|valor(?:es)?|empresas?|simbolos?|titulos?)"
 )
-_GROUP = rf"(?:(?:four|five|six|cuatro|cinco|seis|[4-9])(?: {_KINDS})?|{_KINDS})"
+_SEVERAL = rf"(?:[4-9]|[1-3]\d|{'|'.join(word for word, number in NUMBERS.items() if 4 <= number < 40)})"
+_GROUP = rf"(?:{_SEVERAL}(?: {_KINDS})?|{_KINDS})"
 _OF_ALL = re.compile(
     rf"\b(?:(?:which|what|cual(?:es)?|que)(?: ones?| una?s?)? (?:of|de) "
     rf"(?:(?:the|your|all|las|los|tus|tod[oa]s) )*{_GROUP}"
@@ -85,7 +87,7 @@ _OF_ALL = re.compile(
     rf"|(?:which|what|cual(?:es)?) (?:is|are|was|were|es|son|fue|fueron|ha sido) (?:the|las?|el|los) "
     rf"(?:[a-z-]+ ){{0,2}}{_KINDS}"
     rf"|(?:rank|sort|order|list|compare|ordena|clasifica|compara) (?:the|las|los|your|tus) (?:[a-z-]+ )?{_KINDS}"
-    rf"|(?:the|las|los) (?:four|five|six|cuatro|cinco|seis|[4-9]) {_KINDS}"
+    rf"|(?:the|las|los) {_SEVERAL} {_KINDS}"
     r"|(?:biggest|top|largest|best|worst|mayor(?:es)?|mejor(?:es)?|peor(?:es)?) (?:gain|los|mov|perform)(?:ers?|ing "
     rf"{_KINDS}))\b(?! (?:market|exchange|price)s?\b)"
 )

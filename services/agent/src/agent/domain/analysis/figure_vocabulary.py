@@ -10,6 +10,7 @@ from typing import Literal
 
 from agent.domain.claims.figure_words import FIGURES
 from agent.domain.claims.words import WORDS
+from contracts.spoken import NUMBERS
 
 Kind = Literal["stretch", "standing", "company", "indicator", "news"]
 """The source of a figure: get_performance; a snapshot; the company's figures and dates; get_indicators; get_news,
@@ -260,9 +261,9 @@ hit hits toco hey anything someone somebody necesito ordenalas ordenalos quick r
 thing things pls plz til ganando perdiendo three times tipo together told tres two use usually valdria valdrian vale
 valen valia vender ver versus
 view vs want way whats whether whose
-explica explicar pon ensena cuenta furthest farthest pagan pagaron repartieron five six cinco seis
+explica explicar pon ensena cuenta furthest farthest pagan pagaron repartieron
 """
-QUESTION_WORDS = WORDS | frozenset(_ASKING.split())
+QUESTION_WORDS = WORDS | frozenset(_ASKING.split()) | NUMBERS.keys()
 """Words that a question may have and that ask for nothing by themselves."""
 
 

@@ -43,7 +43,14 @@ from agent.domain.claims.checker import Checked, checked
 from agent.domain.claims.facts import facts_of_findings
 from agent.domain.tickers import normal_tickers, tickers_in
 from contracts.company import CompanyConfig
-from contracts.events.analysis import MAX_TICKERS, AnalysisCall, AnalysisRecord, AnalysisReply, ModelStep
+from contracts.events.analysis import (
+    MAX_TICKERS,
+    AnalysisCall,
+    AnalysisRecord,
+    AnalysisReply,
+    AnalysisRequested,
+    ModelStep,
+)
 from contracts.languages import Language
 
 Usable = Callable[[str, Mapping[str, Any]], bool]
@@ -131,13 +138,18 @@ def ran(record: AnalysisRecord, results: Mapping[str, dict[str, Any]]) -> Analys
     return record.model_copy(update={"calls": calls})
 
 
+def is_of_all(request: AnalysisRequested) -> bool:
+    """Whether a request names no tickers and is about all that there are."""
+    return not request.tickers and asks_of_all(normalized(request.query).text)
+
+
 def _with_tickers(
     record: AnalysisRecord, policy: AnalysisPolicy, language: Language, now: datetime
 ) -> tuple[AnalysisRecord, Step | None]:
     request = record.request
     given = normal_tickers(request.tickers or [])
     query = normalized(request.query)
-    of_all = not given and asks_of_all(query.text)
+    of_all = is_of_all(request)
     given = list(policy.symbols) if of_all and len(policy.symbols) <= MAX_TICKERS else given
     refusal = refusal_of(query.text, tickers_given=bool(given) or of_all)
     if refusal is not None:
