@@ -73,11 +73,8 @@ def up(
             if with_parent:
                 end_with_parent(signal.SIGTERM)
             asyncio.run(run_stack(UpOptions(page_port, tuple(chosen), quiet), DataDirectory(data), settings))
-    except StackError as error:
+    except (StackError, OSError) as error:
         fail(error)
-    except OSError as error:
-        directory = f"{error.filename}: {error.strerror}: choose another directory with --data, or change that"
-        fail(directory if error.filename else error)
 
 
 def down(data: Data = DEFAULT_DATA) -> None:

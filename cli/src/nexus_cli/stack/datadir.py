@@ -17,12 +17,12 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from nexus_cli.stack.errors import AlreadyRunningError, DamagedSecretsError, NotRunningError
+from nexus_cli.stack.errors import AlreadyRunningError, DamagedSecretsError, NotRunningError, UnusableDataError
 
 # After a kill -9 of the supervisor its processes are gone within milliseconds; this is how long a new one waits.
 _ORPHANS_GONE_WITHIN = 3.0
@@ -48,6 +48,15 @@ class DevSecrets:
     secrets_key: str
 
 
+@contextlib.contextmanager
+def _usable() -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        advice = "choose another directory with --data, or change that"
+        raise UnusableDataError(f"{error.filename}: {error.strerror}: {advice}") from None
+
+
 class DataDirectory:
     """Everything that `nexus` keeps below `--data`."""
 
@@ -57,9 +66,10 @@ class DataDirectory:
         self._lock: int | None = None
 
     def create(self) -> None:
-        """Makes the directory, for its owner alone."""
-        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.logs.mkdir(exist_ok=True)
+        """Makes the directory, for its owner alone; raises UnusableDataError."""
+        with _usable():
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.logs.mkdir(exist_ok=True)
 
     # ---- the lock
 
@@ -71,8 +81,10 @@ class DataDirectory:
 
         Raises:
             AlreadyRunningError: a stack runs on it.
+            UnusableDataError: it cannot be written.
         """
-        descriptor = os.open(self.path / "stack.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with _usable():
+            descriptor = os.open(self.path / "stack.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         end = time.monotonic() + _ORPHANS_GONE_WITHIN
         while True:
             try:

@@ -2,6 +2,7 @@
 
 StackError
 ├── BadSettingError         a variable in the environment has a value that it cannot have
+├── UnusableDataError       the data directory cannot be made or written
 ├── DamagedSecretsError     a file of secrets cannot be read
 ├── AlreadyRunningError     another supervisor holds this data directory
 ├── NotRunningError         a command needs a stack, and none runs on this data directory
@@ -17,6 +18,10 @@ class StackError(Exception):
 
 class BadSettingError(StackError):
     """A variable in the environment, or in .env, has a value that it cannot have."""
+
+
+class UnusableDataError(StackError):
+    """The data directory cannot be made, or not be written."""
 
 
 class DamagedSecretsError(StackError):
