@@ -23,6 +23,7 @@ from contracts.tools.market import (
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.backtest import BacktestResult, Trade, decisions, rule, run
 from market_adapter.domain.bars import BarHistory, known_by
+from market_adapter.domain.paper.order_text import figure
 from market_adapter.domain.performance import first_day, months_before
 from market_adapter.domain.ranges import (
     Stretch,
@@ -156,13 +157,12 @@ class RangeTools:
         if of is None or start == 0 or end - start < 2:
             raise await self._nothing(symbol, first, last)
         bars = split_adjusted(history.bars, history.splits)[start:end]
-        costs = f"{asked.cost_percent:g}".replace(".", "," if language.startswith("es") else ".")
-        cash, cost = Decimal(str(asked.cash)), Decimal(str(asked.cost_percent)) / 100
+        cash, percent = Decimal(str(asked.cash)), Decimal(str(asked.cost_percent))
         outcomes: dict[str, BacktestResult] = {}
         for name in (asked.rule, "buy_and_hold"):
             wanted = decisions(rule(name, fast, slow), series.close[: end - 1], start - 1)
-            outcomes[name] = run(bars, wanted, cash, cost)
-        done = outcomes[asked.rule]
+            outcomes[name] = run(bars, wanted, cash, percent / 100)
+        done, costs = outcomes[asked.rule], figure(percent).said_in(language)
         figures = [
             one
             for name, outcome in outcomes.items()
