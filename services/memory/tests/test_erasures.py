@@ -45,6 +45,15 @@ from runtime.testing.servers import NatsServer, eventually
 
 from .test_user_deletion import ANA, SECRET, besides_limits, everything, fill, places_of
 
+RECORDED = "how often may I scrumble the brollet"
+"""What a recorded turn was asked."""
+
+
+def is_written(server: NatsServer, text: str) -> bool:
+    """Whether the text stands in a file of FACTS."""
+    files = server.directory / "store/jetstream/$G/streams/FACTS"
+    return any(text.encode() in file.read_bytes() for file in files.rglob("*") if file.is_file())
+
 
 def erase(kind: Any, name: str, receipt: str | None = None) -> EraseRequest:
     return EraseRequest(company_id="acme", receipt_id=receipt or uuid7(), kind=kind, name=name, by="admin")
@@ -212,7 +221,9 @@ async def test_a_deletion_that_is_over_deletes_nothing_when_it_is_asked_for_agai
         assert "mongo facts" in places_of(await everything(servers, one.client), "a new start")
 
 
-async def test_what_is_old_goes_once_a_day_and_is_counted_before(servers: Servers, files: FolderStore) -> None:
+async def test_what_is_old_goes_once_a_day_and_is_counted_before(
+    servers: Servers, files: FolderStore, nats_server: NatsServer
+) -> None:
     clock = FakeClock(datetime.now(UTC).replace(hour=1))
     async with replica(servers, forgetting_sweep=0.1, keeping_sweep=0.1, clock=clock) as one:
         await serve_deletions(one.client)
@@ -226,7 +237,7 @@ async def test_what_is_old_goes_once_a_day_and_is_counted_before(servers: Server
         await held.owner(OwnerKind.WAITING)
         named, forgotten = await keep(files, kept), await keep(files, kept)
         await kept.visitor("for good", user="v2", files=[named])
-        event = orjson.dumps({"data": {"companyId": "acme", "conversationId": "c"}})
+        event = orjson.dumps({"data": {"companyId": "acme", "conversationId": "c", "question": RECORDED}})
         subject = fact("turns.recorded.v1", "acme", None)
         await Publisher(one.client).append(subject, event, stream=FACTS.name, msg_id=uuid7())
         await eventually(lambda: settled(one.client))
@@ -246,6 +257,7 @@ async def test_what_is_old_goes_once_a_day_and_is_counted_before(servers: Server
             found = await everything(servers, one.client)
             assert places_of(found, SECRET, old.conversation) == set()
             assert "turns.recorded" not in found["stream FACTS"]
+            assert not is_written(nats_server, RECORDED)
             return True
 
         await eventually(gone, deadline=60)
@@ -270,23 +282,18 @@ async def test_what_is_old_goes_once_a_day_and_is_counted_before(servers: Server
 async def test_what_is_deleted_message_by_message_is_in_no_file_of_its_stream(
     servers: Servers, nats_server: NatsServer
 ) -> None:
-    files = nats_server.directory / "store/jetstream/$G/streams/FACTS"
-
-    def written() -> bool:
-        return any(SECRET.encode() in file.read_bytes() for file in files.rglob("*") if file.is_file())
-
     async with replica(servers, forgetting_sweep=0.1) as one:
         await serve_deletions(one.client)
         writer = Writer(one.client)
         await writer.visitor("hello", user=ANA.user_id)
         await note(one.client, writer.conversation, SECRET, datetime.now(UTC))
         await eventually(lambda: settled(one.client))
-        await eventually(written)
+        await eventually(lambda: is_written(nats_server, SECRET))
         request = erase("conversation", writer.conversation)
         await one.rpc.call(ERASE, request)
         facts = next(one for one in (await done(one, request.receipt_id)).removed if one.place == "stream FACTS")
         assert (facts.removed, facts.remains) == (1, None)
-        await eventually(lambda: not written())
+        await eventually(lambda: not is_written(nats_server, SECRET))
 
 
 async def test_what_is_kept_of_the_deleted_names_nobody(servers: Servers) -> None:

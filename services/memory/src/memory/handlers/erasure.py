@@ -97,7 +97,7 @@ def serve(
         companies=deps.companies,
         store=MongoRetention(database),
         files=files,
-        traces=RecordedTraces(service.nats),
+        traces=RecordedTraces(service.nats, bus),
         erasure=erasure,
         also=also,
         clock=clock,
