@@ -135,13 +135,15 @@ class Neighbours(Generic[Key]):
         if held is None or not self._rows or held.shape[1] != question.shape[1]:
             return None
         if usual is None or usual.asked.shape != question.shape or len(self._rows) < FEW:
-            return Nearness(held[:count] @ question[0], self._keys, self._rows, centred=False)
+            return Nearness(np.vecdot(held[:count], question[0]), self._keys, self._rows, centred=False)
         if self._centre is None:
             mean = self._sum / len(self._rows)
-            lengths = np.sqrt(np.maximum(1.0 - 2.0 * (held[:count] @ mean) + mean @ mean, 1e-6))
+            lengths = np.sqrt(np.maximum(1.0 - 2.0 * np.vecdot(held[:count], mean) + mean @ mean, 1e-6))
             self._centre = mean, lengths
         mean, lengths = self._centre
         # What is asked here has something of what is told here.
         asked = (question - usual.asked)[0] - HERE * (mean - usual.told[0])
         asked = asked / (np.linalg.norm(asked) or 1.0)
-        return Nearness((held[:count] @ asked - mean @ asked) / lengths, self._keys, self._rows, centred=True)
+        # `@` would wake a thread for each core, which costs the processor three times as much.
+        cosines = (np.vecdot(held[:count], asked) - mean @ asked) / lengths
+        return Nearness(cosines, self._keys, self._rows, centred=True)
