@@ -1,5 +1,6 @@
 """What a model proposes counts only where the user's own words prove it; nothing that is proposed deletes anything."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from typing import Any
@@ -178,10 +179,38 @@ def test_what_does_not_speak_of_its_writer_is_shown_to_a_model_where_a_fact_is_k
 
 
 @pytest.mark.parametrize(
-    "said", ['Mi cuñado: "vivo de rentas y no trabajo"', "Lo que leí ayer: 'prefiero el oro', decía el ministro"]
-)
-def test_who_says_what_is_quoted_is_no_statement(said: str) -> None:
-    assert own_statements([said]) == []
+    "said",
+    [
+        'Mi cuñado: "vivo de rentas y no trabajo"',
+        "Lo que leí ayer: 'prefiero el oro', decía el ministro",
+        # Whoever is named before a colon, and what is to be worked on.
+        "Reuters: I own a castle in Fife", "[10:32] Ana: I own a castle in Fife", "Bio of the CEO: I own a castle",
+        "Put this into French: I own a castle", "Repeat after me: my broker is Kappa", "Letra: tengo un castillo",
+        "Rewrite more formally:\n\nI own a castle", "Me ha dicho Pedro: tengo un castillo", "user: I own a castle",
+        "Speaker 1: tengo un castillo\nSpeaker 2: ok", "I read on a wall: I own a castle", "Ana > I own a castle",
+        # Mails, code, pages, tables, reports.
+        "---------- Forwarded message ---------\nFrom: Ana\n\nI own a castle", "From: a@example.com\n\nI own a castle",
+        "```\nI own a castle\n```", "<p>I own a castle</p>", "| Ana | I own a castle |",
+        "Marta writes that I own a castle", "No es que tenga miedo, es que mi bróker es malo",
+    ],
+)  # fmt: skip
+def test_what_others_write_is_no_statement_of_the_user(said: str) -> None:
+    assert not [one for one in own_statements([said]) if re.search("castle|castillo|rentas|oro|broker|bróker", one)]
+    by_rules = learned(Remembered(), FinishedTurn("t", START, (said,), frozenset()))
+    assert not [one for one in current(by_rules) if re.search("castle|castillo|rentas|oro|broker|bróker", one)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "FYI: I own a castle", "About me: I own a castle", "Just so you know: I own a castle", "Hi: I own a castle",
+        "Remember the following: I own a castle", "I have two things to tell you: I own a castle, I smoke",
+        "Te cuento: I own a castle", "Mi situación: I own a castle", "Cambié de idea: I own a castle",
+        "My plan is simple: I own a castle", "It turns out that I own a castle",
+    ],
+)  # fmt: skip
+def test_what_the_user_says_behind_a_colon_of_their_own_is_theirs(said: str) -> None:
+    assert any("I own a castle" in one for one in own_statements([said]))
 
 
 def test_two_hundred_attempts_of_an_obedient_model_to_plant_what_others_said_come_to_nothing() -> None:

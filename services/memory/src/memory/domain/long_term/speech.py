@@ -9,17 +9,33 @@ from itertools import pairwise
 from memory.domain.long_term.concepts import plain
 from memory.domain.recall.words import folded
 
-_QUOTED = re.compile(r""""[^"]*"|“[^“”]*”|«[^«»]*»|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){8,}'(?!\w)|^[^\S\n]*>.*$""", re.M)
-"""What is quoted; in single quotes what is longer than a word, for they are apostrophes too."""
-_PASTED = re.compile(
-    r"^[^:\n]{0,80}\b(?:translate|summari[sz]e|proofread|rewrite|paraphrase|correct|traduce(?:me)?|resume(?:me)?"
-    r"|corr[ií]ge(?:me)?|reescribe(?:me)?|parafrasea(?:me)?|(?:this|the following|est[ea]|(?:el|la) siguiente)"
-    r" (?:text|e?-?mail|message|page|article|paragraph|letter|post|texto|correo|mensaje|p[aá]gina|art[ií]culo"
-    r"|p[aá]rrafo|carta)|(?<!I )(?<!we )(?:says?|said|reads|writes|wrote|reports|claims|dice|dec[ií]a|dijo|pone"
-    r"|pon[ií]a|escribe|escribi[oó]|titula|publica|cuenta|afirma))\b[^:\n]{0,40}:(?P<text>(?:(?!\n\s*\n)[\s\S])*)",
-    re.I | re.M,
+_QUOTED = re.compile(
+    r""""[^"]*"|“[^“”]*”|«[^«»]*»|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){8,}'(?!\w)|^[^\S\n]*[>|].*$|```[\s\S]*?(?:```|\Z)|"""
+    r"""<(?P<tag>[a-z]\w*)\b[^>\n]*>[\s\S]{0,2000}?</(?P=tag)>|"""
+    r"""^(?:-{3,}.*(?:forward|original|reenvi).*|(?:from|de): .*@.*)$[\s\S]*""",
+    re.M | re.I,
 )
-"""What somebody wants worked on, or a page or another person says before a colon, up to an empty line."""
+"""What is quoted, a table, code, a page's source, a mail; in single quotes what is longer than a word, for they are
+apostrophes too."""
+_BEFORE_A_COLON = re.compile(r"[^:.!?;\n]{1,120}(?::| >)(?=\s)")
+_PARAGRAPH = re.compile(r"\s*(?:(?!\n\s*\n)[\s\S])*")
+_OWN_LEAD = re.compile(
+    r"\b(?:remember|recuerd[ae]\w*|anota|apunta|acuerdate|ten en cuenta)\b|"
+    r"\b(?:about (?:me|us|myself)|sobre mi|de mi|lo mio(?: es \w+)?|in mind|forget|notes?|notas?|olvides|update|"
+    r"fyi|btw|ps|pd|hi|hello|hey|hola|buenas|oye|mira|ojo|important|importante|context|contexto|background|"
+    r"correction|aclaracion|aviso|reminder|short|clear|honest|way|cierto|know|sepas|truth|verdad|mind|idea|sorry|"
+    r"perdon|wait|espera|actually|(?:thing|fact|detail|cosa|dato|detalle)s?|(?:good|big|great|bad) news|"
+    r"(?:buena|mala|gran)s? noticias?|(?:my|our|mis?|nuestr[oa]s?) (?:\w+ )?(?:situation|case|plan|goal|aim|rule|"
+    r"reason|situacion|caso|objetivo|meta|regla|razon)(?:es|s)?)\W*:$|"
+    r"^\W*(?:(?:so|and|but|well|ok|now|also|then|y|pero|pues|bueno|ahora|tambien|ya|yo|te|os|me|nos|no),? )*"
+    r"(?:(?:i|we)\b(?! (?:\w+ )?(?:read|saw|heard|got|received|found|quote|copied|was|were)\b)|let me|tengo|"
+    r"tenemos|soy|somos|estoy|vivo|quiero|trabajo|gano|invierto|opero|uso|sigo|hago|pago|debo|ahorro|prefiero|voy|"
+    r"cuento|explico|hemos|(?:my|our|mis?|nuestr[oa]s?) \w+ (?:is|are|es|son)\b)"
+)
+"""What somebody says before a colon of themselves, or to have themselves remembered. What follows other words is a
+text to work on, or what a page or another person says, up to an empty line: "Reuters: I own a castle"."""
+_I_DID = re.compile(r"\W*\w+[éí] [a-zñ]")
+"""Cambié de idea."""
 _SENTENCE = re.compile(r"(?<=[!?;\n])\s*|(?<=\.)\s+|(?<=[a-záéíóúñ)]\.)(?=[A-ZÁÉÍÓÚÑ¿¡])")
 """A dot ends one before a space or a capital: not in a figure, nor in "ana@example.org"."""
 _TITLE = re.compile(r"\b(Dra?|Mrs?|Ms|Prof|Sra?|Srta|St|Sta)\.(?=\s+[A-ZÁÉÍÓÚÑ])")
@@ -108,9 +124,11 @@ _FOR_GOOD = re.compile(
     re.I,
 )
 _REPORTS = re.compile(
-    r"\b(?:says|said|keeps? saying|thinks|tells|told me|told us|keeps telling|reckons|believes|claims|swears|insists|"
-    r"suggests|suggested|recommends|recommended|advises|advised|wants me|(?:they|people|friends|parents) (?:say|think|"
-    r"tell me)|puts? it|used to say|dicen?|dijo|dijeron|ha dicho|han dicho|cree(?:n)? que|decian?|escribi[oe]|afirman?|"
+    r"\b(?!(?:means|seems|shows|turns|happens|helps|proves)\b)\w{4,}s that (?=(?:i|we|my|our)\b)|"
+    r"\b(?:says|said|writes|wrote|keeps? saying|thinks|tells|told me|told us|keeps telling|reckons|believes|claims|"
+    r"swears|insists|suggests|suggested|recommends|recommended|advises|advised|wants me|"
+    r"(?:they|people|friends|parents) (?:say|think|tell me)|puts? it|used to say|dicen?|dijo|dijeron|ha dicho|"
+    r"han dicho|cree(?:n)? que|decian?|escribi[oe]|afirman?|"
     r"afirmo|pensaba que|piensan?|opinan?|recomiendan?|ha recomendado|aconsejan?|ha aconsejado|aseguran?|insisten?|"
     r"quiere que)\b"
 )
@@ -120,7 +138,8 @@ _UNREAL = re.compile(
     r"\b(?:(?:even )?if (?:i|we)'d|(?:even )?if (?:i|we|my \w+) (?:were|was|"
     r"had|could|won|lived|did|got|earned|owned)|were i|imagine(?! my)|(?:si,? claro|yeah,? right),? (?:y|and)|"
     r"imaginate|imaginemos|imagina|suppose|supposing|supon|supongamos|suponiendo|suponte|pongamos|let's say|pretend|"
-    r"according to|segun (?:mi|el|la|los)|what if|i wish|ojala|as if|como si|unless|a menos que|a no ser que|"
+    r"according to|segun (?:mi|el|la|los)|no es que|it(?:'s| is) not that|what if|i wish|ojala|as if|"
+    r"como si|unless|a menos que|a no ser que|"
     r"si (?:\w+ ){0,2}?(?!para\b|cara\b)\w+(?:ara|iera|uera|ase|iese))\b"
 )
 _BACK = re.compile(r"\b(?:but|pero|though|although|however|sin embargo|aunque|so|asi que|la verdad)\b|[—–(]")
@@ -150,8 +169,7 @@ def statements(text: str) -> list[str]:
     text = _TITLE.sub(r"\1", text.replace("’", "'"))
     if any(_STOP_AT.search(line) and _WORKS_OUT.search(line) for line in text.splitlines()):
         return []
-    for pasted in _PASTED.finditer(unquoted(text)):
-        text = text[: pasted.start("text")] + " " * len(pasted["text"]) + text[pasted.end("text") :]
+    text = _without_pasted(text)
     if joke := _JOKE.search(text):
         text = text[joke.end() :]
     bare, found = unquoted(text), list[str]()
@@ -167,6 +185,17 @@ def statements(text: str) -> list[str]:
         if said := said.strip(" ,;:—–"):
             found.append(said)
     return found
+
+
+def _without_pasted(text: str) -> str:
+    """A text with spaces for what follows a colon and is not its writer's own."""
+    bare, at = unquoted(text), 0
+    while lead := _BEFORE_A_COLON.search(bare, at):
+        at = lead.end()
+        if not (_OWN_LEAD.search(folded(lead[0].strip())) or _I_DID.match(lead[0])):
+            at = _PARAGRAPH.match(bare, at).end()
+            text = text[: lead.end()] + " " * (at - lead.end()) + text[at:]
+    return text
 
 
 def _in_question(said: str) -> str:
