@@ -32,6 +32,9 @@ def facts_after(text: str) -> list[str]:
         "I dropped my glasses", "my laptop keeps crashing", "my neighbour sold his car", "I've lost my keys",
         "hoy no he podido mirar nada", "me he quedado sin batería", "estoy que no puedo más con el tráfico",
         "he quedado para cenar", "I've read your last message twice",
+        # How something or somebody is, and what is left of it.
+        "my laptop is frozen", "my neighbour is mowing the lawn", "I'm out of milk", "me queda poca leche",
+        "tengo el coche en el taller", "tengo la pantalla rota", "mi mujer está en la ducha", "mi hijo está con fiebre",
         # What a paper or another person says.
         "El periódico pone: tengo un castillo en Fife", "The headline reads: I own a castle in Fife",
         "mi hermano me dijo: vivo en Quito", "My broker wrote yesterday: I manage 3 million",
@@ -49,6 +52,9 @@ def test_what_is_so_only_for_the_moment_is_not_kept(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "my house is rented", "my daughter is studying medicine", "I'm out of work", "my hobby is fishing",
+        "tengo la doble nacionalidad", "tengo el dinero en un fondo", "mi piso está alquilado",
+        "mi padre está jubilado",
         "I'm at Google now", "I'm retired now", "I'm currently unemployed", "I'm on a fixed income", "I'm in debt",
         "I'm nervous about leverage", "I'm busy on Mondays", "I'm at home with the kids most days", "I'm in the army",
         "I'm on a diet since January", "haha I'm a nurse", "hablamos español en casa",
