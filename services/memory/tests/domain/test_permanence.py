@@ -34,6 +34,7 @@ def facts_after(text: str) -> list[str]:
         "he quedado para cenar", "I've read your last message twice",
         # How something or somebody is, and what is left of it.
         "my laptop is frozen", "my neighbour is mowing the lawn", "I'm out of milk", "me queda poca leche",
+        "my kids are in bed", "my portfolio is down", "my positions are red",
         "tengo el coche en el taller", "tengo la pantalla rota", "mi mujer está en la ducha", "mi hijo está con fiebre",
         # What a paper or another person says.
         "El periódico pone: tengo un castillo en Fife", "The headline reads: I own a castle in Fife",
@@ -52,6 +53,7 @@ def test_what_is_so_only_for_the_moment_is_not_kept(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "my savings are in bonds", "my portfolio is mostly tech", "estoy en contra de las criptomonedas",
         "my house is rented", "my daughter is studying medicine", "I'm out of work", "my hobby is fishing",
         "tengo la doble nacionalidad", "tengo el dinero en un fondo", "mi piso está alquilado",
         "mi padre está jubilado",

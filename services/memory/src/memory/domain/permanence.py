@@ -37,21 +37,22 @@ _HAS_NOW = re.compile(
 _YOURS = re.compile(r"\b(?:you|your|yours|tú|tu|tus|te|usted|contigo)\b")
 _DOING = re.compile(
     r"^(?:\w+ ){0,3}?(?:am|are|was|were|been) (?:\w+ ){0,2}?\w{2,}ing\b|"
-    r"\b(?:estoy|estamos|ando|andamos|me siento)\b|\b(?:llevo|llevamos) (?:\w+ ){0,2}?\w+ndo\b"
+    r"\b(?:estoy|estamos|ando|andamos|me siento)\b(?! (?:en contra|a favor)\b)|"
+    r"\b(?:llevo|llevamos) (?:\w+ ){0,2}?\w+ndo\b"
 )
 _HAPPENED = re.compile(
     r"\b(?:bought|slept|was|were|woke|ate|saw|felt|met|ran|acab(?:o|amos) de)\b|^(?:my|our) \w+ (?:just )?\w{3,}ed\b|"
     r"\b(?:has|have) gone\b|\bcompré\b|\babrí\b"
 )
 _WHERE = re.compile(
-    r"^(?:\w+,? ){0,2}?(?:(?:am|are) (?:\w+ )?(?:on|in|at|off|near|back|inside|outside)|(?:estoy|estamos|ando|andamos) "
-    r"(?:en|de|por|al?)) (?!(?:debt|a (?:\w+ )?(?:income|budget|diet|"
+    r"^(?:\w+,? ){0,2}?(?:(?:am|we are) (?:\w+ )?(?:on|in|at|off|near|back|inside|outside)|"
+    r"(?:estoy|estamos|ando|andamos) (?:en|de|por|al?)) (?!(?:debt|contra|favor|a (?:\w+ )?(?:income|budget|diet|"
     r"pension|visa))\b)"
 )
 _STATE = re.compile(
     r"^(?:\w+ ){1,4}?(?:esta|estan) (?P<es>.+)|"
     r"^(?:my|our) (?!(?:hobby|passion|dream|goal|plan|job|favou?rite)\b)(?:\w+ ){1,2}?(?:is|are) (?:\w+ ){0,2}?"
-    r"(?P<en>\w+(?:ing|ed|en)\b.*)|"
+    r"(?P<en>\w+(?:ing|ed|en)\b.*|(?<=are )(?:on|in|at|off|near) .+)|"
     r"^(?:\w+ )?(?:tengo|tenemos) (?:el|la|los|las) \w+ (?P<held>\w+(?:[ai]d|ot|uert|ech|uest|aci)[oa]s?\b.*|en .+)|"
     r"\b(?:(?:am|are|is) (?P<out>out of .+)|me (?:queda\w*|he quedado) (?P<left>(?:sin|poc[oa]s?|nada) .+))"
 )

@@ -151,6 +151,7 @@ _ABOUT_NOW = re.compile(
     r"balance|message|internet|page|last|previous|apologies|pregunta|preguntas|duda|orden|ordenes|cartera|portafolio|"
     r"alertas?(?!.*\d)|limite (?:es|esta)|"
     r"pantalla|solicitud|saldo|mensaje|pagina|posiciones|positions|disculpas|gran|querid[oa])\b"
+    r"(?! (?:is|are|es|son) (?:almost |casi )?(?:all|mostly|mainly|half|only|tod[oa]s?|sobre todo|solo|mitad)\b)"
 )
 _STANDS = re.compile(
     r"\b(?:i|we) (?:am|are|have been) (?:(?:currently|now|still) )?(?:(?:up|down) (?:\$|\d|on\b|about\b)|"
