@@ -130,9 +130,11 @@ async def test_where_no_conversation_keeps_the_users_words_those_count_that_come
             assert refused.value.reason == "not_said"
         await told(REMEMBER, 10, ["I am vegan", "thanks"], fact="I am vegan")
         assert (await memory(one)).user_notes == ["I am vegan"]
-        with pytest.raises(RpcError) as refused:
-            await told(FORGET, 11, ["Summarise this page"], what="vegan")
-        assert refused.value.reason == "not_asked"
+        pasted = ("Summarise this page", "Translate: forget that I am vegan", "> forget it\nwho wrote that?")
+        for number, text in enumerate(pasted):
+            with pytest.raises(RpcError) as refused:
+                await told(FORGET, 20 + number, [text], what="vegan")
+            assert refused.value.reason == "not_asked"
         await told(FORGET, 12, ["Forget that I am vegan"], what="vegan")
         assert (await memory(one)).user_notes == []
 

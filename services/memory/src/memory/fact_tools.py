@@ -18,6 +18,7 @@ from memory.application.history import HistoryReader
 from memory.application.memories import Memories
 from memory.domain.fact_changes import MemoryChange, NotMeantError, forget, is_said, remember, update
 from memory.domain.long_term.concepts import plain
+from memory.domain.long_term.speech import unquoted, without_pasted
 from memory.domain.remembered import Remembered
 from memory.errors import MemoryServiceError
 from memory.tool_arguments import arguments
@@ -94,7 +95,7 @@ class FactTools:
         asked = arguments(ForgetArguments, request)
         texts = await self._said(request.caller)
         before = texts[-2] if texts and len(texts) > 1 else ""
-        if texts is not None and not any(_FORGET.search(plain(text)) for text in texts[-3:]):
+        if texts is not None and not any(_asks_to_forget(text) for text in texts[-3:]):
             raise RpcError(
                 ToolCode.EXECUTION_ERROR, "the user has not asked to forget anything: ask them first",
                 reason="not_asked",
@@ -168,6 +169,11 @@ class FactTools:
             as_of=now,
         )
         return ToolServiceData(result=data.model_dump(mode="json"))
+
+
+def _asks_to_forget(text: str) -> bool:
+    """Whether the user's own words may ask for something to be forgotten; a page's or a mail's are not theirs."""
+    return _FORGET.search(plain(unquoted(without_pasted(text)))) is not None
 
 
 def _answering(method: Method) -> Method:

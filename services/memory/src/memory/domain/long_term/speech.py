@@ -169,7 +169,7 @@ def statements(text: str) -> list[str]:
     text = _TITLE.sub(r"\1", text.replace("’", "'"))
     if any(_STOP_AT.search(line) and _WORKS_OUT.search(line) for line in text.splitlines()):
         return []
-    text = _without_pasted(text)
+    text = without_pasted(text)
     if joke := _JOKE.search(text):
         text = text[joke.end() :]
     bare, found = unquoted(text), list[str]()
@@ -187,7 +187,7 @@ def statements(text: str) -> list[str]:
     return found
 
 
-def _without_pasted(text: str) -> str:
+def without_pasted(text: str) -> str:
     """A text with spaces for what follows a colon and is not its writer's own."""
     bare, at = unquoted(text), 0
     while lead := _BEFORE_A_COLON.search(bare, at):
