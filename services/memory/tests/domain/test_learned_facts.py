@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.memory_rpc import LongTermMemory
-from memory.domain.fact_changes import forget
+from memory.domain.fact_changes import forget, remember, update
 from memory.domain.lesson import FinishedTurn, learned
 from memory.domain.remembered import OLDER, Remembered
 from memory.domain.statements import kept, remembering
@@ -320,3 +320,35 @@ def test_of_a_correction_that_is_forgotten_no_words_are_kept() -> None:
     state = forget(state, "I sell the newest lots first", DAY + timedelta(days=5)).state
     assert not state.corrections
     assert not learned(state, lesson(1, "That's wrong, I sell the newest lots first")).corrections
+
+
+@pytest.mark.parametrize(
+    ("asked", "notes"),
+    [
+        ("soy vegano, que vivo en Lima y que no fumo", ["soy vegano", "vivo en Lima", "no fumo"]),
+        ("my dog is Rex, my cat is Tom and our car is a Fiat", ["my dog is Rex", "my cat is Tom", "our car is a Fiat"]),
+        ("the rent is 900, that the lease ends in May", ["the rent is 900", "the lease ends in May"]),
+        ("tengo dos hijos y que mi mujer es médica", ["tengo dos hijos", "mi mujer es médica"]),
+        # One statement: of two people, of several things, with a clause that goes on.
+        *(
+            (one, [one])
+            for one in (
+                "my wife and I have two kids", "mi hermano, que vive en Lima, me debe 200", "I like tea and coffee",
+                "tengo un coche que no uso y que quiero vender", "my son Leo and my daughter Ana are twins",
+                "I only buy when the market falls and I have cash", "mi jefe es Ana, que vive en Lima",
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_asked_to_be_remembered_is_kept_statement_by_statement(asked: str, notes: list[str]) -> None:
+    by_tool = remember(Remembered(), asked, DAY)
+    assert list(by_tool.facts) == notes
+    # What a model was asked to remember is learned from the turn too: as the same notes.
+    turn = FinishedTurn("t", DAY, (f"Recuerda que {asked}",), frozenset())
+    assert sorted(kept(learned(by_tool.state, turn).memory)) == sorted(notes)
+
+
+def test_of_several_facts_of_one_request_one_can_be_forgotten_and_corrected() -> None:
+    state = remember(Remembered(), "soy vegano, que vivo en Lima y que no fumo", DAY).state
+    state = forget(state, "que vivo en Lima", DAY).state
+    assert sorted(kept(update(state, "que no fumo", "fumo poco", DAY).state.memory)) == ["fumo poco", "soy vegano"]

@@ -53,6 +53,13 @@ def test_what_is_one_request_or_none_of_memory_is_not_divided(text: str) -> None
     assert memory_requests(text) is None
 
 
+def test_each_fact_of_a_request_to_remember_is_a_call() -> None:
+    found = own_step("Recuerda que soy vegano, que vivo en Lima y que no fumo", ())
+    assert found is not None
+    notes = [json.loads(call.arguments)["note"] for call in found.calls if call.tool == REMEMBER]
+    assert notes == ["soy vegano", "vivo en Lima", "no fumo"]
+
+
 def test_every_wish_of_a_message_is_a_call_of_one_step() -> None:
     found = own_step("Forget my flat and remember that I live in York", ())
     assert found is not None

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from contracts.memory_rpc import fact_id
+from contracts.notes import notes_apart
 from memory.domain.claims import denies
 from memory.domain.forgotten import MOST, forgotten, remembered_again
 from memory.domain.keys import LogPosition
@@ -49,14 +50,16 @@ class MemoryChange:
 
 
 def remember(state: Remembered, fact: str, now: datetime) -> MemoryChange:
-    """With one more fact; what it makes untrue becomes history."""
-    text = " ".join(fact.split())[:LONGEST]
-    before = kept(state.memory)
-    after = remembering(state, text, now)
-    after = replace(after, gone=remembered_again(after.gone, text))
-    ended = tuple(one for one in before if one not in kept(after.memory) and one.casefold() != text.casefold())
-    undo = (Undo("forget", {"what": fact_id(text)}), *(Undo("remember", {"fact": one}) for one in ended))
-    return MemoryChange(after, (text,), ended, undo)
+    """With what a fact says, statement by statement; what it makes untrue becomes history."""
+    texts = tuple(one[:LONGEST] for one in notes_apart(" ".join(fact.split())))
+    before, after = kept(state.memory), state
+    for text in texts:
+        after = remembering(after, text, now)
+        after = replace(after, gone=remembered_again(after.gone, text))
+    said = {text.casefold() for text in texts}
+    ended = tuple(one for one in before if one not in kept(after.memory) and one.casefold() not in said)
+    undo = [Undo("forget", {"what": fact_id(text)}) for text in texts]
+    return MemoryChange(after, texts, ended, (*undo, *(Undo("remember", {"fact": one}) for one in ended)))
 
 
 def forget(state: Remembered, what: str, now: datetime, before: str = "") -> MemoryChange:

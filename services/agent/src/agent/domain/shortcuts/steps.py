@@ -12,6 +12,7 @@ from agent.domain.shortcuts.memory_words import MemoryWish, memory_requests, mem
 from agent.domain.shortcuts.shown_actions import ShownAction
 from agent.domain.shortcuts.words import about_an_order, verdict_in
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, TurnCall, TurnStep
+from contracts.notes import notes_apart
 from contracts.providers import OFFLINE_MODEL
 
 RULES = "rules"
@@ -52,9 +53,9 @@ def own_step(text: str, asked: Sequence[ShownAction], *, trades: bool = True) ->
     if decision is not None:
         return step((DECIDE, {"decision": decision}))
     if (several := memory_requests(text)) is not None:
-        return step(*map(_call_of, several.wishes))
+        return step(*(call for wish in several.wishes for call in _calls_of(wish)))
     wish = memory_wish(text)
-    return step(_call_of(wish)) if wish is not None else None
+    return step(*_calls_of(wish)) if wish is not None else None
 
 
 def next_step(text: str, done: Sequence[TurnCall]) -> ModelAnswer | None:
@@ -70,12 +71,12 @@ def rest_of(text: str) -> str:
     return several.rest if several is not None else ""
 
 
-def _call_of(wish: MemoryWish) -> tuple[str, dict[str, Any]]:
+def _calls_of(wish: MemoryWish) -> list[tuple[str, dict[str, Any]]]:
     if wish.kind == "read":
-        return READ, {}
+        return [(READ, {})]
     if wish.kind == "remember":
-        return REMEMBER, {"note": wish.about}
-    return FORGET, {"about": wish.about} if wish.kind == "forget" else {"everything": True}
+        return [(REMEMBER, {"note": one}) for one in notes_apart(wish.about)]
+    return [(FORGET, {"about": wish.about} if wish.kind == "forget" else {"everything": True})]
 
 
 def is_own(step: TurnStep) -> bool:

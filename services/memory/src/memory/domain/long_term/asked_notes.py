@@ -2,6 +2,7 @@
 
 import re
 
+from contracts.notes import notes_apart
 from memory.domain.long_term.speech import unquoted
 
 _NOTE = re.compile(
@@ -33,4 +34,5 @@ def notes_in(text: str) -> list[str]:
     own = unquoted(text)
     found = [text[slice(*match.span(1))].strip(" .,") for match in _NOTE.finditer(own)]
     found = [one for one in found if not _ONLY_POLITE.fullmatch(one)]
-    return found or [text[slice(*match.span(1))].strip(" .,") for match in _NOTE_BEFORE.finditer(own)]
+    found = found or [text[slice(*match.span(1))].strip(" .,") for match in _NOTE_BEFORE.finditer(own)]
+    return [note for one in found for note in notes_apart(one)]
