@@ -40,6 +40,14 @@ def test_so_it_does_in_spanish(question: str, fact: int) -> None:
     assert facts_that_answer(SPANISH, question) == [SPANISH[fact]]
 
 
+def test_where_something_is_kept_is_no_question_for_the_way() -> None:
+    facts = ["I parked my savings with Fondomar", "guardo el oro en Suiza", "I keep my papers with Ana"]
+    assert facts_that_answer(facts, "Where did I park my savings?") == facts[:1]
+    assert facts_that_answer(facts, "¿Dónde guardo el oro?") == facts[1:2]
+    assert facts_that_answer(facts, "Where do I keep my papers?") == facts[2:]
+    assert facts_that_answer(facts, "How do I keep my papers safe?") == []
+
+
 @pytest.mark.parametrize(
     "question",
     [

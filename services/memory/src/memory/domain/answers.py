@@ -15,8 +15,8 @@ _OWN = re.compile(r"\b(?:my|our|i|me|we|mis?|nuestr[oa]s?|yo)\b|\b\w+(?:[^sn\W]o
 _NOT_OF_FACTS = re.compile(
     r"\b(?:should|shall|could|would|can|may|worth|advi[cs]e|recommend|debo (?=\w+[aei]r\b)|deberia|conviene|"
     r"(?<!no )puedo|podria|recomiendas?|did i (?:ask|say|tell)|te (?:dije|pregunte|conte))\b|"
-    r"\b(?:how|where) (?:do|to|can) i? ?(?!live|work|study|come)\w+ (?:my|an?|options|shares)\b|"
-    r"\b(?:como|donde) (?!me llam|se llam|vivo|trabajo|estudio)"
+    r"\b(?:how|where) (?:do|to|can) i? ?(?!live|work|study|come|keep|store)\w+ (?:my|an?|options|shares)\b|"
+    r"\b(?:como|donde) (?!me llam|se llam|vivo|trabajo|estudio|guardo)"
     r"(?:me |lo |la )?\w+o\b"
 )
 """Asks for advice, for the way to do something, or for what was said in the chat."""
@@ -28,7 +28,7 @@ _PEOPLE = frozenset(
         "padre hijo hija mujer marido esposa esposo jefe amigo amiga novia"
     )
 )
-_PLACE = re.compile(r"\b(?:in|at|near|from|en|de|for)\b|\b(?:to|a) [A-ZÁÉÍÓÚ]")
+_PLACE = re.compile(r"\b(?:in|at|near|from|with|en|de|for|con)\b|\b(?:to|a) [A-ZÁÉÍÓÚ]")
 _COUNTED = re.compile(r"\d|\b(?:one|two|three|four|five|six|twins|dos|tres|cuatro|cinco|seis|gemelos)\b")
 _TIME = re.compile(
     r"\d|\b(?:on|at|in|every|until|after|before|el|los|las|en|cada|hasta|por las?|de noche|days?|nights?|mornings?)\b"

@@ -193,7 +193,7 @@ def without_pasted(text: str) -> str:
     while lead := _BEFORE_A_COLON.search(bare, at):
         at = lead.end()
         if not (_OWN_LEAD.search(folded(lead[0].strip())) or _I_DID.match(lead[0])):
-            at = _PARAGRAPH.match(bare, at).end()
+            at = next(_PARAGRAPH.finditer(bare, at)).end()
             text = text[: lead.end()] + " " * (at - lead.end()) + text[at:]
     return text
 
