@@ -11,8 +11,8 @@ from memory.domain.recall.words import folded
 
 _QUOTED = re.compile(
     r""""[^"]*"|“[^“”]*”|«[^«»]*»|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){8,}'(?!\w)|^[^\S\n]*[>|].*$|```[\s\S]*?(?:```|\Z)|"""
-    r"""<(?P<tag>[a-z]\w*)\b[^>\n]*>[\s\S]{0,2000}?</(?P=tag)>|"""
-    r"""^(?:-{3,}.*(?:forward|original|reenvi).*|(?:from|de): .*@.*)$[\s\S]*""",
+    r"""<(?P<tag>[a-z]\w*)\b[^>\n]*>[\s\S]{0,1000}?</(?P=tag)>|"""
+    r"""^(?:---.*(?:forward|original|reenvi).*|(?:from|de): .*@.*)$[\s\S]*""",
     re.M | re.I,
 )
 """What is quoted, a table, code, a page's source, a mail; in single quotes what is longer than a word, for they are
