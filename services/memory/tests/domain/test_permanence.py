@@ -53,6 +53,7 @@ def test_what_is_so_only_for_the_moment_is_not_kept(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "mi hijo está en la universidad", "mi padre está sordo", "mi piso está en la costa", "my wife is studying law",
         "my savings are in bonds", "my portfolio is mostly tech", "estoy en contra de las criptomonedas",
         "my house is rented", "my daughter is studying medicine", "I'm out of work", "my hobby is fishing",
         "tengo la doble nacionalidad", "tengo el dinero en un fondo", "mi piso está alquilado",

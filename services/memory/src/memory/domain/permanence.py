@@ -50,7 +50,7 @@ _WHERE = re.compile(
     r"pension|visa))\b)"
 )
 _STATE = re.compile(
-    r"^(?:\w+ ){1,4}?(?:esta|estan) (?P<es>.+)|"
+    r"^(?:\w+ ){1,4}?(?:esta|estan) (?P<es>(?!(?:viv|muert|sord|cieg)[oa]s?\b).+)|"
     r"^(?:my|our) (?!(?:hobby|passion|dream|goal|plan|job|favou?rite)\b)(?:\w+ ){1,2}?(?:is|are) (?:\w+ ){0,2}?"
     r"(?P<en>\w+(?:ing|ed|en)\b.*|(?<=are )(?:on|in|at|off|near) .+)|"
     r"^(?:\w+ )?(?:tengo|tenemos) (?:el|la|los|las) \w+ (?P<held>\w+(?:[ai]d|ot|uert|ech|uest|aci)[oa]s?\b.*|en .+)|"
@@ -58,7 +58,9 @@ _STATE = re.compile(
 )
 """How something or somebody is, or what is left of it: "está …", "is …ing", "is …ed", "tengo la pantalla rota"."""
 _AT_THE = re.compile(r"(?:en|con|in|at|on|de) (?:el|la|los|las|the|my|mi|casa)\b")
-"""A place that both know is where somebody is now; "in bonds" and "en un fondo" are not."""
+"""A place that both know, where what moves is now: "en el taller", and not "en un fondo"."""
+_MOVES = frozenset(("vehicle", "pet"))
+_STUDIES = re.compile(r"\b(?:studying|training|universi\w+|college|school|estudiando|colegio|escuela)\b")
 _CHANGE_OF_A_LIFE = re.compile(
     r"\b(?:born|studied|married|engaged|divorced|separated|widowed|retired|hired|fired|laid off|promoted|graduated|"
     r"moved|moving|retiring|quit|resigned|inherited|adopted|diagnosed|pregnant|expecting|died|passed away|opened|"
@@ -142,8 +144,8 @@ def lasts(clause: str) -> bool:
     if state := _STATE.search(said):
         how = state[state.lastgroup or 0]
         alone = PERSON.match(said) or state["out"] or state["left"] or how.split()[0].endswith("ing")
-        named = not _AT_THE.match(how) and kinds(how if alone else said)
-        return bool(_NAME.search(clause) or named)
+        about = kinds(how if alone else said) - (_MOVES if _AT_THE.match(how) else frozenset())
+        return bool(_NAME.search(clause) or about or _STUDIES.search(how))
     if _TODAY.search(said):
         return False
     if _JUST.search(said) and (past or _DOING.search(said)) and not _HAS_NOW.search(said):
