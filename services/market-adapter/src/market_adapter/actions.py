@@ -116,9 +116,9 @@ def _edited(account: Account, order: Order, edits: Mapping[str, object], languag
 
 def _refused(faults: list[tuple[str, str]], language: str) -> RpcError:
     """`faults`: field ("": the order as a whole) and what is wrong. The message is for the person who decides."""
-    names = {"quantity": "action.quantity", "limitPrice": "action.limit_price"}
+    names = {"quantity": TEXTS["action.quantity"], "limitPrice": TEXTS["action.limit_price"]}
     told = [
-        f"{TEXTS[names[field]].said_in(language) if field in names else field}: {said}" if field else said
+        f"{names[field].said_in(language) if field in names else field}: {said}" if field else said
         for field, said in faults
     ]
     fields = [FieldFault(field=f"edits.{field}" if field else "edits", message=said) for field, said in faults]
