@@ -156,6 +156,13 @@ async def test_the_quantity_of_a_paper_order_can_be_changed_before_the_yes(
     await card.get_by_role("button", name="Confirm").click()
     await expect(card.locator(".problem")).to_contain_text("buy less")
     await expect(field).to_have_value("1000000000")
+    # What is typed while a try is under way stays, and so does the focus.
+    said = await card.locator(".problem").inner_text()
+    await field.fill("500000000")
+    await card.evaluate("(card) => { card.querySelector('button').click(); card.querySelector('input').value = 1e8; }")
+    await expect(card.locator(".problem")).not_to_have_text(said)
+    await expect(field).to_have_value("100000000")
+    await expect(field).to_be_focused()
     await field.fill("")
     await card.get_by_role("button", name="Confirm").click()
     await expect(field).to_be_focused()

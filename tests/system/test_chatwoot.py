@@ -150,7 +150,27 @@ async def test_a_conversation_that_is_given_to_the_bot_by_hand_is_answered(desk:
         assert await there.send(told) == 200
     assert await there.send(there.message(6, PRICE)) == 200
     await there.until(lambda: len(there.texts(6)) == 2)
-    await desk.until_log(6, "visitor", "assistant", "owner", "owner", "visitor", "assistant")
+    # The second change says what the first has done: it is stored for its time.
+    await desk.until_log(6, "visitor", "assistant", "owner", "owner", "owner", "visitor", "assistant")
+
+
+async def test_a_change_of_status_that_another_overtook_changes_nothing(desk: Desk) -> None:
+    there, olga = desk.there, {"id": 9, "name": "Olga", "type": "user"}
+    for number in (8, 9):
+        assert await there.send(there.message(number, "hello")) == 200
+    await there.until(lambda: len(there.texts(8)) == len(there.texts(9)) == 1)
+    first = there.changed(8, "open", olga)
+    asked = there.message(8, PRICE)
+    late, second = there.changed(8, "pending"), there.changed(8, "open", olga)
+    for told in (first, asked, second, late):
+        assert await there.send(told) == 200
+    await desk.until_log(8, "visitor", "assistant", "owner", "visitor", "owner")
+    late, given_back = there.changed(9, "open", olga), there.changed(9, "pending")
+    for told in (given_back, late, there.message(9, PRICE)):
+        assert await there.send(told) == 200
+    await desk.until_log(9, "visitor", "assistant", "owner", "visitor", "assistant")
+    # By now the late one has been read as well.
+    await desk.until_log(8, "visitor", "assistant", "owner", "visitor", "owner")
 
 
 async def test_a_wish_for_a_person_opens_the_conversation_there(desk: Desk) -> None:

@@ -21,6 +21,7 @@ from contracts.company_rpc import (
 from contracts.envelope import CloudEvent
 from contracts.events.fact import FeedbackGiven
 from contracts.streams import FACTS, WEBHOOKS
+from memory.application.webhook_lanes import Lane
 from memory.testing.harness import Replica, Servers, Writer, replica
 from memory.testing.receiver import Receiver, Taken, receiving
 from runtime.bus.connection import jetstream
@@ -100,6 +101,23 @@ async def test_messages_of_a_conversation_arrive_in_order(servers: Servers, shop
             await writer.visitor(line)
         await eventually(lambda: len(shop.taken) == 20)
         assert shop.texts() == said
+
+
+def test_a_fact_does_not_overtake_an_earlier_one_about_the_same_that_comes_again() -> None:
+    lane = Lane()
+    lane.failed(0.0, None)
+    first, second = lane.wait(0.0, "ana", 1), lane.wait(0.0, "ana", 2)
+    assert 1.0 < first < second
+    # The pause is over, and the second is there before the first.
+    assert lane.wait(1.5, "ben", 3) == 0.0
+    assert lane.wait(1.5, "ana", 2) > 0.0
+    assert lane.wait(1.5, "ana", 1) == 0.0
+    assert lane.wait(1.8, "ana", 2) == 0.0
+    # Another replica has had the first: nobody waits for it any longer.
+    lane.failed(2.0, None)
+    lane.wait(2.0, "ana", 4)
+    assert lane.wait(5.0, "ana", 5) > 0.0
+    assert lane.wait(9.5, "ana", 5) == 0.0
 
 
 async def test_what_an_endpoint_could_not_take_is_told_again_until_it_can(servers: Servers, shop: Receiver) -> None:

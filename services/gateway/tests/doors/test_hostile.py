@@ -176,6 +176,28 @@ async def test_an_mcp_request_whose_header_and_body_disagree_is_refused_and_no_f
             assert (told.json()["result"]["resultType"] == "input_required") is asked
 
 
+async def test_chatwoots_messages_keep_their_order_when_the_first_is_checked_last(
+    gateway: GatewayUnderTest, agent: AnsweringAgent, nats_client: Client
+) -> None:
+    path, second_was_checked = "/v2/channels/chatwoot/acme_shop", asyncio.Event()
+
+    async def verify(asked: ChannelVerifyRequest) -> ChannelVerifyReply:
+        if "number 1" in asked.body:
+            await second_was_checked.wait()
+        elif "number 2" in asked.body:
+            second_was_checked.set()
+        return ChannelVerifyReply(company_id="acme")
+
+    await RpcServer(nats_client).serve(CHANNEL_VERIFY, verify)
+    await nats_client.flush()
+    async with httpx.AsyncClient(base_url=gateway.url, headers=HEADERS) as http:
+        for number in (1, 2):
+            event = {**BODIES[path], "id": number, "content": f"number {number}"}
+            assert (await http.post(path, json=event)).status_code == 200
+    await eventually(lambda: len(agent.said) == 2)
+    assert [text for _, text in agent.said] == ["number 1", "number 2"]
+
+
 def rereading(door: str, conversation: str, asked: int) -> list[tuple[str, str, Any]]:
     """How clients read an answer again: by the door that it was asked at, and by those that know its conversation."""
     run: Any = {**BODIES["/v2/ag-ui"], "threadId": "c", "messages": []}

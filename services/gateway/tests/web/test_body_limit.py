@@ -45,16 +45,27 @@ async def test_what_is_no_json_is_422_what_is_too_big_413_and_what_takes_too_lon
     assert_problem(answer, 408, "TIMEOUT")
 
 
-@pytest.mark.parametrize("path", ["/v2/visitors", "/v2/conversations/c1/files"])
-@pytest.mark.parametrize("asks", ["Expect: 100-continue\r\n", ""])
-async def test_a_client_is_refused_before_it_sends_anything(
-    gateway: GatewayUnderTest, path: str, asks: str, monkeypatch: pytest.MonkeyPatch
+LONG = f"Content-Length: {2**31}\r\n"
+CHUNK = b"100001\r\n" + b"x" * 0x100001 + b"\r\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "sent"),
+    [
+        ("/v2/visitors", f"{LONG}Expect: 100-continue\r\n", b""),
+        ("/v2/visitors", LONG, b""),
+        ("/v2/visitors", "Transfer-Encoding: chunked\r\n", CHUNK),
+        ("/v2/conversations/c1/files", f"{LONG}Expect: 100-continue\r\n", b""),
+        ("/v2/conversations/c1/files", LONG, b""),
+    ],
+)
+async def test_a_client_is_refused_at_once_whatever_it_still_sends(
+    gateway: GatewayUnderTest, path: str, fields: str, sent: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.web.body_limit.DISCARD_SECONDS", 3600.0)
     address = urlsplit(gateway.url)
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
-    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {2**31}\r\n{asks}\r\n"
-    writer.write(head.encode())
+    writer.write(f"POST {path} HTTP/1.1\r\nHost: x\r\n{fields}\r\n".encode() + sent)
     async with asyncio.timeout(20):
         assert (await reader.readline()).split()[1] == b"413"
     writer.close()

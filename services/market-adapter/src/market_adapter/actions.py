@@ -101,23 +101,28 @@ def _edited(account: Account, order: Order, edits: Mapping[str, object], languag
     allowed = {EDITABLE[name] for name in may_change(order)}
     fixed = TEXTS["action.fixed"].said_in(language)
     if unknown := sorted(edits.keys() - allowed):
-        raise _refused([FieldFault(field=f"edits.{name}", message=fixed) for name in unknown])
+        raise _refused([(name, fixed) for name in unknown], language)
     try:
         changed = edited(str(account.owner), order, edits)
         refuse_impossible(account, changed)
     except ValidationError as error:
         faults = argument_faults(error, language)
-        named = [f"edits.{EDITABLE.get(one.field, one.field)}" if one.field else "edits" for one in faults]
-        raise _refused(
-            [FieldFault(field=name, message=one.message) for name, one in zip(named, faults, strict=True)]
-        ) from error
+        named = [(EDITABLE.get(one.field, one.field), one.message) for one in faults]
+        raise _refused(named, language) from error
     except ActionRefusedError as error:
-        raise _refused([FieldFault(field="edits", message=error.text.said_in(language))]) from error
+        raise _refused([("", error.text.said_in(language))], language) from error
     return changed
 
 
-def _refused(faults: list[FieldFault]) -> RpcError:
-    return RpcError(ErrorCode.BAD_FIELD, "; ".join(f"{one.field}: {one.message}" for one in faults), fields=faults)
+def _refused(faults: list[tuple[str, str]], language: str) -> RpcError:
+    """`faults`: field ("": the order as a whole) and what is wrong. The message is for the person who decides."""
+    names = {"quantity": TEXTS["action.quantity"], "limitPrice": TEXTS["action.limit_price"]}
+    told = [
+        f"{names[field].said_in(language) if field in names else field}: {said}" if field else said
+        for field, said in faults
+    ]
+    fields = [FieldFault(field=f"edits.{field}" if field else "edits", message=said) for field, said in faults]
+    return RpcError(ErrorCode.BAD_FIELD, "; ".join(told), fields=fields)
 
 
 def _silent(symbol: str) -> Text:

@@ -155,7 +155,7 @@ class OwnActions:
             # What is said yes to is what was shown: other values would be another call.
             fixed = TEXTS["action.fixed"].said_in(language)
             faults = [FieldFault(field=f"edits.{name}", message=fixed) for name in sorted(asked.edits)]
-            told = "; ".join(f"{one.field}: {one.message}" for one in faults)
+            told = f"{', '.join(sorted(asked.edits))}: {fixed}"
             raise RpcError(ErrorCode.BAD_FIELD, told, fields=faults)
         running = call.model_copy(update={"state": "running", "begun_at": datetime.now(UTC)})
         if not await self._store_swap(key, raw, running):

@@ -55,14 +55,15 @@ class BodyLimit:
         if _declared(scope) > self._most:
             await _refuse(scope, receive, send, self._refusal)
             return
-        read = bytearray()
+        read, too_large = bytearray(), False
+        discarding = _discarding(receive, send)
         receive = _in_time(receive, BODY_SECONDS)
 
         async def counted() -> Message:
+            nonlocal too_large
             message = await receive()
             read.extend(message.get("body", b""))
-            if len(read) > self._most:
-                await _discard(receive)
+            if too_large := len(read) > self._most:
                 raise HTTPException(413, self._refusal, headers={"Connection": "close"})
             if not message.get("more_body", False):
                 if nested_too_deep(read):
@@ -71,7 +72,7 @@ class BodyLimit:
                     raise HTTPException(422, "contains half a character: write it again")
             return message
 
-        await self._app(scope, counted, send)
+        await self._app(scope, counted, lambda message: (discarding if too_large else send)(message))
 
     async def _files(self, scope: Scope, receive: Receive, send: Send, most: int, refusal: str) -> None:
         """Lets bodies of file uploads pass, whose routes check the size; refuses only a larger Content-Length."""
@@ -133,8 +134,21 @@ def _in_time(receive: Receive, seconds: float) -> Receive:
     return timely
 
 
+def _discarding(receive: Receive, send: Send) -> Send:
+    """Sends the response at once, and reads the rest of the request before its end: a connection that is closed with
+    unread data would be reset before the client sees the response."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.body" and not message.get("more_body"):
+            await send({**message, "more_body": True})
+            await _discard(receive)
+            message = {"type": "http.response.body"}
+        await send(message)
+
+    return sent
+
+
 async def _discard(receive: Receive) -> None:
-    """Reads on for a while: a response with unread data would reset the connection before the client sees it."""
     discarded = 0
     with suppress(TimeoutError):
         async with asyncio.timeout(DISCARD_SECONDS):
@@ -146,21 +160,12 @@ async def _discard(receive: Receive) -> None:
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: str) -> None:
-    """Answers at once, and then reads the rest. A client that asks first (RFC 9110, section 10.1.1) has sent nothing
-    yet, and sends nothing now."""
+    """A client that asks first (RFC 9110, section 10.1.1) has sent nothing yet, and sends nothing now."""
     headers = Headers(scope=scope)
     sends = headers.get("expect", "").lower() != "100-continue"
-
-    async def answered(message: Message) -> None:
-        if sends and message["type"] == "http.response.body":
-            await send({**message, "more_body": True})
-            await _discard(receive)
-            message = {"type": "http.response.body"}
-        await send(message)
-
     spoken, close = headers.get("accept-language"), {"Connection": "close"}
     answer = error_answer(scope["path"], 413, "TOO_LARGE", refusal, headers=close, accept_language=spoken)
-    await answer(scope, receive, answered)
+    await answer(scope, receive, _discarding(receive, send) if sends else send)
 
 
 def _is_upload(scope: Scope) -> bool:

@@ -55,12 +55,12 @@ class Deliveries:
         event = json.loads(waiting.data)
         event_id, about = str(event["id"]), str(event.get("subject", ""))
         lane = self._lanes.of(endpoint.id)
-        put_off = self._put_off(endpoint, waiting)
+        put_off = self._put_off(endpoint, waiting, about)
         if put_off is not None:
             return put_off
         async with lane.place(about):
             # While it waited for its turn the endpoint may have failed.
-            put_off = self._put_off(endpoint, waiting) if lane.failures else None
+            put_off = self._put_off(endpoint, waiting, about) if lane.failures else None
             if put_off is not None:
                 return put_off
             now = time.time()
@@ -74,17 +74,19 @@ class Deliveries:
             if 200 <= answer.status < 300:
                 lane.succeeded()
                 return self._counted("delivered", Ack())
-            return await self._refused(endpoint, answer, now - waiting.stored_at)
+            return await self._refused(endpoint, answer, waiting, about)
 
-    def _put_off(self, endpoint: WebhookEndpoint, waiting: Delivery) -> Outcome | None:
+    def _put_off(self, endpoint: WebhookEndpoint, waiting: Delivery, about: str) -> Outcome | None:
         """What to do with a fact that must not be sent now; None: it may be sent."""
         lane, now = self._lanes.of(endpoint.id), time.time()
-        wait = lane.wait(now)
+        wait = lane.wait(now, about, waiting.seq)
         if wait > 0 and lane.failures and now - waiting.stored_at > self._give_up:
             return self._counted("given_up", DeadLetter(f"{_host(endpoint)} has not worked for too long"))
         return Retry(wait) if wait > 0 else None
 
-    async def _refused(self, endpoint: WebhookEndpoint, answer: EndpointAnswer, age: float) -> Outcome:
+    async def _refused(
+        self, endpoint: WebhookEndpoint, answer: EndpointAnswer, waiting: Delivery, about: str
+    ) -> Outcome:
         said = answer.problem or f"answered {answer.status}"
         if answer.status == GONE and endpoint.channel is None:
             await self._gone(endpoint.company, endpoint.hook.url)
@@ -92,12 +94,14 @@ class Deliveries:
         if answer.forbidden:
             return self._counted("forbidden", DeadLetter(f"{_host(endpoint)} {said}"))
         lane, now = self._lanes.of(endpoint.id), time.time()
-        if answer.status in {0, 408, 429} or answer.status >= 500:
-            # The endpoint failed, not the fact: its other facts would fail too.
-            lane.failed(now, answer.retry_after)
+        age = now - waiting.stored_at
+        pause = max(pause_after(age), answer.retry_after or 0.0)
         if age > self._give_up:
             return self._counted("given_up", DeadLetter(f"{_host(endpoint)} {said}, for too long"))
-        pause = max(pause_after(age), lane.paused_until - now, answer.retry_after or 0.0)
+        if answer.status in {0, 401, 408, 429} or answer.status >= 500:
+            # The endpoint failed, not the fact: its other facts would fail too, and later ones do not overtake this.
+            lane.failed(now, answer.retry_after)
+            pause = lane.wait(now, about, waiting.seq)
         _log.info("webhook.failed", company=endpoint.company, host=_host(endpoint), said=said, again_in=round(pause, 1))
         return self._counted("failed", Retry(pause))
 

@@ -1,6 +1,7 @@
 """Applies a channel's webhook to a conversation. Applying it again, or late, changes nothing."""
 
 from contracts.channel_rpc import CHANNEL_ECHO, ChannelEchoRequest, text_digest
+from contracts.channels import ChatKind
 from contracts.conversation import Snapshot
 from contracts.events.chat import Owner, OwnerKind
 from contracts.ids import channel_conversation
@@ -30,7 +31,7 @@ class ChannelEvents:
         if self._inbox is not None and standing.inbox not in {None, self._inbox}:
             return
         if isinstance(event, StatusChanged):
-            await self._follow_owner(standing, given_back=True)
+            await self._follow_owner(standing, event)
         elif event.echo:
             echo = ChannelEchoRequest(
                 company_id=self._company,
@@ -44,7 +45,7 @@ class ChannelEvents:
             if not await self._api.commands.find_sent(place, _key(event)):
                 await self._api.commands.send_as_operator(place, MessageDraft(_key(event), event.text))
         else:
-            await self._follow_owner(standing, given_back=False)
+            await self._follow_owner(standing)
             await self._say(event)
 
     async def _say(self, event: Said) -> None:
@@ -57,19 +58,24 @@ class ChannelEvents:
         self._api.limits.message(subject, subject, opens_conversation=False)
         await commands.send_as_visitor(place, MessageDraft(key, event.text, event.at.locale))
 
-    async def _follow_owner(self, standing: ChatwootConversation, *, given_back: bool) -> None:
+    async def _follow_owner(self, standing: ChatwootConversation, change: StatusChanged | None = None) -> None:
         """The owner there becomes the owner here. Only a change of status gives it back to the AI: a message may
-        still carry the status from before our own hand-off."""
+        still carry the status from before our own hand-off. A change that finds the owner as it says has overtaken
+        another, unless it is the echo of our own: it is stored too, so that the other counts as older."""
         if standing.status == OPEN:
             owner = Owner(kind=OwnerKind.WAITING)
             if (person := standing.assignee) is not None:
                 owner = Owner(kind=OwnerKind.HUMAN, operator_id=f"{self._prefix}{person.id}", name=person.name)
-        elif standing.status == PENDING and given_back:
+        elif standing.status == PENDING and change is not None:
             owner = Owner(kind=OwnerKind.AI)
         else:
             return
+        other = PENDING if standing.status == OPEN else OPEN
 
         def needed(now: Snapshot) -> bool:
+            newest = now.last.get(ChatKind.OWNER)
+            if change is not None and change.before == other and (newest is None or newest.data.get("outside")):
+                return True
             held = now.owner is not OwnerKind.AI
             if held and owner.kind is OwnerKind.WAITING:
                 return False

@@ -57,9 +57,10 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class StatusChanged:
-    """Somebody else has the conversation."""
+    """Somebody else has the conversation. `before`: the status that it had; None: not told."""
 
     at: ChatwootConversation
+    before: str | None = None
 
 
 def read(event: Json) -> Said | StatusChanged | None:
@@ -69,9 +70,14 @@ def read(event: Json) -> Said | StatusChanged | None:
             return _message(event)
         case "conversation_status_changed" | "conversation_opened":
             standing = _standing(event, event)
-            return None if standing is None else StatusChanged(standing)
+            return None if standing is None else StatusChanged(standing, _status_before(event))
         case _:
             return None
+
+
+def _status_before(event: Json) -> str | None:
+    changes = (object_of(object_of(one).get("status")) for one in list_of(event.get("changed_attributes")))
+    return next((str(change["previous_value"]) for change in changes if "previous_value" in change), None)
 
 
 def _message(event: Json) -> Said | None:

@@ -2,7 +2,8 @@
 opens its conversations to people."""
 
 import asyncio
-from typing import Annotated, Any, cast
+from functools import partial
+from typing import Annotated, cast
 
 import orjson
 import structlog
@@ -13,7 +14,7 @@ from contracts.channel_rpc import CHANNEL_VERIFY, MOST_BODY, ChannelVerifyReques
 from contracts.errors import ErrorCode
 from gateway.adapters.service_calls import ask
 from gateway.doors.chatwoot.channel import ChannelEvents
-from gateway.doors.chatwoot.payload import read
+from gateway.doors.chatwoot.payload import Json, Said, StatusChanged, read
 from gateway.errors import GatewayError, RateLimitedError, RefusedError, TokenInvalidError, UnavailableError
 from gateway.web.deps import Api, ApiDep
 from gateway.web.problems import described
@@ -30,6 +31,9 @@ VERIFY_SECONDS = 2.0
 MOST_UNDER_WAY = 2_000
 """Webhooks worked on after their response. With more, Chatwoot gets an error, and a person sees the conversation."""
 _under_way: set[asyncio.Task[None]] = set()
+Line = tuple[str, int]
+_newest: dict[Line, asyncio.Task[None]] = {}
+"""The newest work of each channel's conversation that is not done."""
 
 
 @router.post(
@@ -55,26 +59,33 @@ async def take_webhook(
         raise RefusedError(ErrorCode.BAD_FIELD, f"an event is an object of at most {MOST_BODY} characters")
     if len(_under_way) >= MOST_UNDER_WAY:
         raise UnavailableError("too many events wait here: try again")
-    work = asyncio.create_task(_work(api, channel, timestamp, signature, text, cast("dict[str, Any]", event)))
+    found = read(cast("Json", event))
+    line = (channel, found.at.number if found else 0)
+    verifying = ChannelVerifyRequest(channel_id=channel, timestamp=timestamp, signature=signature, body=text)
+    work = asyncio.create_task(_work(api, verifying, found, _newest.get(line)))
+    _newest[line] = work
     _under_way.add(work)
-    work.add_done_callback(_ended)
+    work.add_done_callback(partial(_ended, line))
     await asyncio.wait((work,), timeout=SOON)
     if work.done() and isinstance(error := work.exception(), RefusedError):
         raise TokenInvalidError(error.message) if error.code is ErrorCode.FORBIDDEN else error
     return Response()
 
 
-async def _work(api: Api, channel: str, timestamp: str, signature: str, body: str, event: dict[str, Any]) -> None:
-    """Applies the event, however long that takes; raises RefusedError: it is not the channel's."""
-    request = ChannelVerifyRequest(channel_id=channel, timestamp=timestamp, signature=signature, body=body)
+async def _work(
+    api: Api, request: ChannelVerifyRequest, event: Said | StatusChanged | None, before: asyncio.Task[None] | None
+) -> None:
+    """Applies the event, however long that takes, after `before`, the one that came before it in its conversation;
+    raises RefusedError: it is not the channel's."""
     verified = None
     for pause in (*AGAIN, None):
         try:
             if verified is None:
                 verified = await ask(api.rpc, CHANNEL_VERIFY, request, deadline=VERIFY_SECONDS)
-            found = read(event)
-            if found is not None:
-                await ChannelEvents(api, verified.company_id, channel, verified.inbox).take(found)
+            if event is not None:
+                if before is not None:
+                    await asyncio.wait((before,))
+                await ChannelEvents(api, verified.company_id, request.channel_id, verified.inbox).take(event)
             return
         except (UnavailableError, RateLimitedError) as error:
             if pause is None:
@@ -82,8 +93,10 @@ async def _work(api: Api, channel: str, timestamp: str, signature: str, body: st
             await asyncio.sleep(max(pause, error.retry_after) if isinstance(error, RateLimitedError) else pause)
 
 
-def _ended(work: asyncio.Task[None]) -> None:
+def _ended(line: Line, work: asyncio.Task[None]) -> None:
     _under_way.discard(work)
+    if _newest.get(line) is work:
+        del _newest[line]
     if not work.cancelled() and (error := work.exception()) is not None:
         level = log.info if isinstance(error, GatewayError) else log.error
         level("channel.event_left", error=str(error)[:200] or type(error).__name__)

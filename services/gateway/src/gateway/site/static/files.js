@@ -135,14 +135,22 @@ export class Files {
     if (made) file = made;
     if (file.size > MOST_BYTES) throw new Error(this.words.large);
     told(this.words.sending);
-    let answer, said;
-    try {
-      answer = await this.#ask(`${this.#path()}?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file, signal: AbortSignal.timeout(DEADLINE) });
-      said = await answer.json();
-    } catch { throw new Error(this.words.away); }
-    if (!answer.ok) throw new Error(said.detail || this.words.away);
+    const { answer, said } = await this.#store(file, [1_000, 3_000, 9_000]);
+    if (!answer?.ok) throw new Error(said?.detail || this.words.away);
     told(tooLarge && !made ? fill(this.words.asIs, { size: size(said.size) }) : size(said.size));
     return said;
+  }
+  /* {answer, said}, or nothing; after each of the pauses (ms) once more, while the server is away. */
+  async #store(file, [pause, ...more]) {
+    let found = {}, again = true;
+    try {
+      const answer = await this.#ask(`${this.#path()}?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file, signal: AbortSignal.timeout(DEADLINE) });
+      found = { answer, said: await answer.json() };
+      again = answer.status >= 500;
+    } catch (error) { again = error.name !== "TimeoutError"; }
+    if (!again || !pause) return found;
+    await new Promise((over) => { setTimeout(over, pause); });
+    return this.#store(file, more);
   }
   /* Where files for the next message are chosen; kept: {read(), write(files)} of those that the server has. Its `changed` is called when there are others. */
   picker(kept) { return new Picker(this, this.#kit, kept); }

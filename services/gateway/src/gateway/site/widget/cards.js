@@ -10,7 +10,7 @@ const SHEET = "M13.5 3.5H6.5v17h11V7.5ZM13.5 3.5v4h4M9.5 12.5h5M9.5 16h5";
 
 /* An action that needs a person's yes. Its state is the server's alone: a click asks, the answer shows. */
 export class ActionCard {
-  #decide; #timer = 0; #deciding = 0; #edits = {};
+  #decide; #timer = 0; #deciding = 0; #typed = {};
 
   /* decide(actionId, "confirm" | "reject", edits) says whether it could be sent. */
   constructor(action, decide) {
@@ -35,6 +35,9 @@ export class ActionCard {
     clearInterval(this.#timer);
     // `tool`: of a call of the company's own tool; all else is an order on paper.
     const { state, summary, details, expiresAt } = this.action, { tool } = details;
+    // What is typed outlives a refusal and news of the same action; so does the place where one types.
+    const fields = [...this.node.querySelectorAll("input")], at = fields.find((one) => one.matches(":focus"))?.name;
+    for (const { name, value } of fields) this.#typed[name] = value;
     const left = make("span", { class: "left" });
     const open = state === "pending" && !(expiresAt && Date.parse(expiresAt) <= Date.now());
     this.node.className = `card action ${open ? "pending" : state === "pending" ? "expired" : state}`;
@@ -45,6 +48,7 @@ export class ActionCard {
     else parts.push(this.#outcome(state === "pending" ? "expired" : state, details));
     if (problem) parts.push(make("p", { class: "problem" }, problem));
     this.node.replaceChildren(...parts);
+    if (at) this.node.querySelector(`[name=${at}]`)?.focus();
     if (open && expiresAt) this.#count(left, Date.parse(expiresAt));
   }
 
@@ -52,7 +56,7 @@ export class ActionCard {
     const estimate = details.estimate || {}, currency = details.currency || "";
     const money = (value) => value != null && `${price(Number(value))} ${currency}`;
     const field = (name, label, shown) => [label, editable[name]
-      ? make("input", { type: "number", step: "any", required: true, name, "aria-label": label, value: this.#edits[name] ?? details[name] }) : shown];
+      ? make("input", { type: "number", step: "any", required: true, name, "aria-label": label, value: this.#typed[name] ?? details[name] }) : shown];
     const rows = [
       field("quantity", words.quantity, details.quantity != null && quantity(Number(details.quantity))), field("limitPrice", words.limitPrice, money(details.limitPrice)),
       [words.stopPrice, money(details.stopPrice)], [words.estimatedPrice, money(estimate.price)],
@@ -64,13 +68,12 @@ export class ActionCard {
   #buttons() {
     const row = make("div", { class: "choices" });
     const choose = (decision) => () => {
-      // What was typed outlives a refusal.
-      this.#edits = {};
+      const edits = {};
       for (const field of decision === "confirm" ? this.node.querySelectorAll("input") : []) {
         if (!field.reportValidity()) return;
-        if (+field.value !== +this.action.details[field.name]) this.#edits[field.name] = +field.value;
+        if (+field.value !== +this.action.details[field.name]) edits[field.name] = +field.value;
       }
-      if (!this.#decide(this.action.id, decision, this.#edits)) return this.#settled(words.notNow);
+      if (!this.#decide(this.action.id, decision, edits)) return this.#settled(words.notNow);
       row.classList.add("busy");
       for (const one of row.querySelectorAll("button")) one.setAttribute("aria-disabled", "true");
       this.#deciding = setTimeout(() => this.#settled(words.notNow), DECIDING_MS);
