@@ -154,6 +154,14 @@ def test_a_chat_message_asks_for_an_analysis_or_does_not(text: str, asks: bool) 
         ("Which of IBM and MSFT fell most in 2008?", False),
         ("Which of the eight fell most this year?", True),
         ("¿cuál de las doce acciones subió más este año?", True),
+        ("Order everything by volatility", True),
+        ("top 5 gainers this month", True),
+        ("the two best performing shares of last year", True),
+        ("los seis que más han caído este mes", True),
+        ("which is the calmest of them all by volatility?", True),
+        ("What is the best plan of all this year?", False),
+        ("How much is it for all of us?", False),
+        ("What was its highest price of all time?", False),
     ],
 )
 def test_a_question_is_of_all_tickers_or_is_not(text: str, asks: bool) -> None:
@@ -167,6 +175,11 @@ ALL = "Which of the five stocks rose most this year?"
     ("text", "before", "whole"),
     [
         ("sort them by drawdown", ["IBM vs MSFT in 2012"], "IBM MSFT 2012-01-01 to 2012-12-31 sort them by drawdown"),
+        (
+            "rank them all by volatility",
+            ["IBM vs MSFT in 2012"],
+            "IBM MSFT 2012-01-01 to 2012-12-31 rank them all by volatility",
+        ),
         ("Ordénalas por PER", ["¿PER de Google?", "¿y Facebook?"], "GOOG FB Ordénalas por PER"),
         ("rank them by volatility", [ALL], "all stocks rank them by volatility"),
         ("¿Y en 2010?", ["Compara IBM y MSFT en 2012"], "Compara IBM y MSFT: Y en 2010?"),
