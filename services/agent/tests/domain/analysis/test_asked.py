@@ -133,6 +133,14 @@ def test_a_chat_message_asks_for_an_analysis_or_does_not(text: str, asks: bool) 
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["What was IBM's P/E as of 1 March 2009?", "¿Cuál era el BPA de IBM en 2009?", "Google's market cap on 3 May 2010"],
+)
+def test_a_figure_of_a_company_as_of_a_past_day_is_for_the_analysis_which_says_that_it_is_not_known(text: str) -> None:
+    assert is_analysis(text)
+
+
+@pytest.mark.parametrize(
     ("text", "asks"),
     [
         ("Which of the six fell most in 2008?", True),
@@ -151,6 +159,7 @@ def test_a_chat_message_asks_for_an_analysis_or_does_not(text: str, asks: bool) 
         ("Which stock exchange is open?", False),
         ("Which shares do I own?", False),
         ("Which plan costs the most?", False),
+        ("Mejor 30 acciones este mes", False),
         ("Which of IBM and MSFT fell most in 2008?", False),
         ("Which of the eight fell most this year?", True),
         ("¿cuál de las doce acciones subió más este año?", True),

@@ -79,7 +79,7 @@ _KINDS = (
 )
 _SEVERAL = rf"(?:[4-9]|[1-3]\d|{'|'.join(word for word, number in NUMBERS.items() if 4 <= number < 40)})"
 _FEW = rf"(?:[2-9]|[1-3]\d|{'|'.join(word for word, number in NUMBERS.items() if 2 <= number < 40)})"
-_FIRST = r"(?:biggest|top|largest|best|worst|mayor(?:es)?|mejor(?:es)?|peor(?:es)?)"
+_FIRST = r"(?:biggest|top|largest|best|worst|mayores|mejores|peores|(?:mayor|mejor|peor)(?! \d| (?:\w+ )?\w+s\b))"
 _BEST = rf"\b{_FIRST}(?: {_FEW})? (?:(?:gain|los|mov|perform)(?:ers?|ing {_KINDS})|{_KINDS})\b"
 _GROUP = rf"(?:{_SEVERAL}(?: {_KINDS})?|{_KINDS})"
 _OF_ALL = re.compile(
@@ -222,6 +222,7 @@ def _takes_more(question: Question) -> bool:
     several = max((len(one.tickers) for one in calls), default=0) > 1 and question.figures != ["price"]
     more = {"end", "length", "timeframe"} & {name for one in calls for name in one.arguments}
     many = len(question.figures) > 1 or len({(one.tool, repr(one.arguments)) for one in calls}) > 1
+    more = more or set(question.now_only)
     return derived or many or bool(more) or (several and bool(question.figures)) or "atr_share" in question.figures
 
 
