@@ -318,6 +318,17 @@ OTHER: list[tuple[str, str, dict[str, Any]]] = [
     ("¿cuánto subió MSFT desde 2010?", "get_performance", {"tickers": ["MSFT"], "start": "2010-01-01"}),
     ("compara IBM con MSFT en los últimos dos años", "get_performance", {"tickers": ["IBM", "MSFT"], "period": "2y"}),
     ("what did we say about bonds?", "search_memory", {"query": "bonds"}),
+    (
+        "buy 3 IBM at a limit of 150 and let me know when it's filled",
+        "create_paper_order",
+        {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "limit", "limit_price": 150},
+    ),
+    (
+        "compra 3 IBM a mercado y avísame cuando se ejecute",
+        "create_paper_order",
+        {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "market"},
+    ),
+    ("tell me when IBM hits 150", "create_alert", {"symbol": "IBM", "condition": "==", "price": 150}),
 ]
 
 

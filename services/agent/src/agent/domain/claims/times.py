@@ -27,8 +27,9 @@ _FULL = rf"(?:{_ISO}|{_DAY} (?:of |de )?{MONTH}{_OF}{YEAR}|{MONTH} {_DAY},? {YEA
 """A day, in full."""
 _POINT = rf"(?:{_FULL}|{MONTH}{_OF}{YEAR}|{_DAY} (?:of |de )?{MONTH}|{MONTH} {_DAY}(?!\d)|{MONTH}|{YEAR})"
 RANGE = re.compile(
-    rf"\b(?:(?:from|(?P<between>between|entre)|desde|de|del) )?(?:el |the )?(?P<first>{_POINT})(?: *(?:(?:up )?to|until|till|"
-    rf"through|thru|-|a|al|hasta|(?(between)(?:and|y)|hasta))(?: el| the| la)? )(?P<last>{_POINT})(?![\w%])"
+    rf"\b(?:(?:from|(?P<between>between|entre)|desde|de|del) )?(?:el |the )?(?P<first>{_POINT})"
+    rf"(?: *(?:(?:up )?to|until|till|through|thru|-|a|al|"
+    rf"hasta|(?(between)(?:and|y)|hasta))(?: el| the| la)? )(?P<last>{_POINT})(?![\w%])"
 )
 """From one point to another: of two that are named side by side ("in March and in May") each stands alone."""
 SINCE = re.compile(rf"\b(?:since|desde)(?: el| the)? (?P<first>{_POINT})(?![\w%])")
