@@ -47,16 +47,7 @@ from agent.domain.offline.site import TOOL, SiteQuestion, from_knowledge, from_s
 from agent.domain.offline.small_talk import asks_how, tells_of_oneself
 from agent.domain.offline.spoken import goes_on
 from agent.domain.offline.steps import Result, SayText, UseTools, step_of
-from agent.domain.offline.talk_words import (
-    BEST,
-    EXCLAIMS,
-    GREETED,
-    MY_PLAN,
-    OF_WHAT_WAS_TOLD,
-    PLAN_FOR_IT,
-    TAKEN,
-    WHETHER,
-)
+from agent.domain.offline.talk_words import BEST, GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, PLAN_FOR_IT, TAKEN, WHETHER
 from agent.domain.offline.tool_words import OF_THE_PLAN, OWN, asks
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.answers import own_answer
@@ -233,8 +224,7 @@ def _otherwise(
     decides = not named or re.search(r"\b(?:cancel|confirm|anul)", plain(question))
     if not (asks(question) or OF_THE_PLAN.search(plain(question))) and decides and after_an_order(before[-1:], offered):
         return SayText(plain_answer(Wish(Intent.NOT_YET), language))
-    exclaims = EXCLAIMS.match(plain(question))
-    if tells_of_oneself(question, offered) and not named and (exclaims or not asks(question)):
+    if tells_of_oneself(question, offered) and not named:
         return SayText(plain_answer(Wish(Intent.TOLD), language))
     if "get_price" in offered and UNLISTED.search(plain(question)):
         there = ", ".join((market or {}).get("symbols", ()))

@@ -8,6 +8,7 @@ from collections.abc import Collection
 
 from agent.domain.offline import talk_words
 from agent.domain.offline.person_words import only_asks_for_person
+from agent.domain.offline.tool_words import asks
 from agent.domain.offline.wishes import Intent
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import plain, word_set
@@ -132,4 +133,6 @@ def tells_of_oneself(text: str, offered: Collection[str]) -> bool:
 def tells(text: str) -> bool:
     """Whether somebody only tells something of themselves."""
     said = plain(text)
-    return "?" not in text and bool(talk_words.TELLS.match(said) or talk_words.EXCLAIMS.match(said))
+    return "?" not in text and bool(
+        talk_words.EXCLAIMS.match(said) or (talk_words.TELLS.match(said) and not asks(text))
+    )

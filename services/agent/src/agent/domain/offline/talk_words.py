@@ -236,7 +236,10 @@ TELLS = re.compile(
     rf"supongo) |{_LED}(?:my|our|mis?|nuestr[oa]s?|(?!como\b|cuando\b|cuanto\b)[a-z]{{2,}}(?<!l)o) )"
 )
 """What somebody tells and wants nothing with: "I work nights", "manejo un taxi", "it's raining"."""
-EXCLAIMS = re.compile(rf"{_LED}(?:que (?:buen|mal|bonit|dur|larg|rar)\w*|vaya|menud[oa]|what an?) \w+")
+EXCLAIMS = re.compile(
+    rf"{_LED}(?:que (?:buen|mal|bonit|dur|larg|rar)\w*|vaya|menud[oa]|what an?) \w+|"
+    r"(?:great|nice|lovely|terrible|awful) (?:weather|day|week)\b"
+)
 EVERYTHING = re.compile(
     r"\b(?:everything|all (?:of )?(?:my |the )?(?:shares|stocks|positions|holdings)|todo(?! l[oa]s? que)|tod[oa]s "
     r"(?:mis|las) "
