@@ -262,6 +262,21 @@ async def test_of_two_agents_that_drive_it_at_once_one_writes_the_report(scene: 
     assert len(await completed(scene, 1)) == 1
 
 
+class Broken:
+    """Raises what no code of ours should."""
+
+    def fits(self, *what: Any) -> bool:
+        raise TypeError("unsupported operand")
+
+
+async def test_what_breaks_the_analysts_own_code_fails_at_once_and_is_not_tried_again(scene: Scene) -> None:
+    request = scene.request()
+    broken = replace(scene.agent.analysis_ports, schemas=Broken())
+    assert await Analyst(broken, AnalysisLimits()).handle(request) == Ack()
+    (told,) = await completed(scene, 1)
+    assert (told["status"], told["error"]["code"]) == ("failed", "INTERNAL")
+
+
 class Dying:
     """Ports behind which an agent dies at one step."""
 

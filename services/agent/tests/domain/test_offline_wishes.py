@@ -318,6 +318,17 @@ OTHER: list[tuple[str, str, dict[str, Any]]] = [
     ("¿cuánto subió MSFT desde 2010?", "get_performance", {"tickers": ["MSFT"], "start": "2010-01-01"}),
     ("compara IBM con MSFT en los últimos dos años", "get_performance", {"tickers": ["IBM", "MSFT"], "period": "2y"}),
     ("what did we say about bonds?", "search_memory", {"query": "bonds"}),
+    (
+        "buy 3 IBM at a limit of 150 and let me know when it's filled",
+        "create_paper_order",
+        {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "limit", "limit_price": 150},
+    ),
+    (
+        "compra 3 IBM a mercado y avísame cuando se ejecute",
+        "create_paper_order",
+        {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "market"},
+    ),
+    ("tell me when IBM hits 150", "create_alert", {"symbol": "IBM", "condition": "==", "price": 150}),
 ]
 
 
@@ -390,3 +401,21 @@ def test_the_worst_day_of_a_share_is_no_complaint() -> None:
 )  # fmt: skip
 def test_what_was_done_and_what_broke_is_no_complaint_and_a_question_is_looked_up(text: str) -> None:
     assert wish_in(text, SCHEMAS).intent is not Intent.WRONGED
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "tool", "arguments"),
+    [
+        ("what does drawdown mean?", "how did IBM do in 2012?", "explain_concept", {"concept": "drawdown"}),
+        ("¿qué significa volatilidad?", "¿cómo le fue a IBM en 2012?", "explain_concept", {"concept": "volatilidad"}),
+        ("quita ese aviso", "avísame si Google baja de 650", "delete_alert", {"symbol": "GOOG"}),
+        (
+            "double it",
+            "get me 15 IBM at 190 or better and notify me once it's filled",
+            "create_paper_order",
+            {"symbol": "IBM", "side": "buy", "quantity": 30, "order_type": "limit", "limit_price": 190},
+        ),
+    ],
+)
+def test_what_is_meant_after_what_was_said_before(text: str, before: str, tool: str, arguments: dict[str, Any]) -> None:
+    assert wish_in(text, SCHEMAS, [before]).calls[0] == (tool, arguments)

@@ -19,6 +19,9 @@ from market_adapter.errors import NoDataError, StaleDataError
 from runtime.testing.clock import FakeClock
 
 PLAIN = "Date,Open,High,Low,Close,Adj Close,Volume\n2024-01-02,10,12,9,11,5.5,1000\n2024-01-03,11,13,10,12,6,2000\n"
+HOURS = "Datetime,Open,High,Low,Close\n" + "".join(
+    f"2024-01-03T{hour}:30:00Z,{price},{price},{price},{price}\n" for hour, price in ((14, 11), (15, 12), (20, 13))
+)
 ACME, DAILY = parse_symbol("ACME"), Timeframe.D1
 
 
@@ -165,10 +168,7 @@ async def test_nothing_that_closes_later_is_known(tmp_path: Path) -> None:
 
 
 async def test_shorter_bars_are_used_where_there_are_some(tmp_path: Path) -> None:
-    hours = "Datetime,Open,High,Low,Close\n" + "".join(
-        f"2024-01-03T{hour}:30:00Z,{price},{price},{price},{price}\n" for hour, price in ((14, 11), (15, 12), (20, 13))
-    )
-    files = provider(folder(tmp_path, ACME=PLAIN, ACME_1h=hours))
+    files = provider(folder(tmp_path, ACME=PLAIN, ACME_1h=HOURS))
     history = await files.bars(ACME, Timeframe.H1, 2)
     assert [(bar.close, bar.end.hour, bar.end.minute) for bar in history.bars] == [(12, 16, 30), (13, 21, 0)]
     blocks = await files.bars(ACME, Timeframe.H4, 5)
@@ -178,6 +178,18 @@ async def test_shorter_bars_are_used_where_there_are_some(tmp_path: Path) -> Non
     assert len(new.bars) == 2
     with pytest.raises(NoDataError, match=r"that would be ACME_5m\.csv"):
         await files.bars(ACME, Timeframe.M5, 1)
+
+
+async def test_a_bad_file_does_not_hold_up_the_others(tmp_path: Path) -> None:
+    files = provider(folder(tmp_path, ACME=PLAIN, OTHER=PLAIN, GOES_1h=HOURS, GOES=PLAIN))
+    folder(tmp_path, ACME="a,b\n1,2\n", acme=PLAIN, OTHER=PLAIN + "2024-01-04,12,14,11,13,6,1\n", NEW=PLAIN)
+    (tmp_path / "GOES.csv").unlink()
+    await files.refresh()
+    assert files.symbols() == ["ACME", "NEW", "OTHER"]
+    assert (await files.quote(parse_symbol("OTHER"))).price == 13
+    (tmp_path / "acme.csv").unlink()
+    await files.refresh()
+    assert (await files.quote(ACME)).price == 12
 
 
 async def test_a_changed_file_is_read_again_and_a_bad_one_changes_nothing(tmp_path: Path) -> None:

@@ -68,6 +68,15 @@ async def test_a_figure_that_cannot_be_is_not_passed_on(
     assert "no puede ser" in raised.value.text.said_in("es")
 
 
+@pytest.mark.parametrize("instead", [('"high": [51.0,', '"high": [41.0,'), ('"amount": 0.25', '"amount": 1e9')])
+async def test_a_bar_upside_down_and_a_dividend_above_all_prices_are_not_passed_on(
+    live: LiveProvider, script: Script, instead: tuple[str, str]
+) -> None:
+    script.instead = instead
+    with pytest.raises(ImplausibleError, match="cannot be"):
+        await live.daily_history(ACME, 50)
+
+
 @pytest.mark.parametrize("price", ["-52.0", "1e308"])
 async def test_a_price_that_cannot_be_is_not_passed_on(live: LiveProvider, script: Script, price: str) -> None:
     script.instead = ("52.0]", f"{price}]")

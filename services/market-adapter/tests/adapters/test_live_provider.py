@@ -18,6 +18,7 @@ from market_adapter.testing.live import (
     ETF,
     NEW_YORK,
     NOW,
+    PAID,
     SESSIONS,
     SPLIT,
     ReroutedSession,
@@ -44,6 +45,7 @@ async def test_bars_are_turned_back_into_what_was_traded_and_holes_left_out(live
     before = next(bar for bar in reversed(history.bars) if bar.session < SPLIT)
     assert (before.close > 80, before.volume) == (True, 500)
     assert [(split.on, split.ratio) for split in history.splits] == [(SPLIT, 2)]
+    assert [(one.on, one.amount) for one in history.dividends] == [(PAID, Decimal("0.5"))]
     found = series_of(history)
     assert found.close.max() < 60
     assert indicator(Indicator.RSI, found)["value"] is not None

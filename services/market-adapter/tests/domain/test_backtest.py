@@ -46,3 +46,15 @@ def test_costs_are_taken_of_each_trade_and_nothing_is_spent_twice() -> None:
     outcome = run(bars[1:], [True, False, False], Decimal(1000), Decimal("0.01"))
     assert [trade.side for trade in outcome.trades] == ["buy", "sell"]
     assert outcome.equity[-1] == Decimal(1000) - outcome.trades[0].cost - outcome.trades[1].cost
+
+
+@given(CLOSES, st.decimals(1, 100_000, places=2), st.decimals(0, "0.05", places=4))
+def test_no_cent_is_spent_that_is_not_there(closes: list[float], cash: Decimal, cost: Decimal) -> None:
+    bars = bars_of(closes)
+    outcome = run(bars, [index % 2 == 0 for index in range(len(bars))], cash, cost)
+    money = cash
+    for trade in outcome.trades:
+        worth = (trade.quantity * trade.price).quantize(Decimal("0.01"))
+        money += worth - trade.cost if trade.side == "sell" else -worth - trade.cost
+        assert money >= 0
+        assert trade.cost >= 0

@@ -166,6 +166,12 @@ class Analyst:
                 record, step = advance(run.record, policy, usable, self._now())
             except InvalidSymbolError as error:
                 return await run.failed(AnalysisProblem(code="BAD_FIELD", message=f"tickers: {error}"))
+            except Exception:
+                # It reads nothing from outside: the next try would fail the same.
+                log.exception("analysis.broken", analysis_id=run.record.request.analysis_id)
+                return await run.failed(
+                    AnalysisProblem(code="INTERNAL", message="it cannot be analysed: ask otherwise")
+                )
             match step:
                 case Finish(report=report):
                     return await self._finish(run, record, report)

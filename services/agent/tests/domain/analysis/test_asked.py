@@ -133,6 +133,14 @@ def test_a_chat_message_asks_for_an_analysis_or_does_not(text: str, asks: bool) 
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["What was IBM's P/E as of 1 March 2009?", "¿Cuál era el BPA de IBM en 2009?", "Google's market cap on 3 May 2010"],
+)
+def test_a_figure_of_a_company_as_of_a_past_day_is_for_the_analysis_which_says_that_it_is_not_known(text: str) -> None:
+    assert is_analysis(text)
+
+
+@pytest.mark.parametrize(
     ("text", "asks"),
     [
         ("Which of the six fell most in 2008?", True),
@@ -151,9 +159,18 @@ def test_a_chat_message_asks_for_an_analysis_or_does_not(text: str, asks: bool) 
         ("Which stock exchange is open?", False),
         ("Which shares do I own?", False),
         ("Which plan costs the most?", False),
+        ("Mejor 30 acciones este mes", False),
         ("Which of IBM and MSFT fell most in 2008?", False),
         ("Which of the eight fell most this year?", True),
         ("¿cuál de las doce acciones subió más este año?", True),
+        ("Order everything by volatility", True),
+        ("top 5 gainers this month", True),
+        ("the two best performing shares of last year", True),
+        ("los seis que más han caído este mes", True),
+        ("which is the calmest of them all by volatility?", True),
+        ("What is the best plan of all this year?", False),
+        ("How much is it for all of us?", False),
+        ("What was its highest price of all time?", False),
     ],
 )
 def test_a_question_is_of_all_tickers_or_is_not(text: str, asks: bool) -> None:
@@ -167,6 +184,11 @@ ALL = "Which of the five stocks rose most this year?"
     ("text", "before", "whole"),
     [
         ("sort them by drawdown", ["IBM vs MSFT in 2012"], "IBM MSFT 2012-01-01 to 2012-12-31 sort them by drawdown"),
+        (
+            "rank them all by volatility",
+            ["IBM vs MSFT in 2012"],
+            "IBM MSFT 2012-01-01 to 2012-12-31 rank them all by volatility",
+        ),
         ("Ordénalas por PER", ["¿PER de Google?", "¿y Facebook?"], "GOOG FB Ordénalas por PER"),
         ("rank them by volatility", [ALL], "all stocks rank them by volatility"),
         ("¿Y en 2010?", ["Compara IBM y MSFT en 2012"], "Compara IBM y MSFT: Y en 2010?"),

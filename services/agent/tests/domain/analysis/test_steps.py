@@ -211,8 +211,14 @@ def test_what_is_out_of_scope_costs_no_call_of_any_kind(query: str, use_llm: boo
 def test_a_question_about_all_tickers_is_about_those_that_the_market_has() -> None:
     asked = "Which of the stocks is up the most?"
     assert Bench(symbols=["IBM", "MSFT"]).run(asked)["tickers"] == ["IBM", "MSFT"]
-    for symbols in ([], [f"T{chr(65 + at)}" for at in range(13)]):
-        assert Bench(symbols=symbols).run(asked)["tickers"] == []
+    many = [f"T{chr(65 + at)}" for at in range(13)]
+    assert Bench(symbols=[]).run(asked)["tickers"] == []
+    over = Bench(symbols=many).run(asked)
+    assert over["tickers"] == []
+    assert over["limitations"][-1].endswith(f"12 tickers at most, and there are more: {', '.join(many)}.")
+    within = Bench(symbols=many, max_calls=13)
+    assert within.run(asked)["tickers"] == many
+    assert [len(call.tickers) for call in within.made] == [12, 1]
 
 
 def test_an_answer_that_does_not_fit_is_asked_for_once_more_ticker_by_ticker() -> None:

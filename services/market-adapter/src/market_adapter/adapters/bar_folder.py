@@ -1,5 +1,5 @@
 """Reads a folder of CSV or Parquet files as series of bars, by symbol and timeframe. Every file is checked completely,
-or refused.
+or refused: at the start the folder with it, later that file alone.
 
 AAPL.csv, ^GSPC.csv, BTC-USD.parquet    daily bars of one symbol, by the file's name
 AAPL_1h.csv                             bars of an hour (1m, 5m, 15m, 1h), beside the daily ones
@@ -51,6 +51,11 @@ class FileSeries:
     bars: tuple[Bar, ...]
     splits: tuple[Split, ...]
     dividends: tuple[Dividend, ...]
+    file: str
+
+    @property
+    def key(self) -> tuple[str, Timeframe]:
+        return self.symbol.name, self.timeframe
 
     def until(self, moment: datetime) -> int:
         """Returns how many bars had closed by then."""
@@ -78,22 +83,35 @@ def signature_of(folder: Path) -> Signature:
 
 def read_folder(folder: Path) -> Folder:
     """All series of a folder. Raises BadBarsError, which names the file and the line."""
+    series, bad = read_again(folder, {})
+    if bad:
+        raise BadBarsError(bad[0])
+    return series
+
+
+def read_again(folder: Path, before: Folder) -> tuple[Folder, list[str]]:
+    """All series of a folder, and what is wrong with which files: of those, what was read `before`. Raises BadBarsError
+    when the folder as a whole cannot be used."""
     series: dict[tuple[str, Timeframe], FileSeries] = {}
-    owners: dict[tuple[str, Timeframe], str] = {}
+    bad: list[str] = []
     count = 0
     for name in signature_of(folder):
-        for one in _series_of(folder / name):
-            key = one.symbol.name, one.timeframe
-            if key in owners:
-                raise BadBarsError(f"{name}: {key[0]} in {key[1]} is in {owners[key]} too")
-            owners[key], series[key] = name, one
-            count += len(one.bars)
-            if count > MOST_BARS:
-                raise BadBarsError(f"{name}: this makes more than {MOST_BARS:,} bars: keep fewer years")
-    for symbol, timeframe in series:
-        if (symbol, Timeframe.D1) not in series:
-            raise BadBarsError(f"{owners[symbol, timeframe]}: {symbol} has no daily bars beside those of {timeframe}")
-    return series
+        try:
+            found = _series_of(folder / name)
+            for one in found:
+                if other := series.get(one.key):
+                    raise BadBarsError(f"{name}: {one.symbol} in {one.timeframe} is in {other.file} too")
+        except BadBarsError as error:
+            bad.append(str(error))
+            found = [one for one in before.values() if one.file == name and one.key not in series]
+        series.update({one.key: one for one in found})
+        count += sum(len(one.bars) for one in found)
+        if count > MOST_BARS:
+            raise BadBarsError(f"{name}: this makes more than {MOST_BARS:,} bars: keep fewer years")
+    for one in [one for one in series.values() if (one.symbol.name, Timeframe.D1) not in series]:
+        bad.append(f"{one.file}: {one.symbol} has no daily bars beside those of {one.timeframe}")
+        del series[one.key]
+    return series, bad
 
 
 def _series_of(file: Path) -> list[FileSeries]:
@@ -128,7 +146,8 @@ def _series(file: str, name: str, timeframe: Timeframe, rows: list[Row]) -> File
     exchange = None if symbol.kind is SymbolKind.PAIR else exchange_of(symbol)
     bars = tuple(_bar(row, timeframe, _hours(symbol, exchange, row.at)) for row in rows)
     quoted = symbol.name.partition("/")[2]
-    return FileSeries(symbol, timeframe, currencies.pop() or quoted or "USD", bars, splits_of(rows), dividends_of(rows))
+    currency = currencies.pop() or quoted or "USD"
+    return FileSeries(symbol, timeframe, currency, bars, splits_of(rows), dividends_of(rows), file)
 
 
 def _start(at: date | datetime) -> datetime:

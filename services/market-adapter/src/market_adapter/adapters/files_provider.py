@@ -1,7 +1,7 @@
 """The provider `files:DIR`: a company's own bars from a folder of CSV or Parquet files (bar_folder.py).
 
 The market's present is the close of the newest bar of any file, and never later than ours: a bar that closes later is
-not known yet. Files that change are read again while the service runs; when one is bad, what was read before stays.
+not known yet. Files that change are read again while the service runs; of a bad one, what was read before stays.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ import structlog
 from contracts.symbols import Symbol, SymbolKind
 from contracts.text import Text
 from contracts.tools.market import Timeframe
-from market_adapter.adapters.bar_folder import USUAL_HOURS, FileSeries, read_folder, signature_of
+from market_adapter.adapters.bar_folder import USUAL_HOURS, FileSeries, read_again, read_folder, signature_of
 from market_adapter.adapters.bar_table import BadBarsError
 from market_adapter.adapters.exchange_hours import exchange_of, hours_on
 from market_adapter.domain.bars import BarHistory
@@ -55,10 +55,12 @@ class FilesProvider:
             if signature == self._signature:
                 return
             self._signature = signature
-            self._folder = await asyncio.to_thread(read_folder, self._folder_path)
+            self._folder, bad = await asyncio.to_thread(read_again, self._folder_path, self._folder)
             self._log.info("market.files.read", series=len(self._folder))
         except BadBarsError as error:
-            self._log.warning("market.files.bad", error=str(error), shown="what was read before")
+            bad = [str(error)]
+        for error in bad:
+            self._log.warning("market.files.bad", error=error, shown="what was read before")
 
     def now(self) -> datetime:
         """The close of the newest bar that is known."""

@@ -1,6 +1,6 @@
 """Checks a source's figures: one that no market can have is held back, and its source is not believed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from contracts.symbols import Symbol
@@ -29,13 +29,23 @@ def check_figures(source: str, symbol: Symbol, figures: Mapping[str, Decimal | N
             raise _implausible(source, symbol, f"{name} {float(value):g}")
 
 
-def check_bar(source: str, symbol: Symbol, prices: Iterable[float], volume: float) -> None:
-    """Raises ImplausibleError when a price is negative, or a price or the volume is beyond what is possible."""
+def check_bar(source: str, symbol: Symbol, prices: Sequence[float], volume: float) -> None:
+    """Raises ImplausibleError when a price (open, high, low, close) is negative, a price or the volume beyond what is
+    possible, or the high below the low."""
+    if prices[1] < prices[2]:
+        raise _implausible(source, symbol, f"high {prices[1]:g}, low {prices[2]:g}")
     for price in prices:
         if not 0 <= price <= MOST_PRICE:
             raise _implausible(source, symbol, f"price {price:g}")
     if not 0 <= volume <= MOST_VOLUME:
         raise _implausible(source, symbol, f"volume {volume:g}")
+
+
+def check_dividends(source: str, symbol: Symbol, paid: Iterable[Decimal], highest: Decimal) -> None:
+    """Raises ImplausibleError when a dividend is more than the share was ever worth."""
+    for amount in paid:
+        if amount > highest:
+            raise _implausible(source, symbol, f"dividend {amount:g}")
 
 
 def _implausible(source: str, symbol: Symbol, what: str) -> ImplausibleError:

@@ -10,7 +10,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -21,11 +21,11 @@ from zoneinfo import ZoneInfo
 from contracts.symbols import Symbol, SymbolKind
 from contracts.tools.market import Timeframe
 from market_adapter.adapters.exchange_hours import HOME, Hours, Usual, exchange_of, hours_on
-from market_adapter.adapters.plausible import check_bar, check_figures
+from market_adapter.adapters.plausible import check_bar, check_dividends, check_figures
 from market_adapter.adapters.polite_session import Politeness
 from market_adapter.domain.bars import Bar, BarHistory, Dividend, Split
 from market_adapter.domain.facts import Event, EventKind, Fundamentals, Headline
-from market_adapter.domain.splits import adjustment, scale_volume
+from market_adapter.domain.splits import adjustment, scale_price, scale_volume
 from market_adapter.errors import MarketError, NoDataError, ProviderDownError, ProviderRateLimitedError
 from market_adapter.texts import TEXTS
 
@@ -203,10 +203,12 @@ class Yahoo:
                 adjusted.append(_bar(session, start, length, hours, figures))
         if not adjusted:
             raise NoDataError(symbol.name, TEXTS["source.yahoo.no_bars"].format(symbol=symbol, interval=interval))
+        check_dividends("Yahoo", symbol, (one.amount for one in dividends), max(bar.high for bar in adjusted))
         bars = tuple(_as_traded(bar, tuple(splits)) for bar in adjusted)
         currency = str(about.get("currency") or "USD")
         known_at = _moment(about.get("regularMarketTime"))
-        return YahooChart(bars, tuple(splits), tuple(dividends), currency, zone, known_at, opens)
+        paid = tuple(replace(one, amount=_before(one.amount, tuple(splits), one.on)) for one in dividends)
+        return YahooChart(bars, tuple(splits), paid, currency, zone, known_at, opens)
 
 
 def history_of(symbol: Symbol, chart: YahooChart, limit: int) -> BarHistory:
@@ -250,11 +252,14 @@ def _as_traded(bar: Bar, splits: tuple[Split, ...]) -> Bar:
     factor = adjustment(splits, bar.session, date.max)
     if factor == 1:
         return bar
-    prices = [
-        (price * factor.numerator / factor.denominator).quantize(Decimal("0.000001"))
-        for price in (bar.open, bar.high, bar.low, bar.close)
-    ]
+    prices = [_before(price, splits, bar.session) for price in (bar.open, bar.high, bar.low, bar.close)]
     return Bar(bar.session, bar.time, bar.end, *prices, volume=scale_volume(bar.volume, 1 / factor))
+
+
+def _before(money: Decimal, splits: tuple[Split, ...], session: date) -> Decimal:
+    """An amount for each of today's shares, for each share of a session."""
+    factor = adjustment(splits, session, date.max)
+    return money if factor == 1 else scale_price(money, 1 / factor).quantize(Decimal("0.000001"))
 
 
 def _their_name(symbol: Symbol) -> str:

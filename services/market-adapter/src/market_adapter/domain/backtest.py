@@ -77,8 +77,9 @@ def run(bars: Sequence[Bar], wanted: Sequence[bool], cash: Decimal, cost: Decima
         if bar.volume > 0 and hold and shares == NONE:
             quantity = (money / (bar.open * (1 + cost))).quantize(LOT, ROUND_DOWN)
             paid = (quantity * bar.open).quantize(CENT)
-            fee = (paid * cost).quantize(CENT)
-            if quantity > 0 and paid + fee <= money + CENT:
+            # Both rounded up would be a cent more than there is.
+            fee = min((paid * cost).quantize(CENT), money - paid)
+            if quantity > 0:
                 money, shares = money - paid - fee, quantity
                 trades.append(Trade(bar.session, "buy", bar.open, quantity, fee))
         elif bar.volume > 0 and not hold and shares > NONE:

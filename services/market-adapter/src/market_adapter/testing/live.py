@@ -23,7 +23,7 @@ from runtime.clock import SystemClock
 NOW = datetime(2026, 3, 4, 18, 0, tzinfo=UTC)  # a Wednesday, in the session
 NEW_YORK = ZoneInfo("America/New_York")
 SESSIONS = [day for n in range(400, -1, -1) if (day := NOW.date() - timedelta(days=n)).weekday() < 5]
-SPLIT = SESSIONS[-5]
+SPLIT, PAID = SESSIONS[-5], SESSIONS[-9]
 ACME, BTC, ETF = parse_symbol("ACME"), parse_symbol("BTC/USD"), parse_symbol("BRK.B")
 
 
@@ -117,7 +117,10 @@ def chart(name: str, interval: str) -> dict[str, Any]:
     closes[-1] = 52.0
     closes[-2] = 50.0
     closes[-20] = None
-    events = {"splits": {"1": {"date": stamp(SPLIT), "numerator": 2, "denominator": 1, "splitRatio": "2:1"}}}
+    events = {
+        "splits": {"1": {"date": stamp(SPLIT), "numerator": 2, "denominator": 1, "splitRatio": "2:1"}},
+        "dividends": {"1": {"date": stamp(PAID), "amount": 0.25}},
+    }
     quote = {
         "open": closes, "high": [one and one + 1 for one in closes], "low": [one and one - 1 for one in closes],
         "close": closes, "volume": [None if one is None else 1000 for one in closes],

@@ -78,6 +78,9 @@ _KINDS = (
     r"(?:stocks?|shares?|symbols?|tickers?|compan(?:y|ies)|acci(?:on|ones)|valor(?:es)?|empresas?|simbolos?|titulos?)"
 )
 _SEVERAL = rf"(?:[4-9]|[1-3]\d|{'|'.join(word for word, number in NUMBERS.items() if 4 <= number < 40)})"
+_FEW = rf"(?:[2-9]|[1-3]\d|{'|'.join(word for word, number in NUMBERS.items() if 2 <= number < 40)})"
+_FIRST = r"(?:biggest|top|largest|best|worst|mayores|mejores|peores|(?:mayor|mejor|peor)(?! \d| (?:\w+ )?\w+s\b))"
+_BEST = rf"\b{_FIRST}(?: {_FEW})? (?:(?:gain|los|mov|perform)(?:ers?|ing {_KINDS})|{_KINDS})\b"
 _GROUP = rf"(?:{_SEVERAL}(?: {_KINDS})?|{_KINDS})"
 _OF_ALL = re.compile(
     rf"\b(?:(?:which|what|cual(?:es)?|que)(?: ones?| una?s?)? (?:of|de) "
@@ -88,8 +91,11 @@ _OF_ALL = re.compile(
     rf"(?:[a-z-]+ ){{0,2}}{_KINDS}"
     rf"|(?:rank|sort|order|list|compare|ordena|clasifica|compara) (?:the|las|los|your|tus) (?:[a-z-]+ )?{_KINDS}"
     rf"|(?:the|las|los) {_SEVERAL} {_KINDS}"
-    r"|(?:biggest|top|largest|best|worst|mayor(?:es)?|mejor(?:es)?|peor(?:es)?) (?:gain|los|mov|perform)(?:ers?|ing "
-    rf"{_KINDS}))\b(?! (?:market|exchange|price)s?\b)"
+    rf"|{_BEST}"
+    rf"|(?:the|las|los) {_FEW} (?:{_FIRST} )?(?:{_KINDS}|que (?:mas|menos|mejor|peor))"
+    r"|(?:rank|sort|order|ordena|clasifica) (?:them )?(?:all|every(?:thing| one)|todo|todas|todos)"
+    r"|(?:of|de) (?:them )?(?:all|todas|todos)|(?:the )?whole market|todo el mercado"
+    r")\b(?! (?:market|exchange|price|time)s?\b)"
 )
 """Matches a question about all tickers that there are."""
 _OWN = re.compile(r"\b(?:my|mine|mis?|i|tengo|do i|own|compr\w+|buy|sell|vend\w+)\b")
@@ -178,7 +184,10 @@ def asks_of_all(text: str) -> bool:
     # "Which stocks beat IBM?" is of all, and of that one.
     alone = not (named := tickers_in(text)) or (len(named) == 1 and _BESIDE_ONE.search(said) is not None)
     about = alone and _OF_ALL.search(said) is not None and _OWN.search(said) is None
-    return about and bool(read_question(text, ()).figures or OVERALL.search(said))
+    if not about:
+        return False
+    best_of_a_period = re.search(_BEST, said) and any(pattern.search(said) for _, pattern in _PERIODS)
+    return bool(best_of_a_period or read_question(text, ()).figures or OVERALL.search(said))
 
 
 def is_analysis(text: str) -> bool:
@@ -213,6 +222,7 @@ def _takes_more(question: Question) -> bool:
     several = max((len(one.tickers) for one in calls), default=0) > 1 and question.figures != ["price"]
     more = {"end", "length", "timeframe"} & {name for one in calls for name in one.arguments}
     many = len(question.figures) > 1 or len({(one.tool, repr(one.arguments)) for one in calls}) > 1
+    more = more or set(question.now_only)
     return derived or many or bool(more) or (several and bool(question.figures)) or "atr_share" in question.figures
 
 

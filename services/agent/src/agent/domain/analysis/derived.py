@@ -57,7 +57,8 @@ def told_derived(findings: Sequence[Finding], language: Language) -> str:
 def told_asked(findings: Sequence[Finding], question: Question, language: Language) -> str:
     """Reports what was asked for and nothing else: one ticker's figures stretch by stretch, several tickers' side by
     side."""
-    names = [part for name in question.figures for part in _PARTS.get(name, (name,))]
+    then = [name for name in question.figures if name not in question.now_only]  # today's are not those of that time
+    names = [part for name in then for part in _PARTS.get(name, (name,))]
     ranked = [name for name in names if name not in {*_LISTED, *question.most}] if len(findings) > 1 else []
     side_by_side = _ranks(findings, ranked, language, question.lowest_first, question.periods, by_size=question.by_size)
     if chosen := _in_place(findings, ranked, question):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from agent.domain.analysis.texts import note
+from agent.domain.analysis.wanted_calls import CORRELATION
 from agent.domain.texts import without_thoughts
 from contracts.events.analysis import MAX_TICKERS
 from contracts.json_values import JsonObject
@@ -106,9 +107,9 @@ def within_budgets(
 
 
 def _each(one: Planned, granted: tuple[str, ...], *, ones: bool) -> list[Planned]:
-    """The call, or one a ticker where the tool takes no more."""
-    groups = [(ticker,) for ticker in granted] if ones else [granted]
-    return [Planned(one.tool, group, one.arguments) for group in groups]
+    """The call, or several where a tool takes fewer tickers; what relates tickers to each other is one call."""
+    size = 1 if ones else len(granted) if one.tool == CORRELATION else MAX_TICKERS
+    return [Planned(one.tool, granted[at : at + size], one.arguments) for at in range(0, len(granted), size)]
 
 
 def read_routing(text: str) -> tuple[Planned, ...] | None:

@@ -150,13 +150,14 @@ def _with_tickers(
     given = normal_tickers(request.tickers or [])
     query = normalized(request.query)
     of_all = is_of_all(request)
-    given = list(policy.symbols) if of_all and len(policy.symbols) <= MAX_TICKERS else given
+    most = max(MAX_TICKERS, policy.max_calls)
+    given = list(policy.symbols) if of_all and len(policy.symbols) <= most else given
     refusal = refusal_of(query.text, tickers_given=bool(given) or of_all)
     if refusal is not None:
         return record, Finish(without_figures(record, refusal.value, [note("refused", language)], language, now))
     notes = [*record.notes, *(note("spelt", language, written=written, read=read) for written, read in query.spelt)]
     tickers = given or tickers_in(query.text)
-    if len(tickers) > MAX_TICKERS:
+    if not given and len(tickers) > MAX_TICKERS:
         notes.append(note("too_many", language, max=MAX_TICKERS))
         tickers = tickers[:MAX_TICKERS]
     if not tickers and request.use_llm:
@@ -170,7 +171,10 @@ def _with_tickers(
         tickers = list(policy.default_tickers)[:MAX_TICKERS]
         notes.append(note("proxies", language, tickers=", ".join(tickers)))
     if not tickers:
-        return record, Finish(without_figures(record, "no_tickers", [*notes, note("asks", language)], language, now))
+        why = note("asks", language)
+        if of_all and policy.symbols:
+            why = note("more_than_budget", language, symbols=", ".join(policy.symbols), max=most)
+        return record, Finish(without_figures(record, "no_tickers", [*notes, why], language, now))
     if asks_for_a_forecast(request.query):
         notes.append(note("no_forecast", language))
     return record.model_copy(update={"tickers": tickers, "notes": notes}), None

@@ -53,7 +53,7 @@ class When:
         return When({"end": self.arguments["end"], "period": "1y"}, self.period)
 
 
-ALL_TIME = When({"start": "1900-01-01"}, "1900-01-01/")
+ALL_TIME = When({"start": times.FIRST_DAY}, f"{times.FIRST_DAY}/")
 """All the data there are."""
 ALL_TIME_WORDS = re.compile(
     r"\b(?:all[- ]time|ever(?! since)|in (?:its|their) (?:whole |entire |full )?history|(?<=maximo )historico|"
@@ -116,7 +116,8 @@ def stretches_in(unread: Unread, *, invested: bool = False) -> list[When]:
         ]
     if found:
         days = _each_once(one for _, one in found)
-        if len(days) == 1 and days[0].is_day and not invested:
+        ends_alone = days[0].is_day or days[0].arguments.get("start") == times.FIRST_DAY
+        if len(days) == 1 and "end" in days[0].arguments and ends_alone and not invested:
             lengths = [one for one in _lengths(unread) if one.period != "1d" and one is not ALL_TIME]
             if lengths:
                 return [
@@ -163,7 +164,7 @@ def _up_to(day: When, length: When) -> When:
     end = str(day.arguments["end"])
     if length.period == "ytd":
         return _days(f"{end[:4]}-01-01/{end}")
-    return When({"end": end, "period": length.period}, day.period)
+    return When({"end": end, "period": length.period}, f"{end}/{end}")
 
 
 _AFTER = re.compile(r"\b(?:after|following|despues|siguientes?|posterior(?:es)?)\b")
@@ -306,6 +307,7 @@ _STRETCHES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]],
     (times.QUARTER, times.quarter_range),
     (times.HALF, times.half_range),
     (times.SINCE, lambda match: times.since_of(match["first"])),
+    (times.UNTIL, times.until_of),
     (_WEEK_OF, _week_of),
     (_DAY, _one_day),
     (times.IN_MONTH, lambda match: times.month_range(int(match["year"]), times.month_of(match["month"]))),

@@ -8,11 +8,13 @@ import calendar
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
 from contracts.spoken import MONTHS, NUMBERS, month_name
 
 _SHORT = {month_name(number, "en")[:3].lower(): number for number in range(1, 13)}
+FIRST_DAY = "1900-01-01"
+"""A day before all data."""
 MONTH = rf"(?:{'|'.join(MONTHS)}|sept|{'|'.join(_SHORT)})\b\.?"
 """Not the short ones of Spanish: "ago" is how long ago."""
 _NUMBERS = {**NUMBERS, "un": 1, "una": 1, "a": 1}
@@ -25,11 +27,17 @@ _FULL = rf"(?:{_ISO}|{_DAY} (?:of |de )?{MONTH}{_OF}{YEAR}|{MONTH} {_DAY},? {YEA
 """A day, in full."""
 _POINT = rf"(?:{_FULL}|{MONTH}{_OF}{YEAR}|{_DAY} (?:of |de )?{MONTH}|{MONTH} {_DAY}(?!\d)|{MONTH}|{YEAR})"
 RANGE = re.compile(
-    rf"\b(?:(?:from|(?P<between>between|entre)|desde|de|del) )?(?:el |the )?(?P<first>{_POINT})(?: ?(?:to|until|till|"
-    rf"through|thru|-|a|al|hasta|(?(between)(?:and|y)|hasta))(?: el| the| la)? )(?P<last>{_POINT})(?![\w%])"
+    rf"\b(?:(?:from|(?P<between>between|entre)|desde|de|del) )?(?:el |the )?(?P<first>{_POINT})"
+    rf"(?: *(?:(?:up )?to|until|till|through|thru|-|a|al|"
+    rf"hasta|(?(between)(?:and|y)|hasta))(?: el| the| la)? )(?P<last>{_POINT})(?![\w%])"
 )
 """From one point to another: of two that are named side by side ("in March and in May") each stands alone."""
 SINCE = re.compile(rf"\b(?:since|desde)(?: el| the)? (?P<first>{_POINT})(?![\w%])")
+UNTIL = re.compile(
+    rf"\b(?:(?P<before>before|prior to|antes de(?:l)?)(?: el| the)? (?P<point>{_FULL}|{MONTH}{_OF}{YEAR}|{YEAR})"
+    rf"|(?:until|till|up to|hasta)(?: el| the)? (?P<last>{MONTH}{_OF}{YEAR}|{YEAR}))(?![\w%])"
+)
+"""All that was before a point, or up to the end of a month or year."""
 _BARE_MONTH = re.compile(
     rf"(?<!\d )(?<!\d de )(?<!\d of )\b(?:{'|'.join(MONTHS)})\b(?! \d| (?:of|de|del) \d|, \d{{4}})", re.I
 )
@@ -220,6 +228,14 @@ def since_of(first: str) -> str | None:
     """Since a point."""
     start = _edges(first, None, at_end=False)
     return None if start is None else f"{start.isoformat()}/"
+
+
+def until_of(match: re.Match[str]) -> str | None:
+    """All that was until a point, as UNTIL has found it."""
+    last = _edges(match["point"] or match["last"], None, at_end=match["before"] is None)
+    if last is None:
+        return None
+    return f"{FIRST_DAY}/{(last - timedelta(days=1) if match['before'] else last).isoformat()}"
 
 
 def _edges(point: str, year: int | None, *, at_end: bool) -> date | None:

@@ -224,7 +224,7 @@ def _otherwise(
     decides = not named or re.search(r"\b(?:cancel|confirm|anul)", plain(question))
     if not (asks(question) or OF_THE_PLAN.search(plain(question))) and decides and after_an_order(before[-1:], offered):
         return SayText(plain_answer(Wish(Intent.NOT_YET), language))
-    if tells_of_oneself(question, offered) and not named and not asks(question):
+    if tells_of_oneself(question, offered) and not named:
         return SayText(plain_answer(Wish(Intent.TOLD), language))
     if "get_price" in offered and UNLISTED.search(plain(question)):
         there = ", ".join((market or {}).get("symbols", ()))

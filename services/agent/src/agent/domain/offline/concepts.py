@@ -97,6 +97,10 @@ def concepts_in(text: str, before: Sequence[str], *, named: bool) -> list[str]:
     return [what] if is_one else []
 
 
+DEFINES = re.compile(r"\bwhat (?:does|do) .* (?:mean|stand for)\b|\bque (?:significan?|quieren? decir)\b")
+"""Asks what a word means, whatever was spoken of before."""
+
+
 def asked_term(said: str) -> str:
     """What the last clause of a text (plain) wants explained; nothing: it asks for something else."""
     if _OF_ITSELF.fullmatch(said):

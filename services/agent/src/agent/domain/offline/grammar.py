@@ -125,7 +125,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?=.*(?:\b(?:entry|buy\w*|enter\w*|entr\w+|compr\w+)\D{0,20}\d|\b(?:at|a) [$€]?\d))",
          unless=r"^\W*(?:\w+\W+){0,2}(?:put|set|place|add|pon\w*|coloca\w*|mete\w*)\b.{0,12}\bstop|"
          r"\b(i own|do i (?:have|own|hold)|tengo yo|traded|se (?:negoci|movi|intercambi)\w+|vol\w+)\b"),
-    _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarma?s?)\b", way="delete_alert"),
+    _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarma?s?|avisos?)\b", way="delete_alert"),
     _row("create_alert", _ALERT, r"\d", about=True),
     _row("list_alerts", r"\b(alerts?|alertas?|alarma?s|avisos)\b",
          rf"{_MINE}|\b(?:what|que|which|cuant[oa]s|how many) (?:alerts|alertas|avisos)\b|"

@@ -38,14 +38,31 @@ _BESIDE_ANALYSES = (PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "g
 """What is meant by its own words, though a text could be read as a question for an analysis."""
 _TOPIC, _FOLLOW_UP = 3, 12
 """Messages back at which the market's hours may have been asked for, and words of one that goes on with it."""
+_WHEN_FILLED = re.compile(
+    r"(?:[\s,;.]+(?:and|y))?[\s,;.]+(?:(?:please|por favor),? )?"
+    r"(?:let me know|(?:tell|notify|alert|ping|inform|warn) me|av[ií]same|d[ií]me(?:lo)?|notif[ií]came) "
+    r"(?:when|once|as soon as|if|cuando|en cuanto|si) "
+    r"(?:(?:it|that|this|the order|la orden|l[oa])(?:['’]s| is| has been| has| gets)? |"
+    r"se (?:haya )?|est[eé] |haya sido )?"
+    r"(?:been )?(?:fill\w*|execut\w*|done|goes through|gone through|complet\w*|ejecut\w*|hech[oa])[\s.!]*$",
+    re.IGNORECASE,
+)
+"""Wants to hear of an order's fill."""
 _LONGEST = 600
 """Characters of a message that are read."""
+
+
+def _asked(text: str) -> str:
+    """What a message asks for, without its greeting, and without the wish to be told of a fill: they are of each."""
+    text = past_greeting(text[:_LONGEST])
+    told = _WHEN_FILLED.search(text)
+    return text[: told.start()] if told and len(text[: told.start()].split()) > 1 else text
 
 
 def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, trades: bool = True) -> Wish:
     """What the text asks for. `offered`: the tools there are, with their schemas; `before`: what the person said
     earlier, oldest first; `trades`: whether the company is a trading platform."""
-    text, before = past_greeting(text[:_LONGEST]), [past_greeting(one[:_LONGEST]) for one in before]
+    text, before = _asked(text), [_asked(one) for one in before]
     said = plain(text)
     if (asks_for_person(text) or asks_for_person(put_right(text))) and not talk_words.ASKS_WHEN.search(said):
         return Wish(Intent.HANDOFF)

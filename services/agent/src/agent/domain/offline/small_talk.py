@@ -8,6 +8,7 @@ from collections.abc import Collection
 
 from agent.domain.offline import talk_words
 from agent.domain.offline.person_words import only_asks_for_person
+from agent.domain.offline.tool_words import asks
 from agent.domain.offline.wishes import Intent
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import plain, word_set
@@ -24,7 +25,7 @@ _SMALL: tuple[tuple[Intent, frozenset[str]], ...] = (
 _AROUND_SMALL = word_set(
     "good you very much so muchas muchisimas mil for your help the a de todo por tu ayuda all that is was it lot "
     "day that there again que tal como estas how are going today amigo buen dia tengas un and y see the of muy "
-    "bien to me on s segundo second sec minute minuto jaja jajaja haha hahaha"
+    "then pues entonces anyway bien to me on s segundo second sec minute minuto jaja jajaja haha hahaha"
 )
 _LEAD_IN = re.compile(
     r"^[\W_]*(?:(?:cool|ok|okay|vale|bueno|pues|(?:ja|je|ha|he){2,}\w?|lol|oye|oiga|mira|a ver|hey|ey|h?mm+|um+|well|"
@@ -131,4 +132,7 @@ def tells_of_oneself(text: str, offered: Collection[str]) -> bool:
 
 def tells(text: str) -> bool:
     """Whether somebody only tells something of themselves."""
-    return "?" not in text and bool(talk_words.TELLS.match(plain(text)))
+    said = plain(text)
+    return "?" not in text and bool(
+        talk_words.EXCLAIMS.match(said) or (talk_words.TELLS.match(said) and not asks(text))
+    )

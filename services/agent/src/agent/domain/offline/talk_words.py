@@ -204,7 +204,8 @@ STATED = re.compile(
     r"ahora|la verdad(?: es que)?|por cierto)[, ]+)*"
     r"(?:i(?:'m| am) (?:no longer|not) .*any ?more\b|(?:me|nos) (?:he|hemos) (?:mudado|jubilado|casado)\b|ya no soy\b|"
     r"i(?:'d)? (?:(?:really|now) )?(?:prefer|rather)\b|i (?:(?:really|now|only|just|mostly) )?(?:like|love)\b|"
-    r"i always\b|my (?:\w+ )?(?:name is|\w+ is (?:called|named))\b|call me\b|mis? \w+ se llaman?\b|"
+    r"i (?:always|usually|normally|mostly|tend to)\b|(?:yo )?suelo\b|"
+    r"my (?:\w+ )?(?:name is|\w+ is (?:called|named))\b|call me\b|mis? \w+ se llaman?\b|"
     r"(?:yo )?(?:siempre |ahora )?prefiero\b|(?:a mi )?(?:ahora |solo )?me gustan?\b|me llamo\b|"
     r"mi nombre es\b|llamame\b|my (?:risk (?:profile|tolerance)|level|experience|(?:trading )?style|time ?zone) is\b|"
     r"mi (?:perfil(?: de \w+)?|nivel(?: de experiencia)?|experiencia|estilo(?: de \w+)?|zona horaria) es\b|"
@@ -218,18 +219,27 @@ STATED = re.compile(
     r"(?:i (?:now )?(?:do|trade|moved|switched|changed)|(?:ahora )?(?:hago|opero|pase|cambie|me pase))\b.*"
     r"\b(?:swing|day[ -]?trad\w+|intraday|intradia|scalping|long[ -]term|largo plazo))"
 )
+_LED = r"\W*(?:(?:hi|hello|hola|so|and|well|y|pues|bueno|ya|yo)\W+)*"
 TELLS = re.compile(
     r"^(?!.*\b(?:need|wan(?:t|na)|would like|looking for|problem|help|error|question|wonder|can ?(?:'t|not)|stolen|"
     r"forgot|know|(?:don'?t|do not|didn'?t|did not) (?:see|understand|get|receive)|quiero|necesito|quisiera|gustaria|"
     r"busco|ayuda|problemas?|duda|puedo|podria|robaron|olvide|saber|"
-    r"no (?:se|entiendo|encuentro|veo|me (?:llega|deja|sale)))\b)"
+    r"no (?:se|entiendo|encuentro|veo|funciona\w*|carga\w*|abre|me (?:llega|deja|sale))|\w*(?:not|n'?t) work\w*|broken|"
+    r"fail\w*|crash\w*|wrong|charged|lost (?:access|my (?:password|phone|account|card))|fall[ao]n?|cobraron)\b)"
     r"(?:\W*(?:(?!(?:what|which|who|how|why|when|where)s?\b|(?:is|are|do|does|did|can|could|would|will|que|como|cuando|cual|"
     r"donde|cuant[oa]s?)\b)[\w']+[,.!]* ){0,5}?(?:i|we|i[' ](?:m|ve)|soy|estoy|somos|estamos|"
     r"(?<!\w )me|(?<=\bmi )me|(?<=\bya )me|(?<=\bno )me|(?<=\bque )me|nos) |"
-    r"\W*(?:(?:hi|hello|hola|so|and|well|y|pues|bueno|ya|yo)\W+)*"
-    r"(?:my|our|mis?|nuestr[oa]s?|(?!como\b|cuando\b|cuanto\b)[a-z]{2,}(?<!l)o) )"
+    rf"{_LED}(?:it(?:'?s| is| was)|that(?:'?s| is| was)|this (?:is|was)|you (?:are|were|have|gave|did|told)|yesterday|"
+    rf"last (?:night|week|month)|est[ao] (?:es|esta|\w+ndo)|eso (?:es|fue)|fue|llueve|nieva|"
+    rf"hace (?:\w+ )?(?:frio|calor|sol|viento)|ayer|anoche|hoy|la (?:semana|proxima semana)|"
+    rf"el (?:mes|ano|lunes|fin de semana)|creo|pienso|opino|"
+    rf"supongo) |{_LED}(?:my|our|mis?|nuestr[oa]s?|(?!como\b|cuando\b|cuanto\b)[a-z]{{2,}}(?<!l)o) )"
 )
-"""What somebody tells of themselves, and wants nothing with: "I work nights", "manejo un taxi"."""
+"""What somebody tells and wants nothing with: "I work nights", "manejo un taxi", "it's raining"."""
+EXCLAIMS = re.compile(
+    rf"{_LED}(?:que (?:buen|mal|bonit|dur|larg|rar)\w*|vaya|menud[oa]|what an?) \w+|"
+    r"(?:great|nice|lovely|terrible|awful) (?:weather|day|week)\b"
+)
 EVERYTHING = re.compile(
     r"\b(?:everything|all (?:of )?(?:my |the )?(?:shares|stocks|positions|holdings)|todo(?! l[oa]s? que)|tod[oa]s "
     r"(?:mis|las) "

@@ -14,7 +14,7 @@ from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, OF_A_STRETCH,
 from agent.domain.offline.calls import LEANS_ON_ONE, OfferedTools, all_moved, call_of
 from agent.domain.offline.changes import change_in, percent_in, share_in
 from agent.domain.offline.common_words import telling
-from agent.domain.offline.concepts import CONCEPT, concepts_in
+from agent.domain.offline.concepts import CONCEPT, DEFINES, concepts_in
 from agent.domain.offline.conditions import order_and_condition, waiting
 from agent.domain.offline.grammar import LISTED_BY, TABLE, TAKES_BACK, UNDOES, ToolPhrase
 from agent.domain.offline.key_words import put_right
@@ -149,7 +149,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         row = None if talk_words.YES_BUT.search(said) else row  # so many of what was ordered
     amends = talk_words.AMENDS.search(said) or (row is None and talk_words.YES_BUT.search(said))
     amends = "?" not in text and amends is not None and short
-    earlier = _earlier(schemas, before, past=amends) if before else None
+    earlier = _earlier(schemas, before, past=amends) if before and not DEFINES.search(said) else None
     if (
         row is not None
         and row.tool in ("get_price", "market_snapshot")
