@@ -36,6 +36,7 @@ async def test_those_who_wait_without_an_end_hold_up_nobody_and_cost_nothing(
     servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memory.application.handoffs.LIMIT", 4)
+    monkeypatch.setattr("memory.application.handoffs.NEWEST", 1)
     async with AsyncExitStack() as stack:
         one = await stack.enter_async_context(replica(servers, handoff_sweep=3600))
         off: dict[str, object] = {"companyId": "acme", "aiAutoResponseEnabled": False}
@@ -82,15 +83,16 @@ async def test_those_who_wait_without_an_end_hold_up_nobody_and_cost_nothing(
             return await queue() == len(waiting) + 1
 
         await eventually(stored)
-        await sweep.look()
+        queries.asked = 0
+        with monkeypatch.context() as one_query:
+            one_query.setattr("memory.application.handoffs.QUERIES", 1)
+            await sweep.look()
+        # What is due, the newest, two companies' settings, a place in the queue, and when to look again at all of them.
+        assert queries.asked == 6
         assert await owners(one, late) == [OwnerKind.WAITING, OwnerKind.AI], (
             "who comes behind them has a turn meanwhile"
         )
 
-        async def given_back() -> bool:
-            await sweep.look()
-            return await queue() == 0
-
-        await eventually(given_back, 60)
+        await sweep.look()
         for writer in waiting:
-            assert await owners(one, writer) == [OwnerKind.WAITING, OwnerKind.AI]
+            assert await owners(one, writer) == [OwnerKind.WAITING, OwnerKind.AI], "all of them in one sweep"

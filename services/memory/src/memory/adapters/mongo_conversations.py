@@ -17,7 +17,7 @@ from datetime import date, datetime
 from random import randrange
 from uuid import uuid4
 
-from pymongo import ASCENDING, DESCENDING, InsertOne, ReplaceOne
+from pymongo import ASCENDING, DESCENDING, InsertOne, ReplaceOne, UpdateOne
 from pymongo.errors import BulkWriteError
 
 from contracts.events.chat import OwnerKind
@@ -207,17 +207,11 @@ class MongoConversations:
             rows = await self._rows.find(where).sort("waitingSince", direction).limit(limit).to_list()
         return [(self._read(row), row["waitingSince"]) for row in rows]
 
-    async def looked_at(self, state: InboxConversation, due_ms: int, again_ms: int | None) -> None:
-        """Stores when to look at it next; None: not before it, its company's settings or who is at the desk change.
-        Nothing is stored if that has happened since it was read with this `due_ms`."""
-        waits = state.due_since if state.ownership.owner.kind == OwnerKind.WAITING else None
-        if again_ms is None and waits is not None:
-            again_ms = ENDLESS + milliseconds(waits)
-        where = {"_id": _key(state), "version": state.version, "writer": state.writer, "waitingSince": due_ms}
-        async with speaking("store when to look at a waiting conversation"):
-            await self._rows.update_one(
-                where, {"$set": {"waitingSince": again_ms}} if again_ms else {"$unset": {"waitingSince": ""}}
-            )
+    async def looked_at(self, looks: Sequence[tuple[InboxConversation, int, int | None]]) -> None:
+        """Stores when to look at each of these next; None: not before it, its company's settings or who is at the desk
+        change. Nothing is stored of one in which that has happened since it was read with this `due_ms`."""
+        async with speaking("store when to look at waiting conversations"):
+            await self._rows.bulk_write([_looked_at(*one) for one in looks], ordered=False)
 
     async def look_again(self, company: str, state: str) -> None:
         """Lets the sweep look now at all of the company's conversations of this state in which it has something to do
@@ -266,6 +260,14 @@ class MongoConversations:
         kept = {name: row[name] for name in ("version", "writer", "writtenKey", "waitingSince") if name in row}
         self._unknown.found(row["_id"], state.version, row, to_document(state) | kept)
         return state
+
+
+def _looked_at(state: InboxConversation, due_ms: int, again_ms: int | None) -> UpdateOne:
+    waits = state.due_since if state.ownership.owner.kind == OwnerKind.WAITING else None
+    if again_ms is None and waits is not None:
+        again_ms = ENDLESS + milliseconds(waits)
+    where = {"_id": _key(state), "version": state.version, "writer": state.writer, "waitingSince": due_ms}
+    return UpdateOne(where, {"$set": {"waitingSince": again_ms}} if again_ms else {"$unset": {"waitingSince": ""}})
 
 
 def _key(state: InboxConversation) -> str:
