@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
+import orjson
 import pytest
 from nats.aio.client import Client
 from redis.asyncio import Redis
@@ -192,6 +193,15 @@ async def test_a_consumer_that_nobody_asks_of(nats_streams: Client) -> None:
         pass
     await Publisher(nats_streams).append(CHAT_SUBJECT, b"{}", stream="CHAT", msg_id="1")
     assert said(await bus.look(nats_streams), "consumer agent", "1 messages of CHAT wait", "nobody asks")
+
+
+async def test_a_consumer_that_somebody_has_paused(nats_streams: Client) -> None:
+    async with consumers(nats_streams):
+        until = {"pause_until": "2099-01-01T00:00:00Z"}
+        await nats_streams.request("$JS.API.CONSUMER.PAUSE.CHAT.agent", orjson.dumps(until))
+        found = await bus.look(nats_streams)
+        assert said(found, "consumer agent", "paused it until 2099", "nats consumer resume CHAT agent")
+        assert len([one for one in found if one.subject == "consumer agent"]) == 1
 
 
 async def test_a_message_at_which_its_handler_fails(nats_streams: Client) -> None:

@@ -177,6 +177,7 @@ def test_every_service_is_hardened_probed_and_has_time_to_drain(overlay: str) ->
         assert container["livenessProbe"]["httpGet"]["path"] == "/healthz"
         assert container["readinessProbe"]["httpGet"]["path"] == "/readyz"
         assert {"requests", "limits"} == set(container["resources"])
+        assert {name for of in container["resources"].values() for name in of} == {"cpu", "memory"}
         said = container.get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command", ["sleep", "0"])[1]
         drain = float(named(objects, "ConfigMap")["nexus"]["data"]["NEXUS_DRAIN_DEADLINE"])
         assert drain == DrainSettings(_env_file=None).deadline  # pyright: ignore[reportCallIssue]
