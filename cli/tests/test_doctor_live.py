@@ -258,6 +258,9 @@ async def test_redis_is_well_read_only_full_frozen_and_gone(valkey_server: Valke
     await client.config_set("maxmemory", "1")  # pyright: ignore[reportUnknownMemberType]
     assert said(await stores.redis(valkey_server.url, no_clock), "redis", "memory is full")
     await client.config_set("maxmemory", "0")  # pyright: ignore[reportUnknownMemberType]
+    await client.config_set("maxclients", "1")  # pyright: ignore[reportUnknownMemberType]
+    assert said(await stores.redis(valkey_server.url, no_clock), "redis", "no more connections", "maxclients")
+    await client.config_set("maxclients", "100")  # pyright: ignore[reportUnknownMemberType]
     await client.config_set("requirepass", "s3cret")  # pyright: ignore[reportUnknownMemberType]
     assert said(await stores.redis(valkey_server.url, no_clock), "redis", "refuses the password")
     await client.aclose()

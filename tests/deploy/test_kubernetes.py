@@ -253,6 +253,9 @@ def test_what_the_gateway_takes_in_comes_through_the_ingress() -> None:
     annotations = named(build(OVERLAYS["three-replicas"]), "Ingress")["gateway"]["metadata"]["annotations"]
     most = int(annotations["nginx.ingress.kubernetes.io/proxy-body-size"].removesuffix("m")) * 1024 * 1024
     assert most > max(UPLOAD_BYTES, MOST_FILE_BYTES)
+    # A websocket says nothing for as long as nobody writes.
+    for way in ("read", "send"):
+        assert int(annotations[f"nginx.ingress.kubernetes.io/proxy-{way}-timeout"]) >= 3600
 
 
 @pytest.mark.parametrize("kind", ["keda", "hpa"])
