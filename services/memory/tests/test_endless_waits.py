@@ -7,6 +7,7 @@ from prometheus_client import REGISTRY
 from pymongo.monitoring import CommandFailedEvent, CommandListener, CommandStartedEvent, CommandSucceededEvent
 
 from contracts.company_rpc import COMPANY_CREATE, COMPANY_PATCH, CompanyCreateRequest, CompanyPatchRequest
+from contracts.conversation_rpc import CONVERSATION, ConversationRef
 from contracts.events.chat import (
     OwnerKind,
 )
@@ -55,7 +56,10 @@ async def test_those_who_wait_without_an_end_hold_up_nobody_and_cost_nothing(
         async def at_rest() -> bool:
             await sweep.look()
             notices = [kinds(await facts_of(one, writer)).count("message.system.v1") for writer in waiting]
-            return notices == [1] * len(waiting) and not await sweep.due()
+            refs = [ConversationRef(company_id="acme", conversation_id=writer.conversation) for writer in waiting]
+            stored = [(await one.rpc.call(CONVERSATION, ref)).conversation for ref in refs]
+            told = [found.message_count if found else 0 for found in stored]  # the notice too
+            return notices == [1] * len(waiting) and told == [2] * len(waiting) and not await sweep.due()
 
         await eventually(at_rest, 60)
         assert await queue() == len(waiting)

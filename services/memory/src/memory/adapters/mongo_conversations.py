@@ -230,15 +230,13 @@ class MongoConversations:
                 await self._rows.update_many(where, {"$set": {"waitingSince": due_ms}})
                 last = rows[-1]["stateKey"]
 
-    async def place_in_queue(self, company: str, conversation: str, waiting: LogPosition) -> int:
-        """The place of a conversation that began to wait with this fact, from 1."""
+    async def waiting(self, company: str) -> list[str]:
+        """The keys (waiting_key) of those who wait for a person in a company, in their order."""
         key = f"{company}:{NEEDS_HUMAN}"
-        where = {
-            "stateKey": {"$gt": f"{key}/", "$lt": list_key(key, waiting, conversation)},
-            "waitingSince": {"$gt": 0},
-        }
-        async with speaking("count who waits before a conversation"):
-            return 1 + await self._rows.count_documents(where)
+        where = {"stateKey": {"$gt": f"{key}/", "$lt": f"{key}/{END}"}, "waitingSince": {"$gt": 0}}
+        async with speaking("read who waits for a person"):
+            rows = await self._rows.find(where, {"stateKey": 1}).sort("stateKey", ASCENDING).to_list()
+        return [row["stateKey"] for row in rows]
 
     async def queue(self) -> tuple[int, int | None]:
         """How many conversations wait for a person, and since when the first does, in ms since the epoch."""
@@ -260,6 +258,11 @@ class MongoConversations:
         kept = {name: row[name] for name in ("version", "writer", "writtenKey", "waitingSince") if name in row}
         self._unknown.found(row["_id"], state.version, row, to_document(state) | kept)
         return state
+
+
+def waiting_key(company: str, conversation: str, since: LogPosition) -> str:
+    """The place in the company's queue of a conversation that began to wait with this fact."""
+    return list_key(f"{company}:{NEEDS_HUMAN}", since, conversation)
 
 
 def _looked_at(state: InboxConversation, due_ms: int, again_ms: int | None) -> UpdateOne:

@@ -2,6 +2,7 @@
 whichever replica watches."""
 
 import asyncio
+from bisect import bisect_left
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from contracts.errors import NexusError
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_companies import MongoCompanies
-from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.mongo_conversations import MongoConversations, waiting_key
 from memory.adapters.redis_looks import RedisLooks
 from memory.application.desk import AT_DESK
 from memory.domain.conversation import InboxConversation
@@ -98,6 +99,10 @@ class Handoffs:
         self._waits: dict[str, tuple[datetime, timedelta | None]] = {}
         """The usual wait in each company, and when it was measured."""
         self._anything = False
+        self._giving = asyncio.Lock()
+        """Who is next in turn is known when the one before has been given."""
+        self._queues: dict[str, asyncio.Task[list[str]]] = {}
+        """Who waits in each company, as it is read once for those who are looked at together."""
 
     async def look(self) -> bool:
         """Sweeps; returns whether there was or will soon be something to look at."""
@@ -132,6 +137,7 @@ class Handoffs:
         # Read behind the conversations: a change that came before them is seen, a later one sets them back.
         for company in {state.company for state, _ in due}:
             configs[company] = await self._config(company)
+        self._queues.clear()
         appended = 0
         for some in (due[start : start + AT_ONCE] for start in range(0, len(due), AT_ONCE)):
             settled = await asyncio.gather(*(self._look_at(state, configs[state.company]) for state, _ in some))
@@ -165,8 +171,11 @@ class Handoffs:
         if state.due_since is None:
             return Settled(0, None)
         now, patience = await self._clock(), _patience(config)
+        given = None
         try:
-            given = await self._give(state, now) if config.assignment == IN_TURN else None
+            if config.assignment == IN_TURN:
+                async with self._giving:
+                    given = await self._give(state, now)
         except NexusError as error:
             _log.warning("not given", company=state.company, conversation=state.conversation, error=str(error)[:300])
             given = now + SOON
@@ -211,9 +220,11 @@ class Handoffs:
         owner = snapshot.last.get(ChatKind.OWNER)
         if owner is None or snapshot.owner is not OwnerKind.WAITING or is_told(snapshot, owner):
             return None
-        since = LogPosition(self._log.era, owner.seq)
+        if company not in self._queues:
+            self._queues[company] = asyncio.create_task(self._conversations.waiting(company))
+        key = waiting_key(company, conversation, LogPosition(self._log.era, owner.seq))
         return QueuePlace(
-            await self._conversations.place_in_queue(company, conversation, since),
+            1 + bisect_left(await self._queues[company], key),
             await self._usual_wait(company, now),
             await self._staffed(company, now, owner.stored_at),
         )
