@@ -58,9 +58,10 @@ def has_the_fields(found: Any, wanted: Any) -> bool:
     if isinstance(wanted, type):
         return isinstance(found, wanted)
     if isinstance(wanted, list):
-        return all(has_the_fields(one, wanted[0]) for one in found)
+        return all(has_the_fields(one, cast("Any", wanted[0])) for one in found)
     if isinstance(wanted, dict):
-        return set(found) == set(wanted) and all(has_the_fields(found[name], of) for name, of in wanted.items())
+        fields = cast("Object", wanted)
+        return set(found) == set(fields) and all(has_the_fields(found[name], of) for name, of in fields.items())
     return set(found) == wanted
 
 
