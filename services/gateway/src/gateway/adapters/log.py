@@ -140,8 +140,8 @@ class NatsLog:
         self._bounds = (now, bounds)
         self._room = (now, read.room)
         before, self._epoch = self._epoch, bounds.epoch
-        # A log that was made anew counts from the start. At the first look the position of the live feed stands: what is
-        # behind it may never come.
+        # A log that was made anew counts from the start. At the first look the position stands that the live feed has
+        # reached: what is behind it may never come.
         if before != bounds.epoch and (before or self.position == UNKNOWN):
             self.position = bounds.last_seq
         return bounds
