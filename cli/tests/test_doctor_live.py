@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
+import orjson
 import pytest
 from nats.aio.client import Client
 from redis.asyncio import Redis
@@ -194,6 +195,15 @@ async def test_a_consumer_that_nobody_asks_of(nats_streams: Client) -> None:
     assert said(await bus.look(nats_streams), "consumer agent", "1 messages of CHAT wait", "nobody asks")
 
 
+async def test_a_consumer_that_somebody_has_paused(nats_streams: Client) -> None:
+    async with consumers(nats_streams):
+        until = {"pause_until": "2099-01-01T00:00:00Z"}
+        await nats_streams.request("$JS.API.CONSUMER.PAUSE.CHAT.agent", orjson.dumps(until))
+        found = await bus.look(nats_streams)
+        assert said(found, "consumer agent", "paused it until 2099", "nats consumer resume CHAT agent")
+        assert len([one for one in found if one.subject == "consumer agent"]) == 1
+
+
 async def test_a_message_at_which_its_handler_fails(nats_streams: Client) -> None:
     async def fails(_: Delivery) -> Outcome:
         raise ValueError("poison")
@@ -248,6 +258,9 @@ async def test_redis_is_well_read_only_full_frozen_and_gone(valkey_server: Valke
     await client.config_set("maxmemory", "1")  # pyright: ignore[reportUnknownMemberType]
     assert said(await stores.redis(valkey_server.url, no_clock), "redis", "memory is full")
     await client.config_set("maxmemory", "0")  # pyright: ignore[reportUnknownMemberType]
+    await client.config_set("maxclients", "1")  # pyright: ignore[reportUnknownMemberType]
+    assert said(await stores.redis(valkey_server.url, no_clock), "redis", "no more connections", "maxclients")
+    await client.config_set("maxclients", "100")  # pyright: ignore[reportUnknownMemberType]
     await client.config_set("requirepass", "s3cret")  # pyright: ignore[reportUnknownMemberType]
     assert said(await stores.redis(valkey_server.url, no_clock), "redis", "refuses the password")
     await client.aclose()

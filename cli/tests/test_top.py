@@ -49,7 +49,9 @@ def test_what_nobody_who_knows_it_has_told_is_not_0() -> None:
     seen = view(None, sample(0, FIRST))
     assert seen["turns"]["oldestDueSeconds"] is None  # the agent itself does not know
     assert (seen["sockets"], seen["handovers"]["waiting"], seen["tools"]["due"]) == (None, None, None)
-    assert view(None, sample(0))["lag"] is None
+    nobody = view(None, sample(0))
+    assert (nobody["lag"], nobody["turns"]["perMinute"], nobody["cost"]) == (None, None, None)
+    assert view(None, sample(0, "# TYPE nexus_turns counter"))["turns"]["perMinute"] == {}, "who knows it counts none"
     seen["away"] = ["gateway (http://127.0.0.1:8080)"]
     console = Console(width=60, file=io.StringIO())
     with console.capture() as shown:

@@ -25,19 +25,53 @@ OTHERS = {
     "observability": ROOT / "deploy/observability",
 }
 SERVICES = {"gateway", "agent", "tool-executor", "memory", "market-adapter"}
-UNCHECKED = {"ServiceMonitor", "ScaledObject"}
-"""Kinds of other projects: their own fields are looked at by a test of ours, no schema of theirs is here."""
-CUSTOM_KEYS = {
-    "ServiceMonitor": {"namespaceSelector", "selector", "endpoints"},
+CUSTOM: dict[str, Object] = {
+    "ServiceMonitor": {
+        "namespaceSelector": {"matchNames"},
+        "selector": {"matchLabels"},
+        "endpoints": [{"port", "path", "interval", "scrapeTimeout", "relabelings"}],
+    },
     "ScaledObject": {
-        "scaleTargetRef",
-        "minReplicaCount",
-        "maxReplicaCount",
-        "pollingInterval",
-        "advanced",
-        "triggers",
+        "scaleTargetRef": {"name"},
+        "minReplicaCount": int,
+        "maxReplicaCount": int,
+        "pollingInterval": int,
+        "advanced": {"horizontalPodAutoscalerConfig": {"behavior"}},
+        "triggers": [
+            {
+                "type": str,
+                "metricType": str,
+                "metadata": {"serverAddress", "query", "threshold", "ignoreNullValues"},
+            }
+        ],
     },
 }
+"""Kinds of other projects: no schema of theirs is here, so these are all fields that ours have."""
+ADAPTER = {
+    "default": bool,
+    "external": [{"seriesQuery": str, "name": {"as"}, "resources": {"namespaced"}, "metricsQuery": str}],
+}
+
+
+def has_the_fields(found: Any, wanted: Any) -> bool:
+    """Whether a value has these fields and no others."""
+    if isinstance(wanted, type):
+        return isinstance(found, wanted)
+    if isinstance(wanted, list):
+        return all(has_the_fields(one, cast("Any", wanted[0])) for one in found)
+    if isinstance(wanted, dict):
+        fields = cast("Object", wanted)
+        return set(found) == set(fields) and all(has_the_fields(found[name], of) for name, of in fields.items())
+    return set(found) == wanted
+
+
+def as_autoscaler(scaled: Object) -> Object:
+    """What KEDA makes of a ScaledObject: its behaviour has the fields of an autoscaler's."""
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", **scaled["spec"]["scaleTargetRef"]}
+    behavior = scaled["spec"]["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]
+    spec = {"scaleTargetRef": target, "maxReplicas": scaled["spec"]["maxReplicaCount"], "behavior": behavior}
+    metadata = {"name": scaled["metadata"]["name"]}
+    return {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": metadata, "spec": spec}
 
 
 def named(objects: list[Object], kind: str) -> dict[str, Object]:
@@ -68,11 +102,30 @@ def test_every_object_is_valid(folder: Path) -> None:
     identities = [(one["kind"], one["metadata"]["name"]) for one in objects]
     assert len(set(identities)) == len(identities)
     for one in objects:
-        if one["kind"] in UNCHECKED:
+        if one["kind"] in CUSTOM:
             assert set(one) == {"apiVersion", "kind", "metadata", "spec"}
-            assert set(one["spec"]) <= CUSTOM_KEYS[one["kind"]]
-        else:
-            kubernetes_validate.validate(one, kubernetes_validate.latest_version(), strict=True)
+            assert has_the_fields(one["spec"], CUSTOM[one["kind"]])
+        checked = as_autoscaler(one) if one["kind"] == "ScaledObject" else one
+        if checked["kind"] not in CUSTOM:
+            kubernetes_validate.validate(checked, kubernetes_validate.latest_version(), strict=True)
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_what_selects_pods_or_services_finds_some(overlay: str) -> None:
+    """A misspelt label is no misspelt field: nothing else says that a service has no pods."""
+    objects = build(OVERLAYS[overlay])
+    labels = [one["spec"]["template"]["metadata"]["labels"] for one in objects if "template" in one.get("spec", {})]
+    services = [one["metadata"]["labels"] for one in objects if one["kind"] == "Service"]
+    monitors = [one for one in build(OTHERS["observability"]) if one["kind"] == "ServiceMonitor"]
+    asked = [one["spec"]["selector"] for one in objects if one["kind"] == "Service" and "selector" in one["spec"]]
+    asked += [one["spec"]["selector"]["matchLabels"] for one in objects if one["kind"] == "PodDisruptionBudget"]
+    for one in (one["spec"]["podSelector"] for one in objects if one["kind"] == "NetworkPolicy"):
+        asked += [one["matchLabels"]] if "matchLabels" in one else []
+        asked += [{said["key"]: value} for said in one.get("matchExpressions", []) for value in said["values"]]
+    for wanted in asked:
+        assert any(wanted.items() <= there.items() for there in labels), wanted
+    for one in monitors:
+        assert any(one["spec"]["selector"]["matchLabels"].items() <= there.items() for there in services), one
 
 
 def test_a_misspelt_field_is_found() -> None:
@@ -125,6 +178,7 @@ def test_every_service_is_hardened_probed_and_has_time_to_drain(overlay: str) ->
         assert container["livenessProbe"]["httpGet"]["path"] == "/healthz"
         assert container["readinessProbe"]["httpGet"]["path"] == "/readyz"
         assert {"requests", "limits"} == set(container["resources"])
+        assert {name for of in container["resources"].values() for name in of} == {"cpu", "memory"}
         said = container.get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command", ["sleep", "0"])[1]
         drain = float(named(objects, "ConfigMap")["nexus"]["data"]["NEXUS_DRAIN_DEADLINE"])
         assert drain == DrainSettings(_env_file=None).deadline  # pyright: ignore[reportCallIssue]
@@ -200,6 +254,9 @@ def test_what_the_gateway_takes_in_comes_through_the_ingress() -> None:
     annotations = named(build(OVERLAYS["three-replicas"]), "Ingress")["gateway"]["metadata"]["annotations"]
     most = int(annotations["nginx.ingress.kubernetes.io/proxy-body-size"].removesuffix("m")) * 1024 * 1024
     assert most > max(UPLOAD_BYTES, MOST_FILE_BYTES)
+    # A websocket says nothing for as long as nobody writes.
+    for way in ("read", "send"):
+        assert int(annotations[f"nginx.ingress.kubernetes.io/proxy-{way}-timeout"]) >= 3600
 
 
 @pytest.mark.parametrize("kind", ["keda", "hpa"])
@@ -208,7 +265,9 @@ def test_scalers_name_deployments_and_queries_name_metrics(kind: str) -> None:
     scalers = build(OTHERS[kind])
     assert {one["spec"]["scaleTargetRef"]["name"] for one in scalers} == set(deployments) - {"market-adapter"}
     if kind == "hpa":
-        adapter = yaml.safe_load((OTHERS["hpa"] / "adapter-values.yaml").read_text())["rules"]["external"]
+        rules = yaml.safe_load((OTHERS["hpa"] / "adapter-values.yaml").read_text())["rules"]
+        assert has_the_fields(rules, ADAPTER)
+        adapter = rules["external"]
         asked = {metric["external"]["metric"]["name"] for one in scalers for metric in one["spec"]["metrics"]}
         assert asked == {one["name"]["as"] for one in adapter}
 

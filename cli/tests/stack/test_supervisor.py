@@ -10,6 +10,7 @@ import resource
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import time
 import urllib.request
@@ -20,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_cli.stack import handshakes
+from nexus_cli.stack import handshakes, ports
 from nexus_cli.stack.backoff import Backoff
 from nexus_cli.stack.child import LogFile
 from nexus_cli.stack.datadir import StackProcess
@@ -197,16 +198,27 @@ async def test_a_program_that_never_gets_ready_fails_the_start_with_its_reason(s
 
 
 async def test_a_port_that_somebody_else_got_first_is_given_up_for_another(seen: Seen, tmp_path: Path) -> None:
-    ports: list[int] = []
+    given: list[int] = []
 
     def command(port: int) -> list[str]:
-        ports.append(port)
+        given.append(port)
         # The first time it does what a server does whose port is taken.
-        return [sys.executable, "-I", TINY, str(port), "crash" if len(ports) == 1 else ""]
+        return [sys.executable, "-I", TINY, str(port), "crash" if len(given) == 1 else ""]
 
     async with supervised(seen, tmp_path, [replace(tiny("one"), command=command)]) as supervisor:
         await supervisor.start()
-        assert seen.running["one"].port == ports[1] != ports[0]
+        assert seen.running["one"].port == given[1] != given[0]
+
+
+def test_a_port_that_one_process_chose_no_other_chooses_while_a_server_may_listen_there() -> None:
+    port = ports.choose(set())
+    its = f"from nexus_cli.stack import ports; ports._not_outgoing = lambda: range({port}, {port + 1})"
+    asked = [sys.executable, "-c", f"{its}; ports.choose(set())"]
+    other = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
+    assert "no free port" in other.stderr
+    assert ports.is_free(port)
+    with socket.create_server((ports.HOST, port)):
+        assert ports.listens(os.getpid(), port)
 
 
 async def test_a_restart_waits_for_a_port_that_somebodys_connection_has_taken(seen: Seen, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from prometheus_client import REGISTRY
 from pymongo.monitoring import CommandFailedEvent, CommandListener, CommandStartedEvent, CommandSucceededEvent
 
 from contracts.company_rpc import COMPANY_CREATE, COMPANY_PATCH, CompanyCreateRequest, CompanyPatchRequest
+from contracts.conversation_rpc import CONVERSATION, ConversationRef
 from contracts.events.chat import (
     OwnerKind,
 )
@@ -36,6 +37,7 @@ async def test_those_who_wait_without_an_end_hold_up_nobody_and_cost_nothing(
     servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memory.application.handoffs.LIMIT", 4)
+    monkeypatch.setattr("memory.application.handoffs.NEWEST", 1)
     async with AsyncExitStack() as stack:
         one = await stack.enter_async_context(replica(servers, handoff_sweep=3600))
         off: dict[str, object] = {"companyId": "acme", "aiAutoResponseEnabled": False}
@@ -54,7 +56,10 @@ async def test_those_who_wait_without_an_end_hold_up_nobody_and_cost_nothing(
         async def at_rest() -> bool:
             await sweep.look()
             notices = [kinds(await facts_of(one, writer)).count("message.system.v1") for writer in waiting]
-            return notices == [1] * len(waiting) and not await sweep.due()
+            refs = [ConversationRef(company_id="acme", conversation_id=writer.conversation) for writer in waiting]
+            stored = [(await one.rpc.call(CONVERSATION, ref)).conversation for ref in refs]
+            told = [found.message_count if found else 0 for found in stored]  # the notice too
+            return notices == [1] * len(waiting) and told == [2] * len(waiting) and not await sweep.due()
 
         await eventually(at_rest, 60)
         assert await queue() == len(waiting)
@@ -82,15 +87,16 @@ async def test_those_who_wait_without_an_end_hold_up_nobody_and_cost_nothing(
             return await queue() == len(waiting) + 1
 
         await eventually(stored)
-        await sweep.look()
+        queries.asked = 0
+        with monkeypatch.context() as one_query:
+            one_query.setattr("memory.application.handoffs.QUERIES", 1)
+            await sweep.look()
+        # What is due, the newest, two companies' settings, a place in the queue, and when to look again at all of them.
+        assert queries.asked == 6
         assert await owners(one, late) == [OwnerKind.WAITING, OwnerKind.AI], (
             "who comes behind them has a turn meanwhile"
         )
 
-        async def given_back() -> bool:
-            await sweep.look()
-            return await queue() == 0
-
-        await eventually(given_back, 60)
+        await sweep.look()
         for writer in waiting:
-            assert await owners(one, writer) == [OwnerKind.WAITING, OwnerKind.AI]
+            assert await owners(one, writer) == [OwnerKind.WAITING, OwnerKind.AI], "all of them in one sweep"

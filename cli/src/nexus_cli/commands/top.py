@@ -88,6 +88,7 @@ def table_of(seen: dict[str, Any]) -> Table:
         # First: a small terminal shows the first rows alone.
         table.add_row("[red]away", "[red]" + ", ".join(seen["away"]))
     turns, tools, models, people = seen["turns"], seen["tools"], seen["models"], seen["handovers"]
+    costs: dict[str, dict[str, float]] | None = seen["cost"]
     fill: dict[str, float] = seen["fill"] or {}
     rows = {
         "turns": f"{_or_dash(turns['running'])} running, {_or_dash(turns['due'])} due, "
@@ -95,9 +96,10 @@ def table_of(seen: dict[str, Any]) -> Table:
         "a minute": _listed(turns["perMinute"]),
         "tools": f"{_or_dash(tools['due'])} due; {_listed(tools['perMinute'])}",
         "models": f"{_listed(models['perMinute'])}; tokens {_listed(models['tokensPerMinute'])}",
-        "cost": ", ".join(
-            f"{one['total']:g} {name}, {one['perMinute']:g} a minute" for name, one in seen["cost"].items()
-        ),
+        "cost": "–"
+        if costs is None
+        else ", ".join(f"{one['total']:g} {name}, {one['perMinute']:g} a minute" for name, one in costs.items())
+        or "nothing",
         "people": f"{_or_dash(seen['sockets'])} sockets, {_or_dash(people['waiting'])} wait for a person, "
         f"the oldest for {_or_dash(people['oldestSeconds'])} s",
         "lag": _listed(seen["lag"]) + f"; event loops {_or_dash(seen['loopLagSeconds'])} s",

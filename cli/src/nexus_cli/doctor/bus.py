@@ -64,10 +64,13 @@ class _Place:
     acknowledged: int
     asking: int
     again: int
+    paused: str | None
+    """Until when somebody has paused it."""
 
     @classmethod
     def of(cls, info: ConsumerInfo) -> _Place:
         return cls(
+            paused=info["config"].get("pause_until") if info.get("paused") else None,
             waiting=info["num_pending"],
             delivered=info["delivered"]["consumer_seq"],
             acknowledged=info["ack_floor"]["stream_seq"],
@@ -160,14 +163,19 @@ async def _consumers(asking: ReplyInbox) -> list[Diagnosis]:
         for (stream, durable), owner in CONSUMERS.items()
         if (places := before.get(stream)) is not None and durable not in places
     ]
-    waiting = [
-        (stream, durable, place)
-        for stream, places in before.items()
-        for durable, place in (places or {}).items()
-        if place.waiting or place.again
+    there = [(stream, durable, place) for stream, of in before.items() for durable, place in (of or {}).items()]
+    paused = [
+        wrong(
+            f"consumer {durable}",
+            f"somebody has paused it until {place.paused}: nothing of {stream} is delivered",
+            f"let it go on, as the operator: nats consumer resume {stream} {durable}",
+        )
+        for stream, durable, place in there
+        if place.paused
     ]
+    waiting = [one for one in there if not one[2].paused and (one[2].waiting or one[2].again)]
     if not waiting:
-        return missing
+        return [*missing, *paused]
     await asyncio.sleep(MOVES)
     after = await _places(asking)
     still = [
@@ -176,7 +184,7 @@ async def _consumers(asking: ReplyInbox) -> list[Diagnosis]:
         if (now := (after.get(stream) or {}).get(durable)) is not None
         if (finding := _stands_still(stream, durable, place, now)) is not None
     ]
-    return [*missing, *still]
+    return [*missing, *paused, *still]
 
 
 def _stands_still(stream: str, durable: str, before: _Place, now: _Place) -> Diagnosis | None:

@@ -111,6 +111,9 @@ def _refused_by_redis(error: RedisError) -> Diagnosis:
     if text.startswith("CLUSTERDOWN"):
         advice = "start the missing servers of the cluster: `redis-cli cluster nodes` names them"
         return wrong("redis", f"a part of the cluster is away: {text}", advice)
+    if "max number of clients" in text:
+        advice = "raise maxclients; `redis-cli client list` says who holds the connections"
+        return wrong("redis", f"it takes no more connections: {text}", advice)
     if isinstance(error, ConnectionError):
         advice = remedy("Redis", text) or "start Redis, or point NEXUS_REDIS_URL at one"
         return wrong("redis", text, advice)

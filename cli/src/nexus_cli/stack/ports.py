@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import socket
+import sys
 from pathlib import Path
 
 HOST = "127.0.0.1"
@@ -12,6 +13,7 @@ _RANGE = range(20_000, 32_000)
 """Below what Linux gives to outgoing connections unless it is told otherwise."""
 _OUTGOING = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _LISTEN = "0A"
+_KEPT: list[socket.socket] = []
 
 
 def is_free(port: int) -> bool:
@@ -26,8 +28,9 @@ def is_free(port: int) -> bool:
 
 
 def choose(taken: set[int]) -> int:
-    """A free port that is not in `taken`; it is added there. Two stacks that choose the same one at the same moment
-    are told apart by `listens`: the loser's server ends, and it is started on another port.
+    """A free port that is not in `taken`; it is added there, and no other process chooses it as long as this one lives.
+    Where the system cannot keep a port for its later server (_keep), two stacks that choose the same one at the same
+    moment are told apart by `listens`: the loser's server ends, and it is started on another port.
 
     Raises:
         OSError: no free port in 1,000 tries.
@@ -35,10 +38,27 @@ def choose(taken: set[int]) -> int:
     among = _not_outgoing()
     for _ in range(1000):
         port = random.choice(among)
-        if port not in taken and is_free(port):
+        if port not in taken and _keep(port):
             taken.add(port)
             return port
     raise OSError(f"no free port between {among.start} and {among.stop} on {HOST}")
+
+
+def _keep(port: int) -> bool:
+    """Binds a socket that never listens to a free port; False if it is not free. On Linux a server that sets
+    SO_REUSEADDR, as ours do, can listen there all the same, but nobody can bind without it (socket(7))."""
+    kept = socket.socket()
+    try:
+        kept.bind((HOST, port))
+    except OSError:
+        kept.close()
+        return False
+    if sys.platform == "linux":
+        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        _KEPT.append(kept)
+    else:
+        kept.close()
+    return True
 
 
 def _not_outgoing() -> range:

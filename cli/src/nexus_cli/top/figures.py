@@ -26,11 +26,14 @@ class Sample:
         default_factory=lambda: defaultdict(lambda: defaultdict(dict[str, float]))
     )
     """The values by metric, labels and process."""
+    counted: set[str] = field(default_factory=set[str])
+    """The metrics that somebody who answered exports, those without a value too; of counters without `_total`."""
     away: list[str] = field(default_factory=list[str])
 
     def take(self, process: str, text: str) -> None:
         """Adds what one process exports."""
         for family in text_string_to_metric_families(text):
+            self.counted.add(family.name)
             for one in family.samples:
                 if one.name.startswith("nexus_") and not math.isnan(one.value):
                     self.values[one.name][tuple(sorted(one.labels.items()))][process] = one.value
@@ -99,10 +102,12 @@ async def read(services: Mapping[str, Sequence[str]]) -> Sample:
 
 def view(before: Sample | None, now: Sample) -> dict[str, Any]:
     """Returns what is shown; None where nobody who knows it has answered. Rates are per minute, and 0 where nothing was
-    read before."""
+    read before; totals count since each process began."""
     minutes = (now.at - before.at) / 60 if before is not None else math.inf
 
-    def rates(name: str, label: str, digits: int = 1) -> dict[str, float]:
+    def rates(name: str, label: str, digits: int = 1) -> dict[str, float] | None:
+        if name.removesuffix("_total").removesuffix("_count") not in now.counted:
+            return None
         grown = now.since(before, name, label) if before is not None else dict.fromkeys(now.by(name, label), 0.0)
         return {key: round(value / minutes, digits) for key, value in grown.items()}
 
@@ -128,7 +133,9 @@ def view(before: Sample | None, now: Sample) -> dict[str, Any]:
             "perMinute": rates("nexus_model_seconds_count", "outcome"),
             "tokensPerMinute": rates("nexus_model_tokens_total", "kind"),
         },
-        "cost": {
+        "cost": None
+        if grown is None
+        else {
             currency: {"total": round(total, 4), "perMinute": grown.get(currency, 0.0)}
             for currency, total in costs.items()
         },

@@ -16,12 +16,16 @@ from contracts.events.chat import Owner, OwnerChanged, OwnerKind, Role
 from contracts.ids import answer_id
 from contracts.streams import CHAT
 from gateway.adapters.identity import IdentityKeys
+from gateway.adapters.log import NatsLog
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
 from gateway.settings import GatewaySettings
 from gateway.testing.harness import AgentStandIn, ChatClient, Frame, GatewayUnderTest, MemoryStandIn, run_gateway
 from gateway.testing.tokens import TokenMaker
 from runtime.bus.jetstream_api import StreamConfig
+from runtime.bus.publisher import Publisher
 from runtime.bus.streams import ensure_streams, stream_config
+from runtime.clock import SystemClock
+from runtime.conversation import ConversationLog
 from runtime.testing.servers import NatsServer, eventually
 
 pytestmark = pytest.mark.usefixtures("memory")
@@ -300,6 +304,17 @@ async def test_who_opens_a_conversation_gets_all_that_the_live_feed_has_passed_o
             await asyncio.wait_for(asyncio.shield(opening), 0.3)
         await AgentStandIn(nats_client, "acme", "another").append(ChatKind.OWNER, owners()[0], "elsewhere")
         assert (await opening)["seq"] == mine["seq"]
+
+
+async def test_the_first_look_at_the_logs_end_does_not_count_as_having_been_passed_on(nats_streams: Client) -> None:
+    """A fact whose live copy was lost would be looked for by nobody."""
+    agent = AgentStandIn(nats_streams, "acme", "another")
+    for name in ("passed on", "lost"):
+        await agent.append(ChatKind.OWNER, owners()[0], name)
+    log = NatsLog(ConversationLog(nats_streams), Publisher(nats_streams), SystemClock())
+    log.has_reached(1)
+    assert (await log.bounds()).last_seq == 2
+    assert log.position == 1
 
 
 async def test_when_the_log_is_made_anew_clients_are_told_to_come_back_and_get_a_snapshot(

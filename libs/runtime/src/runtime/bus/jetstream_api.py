@@ -115,6 +115,7 @@ class ConsumerConfig(ConsumerFilter):
     max_ack_pending: int
     replay_policy: str
     metadata: NotRequired[dict[str, str] | None]
+    pause_until: NotRequired[str]
 
 
 class Place(TypedDict):
@@ -135,6 +136,7 @@ class ConsumerInfo(ApiAnswer):
     num_ack_pending: int
     num_redelivered: int
     num_waiting: NotRequired[int]
+    paused: NotRequired[bool]
     cluster: NotRequired[Cluster | None]
     created: str
     ts: str

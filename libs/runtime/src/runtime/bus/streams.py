@@ -284,11 +284,11 @@ def _conflicts(wanted: Mapping[str, object], config: StreamConfig | None) -> lis
 
 def unfit(stream: Stream, config: StreamConfig) -> list[str]:
     """Describes how somebody has changed an existing stream so that what this release stores is lost or refused.
-    Limits are a matter of settings, and a newer release may have added to it."""
+    Sizes and ages are a matter of settings, and a newer release may have added to it."""
     wanted = stream_config(stream)
     lacking = [one for one in wanted["subjects"] if not any(covers(had, one) for had in config.get("subjects", ()))]
     told = [f"it does not take {', '.join(lacking)}"] if lacking else []
-    firm = ("retention", "storage", "discard", "allow_direct", "deny_delete")
+    firm = (*_FIRM, "discard", "deny_delete", "max_msgs", "max_msgs_per_subject", "max_msg_size")
     return told + _conflicts({key: value for key, value in wanted.items() if key in firm}, config)
 
 

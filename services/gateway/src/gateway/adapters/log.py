@@ -139,8 +139,11 @@ class NatsLog:
         bounds = Bounds(read.epoch, read.first_seq, read.last_seq)
         self._bounds = (now, bounds)
         self._room = (now, read.room)
-        if bounds.epoch != self._epoch:  # a log that was made anew counts from the start
-            self._epoch, self.position = bounds.epoch, bounds.last_seq
+        before, self._epoch = self._epoch, bounds.epoch
+        # A log that was made anew counts from the start. At the first look the position stands that the live feed has
+        # reached: what is behind it may never come.
+        if before != bounds.epoch and (before or self.position == UNKNOWN):
+            self.position = bounds.last_seq
         return bounds
 
     async def standing(self, company: str, conversation: str, reached: int = 0) -> tuple[Snapshot, Bounds]:

@@ -17,7 +17,7 @@ from datetime import date, datetime
 from random import randrange
 from uuid import uuid4
 
-from pymongo import ASCENDING, DESCENDING, InsertOne, ReplaceOne
+from pymongo import ASCENDING, DESCENDING, InsertOne, ReplaceOne, UpdateOne
 from pymongo.errors import BulkWriteError
 
 from contracts.events.chat import OwnerKind
@@ -207,17 +207,11 @@ class MongoConversations:
             rows = await self._rows.find(where).sort("waitingSince", direction).limit(limit).to_list()
         return [(self._read(row), row["waitingSince"]) for row in rows]
 
-    async def looked_at(self, state: InboxConversation, due_ms: int, again_ms: int | None) -> None:
-        """Stores when to look at it next; None: not before it, its company's settings or who is at the desk change.
-        Nothing is stored if that has happened since it was read with this `due_ms`."""
-        waits = state.due_since if state.ownership.owner.kind == OwnerKind.WAITING else None
-        if again_ms is None and waits is not None:
-            again_ms = ENDLESS + milliseconds(waits)
-        where = {"_id": _key(state), "version": state.version, "writer": state.writer, "waitingSince": due_ms}
-        async with speaking("store when to look at a waiting conversation"):
-            await self._rows.update_one(
-                where, {"$set": {"waitingSince": again_ms}} if again_ms else {"$unset": {"waitingSince": ""}}
-            )
+    async def looked_at(self, looks: Sequence[tuple[InboxConversation, int, int | None]]) -> None:
+        """Stores when to look at each of these next; None: not before it, its company's settings or who is at the desk
+        change. Nothing is stored of one in which that has happened since it was read with this `due_ms`."""
+        async with speaking("store when to look at waiting conversations"):
+            await self._rows.bulk_write([_looked_at(*one) for one in looks], ordered=False)
 
     async def look_again(self, company: str, state: str) -> None:
         """Lets the sweep look now at all of the company's conversations of this state in which it has something to do
@@ -236,15 +230,13 @@ class MongoConversations:
                 await self._rows.update_many(where, {"$set": {"waitingSince": due_ms}})
                 last = rows[-1]["stateKey"]
 
-    async def place_in_queue(self, company: str, conversation: str, waiting: LogPosition) -> int:
-        """The place of a conversation that began to wait with this fact, from 1."""
+    async def waiting(self, company: str) -> list[str]:
+        """The keys (waiting_key) of those who wait for a person in a company, in their order."""
         key = f"{company}:{NEEDS_HUMAN}"
-        where = {
-            "stateKey": {"$gt": f"{key}/", "$lt": list_key(key, waiting, conversation)},
-            "waitingSince": {"$gt": 0},
-        }
-        async with speaking("count who waits before a conversation"):
-            return 1 + await self._rows.count_documents(where)
+        where = {"stateKey": {"$gt": f"{key}/", "$lt": f"{key}/{END}"}, "waitingSince": {"$gt": 0}}
+        async with speaking("read who waits for a person"):
+            rows = await self._rows.find(where, {"stateKey": 1}).sort("stateKey", ASCENDING).to_list()
+        return [row["stateKey"] for row in rows]
 
     async def queue(self) -> tuple[int, int | None]:
         """How many conversations wait for a person, and since when the first does, in ms since the epoch."""
@@ -266,6 +258,19 @@ class MongoConversations:
         kept = {name: row[name] for name in ("version", "writer", "writtenKey", "waitingSince") if name in row}
         self._unknown.found(row["_id"], state.version, row, to_document(state) | kept)
         return state
+
+
+def waiting_key(company: str, conversation: str, since: LogPosition) -> str:
+    """The place in the company's queue of a conversation that began to wait with this fact."""
+    return list_key(f"{company}:{NEEDS_HUMAN}", since, conversation)
+
+
+def _looked_at(state: InboxConversation, due_ms: int, again_ms: int | None) -> UpdateOne:
+    waits = state.due_since if state.ownership.owner.kind == OwnerKind.WAITING else None
+    if again_ms is None and waits is not None:
+        again_ms = ENDLESS + milliseconds(waits)
+    where = {"_id": _key(state), "version": state.version, "writer": state.writer, "waitingSince": due_ms}
+    return UpdateOne(where, {"$set": {"waitingSince": again_ms}} if again_ms else {"$unset": {"waitingSince": ""}})
 
 
 def _key(state: InboxConversation) -> str:

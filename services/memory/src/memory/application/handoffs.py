@@ -1,6 +1,8 @@
 """Conversations that wait for a person in vain, or whose owner has left, continue without them: exactly once,
 whichever replica watches."""
 
+import asyncio
+from bisect import bisect_left
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -14,7 +16,7 @@ from contracts.errors import NexusError
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_companies import MongoCompanies
-from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.mongo_conversations import MongoConversations, waiting_key
 from memory.adapters.redis_looks import RedisLooks
 from memory.application.desk import AT_DESK
 from memory.domain.conversation import InboxConversation
@@ -44,6 +46,10 @@ from runtime.errors import ConversationBusyError
 DEFAULTS = CompanyConfig(company_id="default", ai_auto_response_enabled=True)
 LIMIT = 200
 """Waiting conversations that one query of a sweep reads."""
+QUERIES = 10
+"""Queries of one sweep at most."""
+AT_ONCE = 10
+"""Conversations that are looked at side by side."""
 NEWEST = 20
 """Of those that are due, that many are read from the end if there are more than LIMIT."""
 MOST_AT_ONCE = 6
@@ -93,6 +99,10 @@ class Handoffs:
         self._waits: dict[str, tuple[datetime, timedelta | None]] = {}
         """The usual wait in each company, and when it was measured."""
         self._anything = False
+        self._giving = asyncio.Lock()
+        """Who is next in turn is known when the one before has been given."""
+        self._queues: dict[str, asyncio.Task[list[str]]] = {}
+        """Who waits in each company, as it is read once for those who are looked at together."""
 
     async def look(self) -> bool:
         """Sweeps; returns whether there was or will soon be something to look at."""
@@ -107,31 +117,37 @@ class Handoffs:
 
     async def sweep(self) -> int:
         """Gives back what is due; returns how many facts this replica appended."""
-        appended, configs = 0, dict[str, CompanyConfig]()
-        found = await self._found(SOON)
-        self._anything = bool(found)
-        now_ms = milliseconds(await self._clock())
+        appended = 0
+        for _ in range(QUERIES):
+            found = await self._found(SOON)
+            self._anything = bool(found)
+            appended += await self._look_at_all(found)
+            if len(found) < LIMIT:
+                break
+        return appended
+
+    async def _look_at_all(self, found: list[tuple[InboxConversation, int]]) -> int:
+        now_ms, configs = milliseconds(await self._clock()), dict[str, CompanyConfig]()
         if len(found) == LIMIT:
             # Many are looked at again: who has just begun to wait has a turn meanwhile.
             newest = await self._conversations.to_look_at(now_ms, NEWEST, latest_first=True)
             known = {(state.company, state.conversation) for state, _ in newest}
             found = [*newest, *(one for one in found if (one[0].company, one[0].conversation) not in known)]
-        for state, due_ms in found:
-            if due_ms > now_ms:
-                break
-            try:
-                if state.company not in configs:
-                    configs[state.company] = await self._config(state.company)
-                settled = await self._look_at(state, configs[state.company])
-            except NexusError as error:
-                # One conversation that cannot be read must not keep the others waiting.
-                _log.warning(
-                    "not given back", company=state.company, conversation=state.conversation, error=str(error)[:300]
-                )
-                settled = Settled(0, await self._clock() + SOON)
-            appended += settled.appended
-            again = milliseconds(settled.again) if settled.again else None
-            await self._conversations.looked_at(state, due_ms, again)
+        due = [(state, due_ms) for state, due_ms in found if due_ms <= now_ms]
+        # Read behind the conversations: a change that came before them is seen, a later one sets them back.
+        for company in {state.company for state, _ in due}:
+            configs[company] = await self._config(company)
+        self._queues.clear()
+        appended = 0
+        for some in (due[start : start + AT_ONCE] for start in range(0, len(due), AT_ONCE)):
+            settled = await asyncio.gather(*(self._look_at(state, configs[state.company]) for state, _ in some))
+            appended += sum(one.appended for one in settled)
+            await self._conversations.looked_at(
+                [
+                    (state, due_ms, milliseconds(one.again) if one.again else None)
+                    for (state, due_ms), one in zip(some, settled, strict=True)
+                ]
+            )
         return appended
 
     async def due(self) -> list[tuple[str, str]]:
@@ -142,11 +158,24 @@ class Handoffs:
         return await self._conversations.to_look_at(milliseconds(await self._clock() + ahead), LIMIT)
 
     async def _look_at(self, state: InboxConversation, config: CompanyConfig) -> Settled:
+        try:
+            return await self._settle_or_wait(state, config)
+        except NexusError as error:
+            # One conversation that cannot be read must not keep the others waiting.
+            _log.warning(
+                "not given back", company=state.company, conversation=state.conversation, error=str(error)[:300]
+            )
+            return Settled(0, await self._clock() + SOON)
+
+    async def _settle_or_wait(self, state: InboxConversation, config: CompanyConfig) -> Settled:
         if state.due_since is None:
             return Settled(0, None)
         now, patience = await self._clock(), _patience(config)
+        given = None
         try:
-            given = await self._give(state, now) if config.assignment == IN_TURN else None
+            if config.assignment == IN_TURN:
+                async with self._giving:
+                    given = await self._give(state, now)
         except NexusError as error:
             _log.warning("not given", company=state.company, conversation=state.conversation, error=str(error)[:300])
             given = now + SOON
@@ -191,9 +220,11 @@ class Handoffs:
         owner = snapshot.last.get(ChatKind.OWNER)
         if owner is None or snapshot.owner is not OwnerKind.WAITING or is_told(snapshot, owner):
             return None
-        since = LogPosition(self._log.era, owner.seq)
+        if company not in self._queues:
+            self._queues[company] = asyncio.create_task(self._conversations.waiting(company))
+        key = waiting_key(company, conversation, LogPosition(self._log.era, owner.seq))
         return QueuePlace(
-            await self._conversations.place_in_queue(company, conversation, since),
+            1 + bisect_left(await self._queues[company], key),
             await self._usual_wait(company, now),
             await self._staffed(company, now, owner.stored_at),
         )

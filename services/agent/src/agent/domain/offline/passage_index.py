@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from agent.domain.offline import constraints, shapes
 from agent.domain.offline.common_words import COMMON, is_common
@@ -38,6 +38,8 @@ _WEEKDAY = frozenset(("=weekday",))
 _MONTH = frozenset(("=month",))
 _BESIDE = 0.75
 """What a word counts that another sentence of the section has."""
+_TEXTS = 4_096
+"""Sentences of pages, in all companies, whose words are not worked out again for the next question."""
 _SECTION = 8
 """Sentences of a section that is read as one."""
 _CUT_SHORT = 4
@@ -51,11 +53,7 @@ class PassageIndex:
     """Which words each passage has: its own whole, its heading's and its title's for less."""
 
     def __init__(self, passages: Sequence[Excerpt], total: int = 0) -> None:
-        self._own = [
-            keys_in(shapes.THE_WORD_WHERE.sub(" ", one.text))
-            | {key for key, shape in shapes.SHAPES if shape.search(one.text)}
-            for one in passages
-        ]
+        self._own = [{*_keys(shapes.THE_WORD_WHERE.sub(" ", one.text)), *_shapes(one.text)} for one in passages]
         # Pages that were fetched are few and have names of one word; those of a whole company are told apart by theirs.
         self._over = [keys_in(one.above) if one.number else set[str]() for one in passages]
         self._around = [
@@ -74,20 +72,18 @@ class PassageIndex:
         self._row = [one.row for one in passages]
         self._of_table = [one.row and not one.item for one in passages]
         self._cells = [list(zip(one.columns, one.cells, strict=False)) for one in passages]
-        self._texts = [words_of(one.text) for one in passages]
+        self._texts = [_words(one.text) for one in passages]
         self._written = [{stem(word) for word in one} for one in self._texts]
         self._sections = _section_texts(passages)
         self._named = [bool(one.number) for one in passages]
-        for key, shape in shapes.SHAPES:
-            # Where a page shows hours, "open" somewhere else speaks of something else.
-            shaped = [bool(shape.search(one.text)) for one in passages]
-            if any(shaped):
-                for own, is_shaped in zip(self._own, shaped, strict=True):
-                    own -= set() if is_shaped else {key}
+        # Where a page shows hours, "open" somewhere else speaks of something else.
+        shown = frozenset[str]().union(*(_shapes(one.text) for one in passages))
+        for one, own in zip(passages, self._own, strict=True):
+            own -= shown - _shapes(one.text)
         for one, own in zip(passages, self._own, strict=True):
             if one.row and not shapes.FULL_NAME.search(one.text):
                 own.discard("=name")  # a cell begins with a capital whatever it says
-            own |= {key for key, said in shapes.SAID_AS if said.search(f"{one.heading} {one.text}")}
+            own |= _said_as(f"{one.heading} {one.text}")
         for one, headed in zip(passages, self._headed, strict=True):
             headed |= {key for key, said in shapes.SAID_AS if key in shapes.TOLD_ITSELF and said.search(one.heading)}
         self._steps = [bool(HOW_HEADING.search(plain(one.heading))) for one in passages]
@@ -360,6 +356,26 @@ class Candidates:
     def index(self) -> PassageIndex:
         """Which words each has, worked out when it is first asked for."""
         return PassageIndex(self.passages, self.total)
+
+
+@lru_cache(maxsize=_TEXTS)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(words_of(text))
+
+
+@lru_cache(maxsize=_TEXTS)
+def _keys(text: str) -> frozenset[str]:
+    return frozenset(keys_in(text))
+
+
+@lru_cache(maxsize=_TEXTS)
+def _shapes(text: str) -> frozenset[str]:
+    return frozenset(key for key, shape in shapes.SHAPES if shape.search(text))
+
+
+@lru_cache(maxsize=_TEXTS)
+def _said_as(text: str) -> frozenset[str]:
+    return frozenset(key for key, said in shapes.SAID_AS if said.search(text))
 
 
 def _section_texts(passages: Sequence[Excerpt]) -> list[str]:
