@@ -70,7 +70,7 @@ class KnowledgeView {
   }
   #list() {
     const rows = this.#items.map((one) => {
-      const state = one.state === FAILED ? make("p", { class: "fault" }, one.problem || say("failed"))
+      const state = one.problem || one.state === FAILED ? make("p", { class: "fault" }, one.problem || say("failed"))
         : make("small", {}, say(`document_${one.state}`, { passages: number.format(one.passages) }));
       const out = this.#admin && button(say("remove"), () => this.#doing(
         () => call("DELETE", `/v2/knowledge/documents/${encodeURIComponent(one.id)}`)), { class: "small", "aria-label": `${say("remove")}: ${one.title}` });
