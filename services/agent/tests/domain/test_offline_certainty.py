@@ -428,6 +428,13 @@ def test_what_is_likely_without_a_word_of_the_question_stays_a_guess() -> None:
     assert is_unknown(at_kiln("how much is a glaze?", "Age"))
 
 
+def test_what_is_done_if_needed_is_no_need() -> None:
+    found = [
+        passage("Dogs", "Tell us when you book a bath. We use a muzzle if needed.", heading=["Does your dog bite?"])
+    ]
+    assert is_unknown(answered("do I have to book a bath?", found, "en"))
+
+
 def test_the_cheapest_is_one_of_all_and_not_of_those_that_were_spoken_of() -> None:
     before = (
         "how much is a salt firing?",

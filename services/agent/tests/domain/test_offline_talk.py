@@ -61,6 +61,8 @@ TALK: dict[Intent, list[str]] = {
         "necesito un asesor",
         "quiero hablar con una perosna",
         "ponme con Beatriz",
+        "¿puedo hablar con Beatriz?",
+        "could I speak to Olga",
         "que me escriba Don Tomás",
         "put me through to Olga",
         "a person please, it's about invoice 4411",

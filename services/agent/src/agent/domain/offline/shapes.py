@@ -43,9 +43,9 @@ SAID_AS = _shapes(
      r"\b(?:gratis|(?<!prueba )gratuit[oa]s?|free of charge|for free|sin coste|no charge)\b|"
      r"\b(?:is|are) free\b"),
     ("=need",
-     r"\b(?:need\w*|must|requir\w+|necessary|mandatory|obligat\w+|recom\w+|optional|"
-     r"opcional\w*|yes|no|not|without|only|sin|solo|s[ií]|hace falta|hay que|necesit\w+|deb\w{1,4}|"
-     r"se (?:paga|pide)|"
+     r"\b(?:(?<!\bif )(?<!\bas )need\w*|must|requir\w+|(?<!\bif )(?<!\bwhere )necessary|mandatory|obligat\w+|"
+     r"recom\w+|optional|opcional\w*|yes|no|not|without|only|sin|solo|sí|(?<!\bsi )hace falta|hay que|necesit\w+|"
+     r"deb\w{1,4}|se (?:paga|pide)|"
      r"pay|pagas?)\b"),
     ("=child", r"\b(?:under|menor(?:es)? de)[ -]1?\d\b"),
     ("=treat", r"\b(?:treat|tratamos|atend\w+)\b"),
