@@ -428,6 +428,15 @@ def test_what_is_likely_without_a_word_of_the_question_stays_a_guess() -> None:
     assert is_unknown(at_kiln("how much is a glaze?", "Age"))
 
 
+@pytest.mark.parametrize("question", ["which is the cheapest?", "which pass is the cheapest?", "which is cheaper?"])
+def test_the_cheapest_of_what_stands_under_names_of_its_own_is_told(question: str) -> None:
+    text = "Swim all year.\n\n## Gold\n\nThe Gold pass costs 90 €.\n\n## Tin\n\nThe Tin pass costs 30 €."
+    places = [{"start": 0, "heading": ["Passes"]}, {"start": text.index("## Gold"), "heading": ["Passes", "Gold"]},
+              {"start": text.index("## Tin"), "heading": ["Passes", "Tin"]}]  # fmt: skip
+    found = [passage("Passes", text, heading=["Passes"], sections=places), passage("Towels", "A towel costs 4 €.")]
+    assert answered(question, found, "en") == "The Tin pass costs 30 €. [1]"
+
+
 def test_what_is_done_if_needed_is_no_need() -> None:
     found = [
         passage("Dogs", "Tell us when you book a bath. We use a muzzle if needed.", heading=["Does your dog bite?"])

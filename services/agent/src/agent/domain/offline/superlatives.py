@@ -131,10 +131,24 @@ def the_most(question: str, before: str, passages: Sequence[Excerpt]) -> list[Ex
     groups = _alike(figured, question if _kind_named(question) or not before else before)
     if not groups and before and not _kind_named(question):
         groups = _of_table_with(_kind_named(before), figured)
+    if not groups and (_kind_named(question) or not any(one.row and not one.item for _, one in figured)):
+        groups = _of_sections(figured, _kind_named(question))
     if not groups:
         return [] if before or _kind_named(question) else _most_of_each(figured)
     best = max(value for value, _ in groups)
     return [one for value, one in groups if value == best][:2]
+
+
+def _of_sections(figured: Sequence[tuple[float, Excerpt]], kind: set[str]) -> list[tuple[float, Excerpt]]:
+    """The sentences of one page that each tell it of what their heading names: "The Pro plan costs", under "Pro"."""
+    pages: dict[str, dict[str, tuple[float, Excerpt]]] = {}
+    for value, one in figured:
+        name = set(words_of(one.heading))
+        named = not (one.row or one.item) and name and name <= set(words_of(one.text))
+        if named and (not kind or kind & keys_in(f"{one.title} {one.heading} {one.text}")):
+            pages.setdefault(one.url.partition("#")[0], {}).setdefault(one.heading, (value, one))
+    most = max(pages.values(), key=len, default=dict[str, tuple[float, Excerpt]]())
+    return list(most.values()) if len(most) > 1 else []
 
 
 def _most_of_each(figured: Sequence[tuple[float, Excerpt]]) -> list[Excerpt]:
