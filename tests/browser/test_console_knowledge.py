@@ -36,6 +36,7 @@ async def test_an_admin_sees_a_document_and_finds_its_words(visits: Visits, stac
     await page.get_by_role("searchbox").fill("is there parking behind the bakery?")
     await page.get_by_role("button", name="Search").click()
     await expect(page.get_by_text("forty free places").first).to_be_visible()
+    await expect(page.get_by_role("cell", name="Sunday")).to_be_visible()
     await row.get_by_role("button", name="Remove").click()
     await expect(row).to_have_count(0)
 

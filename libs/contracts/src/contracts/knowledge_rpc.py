@@ -30,7 +30,7 @@ class KnowledgeSearch(KnowledgeQuery):
 
 class DocumentView(Wire):
     """One document. reading: an executor is reading its file; failed: `problem` says why, and the previous version
-    is still found."""
+    is still found. ready with a `problem`: not all of it is searched."""
 
     id: Id
     external_id: str | None = None

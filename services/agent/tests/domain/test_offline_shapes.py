@@ -33,7 +33,11 @@ POTTERY = [
         ("cuanto tardan en secar las piezas", "es", "Las piezas secan doce días"),
         ("¿quién da los talleres?", "es", "Los talleres los da Marta Lobo"),
         ("how much is the enrolment?", "en", "La inscripción cuesta 30 €"),
-        ("is the place accessible for a wheelchair", "en", "I do not know"),
+        (
+            "is the place accessible for a wheelchair",
+            "en",
+            "I am not sure this answers your question. Under “Lugar” the",
+        ),
         ("¿quién friega el local?", "es", "No lo sé"),
         ("¿cuánto tarda el envío?", "es", "No lo sé"),
     ],

@@ -7,6 +7,7 @@ from agent.domain.offline.answers import nobody_yet
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.person_words import asks_for_person
+from agent.domain.offline.small_talk import talk_only
 from agent.domain.offline.steps import SayText, UseTools
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
@@ -60,6 +61,8 @@ TALK: dict[Intent, list[str]] = {
         "necesito un asesor",
         "quiero hablar con una perosna",
         "ponme con Beatriz",
+        "¿puedo hablar con Beatriz?",
+        "could I speak to Olga",
         "que me escriba Don Tomás",
         "put me through to Olga",
         "a person please, it's about invoice 4411",
@@ -249,6 +252,40 @@ def test_a_question_about_oneself_is_answered_with_what_one_has_told(
     facts = ["trabajo en un vivero"]
     found = respond(messages, SCHEMAS, "es", introduced=True, company=shop, knowledge=knowledge, facts=facts)
     assert found == SayText("Me contaste «trabajo en un vivero».")
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "answer"),
+    [
+        ("me llamo olga", "¿cómo me llamo?", "Te llamas Olga."),
+        ("Soy Olga y busco una silla", "sabes cual es mi nombre", "Te llamas Olga."),
+        ("my name's Olga Ruiz, I need a chair", "what's my name?", "Your name is Olga Ruiz."),
+        ("I'm Olga, nice to meet you", "do you remember my name?", "Your name is Olga."),
+        ("I'm late, my name is not on the list", "what is my name", "You have not told me your name."),
+        ("soy florista", "¿cómo me llamo?", "No me has dicho cómo te llamas."),
+    ],
+)
+def test_a_visitor_is_told_the_name_that_they_told(told: str, asked: str, answer: str) -> None:
+    messages = [
+        {"role": "user" if at % 2 == 0 else "assistant", "content": one} for at, one in enumerate((told, "ok", asked))
+    ]
+    found = respond(messages, (), "es", introduced=True, company=CompanyConfig(company_id="sol", profile="support"))
+    assert found == SayText(answer)
+    assert talk_only(asked)
+
+
+@pytest.mark.parametrize("told", ["me llamo olga", "Hi, my name is Olga", "I'm Olga, nice to meet you"])
+def test_a_name_that_is_all_that_is_told_is_talk(told: str) -> None:
+    found = respond([{"role": "user", "content": told}], (), "es", introduced=True)
+    assert isinstance(found, SayText)
+    assert "Olga" in found.text
+    assert talk_only(told)
+
+
+def test_a_customer_is_told_their_name_and_not_the_sentence_that_had_it() -> None:
+    messages = [{"role": "user", "content": "what's my name?"}]
+    found = respond(messages, SCHEMAS, "en", introduced=True, facts=["my name is Olga"])
+    assert found == SayText("Your name is Olga.")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """A document of many parts is put together once, when the last of them has come."""
 
+import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
@@ -38,15 +39,14 @@ async def _nobody(_: str, __: str | None) -> None:
     return None
 
 
-async def test_the_parts_of_a_long_document_are_read_once(servers: Servers) -> None:
+async def test_the_parts_of_a_long_document_that_come_together_are_read_once(servers: Servers) -> None:
     async with AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
         database = stored(client[servers.database], 10.0)
         documents = CountingDocuments(database)
         indexes = KnowledgeIndexes(documents, _no_settings, Embeddings(None, 0.1))
         library = Library(documents, State(database), indexes, _nobody, SystemClock())
-        for part in range(1, PARTS + 1):
-            text = f"Chapter {part} tells of the {part} rockets in hangar {part}."
-            event = DocumentUpserted(
+        events = [
+            DocumentUpserted(
                 company_id="acme",
                 source="document",
                 external_id="book",
@@ -55,9 +55,11 @@ async def test_the_parts_of_a_long_document_are_read_once(servers: Servers) -> N
                 read_at=datetime(2026, 1, 5, tzinfo=UTC),
                 part=part,
                 parts=PARTS,
-                blocks=[Block(text=text)],
+                blocks=[Block(text=f"Chapter {part} tells of the {part} rockets in hangar {part}.")],
             )
-            await library.upserted("acme", event)
+            for part in range(1, PARTS + 1)
+        ]
+        await asyncio.gather(*(library.upserted("acme", event) for event in events))
         found = await indexes.search("acme", "rockets in hangar 12", 5, seconds=10.0)
         assert "hangar 12" in found.hits[0].text
         assert documents.read == 1

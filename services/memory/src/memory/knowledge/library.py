@@ -16,7 +16,7 @@ from memory.knowledge.index import MOST_PASSAGES
 from memory.knowledge.indexes import KnowledgeIndexes
 from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.mongo_state import State
-from memory.knowledge.passages import plain
+from memory.knowledge.passages import MOST_OF_DOCUMENT, plain
 from memory.knowledge.records import (
     ANSWER,
     FAILED,
@@ -60,6 +60,7 @@ class Library:
         self._tell = tell
         self._clock = clock
         self._turns = [asyncio.Lock() for _ in range(TURNS)]
+        self._joining = set[tuple[str, str, str]]()
         self._touched = True
         self._looked = 0.0
 
@@ -88,13 +89,20 @@ class Library:
             return
         hashed = digest(event.hash)
         await self._documents.keep_part(company, name, hashed, event.part, event.blocks)
-        parts = [event.blocks]
-        if event.parts > 1:
-            # Counted before they are read: reading all that are there at each new part would be quadratic.
-            if await self._documents.has_parts(company, name, hashed) < event.parts:
-                return
-            parts = await self._documents.parts(company, name, hashed)
-        await self._take(company, read, [block for part in parts for block in part])
+        if event.parts == 1:
+            await self._take(company, read, event.blocks)
+            return
+        # Counted before they are read: reading all that are there at each new part would be quadratic.
+        joined = (company, name, hashed)
+        if await self._documents.has_parts(*joined) < event.parts or joined in self._joining:
+            return
+        # Parts arrive together: whoever sees first that all are there joins them.
+        self._joining.add(joined)
+        try:
+            parts = await self._documents.parts(*joined)
+            await self._take(company, read, [block for part in parts for block in part])
+        finally:
+            self._joining.remove(joined)
 
     async def put_text(
         self,
@@ -255,6 +263,8 @@ class Library:
         numbers = tuple(dict.fromkeys(number(block) for block in blocks)) if site else ()
         kept = [block for block in blocks if not repeated or number(block) not in repeated]
         texts = await asyncio.to_thread(cut_up, kept, read.title)
+        if len(texts) == MOST_OF_DOCUMENT:
+            read = replace(read, problem=f"the first {MOST_OF_DOCUMENT} passages are searched: split the document")
         read = replace(read, blocks=numbers, dropped=len(repeated.intersection(numbers)))
         record = await self._write(company, read, texts)
         if site:

@@ -14,7 +14,7 @@ MOST = 1_400
 ALONE = 400
 """Characters from which on a section is a passage of its own."""
 LONGEST_CELL = 2_000
-MOST_PASSAGES = 4_000
+MOST_OF_DOCUMENT = 4_000
 """The most passages of one document; the rest of it is not searched."""
 _SENTENCE = re.compile(r"(?<=[.!?…:;])\s+")
 _LEVEL = 6
@@ -101,14 +101,14 @@ def passages(blocks: Sequence[Block]) -> list[PassageCut]:
                 if again:
                     current.add(again, "\n\n")
             current.add(text, glue)
-        if len(found) >= MOST_PASSAGES:
-            return found[:MOST_PASSAGES]
+        if len(found) >= MOST_OF_DOCUMENT:
+            return found[:MOST_OF_DOCUMENT]
         if size >= ALONE:
             found.append(current.cut())
             current = _OpenPassage()
     if current.parts:
         found.append(current.cut())
-    return found[:MOST_PASSAGES]
+    return found[:MOST_OF_DOCUMENT]
 
 
 def plain(block: Block) -> str:

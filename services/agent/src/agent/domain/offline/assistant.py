@@ -39,6 +39,7 @@ from agent.domain.offline.intents import after_an_order, asks_what_this_is, wish
 from agent.domain.offline.listed import chosen_in, reading_chosen
 from agent.domain.offline.market_words import UNLISTED
 from agent.domain.offline.nearest_readings import LOOK_UPS, nearest_readings, quotes_most, unread_beside
+from agent.domain.offline.own_name import name_answer
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.questions import is_for_several, is_vague, leans, terms
 from agent.domain.offline.relative_days import days_ago, since_then, with_past_days
@@ -122,6 +123,8 @@ def respond(
     of_a_share = "get_price" in offered and bool(symbols_in(question)) and not of_the_company
     if handed and (accepts or not question):
         response = SayText(nobody_yet(language))
+    elif named := name_answer(question, before, facts, language, visitor="search_memory" not in offered):
+        response = SayText(named)
     elif not wish.calls and (events := coming_events(question, market, language)):
         response = SayText(events)
     elif facts and not wish.way and all(tool == "get_price" for tool, _ in wish.calls):

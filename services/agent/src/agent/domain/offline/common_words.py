@@ -63,7 +63,8 @@ _COMMON = word_set(
     "pasado lento facil dificil lejos arriba abajo delante detras junto oye oiga disculpa majo tio tia chicos guapa "
     "hombre senor don estoy estare seria fuera tuviera hubiera ser haber habra habria hemos han has he ido ida sido "
     "igual peor mentira raro posible imposible necesario obligatorio mama papa somos soy "
-    "alquilar alquilo alquila rent hire "
+    "alquilar alquilo alquila rent hire cerca cercano cercana recommend recommended advise recomendar recomienda "
+    "recomiendas recomendais recomendado recomendable aconsejar aconsejas aconsejais "
 )
 _SHARED = frozenset(("log", "nin", "bon", "basic"))
 """Stems of common words (luego, nine, bueno, basically) that are those of telling ones: logo, nino, bono, Basic."""

@@ -147,7 +147,8 @@ def members(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     pages: dict[tuple[str, str], list[Excerpt]] = {}
     for one in passages:
         if one.row and not one.item:
-            named = keys & (keys_in(one.column) or keys_in(one.heading or one.title))
+            named = keys & keys_in(one.column) or _is_called(keys, one.heading or TITLE_END.split(one.title)[0])
+            named = named or (not one.column and keys & keys_in(one.heading or one.title))
             place = (one.url, one.heading)
         else:
             named = not one.row and _is_member(keys, one)
@@ -196,6 +197,11 @@ def with_names(question: str, answered: str, passages: Sequence[Excerpt]) -> str
         else:
             unnamed = unnamed or one_of
     return None if unnamed else said
+
+
+def _is_called(keys: frozenset[str], title: str) -> bool:
+    words = telling(title)
+    return bool(words) and all(keys & keys_of(word) for word in words)
 
 
 def _is_member(keys: frozenset[str], one: Excerpt) -> bool:

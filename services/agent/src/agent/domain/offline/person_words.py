@@ -59,6 +59,9 @@ _KINDS = (
     rf"\b(?:dame|denme|deme|mand[ae](?:me|nme|r)?|envi[ae](?:me|nme|r)?|busca(?:me)?|llama(?:d)?|avis[ae](?:r|d)?|"
     rf"traeme) (?:a |con )?(?:(?:un|una|algun|alguna|el|la|otra|otro) )?{_WHO}{_END}",
     # By a name.
+    r"\b(?:puedo|podria|podemos|quiero|quisiera|necesito|me gustaria|(?:can|could|may) (?:i|we)|want to|need to|"
+    r"like to) (?:hablar|talk|speak) (?:con|to|with) (?!(?:you|it|him|her|them|ti|el|ella|usted(?:es)?|"
+    r"vosotr[oa]s|nadie|nobody|(?:ro)?bots?)\b)\w+\W*$",
     r"\b(?:pas[ae]|pon|ponga|pasad|poned|comuniqu?[ae]|conect[ae]|pasen)(?:me|nos) con (?:(?:el|la|don|dona) )?\w+\W*$",
     r"\b(?:put|patch) (?:me|us) (?:through|on) to \w+\W*$",
     r"\bllam(?:e|en|ad)(?:me|nos)(?: ya| por favor| cuanto antes)?\W*$",

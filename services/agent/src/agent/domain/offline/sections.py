@@ -15,8 +15,14 @@ from agent.domain.offline.excerpts import Excerpt, of_columns
 from agent.domain.offline.kinds import MOST_SHOWN, column_named, name_of, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.questions import leans, needed
+from agent.domain.offline.superlatives import asks_for_most
 
 _DEAR = re.compile(r"\b(?:expensive|car[oa]s?)\b")
+_OF_ALL = re.compile(
+    r"\b(?:cheapest|priciest|dearest|most expensive|(?:el|la|lo|los|las) (?:\w+ )?mas (?:barat|car)[oa]s?)\b"
+)
+_OF_TWO = re.compile(r"\b(?:of the|de l[oa]s) (?:two|three|dos|tres)\b")
+"""The cheapest is one of all there are; the cheaper one, or the cheapest of the two, is one of those spoken of."""
 _BOTH = re.compile(r"\b(?:them|both|the two|ell[oa]s|amb[oa]s|l[oa]s dos|un[oa] y otr[oa])\b")
 
 
@@ -29,7 +35,8 @@ def compared(question: str, before: str, passages: Sequence[Excerpt]) -> list[Ex
     names = {words[0] for one in passages if one.row and len(words := words_of(name_of(one))) == 1}
     sides = _sides([" ".join(words_of(before))] if before and _BOTH.search(said) else [said], names)
     named = True
-    if not sides and before:
+    last = _sides([" ".join(words_of(before.rpartition("\n")[2]))], names)
+    if not sides and before and (len(last) > 1 or _OF_TWO.search(said) or not _OF_ALL.search(said)):
         # "Which one is cheaper?" is of what was spoken of.
         sides, named = _sides([" ".join(words_of(one)) for one in before.splitlines()], names), False
     if len(sides) < 2:
@@ -117,7 +124,8 @@ def in_columns_named(question: str, before: str, shown: Sequence[Excerpt]) -> li
     columns, called = shown[0].columns, {key for one in shown for key in keys_in(one.text.partition(":")[0])}
     every = range(len(columns))
     named = _columns_named(question, columns, called)
-    named = named or (_columns_named(before, columns, called) if leans(question) else []) or every
+    leaning = leans(question) and not asks_for_most(question)
+    named = named or (_columns_named(before, columns, called) if leaning else []) or every
     needs = [keys - shapes.FIGURE if keys & shapes.PRICE else keys for keys in needed(question)]
     looks = [shape for key, shape in shapes.SHAPES if any(key in keys for keys in needs)]
 
@@ -148,7 +156,7 @@ def _shared(name: str, words: Sequence[str]) -> int:
 def included(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """Of a question for what something holds: all that stands under its name."""
     said = " ".join(words_of(question))
-    if not shapes.INCLUDED.search(said) or shapes.WHETHER.search(said):
+    if not shapes.INCLUDED.search(said) or shapes.WHETHER.search(said) or shapes.HOW_MANY.search(said):
         return []
     of_what = shapes.INCLUDED.sub(" ", said)
     section = column_named(frozenset(words_of(of_what)), passages) or _section(telling(of_what), passages)

@@ -43,9 +43,9 @@ SAID_AS = _shapes(
      r"\b(?:gratis|(?<!prueba )gratuit[oa]s?|free of charge|for free|sin coste|no charge)\b|"
      r"\b(?:is|are) free\b"),
     ("=need",
-     r"\b(?:need\w*|must|requir\w+|necessary|mandatory|obligat\w+|recom\w+|optional|"
-     r"opcional\w*|yes|no|not|without|only|sin|solo|s[ií]|hace falta|hay que|necesit\w+|deb\w{1,4}|"
-     r"se (?:paga|pide)|"
+     r"\b(?:(?<!\bif )(?<!\bas )need\w*|must|requir\w+|(?<!\bif )(?<!\bwhere )necessary|mandatory|obligat\w+|"
+     r"recom\w+|optional|opcional\w*|yes|no|not|without|only|sin|solo|sí|(?<!\bsi )hace falta|hay que|necesit\w+|"
+     r"deb\w{1,4}|se (?:paga|pide)|"
      r"pay|pagas?)\b"),
     ("=child", r"\b(?:under|menor(?:es)? de)[ -]1?\d\b"),
     ("=treat", r"\b(?:treat|tratamos|atend\w+)\b"),
@@ -103,7 +103,9 @@ PHRASES = _shapes(
     ("=register", ACCOUNT_OPENED),
     ("=cancel", _CANNOT_COME),
     ("=refund", r"\b(?:money|cash|deposit|it) back\b|\bdinero de vuelta\b|\bmi dinero\b"),
-    ("=contact", r"\b(?:tele)?phone numbers?\b|\bn[uú]meros? de (?:tel[eé]fono|m[oó]vil)\b"),
+    ("=contact",
+     r"\b(?:tele)?phone numbers?\b|\bn[uú]meros? de (?:tel[eé]fono|m[oó]vil)\b|"
+     r"\b(?:your|vuestros?|tus?|sus?) (?:numbers?|n[uú]meros?)\b(?! (?:of|de)\b)"),
 )  # fmt: skip
 """What a question says in several words."""
 SHAPES = _shapes(
@@ -158,11 +160,14 @@ WHAT_TIME = re.compile(r"\b(?:at )?wh?at time(?! zone)\b|\b(?:a |hasta )?que h?o
 WHEN = re.compile(r"^(?:(?:and|y|e|ok|hi|hello|hola|vale|entonces|so|buenas|buenos dias)\W+)*(?:when|cuando)\b")
 WHICH_DAYS = re.compile(r"\b(?:which|what|que) (?:days?|dias?)\b")
 WHERE_IS = re.compile(
-    r"\b(?:where|donde) (?:exactly |exactamente )?(?:is|are|esta|estan|estais|queda|quedais|"
-    r"os encontr\w+)\b(?! (?:my|the nearest|mi)\b)"
+    r"\b(?:wheres|where['’]s|(?:where|donde) (?:exactly |exactamente )?(?:is|are|esta|estan|estais|queda|quedais|"
+    r"os encontr\w+))\b(?! (?:my|the nearest|mi)\b)"
 )
 HOW_MANY = re.compile(r"\b(?:how many|cuant[oa]s) (?!(?:do|does|did|can|will|are|fit)\b)(?P<what>\w{3,})")
-DO_YOU = re.compile(r"\b(?:do|can) you\b|\b\w+[aei]is\b|\b(?:is|are) there\b|^\W*hay\b")
+DO_YOU = re.compile(
+    r"\b(?:do|can) you\b|\b\w+[aei]is\b|^\W*(?:ustedes )?(?:tiene|vende|hace|ofrece|acepta|admite|repara|alquila|"
+    r"trabaja|sirve)n?\b|\b(?:is|are) there\b|^\W*hay\b"
+)
 DOES_OR_NOT = re.compile(r"\b(?:we|our|no|not)\b|\b\w+[aei]mos\b", re.IGNORECASE)
 """What a company says of what it does, and does not."""
 NAMES_WHICH = re.compile(

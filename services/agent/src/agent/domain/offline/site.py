@@ -12,9 +12,10 @@ from typing import Any, cast
 
 from agent.domain.offline.ages import is_for_age
 from agent.domain.offline.answers import is_unknown, not_searched, unknown, unread
+from agent.domain.offline.closest import TELLING, nearest, nowhere, surely
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.constraints import A_DAY
-from agent.domain.offline.doubts import TELLING, doubts, nearest, nowhere
+from agent.domain.offline.doubts import doubts
 from agent.domain.offline.evidence import answers
 from agent.domain.offline.excerpts import Excerpt, SitePage, sentences_of
 from agent.domain.offline.follow_up_rows import follow_up_rows
@@ -139,6 +140,8 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
     if not chosen:
         if _of_a_person(asked):
             return asked.unknown()
+        if sure := surely(asked.question, asked.earlier, asked.told, everything):
+            return SayText(quoted(sure, asked.language))
         near, may = nearest(asked.question, asked.earlier, asked.told, everything)
         if may:
             return asked.unknown(near)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection
 
 from agent.domain.offline import talk_words
+from agent.domain.offline.own_name import is_of_name
 from agent.domain.offline.person_words import only_asks_for_person
 from agent.domain.offline.tool_words import asks
 from agent.domain.offline.wishes import Intent
@@ -116,7 +117,7 @@ def talk_only(text: str) -> bool:
     """Whether a text asks for nothing that could be looked up: small talk, or a person is wanted."""
     said = plain(text[:LONGEST_TALK])
     return len(text) <= LONGEST_TALK and (
-        small(said) is not None or mood(said, text) is not None or only_asks_for_person(text)
+        small(said) is not None or is_of_name(text) or mood(said, text) is not None or only_asks_for_person(text)
     )
 
 

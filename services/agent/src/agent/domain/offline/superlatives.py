@@ -69,6 +69,8 @@ _MEASURES = (
 _ANY = word_set("option opcion one ones plan price precio cost coste thing alternativa month mes year ano pay pago "
                 "paid sale cuesta costs vale pesa dura tarda menos mas much")  # fmt: skip
 """What is said of anything: it chooses no table."""
+_TABLES = 3
+"""Tables of which the most is told of each."""
 _HOW = re.compile(r"\b(?:way|manera|forma|modo)\b")
 """The cheapest way to do something is in no table."""
 _PAID = re.compile(r"\b(?:paid|paying|de pago)\b")
@@ -129,10 +131,34 @@ def the_most(question: str, before: str, passages: Sequence[Excerpt]) -> list[Ex
     groups = _alike(figured, question if _kind_named(question) or not before else before)
     if not groups and before and not _kind_named(question):
         groups = _of_table_with(_kind_named(before), figured)
+    if not groups and (_kind_named(question) or not any(one.row and not one.item for _, one in figured)):
+        groups = _of_sections(figured, _kind_named(question))
     if not groups:
-        return []
+        return [] if before or _kind_named(question) else _most_of_each(figured)
     best = max(value for value, _ in groups)
     return [one for value, one in groups if value == best][:2]
+
+
+def _of_sections(figured: Sequence[tuple[float, Excerpt]], kind: set[str]) -> list[tuple[float, Excerpt]]:
+    """The sentences of one page that each tell it of what their heading names: "The Pro plan costs", under "Pro"."""
+    pages: dict[str, dict[str, tuple[float, Excerpt]]] = {}
+    for value, one in figured:
+        name = set(words_of(one.heading))
+        named = not (one.row or one.item) and name and name <= set(words_of(one.text))
+        if named and (not kind or kind & keys_in(f"{one.title} {one.heading} {one.text}")):
+            pages.setdefault(one.url.partition("#")[0], {}).setdefault(one.heading, (value, one))
+    most = max(pages.values(), key=len, default=dict[str, tuple[float, Excerpt]]())
+    return list(most.values()) if len(most) > 1 else []
+
+
+def _most_of_each(figured: Sequence[tuple[float, Excerpt]]) -> list[Excerpt]:
+    """The one of each table, where a question names none of them and there are few."""
+    tables: dict[tuple[str, str], list[tuple[float, Excerpt]]] = {}
+    for value, one in figured:
+        if one.row and not one.item:
+            tables.setdefault((one.url, one.heading), []).append((value, one))
+    several = [rows for rows in tables.values() if len(rows) > 1]
+    return [max(rows, key=lambda row: row[0])[1] for rows in several] if 1 < len(several) <= _TABLES else []
 
 
 def whole_of(one: Excerpt, passages: Sequence[Excerpt]) -> list[Excerpt]:

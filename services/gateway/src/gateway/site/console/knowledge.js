@@ -1,4 +1,5 @@
 /* What the assistant knows: sources and the last run, a search box, files, and questions that had no answer. */
+import { block, blocks } from "./markdown.js";
 import { call, get, post } from "./api.js";
 import { make, button } from "./dom.js";
 import { Gaps } from "./gaps.js";
@@ -6,7 +7,7 @@ import { Refresh } from "./refresh.js";
 import { exactly, number, percent, say } from "./i18n.js";
 
 const AGAIN = 1_500, UPLOAD = 120_000, LEFT = 20;
-const ACCEPT = ".pdf,.docx,.md,.markdown,.html,.htm,.txt";
+const ACCEPT = ".pdf,.docx,.md,.markdown,.html,.htm,.csv,.txt";
 const UNDER_WAY = new Set(["queued", "running"]), FAILED = "failed";
 
 export const knowledgeView = {
@@ -70,7 +71,7 @@ class KnowledgeView {
   }
   #list() {
     const rows = this.#items.map((one) => {
-      const state = one.state === FAILED ? make("p", { class: "fault" }, one.problem || say("failed"))
+      const state = one.problem || one.state === FAILED ? make("p", { class: "fault" }, one.problem || say("failed"))
         : make("small", {}, say(`document_${one.state}`, { passages: number.format(one.passages) }));
       const out = this.#admin && button(say("remove"), () => this.#doing(
         () => call("DELETE", `/v2/knowledge/documents/${encodeURIComponent(one.id)}`)), { class: "small", "aria-label": `${say("remove")}: ${one.title}` });
@@ -130,7 +131,7 @@ class KnowledgeView {
       make("div", { class: "row spread" },
         open ? make("a", { href: one.url, target: "_blank", rel: "noreferrer" }, title) : make("b", {}, title),
         make("span", { class: "outcome" }, one.exact ? say("wordByWord") : percent.format(one.score))),
-      make("p", { class: "detail text plain" }, one.text),
+      make("div", { class: "detail text", dir: "auto" }, ...blocks(one.text).map((source) => block(source))),
       make("small", {}, say("readAt", { at: exactly(one.readAt) })));
   }
 

@@ -1,0 +1,61 @@
+"""A person's own name: told ("me llamo Nuria") and asked for ("what's my name?"). Spanish and English."""
+
+import re
+from collections.abc import Sequence
+
+from agent.domain.text_features import plain
+from agent.texts import TEXTS
+from contracts.languages import Language
+
+_BEGUN = r"^\W*(?:(?:hi|hello|hey|hola|buenas|ok|vale|y|and|well|so|pues|bueno|por cierto|btw)\b\W*)*"
+_CALLED = r"\b(?:me llamo|mi nombre es|my name(?:['’]?s| is)|i(?:['’]?m| am) called|call me|ll[aá]mame|puedes llamarme)"
+_NAME = r"(?!(?:not?|an?|una?|el|la|the|cuando|when|back|later|mañana|tomorrow)\b)[^\W\d_][\w'’-]*"
+_CAPITAL = r"[A-ZÁÉÍÓÚÑÜ][\w'’-]*"
+_TOLD = re.compile(rf"{_CALLED} (?P<name>{_NAME}(?-i:(?: {_CAPITAL}){{0,2}}))", re.IGNORECASE)
+_I_AM = rf"(?:soy|i['’]?m|i am|this is) (?P<name>(?-i:{_CAPITAL}(?: {_CAPITAL})*))"
+_INTRODUCED = re.compile(rf"{_BEGUN}{_I_AM}", re.IGNORECASE)
+_PLEASED = r"(?:\W*(?:nice|pleased|good) to meet you|\W*(?:encantad[oa]|mucho gusto|un placer))"
+_ONLY_TOLD = (
+    re.compile(rf"{_BEGUN}{_CALLED} (?P<name>{_NAME}(?: [^\W\d_][\w'’-]*){{0,2}}?){_PLEASED}?\W*$", re.IGNORECASE),
+    re.compile(rf"{_BEGUN}{_I_AM}{_PLEASED}\W*$", re.IGNORECASE),
+)
+_ASKED = re.compile(
+    rf"{_BEGUN}(?:(?:do you |can you |me )?"
+    r"(?:know|remember|recuerdas|sabes|te acuerdas|dime|tell me|recuerdame)(?: de)? )?"
+    r"(?:what ?(?:['’]?s|is|was) my name|my name|what am i called|who am i|(?:de )?como me llam(?:o|aba)|"
+    r"(?:cual (?:es|era) )?mi nombre|quien soy)(?: again| then| now| otra vez)?\W*$"
+)
+
+
+def is_of_name(text: str) -> bool:
+    """Whether a text only tells the person's name, or only asks for it."""
+    return _only_told(text) is not None or _ASKED.match(plain(text)) is not None
+
+
+def name_answer(
+    question: str, before: Sequence[str], facts: Sequence[str], language: Language, *, visitor: bool
+) -> str | None:
+    """What to say to somebody who asks for their name, or to a visitor who tells it; None: neither, or it is not known
+    here. `before`: their earlier messages, oldest first; `facts`: what memory has of them."""
+    if _ASKED.match(plain(question)):
+        told = next(filter(None, map(_name_in, (*reversed(before), *facts))), None)
+        if told is None and not visitor:
+            return None
+        return (
+            TEXTS["offline.name.unknown" if told is None else "offline.name.known"].said_in(language).format(name=told)
+        )
+    met = _only_told(question) if visitor else None
+    return TEXTS["offline.name.met"].said_in(language).format(name=_written(met["name"])) if met else None
+
+
+def _name_in(text: str) -> str | None:
+    found = _only_told(text) or _TOLD.search(text) or _INTRODUCED.match(text)
+    return _written(found["name"]) if found else None
+
+
+def _only_told(text: str) -> re.Match[str] | None:
+    return next(filter(None, (one.match(text) for one in _ONLY_TOLD)), None)
+
+
+def _written(name: str) -> str:
+    return " ".join(word[:1].upper() + word[1:] for word in name.split())
