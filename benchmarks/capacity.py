@@ -27,7 +27,7 @@ from rich.table import Table
 from agent.settings import AgentSettings
 from benchmarks import cpu
 from contracts.streams import CHAT, STREAMS
-from nexus_cli.drill.stack import RunningStack, drills_environment
+from nexus_cli.drill.stack import RunningStack, drill_environment
 from nexus_cli.stack.services import SERVICES
 from nexus_cli.stack.temporary import stack_in
 from tests.endurance.restarts import ask
@@ -74,7 +74,7 @@ class Costs:
 
 async def measure(turns: int, directory: Path) -> Costs:
     """Asks so often, and divides."""
-    async with stack_in(directory, environment=drills_environment(), cwd=directory) as data:
+    async with stack_in(directory, environment=drill_environment(), cwd=directory) as data:
         stack = RunningStack(data, data.secrets().jwt_secret)
         await stack.ready_again(stack.names, 60)
         await _asked(stack, 2 * AT_ONCE)

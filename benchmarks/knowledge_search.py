@@ -14,7 +14,7 @@ from benchmarks.report import Figure, median, percentile
 from contracts.knowledge import Block
 from memory.knowledge.index import MOST_PASSAGES, CompanyIndex
 from memory.knowledge.passages import passages
-from memory.knowledge.question import understood
+from memory.knowledge.question import parsed_question
 from memory.knowledge.texts import StemmedDocument, packed, text_of, unpacked
 
 QUESTION = "knowledge search"
@@ -68,7 +68,7 @@ async def run() -> list[Figure]:
         if number % 5 == 0:
             asked += f" {chance.choice(words)[:-1]}x"
         began = time.process_time()
-        index.search(understood(asked), asked, 8)
+        index.search(parsed_question(asked), asked, 8)
         costs.append((time.process_time() - began) * 1000)
     note = f"{len(index):,} passages, {postings:,} postings"
     return [

@@ -184,7 +184,7 @@ class Market:
             status="open", current_time=NOW, next_open=NOW, next_close=NOW, source="x", as_of=NOW
         )
 
-    async def known(self, symbols: list[str]) -> frozenset[str]:
+    async def known_symbols(self, symbols: list[str]) -> frozenset[str]:
         return frozenset(symbols)
 
     async def quotes(self, symbols: Sequence[str]) -> dict[str, QuoteView]:

@@ -74,13 +74,13 @@ def test_code_uses_every_text_and_no_other_and_fills_every_place(folder: Path) -
 
 
 def _filled(call: ast.Call) -> str | None:
-    """The key in `TEXTS[key].format(…)` and `TEXTS[key].said_in(…).format(…)`."""
+    """The key in `TEXTS[key].format(…)` and `TEXTS[key].in_language(…).format(…)`."""
     match call.func:
         case ast.Attribute(
             value=ast.Subscript(value=ast.Name("TEXTS"), slice=ast.Constant(str(key)))
             | ast.Call(
                 func=ast.Attribute(
-                    value=ast.Subscript(value=ast.Name("TEXTS"), slice=ast.Constant(str(key))), attr="said_in"
+                    value=ast.Subscript(value=ast.Name("TEXTS"), slice=ast.Constant(str(key))), attr="in_language"
                 )
             )
         ):
@@ -99,7 +99,7 @@ def test_a_third_language_is_its_tag_and_its_files(tmp_path: Path) -> None:
         "from agent.domain.prompt.layers import VisitorInfo, system_prompt\n"
         "from contracts.company import faults\n"
         "from contracts.ids import ID_PATTERN\n"
-        "from gateway.domain.spoken_errors import in_language\n"
+        "from gateway.domain.error_language import in_language\n"
         "from gateway.web.console import console_routes\n"
         "from gateway.web.docs.guide import guide\n"
         "from gateway.web.pages import page_routes\n"
@@ -109,9 +109,9 @@ def test_a_third_language_is_its_tag_and_its_files(tmp_path: Path) -> None:
         "print({'/es/help', '/help', '/pt/help'} <= {route.path for route in page_routes()})\n"
         "print(guide('pt')[0].path, len(console_routes(dev=True)) > 0)\n"
         "print(in_language('there is no such page', 'pt'))\n"
-        "print(form_worded(ID_PATTERN, None).said_in('pt-BR'))\n"
-        "print(TEXTS['call.timeout'].format(tool='x', seconds=5).said_in('pt'))\n"
-        "print(TEXTS['call.failed'].format(tool='x').said_in('pt'), TEXTS['call.failed'].said_in('en'))\n"
+        "print(form_worded(ID_PATTERN, None).in_language('pt-BR'))\n"
+        "print(TEXTS['call.timeout'].format(tool='x', seconds=5).in_language('pt'))\n"
+        "print(TEXTS['call.failed'].format(tool='x').in_language('pt'), TEXTS['call.failed'].in_language('en'))\n"
         "visitor = VisitorInfo('/', None, 2)\n"
         "print(*system_prompt('pt', custom='És o Max.', visitor=visitor, tool_names=()).split('\\n'))\n"
     )
@@ -153,7 +153,7 @@ def test_a_text_is_put_into_another_in_each_language(tmp_path: Path) -> None:
     (tmp_path / "es.toml").write_text('[a]\nb = "hoy {what}, {count:.1f}"\n', encoding="utf-8")
     (tmp_path / "en.toml").write_text('[a]\nb = "{what} today, {count:.1f}"\n', encoding="utf-8")
     text = read_texts(tmp_path)["a.b"].format(what=Text(es="no", en="nothing"), count=2)
-    assert (text.said_in("es-MX"), text.said_in("en"), text.said_in("fr"), str(text)) == (
+    assert (text.in_language("es-MX"), text.in_language("en"), text.in_language("fr"), str(text)) == (
         "hoy no, 2.0", "nothing today, 2.0", "hoy no, 2.0", "nothing today, 2.0"
     )  # fmt: skip
 

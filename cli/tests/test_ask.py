@@ -15,8 +15,8 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from agent.domain.analysis.chat_text import told
-from agent.domain.analysis.derived import told_derived
+from agent.domain.analysis.chat_text import report_in_chat
+from agent.domain.analysis.derived import derived_text
 from agent.domain.analysis.formats import percent
 from agent.domain.analysis.summary import rule_summary
 from contracts.languages import Language
@@ -97,7 +97,7 @@ def test_a_report_is_shown_whole_at_the_width_of_a_terminal_in_its_languages_fig
 ) -> None:
     console = Console(file=StringIO(), width=width, highlight=False)
     findings = REPORT["findings"]
-    long = " ".join([rule_summary(findings, "1y", language), told_derived(DERIVED, language)])
+    long = " ".join([rule_summary(findings, "1y", language), derived_text(DERIVED, language)])
     report = {**REPORT, "language": language, "summary": long}
     show(console, report, SERIES)
     text = console.file.getvalue()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
@@ -109,7 +109,7 @@ def test_a_report_is_shown_whole_at_the_width_of_a_terminal_in_its_languages_fig
     # Every figure of a long answer stands whole, and is the chat's and the JSON's.
     said = re.findall(r"\d[\d.,]*\d", long)
     assert len(said) > 20
-    shown, chat = (re.findall(r"\d[\d.,]*\d", one) for one in (text, told(report, language)))
+    shown, chat = (re.findall(r"\d[\d.,]*\d", one) for one in (text, report_in_chat(report, language)))
     assert not Counter(said) - Counter(shown)
     assert not Counter(said) - Counter(chat)
     values = [one["value"] for finding in DERIVED for one in finding["derived"]]

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from nexus_cli.commands import migrate
-from nexus_cli.commands.options import spoken
+from nexus_cli.commands.options import terminal_language
 from nexus_cli.main import app
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.tool_calls import read_arguments
@@ -203,7 +203,7 @@ def test_texts_are_in_the_language_of_the_terminal(
         monkeypatch.delenv(name, raising=False)
     for name, value in locale.items():
         monkeypatch.setenv(name, value)
-    assert spoken() == language
+    assert terminal_language() == language
 
 
 def test_it_says_which_release_it_is() -> None:

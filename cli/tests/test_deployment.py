@@ -19,7 +19,7 @@ from nexus_cli.stack.services import SERVICES, package, port_variable
 from nexus_cli.stack.settings import StackSettings
 from runtime import settings as shared
 from runtime.auth.principals import Principal, PrincipalSigner, PrincipalVerifier
-from runtime.setting_names import as_one_line, known, settings_of
+from runtime.setting_names import as_one_line, known_names, settings_of
 from runtime.settings import (
     EnvSettings,
     FileSettings,
@@ -61,7 +61,7 @@ def variables(service: str) -> set[str]:
     """Every variable that the settings of the runtime and of the service read, and the providers' of the agent."""
     importlib.import_module(f"{package(service)}.settings")
     providers = set(KEYS.values()) | {one.address_variable for one in KEYED.values()}
-    return {*known(), *OTLP, *(providers if service == "agent" else ())}
+    return {*known_names(), *OTLP, *(providers if service == "agent" else ())}
 
 
 def read_by(service: str) -> set[str]:

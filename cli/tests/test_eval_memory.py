@@ -19,7 +19,7 @@ from contracts.memory_rpc import fact_id
 from memory.domain.lesson import FinishedTurn, learned
 from memory.domain.proposals import ground, judged
 from memory.domain.remembered import Remembered
-from memory.domain.statements import kept
+from memory.domain.statements import current_facts
 from nexus_cli.evaluation.memory_cases import KINDS, MemoryCase, read_memory_cases
 from nexus_cli.evaluation.memory_models import Proposes, labels, obedient
 from nexus_cli.evaluation.memory_report import START, TARGETS, figures, measure, plainly_wrong
@@ -70,7 +70,7 @@ def test_what_is_proposed_before_the_rules_have_learned_the_turn_comes_to_the_sa
             state = judged(state, turn, at, [text], model(case, number, ground(state.memory, [text]))).state
             state = state if rules_first else learned(state, lesson)
         past = {(one.value, one.until, one.by) for one in state.memory.superseded}
-        return set(kept(state.memory)), past
+        return set(current_facts(state.memory)), past
 
     for case in read_memory_cases(HELD_OUT):
         assert ends(case, rules_first=True) == ends(case, rules_first=False), case.said

@@ -33,10 +33,10 @@ def offered(language: Language) -> tuple[OfferedTool, ...]:
     seen = [
         OfferedTool(
             tool.name,
-            tool.description.said_in(language),
+            tool.description.in_language(language),
             tool.category,
             tool.input_schema,
-            tool.label.said_in(language) if tool.label else tool.name,
+            tool.label.in_language(language) if tool.label else tool.name,
         )
         for tool in tools
     ]

@@ -27,7 +27,7 @@ from contracts.methods import METHODS
 from nexus_cli.chat.client import ChatFailedError, conversation, visitor_token
 from nexus_cli.drill.drill import Say
 from nexus_cli.drill.people import COMPANY, LOCALE
-from nexus_cli.drill.stack import RunningStack, drills_environment
+from nexus_cli.drill.stack import RunningStack, drill_environment
 from nexus_cli.stack.temporary import stack_in
 from runtime.testing.servers import eventually
 from tests.endurance.holdings import Holdings, at_rest, connected, holdings
@@ -112,7 +112,7 @@ async def held_at_rest(stack: RunningStack, urls: Mapping[str, str]) -> Holdings
 
 async def run(restarts: int, seed: int, directory: Path, say: Say) -> Endured:
     """On a stack of its own."""
-    async with stack_in(directory, environment=drills_environment(), cwd=directory) as data:
+    async with stack_in(directory, environment=drill_environment(), cwd=directory) as data:
         stack = RunningStack(data, data.secrets().jwt_secret)
         await stack.ready_again(stack.names, READY_WITHIN)
         return await endure(stack, data.recorded()["urls"], restarts, seed, say)

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from nexus_cli.chat.client import ChatFailedError
 from nexus_cli.drill.drill import Say
-from nexus_cli.drill.stack import RunningStack, drills_environment
+from nexus_cli.drill.stack import RunningStack, drill_environment
 from nexus_cli.stack.temporary import stack_in
 from runtime.testing.servers import eventually
 from tests.endurance.holdings import SMALLEST, Holdings, at_rest, holdings
@@ -102,7 +102,7 @@ def report(found: Soaked) -> str:
 
 async def run(seconds: float, visitors: int, directory: Path, say: Say) -> Soaked:
     """On a stack of its own."""
-    async with stack_in(directory, environment=drills_environment(), cwd=directory) as data:
+    async with stack_in(directory, environment=drill_environment(), cwd=directory) as data:
         stack = RunningStack(data, data.secrets().jwt_secret)
         await stack.ready_again(stack.names, READY_WITHIN)
         return await soak(stack, data.recorded()["urls"], seconds, visitors, say)

@@ -22,10 +22,10 @@ from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.grammar import TAKES_BACK
 from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.talk_words import OF_ONESELF, TELLS
-from agent.domain.offline.unread import asked_for
+from agent.domain.offline.unread import requested
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.promise import promised
-from contracts.person_rules import Asking, PersonRule, ruling
+from contracts.person_rules import PersonRule, RuleInput, matching_rule
 from memory.domain import corrections, questions
 from memory.domain.lesson import about_memory
 from memory.domain.long_term import asked_notes, attributes, endings, own_words, plain_facts, speech
@@ -52,7 +52,7 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     ),
     (without_frame, "no, usually an rsi above from -1 to march the 5 " * 800),
     (MARK.search, " " * 40_000),
-    (lambda text: asked_for(text, Wish(Intent.TOOL, (("cancel_paper_order", {}),))), "cancel it" + " " * 40_000 + "x"),
+    (lambda text: requested(text, Wish(Intent.TOOL, (("cancel_paper_order", {}),))), "cancel it" + " " * 40_000 + "x"),
     (lambda text: chosen_in(text, "- AAPL", ("list_alerts",), ["my alerts"]), "🦜" * 40_000),
     (promised, "ok--" * 10_000),
     (as_figures, "IBM traded within a range of 5 " * 2_000),
@@ -78,7 +78,7 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (lambda text: relative_days.with_past_days(text, date(2012, 9, 5)), "on last el este " * 1_000),
     (OF_ONESELF.match, "so, i " * 3_000),
     (asked_notes.notes_in, "." + " " * 8_000),
-    (lambda page: ruling([RULE], Asking("", page=page)), "/" + "a" * 4_000),
+    (lambda page: matching_rule([RULE], RuleInput("", page=page)), "/" + "a" * 4_000),
     (Site((Origin("https", "a.example", 443),), denied=("/" + "**a*" * 100 + "b",)).page, "/" + "a" * 2_000),
 )
 

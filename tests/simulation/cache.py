@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from contracts.memory_rpc import FurtherCall
-from memory.domain.spending_limits import Payer, Purse, Settlement
+from memory.domain.spending_limits import BudgetAccount, Payer, Settlement
 from memory.errors import RedisUnavailableError
 from tests.simulation.store import StoreRates
 
@@ -140,7 +140,7 @@ class SimulatedLedger:
         self._server = server
 
     async def reserve(
-        self, call: str, tokens: int, seconds: float, purses: list[Purse], further: FurtherCall | None = None
+        self, call: str, tokens: int, seconds: float, purses: list[BudgetAccount], further: FurtherCall | None = None
     ) -> Payer | Literal["both"] | None:
         """Whose limit is reached; None: it is reserved; "both": the further call, too."""
         also = set[tuple[str, int]]() if further is None else {(further.reservation_id, further.tokens)}
@@ -162,7 +162,7 @@ class SimulatedLedger:
 
         return await self._answered(reserve)
 
-    async def settle(self, company: str, call: str, reserved: int, used: int, purses: list[Purse]) -> bool:
+    async def settle(self, company: str, call: str, reserved: int, used: int, purses: list[BudgetAccount]) -> bool:
         """Whether it was settled now."""
 
         def settle() -> bool:
@@ -181,7 +181,7 @@ class SimulatedLedger:
         for one in settlements:
             await self.settle(one.company, one.call, one.reserved, one.used, one.purses)
 
-    def _accounts(self, purses: list[Purse]) -> list[Account]:
+    def _accounts(self, purses: list[BudgetAccount]) -> list[Account]:
         return [self._server.accounts.setdefault(purse.name, Account()) for purse in purses]
 
     async def _answered(self, step: Callable[[], Any]) -> Any:

@@ -21,13 +21,13 @@ from memory import app
 from memory.adapters import mongo
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.bus_consumers import BusConsumers
+from memory.adapters.cached_windows import CachedWindows
 from memory.adapters.chat_consumer import DURABLE, ChatConsumer
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_positions import MongoPositions
-from memory.adapters.near_windows import CachedWindows
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_looks import RedisLooks
 from memory.adapters.redis_windows import RedisWindows
@@ -87,7 +87,7 @@ class Memory:
         self._methods: list[tuple[Rpc[Any, Any], Handler[Any, Any]]] = []
         self._parts: list[ServicePart] = []
         database = cast("Any", stores.mongo)
-        self._asked, self._storing = mongo.asked(database), mongo.stored(database, DEADLINE)
+        self._asked, self._storing = mongo.for_requests(database), mongo.for_facts(database, DEADLINE)
         self.facts = MongoFacts(self._asked["facts"])
         self.conversations = MongoConversations(self._asked["conversations"])
         publisher = Publisher(client)
@@ -150,7 +150,7 @@ class Memory:
             self.log,
             store,
             self.projection.project,
-            teaches=self.projection.teaches,
+            teaches=self.projection.may_teach,
             learn=_learned_nothing,
         )
         self.floor.hurry, consumer.settled = consumer.hurry, self.floor.stir
@@ -253,7 +253,7 @@ def _chat(log: StreamLog, projection: Projection) -> ProjectionSource:
 class _NoKnowledge:
     """Gathers no questions."""
 
-    async def heard(self, facts: Sequence[LogFact]) -> None:
+    async def note_gaps(self, facts: Sequence[LogFact]) -> None:
         """Nothing."""
 
     async def again(self, fact: Any) -> None:

@@ -24,7 +24,7 @@ from memory.domain.conversation import NEEDS_HUMAN, InboxConversation, fold
 from memory.domain.facts import LogFact, decode
 from memory.domain.keys import BEGINNING, LogPosition, milliseconds
 from memory.domain.progress import Missed
-from memory.domain.spending_limits import Purse
+from memory.domain.spending_limits import BudgetAccount
 from memory.errors import StoreUnavailableError
 from memory.ports import InboxFilter
 from runtime.stores.mongo import Database, Document
@@ -55,8 +55,8 @@ async def _facts(database: Database) -> list[object]:
         await facts.add([_fact(12, "late"), _fact(11, "late")]),
         await facts.add([_fact(10, "late")]),
         await facts.add([]),
-        await facts.holds([_fact(1, "a"), _fact(12, "late")]),
-        await facts.holds([_fact(1, "a"), _fact(8, "never")]),
+        await facts.are_stored([_fact(1, "a"), _fact(12, "late")]),
+        await facts.are_stored([_fact(1, "a"), _fact(8, "never")]),
         _seqs(await facts.newest_messages("demo", "c1", LogPosition(7, 10), 3)),
         _seqs(await facts.newest_messages("demo", "c1", LogPosition(7, 3), 9, since=LogPosition(7, 1))),
         _seqs(await facts.after("demo", "c1", LogPosition(7, 1), LogPosition(7, 4), 2)),
@@ -115,14 +115,13 @@ async def _waiting(rows: MongoConversations) -> list[object]:
     ((state, due_ms),) = await rows.to_look_at(noon_ms, 5)
     said: list[object] = [
         await rows.to_look_at(noon_ms - 1, 5),
-        await rows.place_in_queue("demo", "w2", LogPosition(7, 21)),
-        await rows.place_in_queue("demo", "w1", at),
+        await rows.waiting("demo"),
         await rows.queue(),
-        await rows.looked_at(state, due_ms, noon_ms + 5),
+        await rows.looked_at([(state, due_ms, noon_ms + 5)]),
         await rows.to_look_at(noon_ms, 5),
-        await rows.looked_at(state, due_ms, None),
+        await rows.looked_at([(state, due_ms, None)]),
         [found_ms for _, found_ms in await rows.to_look_at(noon_ms + 5, 5)],
-        await rows.looked_at(state, noon_ms + 5, None),
+        await rows.looked_at([(state, noon_ms + 5, None)]),
         await rows.to_look_at(2 * noon_ms, 5),
         await rows.queue(),
         await rows.look_again("demo", "human"),
@@ -172,8 +171,8 @@ async def _all(database: Database) -> list[object]:
 
 
 async def _ledgers(ledger: BudgetLedger) -> list[object]:
-    company, visitor = Purse("company", "demo:day", 100, 60), Purse("visitor", "demo:v1:hour", 50, 60)
-    unlimited = Purse("company", "demo:free", None, 60)
+    company, visitor = BudgetAccount("company", "demo:day", 100, 60), BudgetAccount("visitor", "demo:v1:hour", 50, 60)
+    unlimited = BudgetAccount("company", "demo:free", None, 60)
     return [
         await ledger.reserve("r1", 40, 30.0, [company, visitor]),
         await ledger.reserve("r1", 40, 30.0, [company, visitor]),
@@ -208,12 +207,12 @@ def _simulated(ask: Callable[[SimulatedMongo, SimulatedRedis], Awaitable[Any]]) 
 def test_the_simulated_mongodb_answers_as_the_real_one(mongo_server: MongoDatabase) -> None:
     async def real() -> list[object]:
         async with AsyncMongoClient[Document](mongo_server.url, tz_aware=True, w="majority", journal=True) as client:
-            database = mongo.asked(client[mongo_server.database])
+            database = mongo.for_requests(client[mongo_server.database])
             await mongo.prepare(database)
             return await _all(database)
 
     theirs = asyncio.run(real())
-    mine = _simulated(lambda store, _: _all(mongo.asked(store)))  # pyright: ignore[reportArgumentType]
+    mine = _simulated(lambda store, _: _all(mongo.for_requests(store)))  # pyright: ignore[reportArgumentType]
     assert len(mine) == len(theirs)
     for one, other in zip(mine, theirs, strict=True):
         assert one == other
@@ -230,7 +229,7 @@ def test_the_simulated_budgets_answer_as_the_real_ones(valkey_server: ValkeyServ
 def test_what_a_mongodb_that_dies_had_acknowledged_is_there_afterwards() -> None:
     async def dying(store: SimulatedMongo, redis: SimulatedRedis) -> None:
         del redis
-        facts, lost = MongoFacts(mongo.asked(store)["facts"]), 0  # pyright: ignore[reportArgumentType]
+        facts, lost = MongoFacts(mongo.for_requests(store)["facts"]), 0  # pyright: ignore[reportArgumentType]
         stored: list[LogFact] = []
         for number in range(1, 60):
             fact = _fact(number, f"n{number}")
@@ -241,10 +240,10 @@ def test_what_a_mongodb_that_dies_had_acknowledged_is_there_afterwards() -> None
             try:
                 await adding
             except StoreUnavailableError:
-                lost += not await facts.holds([fact])
+                lost += not await facts.are_stored([fact])
             else:
                 stored.append(fact)
-        assert await facts.holds(stored)
+        assert await facts.are_stored(stored)
         assert stored
         assert lost
 

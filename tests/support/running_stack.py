@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from nexus_cli.stack.datadir import StackProcess
 from nexus_cli.stack.program import FORK_SERVER
-from nexus_cli.stack.temporary import nobodys_environment
+from nexus_cli.stack.temporary import clean_environment
 from nexus_cli.testing.stacks import fork_server, is_gone
 from runtime.auth.tokens import TokenMinter
 from runtime.calls.rpc import RpcClient
@@ -178,4 +178,4 @@ def _environment() -> dict[str, str]:
     """The environment of a newcomer: no keys, no settings of the machine the tests run on."""
     # Set by tests/support/containers.py: servers to use instead of the embedded ones.
     given = {n.replace("_TEST", ""): v for n, v in os.environ.items() if n.startswith("NEXUS_TEST_")}
-    return nobodys_environment() | {"NEXUS_JWT_SECRET": JWT_SECRET} | ONE_ADDRESS | given
+    return clean_environment() | {"NEXUS_JWT_SECRET": JWT_SECRET} | ONE_ADDRESS | given

@@ -9,7 +9,7 @@ from agent.domain.offline.steps import SayText
 from contracts.knowledge import KnowledgeFound, Passage
 from memory.knowledge.index import CompanyIndex
 from memory.knowledge.passages import passages
-from memory.knowledge.question import understood
+from memory.knowledge.question import parsed_question
 from memory.knowledge.texts import StemmedDocument, digest, text_of
 from tests.support.made_site import SITE, Case, MadeSite, made_site
 
@@ -26,7 +26,7 @@ def index_of(site: MadeSite) -> CompanyIndex:
 
 
 def found_in(index: CompanyIndex, case: Case) -> KnowledgeFound:
-    hits = index.search(understood(case.question, (), case.language), case.question, LIMIT)
+    hits = index.search(parsed_question(case.question, (), case.language), case.question, LIMIT)
     return KnowledgeFound(
         passages=[
             Passage(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from contracts.providers import KEYED
 from nexus_cli.stack.services import SERVICES, package
-from runtime.setting_names import REMOVED, known
+from runtime.setting_names import REMOVED, known_names
 from tests.upgrade.golden_files import golden
 
 ROOT = Path(__file__).parents[2]
@@ -29,4 +29,4 @@ def test_every_setting_that_a_page_names_is_read() -> None:
 def every_setting() -> frozenset[str]:
     for service in SERVICES:
         import_module(f"{package(service)}.settings")
-    return known()
+    return known_names()

@@ -81,7 +81,7 @@ def _settings() -> list[Diagnosis]:
     for service in SERVICES:
         with contextlib.suppress(ModuleNotFoundError):  # not installed: then its settings are not known here
             importlib.import_module(f"{service.replace('-', '_')}.settings")
-    wrong = setting_names.slips(frozenset(names), setting_names.known())
+    wrong = setting_names.misspelled(frozenset(names), setting_names.known_names())
     return [
         Diagnosis("settings", "ok", f"set: {', '.join(names)}"),
         *(Diagnosis("settings", "wrong", f"{name} is no setting", f"write {one}") for name, one in wrong.items()),
@@ -91,7 +91,7 @@ def _settings() -> list[Diagnosis]:
         ),
         *(
             Diagnosis("settings", "note", f"{name} is no setting any more", instead)
-            for name, instead in setting_names.removed(frozenset(names)).items()
+            for name, instead in setting_names.removed_names(frozenset(names)).items()
         ),
     ]
 

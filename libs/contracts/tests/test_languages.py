@@ -3,7 +3,7 @@
 import pytest
 
 from contracts.company import CompanyConfig
-from contracts.languages import Language, named_language, spoken_language, written_language
+from contracts.languages import Language, detected_language, language_of_tags, named_language
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from contracts.languages import Language, named_language, spoken_language, writt
 )
 def test_the_first_of_ours_that_is_named_counts(tags: str | None, language: str | None) -> None:
     assert named_language(tags) == language
-    assert spoken_language(tags) == (language or "es")
+    assert language_of_tags(tags) == (language or "es")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_the_first_of_ours_that_is_named_counts(tags: str | None, language: str 
     ],
 )
 def test_a_text_shows_its_language_or_does_not(text: str, language: str | None) -> None:
-    assert written_language(text) == language
+    assert detected_language(text) == language
 
 
 def test_a_company_speaks_its_own_language_first() -> None:
@@ -61,4 +61,4 @@ def test_a_company_speaks_its_own_language_first() -> None:
     }
     for speaks, told in languages.values():
         company = CompanyConfig(company_id="acme", languages=speaks)
-        assert [company.spoken(None), company.spoken("es"), company.spoken("en")] == told
+        assert [company.answer_language(None), company.answer_language("es"), company.answer_language("en")] == told

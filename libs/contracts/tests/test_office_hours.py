@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contracts.company import CompanyConfig, faults, read_config
-from contracts.office_hours import DAYS, OfficeHours, away_notice, closing, opening
+from contracts.office_hours import DAYS, OfficeHours, away_notice, next_closing, next_opening
 from contracts.testing import closed_for_days
 
 WEEK = {
@@ -44,12 +44,12 @@ def at(text: str) -> datetime:
     ],
 )
 def test_somebody_is_there_again_at_the_next_opening(now: str, opens: str | None) -> None:
-    assert opening(HOURS, at(now)) == (at(opens) if opens else None)
+    assert next_opening(HOURS, at(now)) == (at(opens) if opens else None)
 
 
 def test_without_hours_somebody_is_always_there() -> None:
-    assert opening(None, at("2026-11-23T03:00")) is None
-    assert closing(None, at("2026-11-23T03:00")) is None
+    assert next_opening(None, at("2026-11-23T03:00")) is None
+    assert next_closing(None, at("2026-11-23T03:00")) is None
 
 
 @given(
@@ -69,23 +69,23 @@ def test_at_the_opening_somebody_is_there_and_until_then_nobody(
     text = [f"{minute // 60:02d}:{minute % 60:02d}" for minute in (opens, closes)]
     one = {"days": sorted(days), "opens": text[0], "closes": text[1]}
     hours, now = OfficeHours.model_validate({"timezone": zone, "hours": [one]}), now.replace(tzinfo=UTC)
-    found = opening(hours, now)
+    found = next_opening(hours, now)
     if found is None:
-        until = closing(hours, now)
+        until = next_closing(hours, now)
         assert until is not None
         assert until > now
         return
     assert found > now
-    assert closing(hours, now) is None
-    assert opening(hours, found) is None
-    assert opening(hours, now + (found - now) / 2) == found
+    assert next_closing(hours, now) is None
+    assert next_opening(hours, found) is None
+    assert next_opening(hours, now + (found - now) / 2) == found
 
 
 def test_an_opening_is_found_behind_as_many_holidays_as_there_may_be() -> None:
     rest = [f"2027-{month:02d}-{day:02d}" for month in range(1, 13) for day in range(1, 29)]
     mondays = [day for day in rest if datetime.fromisoformat(day).weekday() == 0][:100]
     hours = {"timezone": "UTC", "hours": [{"days": ["mon"], "opens": "09:00", "closes": "24:00"}], "holidays": mondays}
-    found = opening(OfficeHours.model_validate(hours), at("2026-12-31T12:00"))
+    found = next_opening(OfficeHours.model_validate(hours), at("2026-12-31T12:00"))
     assert found is not None
     assert found.date().isoformat() not in mondays
 
@@ -120,7 +120,7 @@ def test_hours_travel_and_are_read_leniently() -> None:
     assert config.to_wire()["officeHours"] == {**WEEK, "askAddress": False}
     newer = read_config({"companyId": "acme", "officeHours": {**WEEK, "timezone": "Mars/Olympus", "breaks": []}})
     assert newer.to_wire()["officeHours"]["breaks"] == []
-    assert opening(newer.office_hours, at("2026-11-23T08:30")) == at("2026-11-23T09:00")  # as in UTC
+    assert next_opening(newer.office_hours, at("2026-11-23T08:30")) == at("2026-11-23T09:00")  # as in UTC
 
 
 def test_a_visitor_is_told_when_in_both_languages() -> None:
@@ -138,6 +138,6 @@ def test_a_visitor_is_told_when_in_both_languages() -> None:
 
 
 def test_hours_for_tests_are_closed_now() -> None:
-    found = opening(OfficeHours.model_validate(closed_for_days()), datetime.now(UTC))
+    found = next_opening(OfficeHours.model_validate(closed_for_days()), datetime.now(UTC))
     assert found is not None
     assert (found - datetime.now(UTC)).days in (2, 3)

@@ -3,7 +3,7 @@
 import pytest
 
 from contracts.company import CompanyConfig, faults
-from contracts.person_rules import Asking, PersonRule, ruling
+from contracts.person_rules import PersonRule, RuleInput, matching_rule
 
 RULES = [
     PersonRule.model_validate(one)
@@ -19,30 +19,30 @@ RULES = [
 @pytest.mark.parametrize(
     ("asking", "index"),
     [
-        (Asking("¡Os voy a DEMANDAR!"), 1),
-        (Asking("demandaré"), None),
-        (Asking("My  lawyer, will write"), 1),
-        (Asking("lawyer my"), None),
-        (Asking("quiero un reembolso", "pro"), 2),
-        (Asking("¿me pueden reembolsar?", "premium"), 2),
-        (Asking("quiero un reembolso", "free"), None),
-        (Asking("how do I go about cancelling my subscriptions", "pro"), 2),
-        (Asking("my subscription is fine", "pro"), None),
-        (Asking("hello", page="https://acme.example/pricing/enterprise?x=1"), 3),
-        (Asking("hello", page="https://acme.example/pricing/enterprises"), None),
-        (Asking("My lawyer", page="https://acme.example/careers/2"), 0),
-        (Asking("hello", page="https://acme.example/docs/v2/api"), 0),
-        (Asking("hello", page="https://acme.example/a/b.html"), 3),
-        (Asking("hello", page="https://acme.example/a/b.htmlx"), None),
-        (Asking("hello", page="/aab"), None),  # what one part has taken the next one has not
-        (Asking("hello", page="/aabxab"), 3),
-        (Asking("hello", page="http://[not an address"), None),
-        (Asking("hello"), None),
-        (Asking(""), None),
+        (RuleInput("¡Os voy a DEMANDAR!"), 1),
+        (RuleInput("demandaré"), None),
+        (RuleInput("My  lawyer, will write"), 1),
+        (RuleInput("lawyer my"), None),
+        (RuleInput("quiero un reembolso", "pro"), 2),
+        (RuleInput("¿me pueden reembolsar?", "premium"), 2),
+        (RuleInput("quiero un reembolso", "free"), None),
+        (RuleInput("how do I go about cancelling my subscriptions", "pro"), 2),
+        (RuleInput("my subscription is fine", "pro"), None),
+        (RuleInput("hello", page="https://acme.example/pricing/enterprise?x=1"), 3),
+        (RuleInput("hello", page="https://acme.example/pricing/enterprises"), None),
+        (RuleInput("My lawyer", page="https://acme.example/careers/2"), 0),
+        (RuleInput("hello", page="https://acme.example/docs/v2/api"), 0),
+        (RuleInput("hello", page="https://acme.example/a/b.html"), 3),
+        (RuleInput("hello", page="https://acme.example/a/b.htmlx"), None),
+        (RuleInput("hello", page="/aab"), None),  # what one part has taken the next one has not
+        (RuleInput("hello", page="/aabxab"), 3),
+        (RuleInput("hello", page="http://[not an address"), None),
+        (RuleInput("hello"), None),
+        (RuleInput(""), None),
     ],
 )
-def test_the_first_rule_that_fits_counts(asking: Asking, index: int | None) -> None:
-    found = ruling(RULES, asking)
+def test_the_first_rule_that_fits_counts(asking: RuleInput, index: int | None) -> None:
+    found = matching_rule(RULES, asking)
     assert (found.index if found else None) == index
     if found is not None:
         assert found.to == RULES[found.index].to

@@ -26,4 +26,4 @@ TEAM = Team(members={"ana": Member(role="admin")}, signed_out={"ana": OUT, "elen
 def test_a_token_counts_while_its_member_is_who_it_says_and_it_is_newer_than_the_last_sign_out(
     user: str, role: str, issued: float, member: bool, counts: bool
 ) -> None:
-    assert TEAM.admits(user, role, issued, member=member) is counts
+    assert TEAM.is_valid_for(user, role, issued, member=member) is counts

@@ -4,7 +4,7 @@ import pytest
 
 from contracts.company import Webhook
 from contracts.events.registry import EVENTS
-from contracts.webhooks import TOLD, checked_name, chosen
+from contracts.webhooks import TOLD, checked_name, is_subscribed
 
 NOT_TOLD: tuple[str, ...] = (
     "tools.announced.v1",
@@ -33,15 +33,15 @@ def test_every_durable_fact_is_told_or_kept_back_on_purpose() -> None:
 )  # fmt: skip
 def test_a_visitors_message_has_many_names(name: str) -> None:
     assert checked_name(name) == name
-    assert chosen([name], "chat.message.visitor.v1")
-    assert chosen(["turn.failed", name], "chat.message.visitor.v1")
+    assert is_subscribed([name], "chat.message.visitor.v1")
+    assert is_subscribed(["turn.failed", name], "chat.message.visitor.v1")
 
 
 def test_no_name_means_all_and_a_name_means_no_other() -> None:
-    assert all(chosen([], event) for event in TOLD)
-    assert [event for event in TOLD if chosen(["turn.failed"], event)] == ["turn.failed.v1"]
-    assert not chosen(["MessageSent"], "chat.owner.changed.v1")
-    assert not any(chosen(["*"], event) for event in (*NOT_TOLD, "turn.journal.v1"))
+    assert all(is_subscribed([], event) for event in TOLD)
+    assert [event for event in TOLD if is_subscribed(["turn.failed"], event)] == ["turn.failed.v1"]
+    assert not is_subscribed(["MessageSent"], "chat.owner.changed.v1")
+    assert not any(is_subscribed(["*"], event) for event in (*NOT_TOLD, "turn.journal.v1"))
 
 
 @pytest.mark.parametrize("name", ["", "message", "messages.*", "tools.announced", "turn.journal", "message.visitor.v2"])

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from runtime import setting_names
 from runtime.errors import NotReadyError
-from runtime.setting_names import REMOVED, as_one_line, check_names, distance, known, slips
+from runtime.setting_names import REMOVED, as_one_line, check_names, distance, known_names, misspelled
 from runtime.settings import (
     DrainSettings,
     EnvSettings,
@@ -39,7 +39,7 @@ class NoSettings(BaseModel):
     ],
 )
 def test_a_name_that_is_nearly_a_settings_is_a_slip(written: str, meant: str) -> None:
-    assert slips(frozenset({written}), known()) == {written: meant}
+    assert misspelled(frozenset({written}), known_names()) == {written: meant}
 
 
 @pytest.mark.parametrize(
@@ -47,11 +47,11 @@ def test_a_name_that_is_nearly_a_settings_is_a_slip(written: str, meant: str) ->
     ["NEXUS_NATS_URL", "NEXUS_ENV", "NEXUS_URL", "NEXUS_TOKEN", "NEXUS_AGENT_SLOTS", "NEXUS_PRINCIPAL_PUBLIC_KEY"],
 )
 def test_a_setting_and_a_name_of_somebody_elses_are_none(name: str) -> None:
-    assert slips(frozenset({name}), known()) == {}
+    assert misspelled(frozenset({name}), known_names()) == {}
 
 
 def test_no_two_settings_are_so_near_that_one_could_be_a_slip_of_the_other() -> None:
-    near = [pair for pair in combinations(sorted(known()), 2) if distance(*pair) <= 2]
+    near = [pair for pair in combinations(sorted(known_names()), 2) if distance(*pair) <= 2]
     assert near == []
 
 

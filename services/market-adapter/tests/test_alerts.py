@@ -89,8 +89,8 @@ class Watch:
         self.provider = provider
         self.heard = HeardFacts()
         self.store = MongoAlerts(database)
-        self.alarms = AlertWatcher(self.store, provider, self.heard.tell)
-        books = PaperTrading(MemoryAccounts({}, {}), provider, self.heard.tell, FakeClock())
+        self.alarms = AlertWatcher(self.store, provider, self.heard.publish)
+        books = PaperTrading(MemoryAccounts({}, {}), provider, self.heard.publish, FakeClock())
         self.untold = UnseenNews(self.store, books)
         made = list_tools(provider, self.store, MongoWatchlists(database), FakeClock())
         self.tools = {method.subject.split(".")[2]: handler for method, handler in made}
@@ -164,9 +164,9 @@ async def test_what_the_user_was_not_told_is_kept_until_they_are(desk: Watch) ->
     assert [one.id for one in (await desk.untold.untold(ANN)).alerts] == [fired]
     assert (await desk.untold.untold(UserRef(company_id="demo", user_id="bob"))).alerts == []
     stranger = AlertsToldRequest(company_id="demo", user_id="bob", alert_ids=[fired])
-    assert (await desk.untold.told(stranger)).told == 0
+    assert (await desk.untold.mark_told(stranger)).told == 0
     mine = AlertsToldRequest(company_id="demo", user_id="ann", alert_ids=[fired, "other"])
-    assert [(await desk.untold.told(mine)).told for _ in range(2)] == [1, 0]
+    assert [(await desk.untold.mark_told(mine)).told for _ in range(2)] == [1, 0]
     assert (await desk.untold.untold(ANN)).alerts == []
 
 

@@ -97,7 +97,7 @@ async def test_a_providers_trouble_reaches_the_caller_as_it_is(
     for language in ("en-GB", "es", "fr"):
         with pytest.raises(RpcError) as raised:
             await get_price(nats_client, language, symbol="AAPL")
-        assert raised.value.message == error.text.said_in(language)
+        assert raised.value.message == error.text.in_language(language)
         assert (raised.value.reason, raised.value.retryable) == (error.reason, retryable)
 
 

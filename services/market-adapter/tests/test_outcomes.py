@@ -53,7 +53,7 @@ class Adapter:
         self.provider = ScriptedProvider({"IBM": [bar(day, "100", "100", "100", "100") for day in range(3)]})
         accounts, alerts, lists = MongoAccounts(database), MongoAlerts(database), MongoWatchlists(database)
         wall, provider = SystemClock(), self.provider
-        books = PaperTrading(accounts, provider, HeardFacts().tell, wall)
+        books = PaperTrading(accounts, provider, HeardFacts().publish, wall)
         made = (*user_tools(provider, books, wall), *list_tools(provider, alerts, lists, wall))
         self.tools = {method.subject.split(".")[2]: handler for method, handler in made}
         self.outcomes = CallOutcomes(

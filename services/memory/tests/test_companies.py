@@ -25,7 +25,7 @@ from contracts.knowledge import Run
 from contracts.knowledge_rpc import DOCUMENT_PUT, OVERVIEW, SEARCH, DocumentPut, KnowledgeSearch
 from contracts.migration_rpc import MIGRATE, MIGRATIONS, MigrateRequest, MigrationsRequest
 from contracts.streams import FACTS
-from memory.adapters.mongo import asked
+from memory.adapters.mongo import for_requests
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.testing.harness import Replica, Servers, Writer, replica, serve_deletions
 from runtime.auth.seal import Seal
@@ -140,7 +140,7 @@ async def test_a_hidden_secret_sent_back_keeps_the_secret(servers: Servers) -> N
         changed = await patch(one, 1, webhooks=[hook | {"secret": "********", "events": ["turn.failed"]}])
         assert changed.config.webhooks[0].events == ["turn.failed"]
     async with AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
-        stored = await MongoCompanies(asked(client[servers.database])["companies"]).get("acme")
+        stored = await MongoCompanies(for_requests(client[servers.database])["companies"]).get("acme")
     assert stored is not None
     assert stored.config.webhooks[0].secret == "very secret indeed"
 
@@ -176,7 +176,7 @@ async def test_what_a_replaced_key_has_sealed_is_sealed_anew_by_a_migration(
 
 async def test_a_change_that_was_stored_and_not_told_is_told_by_the_sweep(servers: Servers) -> None:
     async with replica(servers, settings_sweep=0.05) as one, AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
-        store = MongoCompanies(asked(client[servers.database])["companies"])
+        store = MongoCompanies(for_requests(client[servers.database])["companies"])
         await store.create(CompanySettings(config=CompanyConfig(company_id="acme"), version=1))
         reader = DirectReader(one.client, FACTS.name)
 
@@ -232,7 +232,7 @@ async def test_settings_stay_on_the_bus_and_an_older_store_takes_them_back(
         names = ("acme", "lost")
         await eventually(taken_back)
         async with AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
-            stored = await MongoCompanies(asked(client[servers.database])["companies"]).get("acme")
+            stored = await MongoCompanies(for_requests(client[servers.database])["companies"]).get("acme")
         assert stored is not None
         assert stored.config.webhooks[0].secret == "very secret indeed"
         purged = await one.client.request("$JS.API.STREAM.PURGE.FACTS", b"{}")
@@ -271,7 +271,7 @@ async def test_a_deleted_company_is_none_for_everybody_and_can_be_made_anew(serv
         assert {"stream TRACES", "stream WEBHOOKS", "knowledge"} <= places.keys()
         assert not (await two.rpc.call(COMPANY_DELETE, ref)).deleted
         assert await get(two) is None
-        await eventually(lambda: known.known == 1)
+        await eventually(lambda: known.count == 1)
         assert await known.get("acme") is None
         found = await two.rpc.call(SEARCH, KnowledgeSearch(company_id="acme", text="When do you open?"))
         assert (found.passages, found.documents) == ([], 0)

@@ -14,7 +14,7 @@ from contracts.file_rpc import FILE_KEEP, FileKeepRequest
 from contracts.files import file_key, unsent_key
 from contracts.ids import uuid7
 from memory.adapters.kept_files import KeptFiles
-from memory.adapters.mongo import asked
+from memory.adapters.mongo import for_requests
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_file_shares import MongoFileShares
 from memory.domain.erasure import Erasure
@@ -38,7 +38,7 @@ async def stored(store: FolderStore, conversation: str, size: int, file: str | N
 async def test_what_comes_is_counted_once_and_what_goes_makes_room(servers: Servers, tmp_path: Path) -> None:
     store, clock = FolderStore(tmp_path), FakeClock(datetime.now(UTC))
     async with AsyncMongoClient[dict[str, Any]](servers.mongo, tz_aware=True) as client:
-        database = asked(client[servers.database])
+        database = for_requests(client[servers.database])
         shares = MongoFileShares(database, MOST)
         files = KeptFiles(store, MongoFacts(database["facts"]), shares, clock)
 
@@ -80,7 +80,7 @@ async def test_what_comes_is_counted_once_and_what_goes_makes_room(servers: Serv
 async def test_the_daily_run_puts_right_what_a_process_that_died_has_left(servers: Servers, tmp_path: Path) -> None:
     store, clock = FolderStore(tmp_path), FakeClock(datetime.now(UTC))
     async with AsyncMongoClient[dict[str, Any]](servers.mongo, tz_aware=True) as client:
-        database = asked(client[servers.database])
+        database = for_requests(client[servers.database])
         shares = MongoFileShares(database, MOST)
         files = KeptFiles(store, MongoFacts(database["facts"]), shares, clock)
         await stored(store, "c1", 300)

@@ -8,9 +8,9 @@ from typing import cast
 
 from contracts.channels import ChatKind
 from contracts.events.chat import VisitorMessage
+from memory.adapters.cached_windows import CachedWindows
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts
-from memory.adapters.near_windows import CachedWindows
 from memory.adapters.signed_principals import PrincipalCheck
 from memory.application.projection import Projection
 from memory.domain.conversation import InboxConversation

@@ -20,7 +20,7 @@ from contracts.memory_rpc import (
 )
 from contracts.streams import FACTS
 from memory.adapters.announcements import BusAnnouncements
-from memory.adapters.mongo import asked
+from memory.adapters.mongo import for_requests
 from memory.adapters.mongo_memories import MongoMemories
 from memory.application.memories import Memories
 from memory.domain.remembered import Remembered
@@ -121,7 +121,7 @@ async def test_a_correction_of_what_has_changed_since_it_was_read_is_refused(ser
 
 async def test_two_hundred_parallel_updates_of_one_user_lose_nothing(servers: Servers) -> None:
     async with replica(servers) as one, AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
-        rows = asked(client[servers.database])["memories"]
+        rows = for_requests(client[servers.database])["memories"]
         told = BusAnnouncements(one.service.publisher, DirectReader(one.client, FACTS.name))
         replicas = [Memories(store=MongoMemories(rows), announcements=told, clock=SystemClock()) for _ in range(4)]
 
@@ -153,7 +153,7 @@ class Unanswering(MongoMemories):
 async def test_a_write_without_an_answer_is_looked_up_and_the_truth_is_told(servers: Servers) -> None:
     async with replica(servers) as one, AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
         told = BusAnnouncements(one.service.publisher, DirectReader(one.client, FACTS.name))
-        store = Unanswering(asked(client[servers.database])["memories"])
+        store = Unanswering(for_requests(client[servers.database])["memories"])
         memories = Memories(store=store, announcements=told, clock=SystemClock())
         for note in ("first", "second"):
             found = await memories.correct("acme", "ana", {"userNotes": [note]})

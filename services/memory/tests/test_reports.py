@@ -24,7 +24,7 @@ from contracts.report_rpc import (
     ReportReply,
     ReportRequest,
 )
-from memory.adapters.mongo import asked
+from memory.adapters.mongo import for_requests
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_reports import MongoReports
 from memory.application.reports import Reports
@@ -54,7 +54,7 @@ class Later:
 
 
 def counting(database: AsyncDatabase[Document], clock: Later) -> Reports:
-    lane = asked(database)
+    lane = for_requests(database)
     return Reports(
         store=MongoReports(lane), companies=MongoCompanies(lane["companies"]), fresh=clock.fresh, clock=clock
     )
@@ -191,7 +191,7 @@ async def test_a_usual_wait_is_measured_or_not_told(servers: Servers) -> None:
             await writer.owner(OwnerKind.HUMAN, "op1")
         assert await reports.usual_wait("rival") is None
         # The calendar's ends are days like others.
-        began = MongoReports(asked(mongo[servers.database])).began(
+        began = MongoReports(for_requests(mongo[servers.database])).began(
             "acme", date.min, date.max, 5, ZoneInfo("America/Mexico_City")
         )
         assert len(await began) >= 3

@@ -18,7 +18,7 @@ from contracts.conversation_rpc import (
     MessagesRequest,
     SnapshotRequest,
 )
-from memory.adapters.mongo import asked, limit, speaking
+from memory.adapters.mongo import for_requests, limit, store_errors
 from memory.errors import StoreRefusedError, StoreUnavailableError
 from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.calls.rpc import RpcClient
@@ -92,7 +92,7 @@ async def test_forty_new_visitors_are_served_and_everything_is_normal_soon_after
 async def test_callers_that_give_up_cost_the_store_no_connections(far: tuple[Servers, Proxy]) -> None:
     servers, proxy = far
     async with AsyncMongoClient[Document](servers.mongo) as client:
-        rows = asked(client["test"])["facts"]
+        rows = for_requests(client["test"])["facts"]
 
         async def all_of_them() -> list[Document | None]:
             return await asyncio.gather(*(rows.find_one({"_id": str(number)}) for number in range(10)))
@@ -176,5 +176,5 @@ async def test_what_mongodb_refuses_for_its_form_is_not_tried_for_ever(
     error: PyMongoError, raised: type[Exception]
 ) -> None:
     with pytest.raises(raised):
-        async with speaking("store facts"):
+        async with store_errors("store facts"):
             raise error

@@ -140,7 +140,7 @@ async def test_each_tool_is_declared_as_the_table_says(registry: Registry, row: 
     assert tool.input_schema["required"] == required
     assert sorted(tool.input_schema["properties"]) == sorted(argument.strip("[]") for argument in arguments)
     assert tool.side_effects == (name in CHANGING)
-    assert tool.description.said_in("es") != tool.description.said_in("en")
+    assert tool.description.in_language("es") != tool.description.in_language("en")
     assert tool.label is not None
 
 

@@ -91,7 +91,7 @@ async def test_a_late_answer_does_not_undo_a_change(nats_client: Client):
     async with asyncio.timeout(40):
         await asked.wait()
         await announce(nats_client, OTHER, 2)
-        await eventually(lambda: cache.known == 1)
+        await eventually(lambda: cache.count == 1)
         go_on.set()
         assert (await waiting).enabled_tools == {"calculate_risk_reward"}
     assert (await companies.tools_of("demo")).enabled_tools == {"calculate_risk_reward"}
@@ -101,7 +101,7 @@ async def test_an_older_change_does_not_undo_a_newer_one(nats_client: Client):
     companies, cache = await listening(nats_client)
     await announce(nats_client, OTHER, 3)
     await announce(nats_client, SOME, 2)
-    await eventually(lambda: cache.known == 1)
+    await eventually(lambda: cache.count == 1)
     await nats_client.flush()
     assert (await companies.tools_of("demo")).enabled_tools == {"calculate_risk_reward"}
 

@@ -151,7 +151,7 @@ async def test_a_page_with_nothing_to_read_is_no_page(served: Served, body: str)
         await read(served, "/empty")
     assert caught.value.reason == "no_text"
     assert isinstance(caught.value.message, Text)
-    assert "do not cite it" in caught.value.message.said_in("en")
+    assert "do not cite it" in caught.value.message.in_language("en")
 
 
 @pytest.mark.parametrize(

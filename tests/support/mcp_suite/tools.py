@@ -11,7 +11,7 @@ from contracts.errors import ToolCode
 from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.tools_rpc import ToolDetails
 from gateway.doors.mcp.offer import Context
-from gateway.doors.mcp.results import described, told
+from gateway.doors.mcp.results import listed_tool, tool_result
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 SILENCE = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAAA=="
@@ -41,7 +41,7 @@ class Diagnostic:
             examples=[{}],
             budget_per_ticker=0,
         )
-        tool = described(details, views=False)
+        tool = listed_tool(details, views=False)
         return tool if self.structured else tool.model_copy(update={"output_schema": None})
 
 
@@ -80,14 +80,14 @@ async def simple_text(context: Context, params: Params) -> Outcome:
     """Data, as the product's tools give it."""
     del context, params
     data = {"text": "This is a simple text response for testing."}
-    return told(ToolResult(success=True, data=data, metadata=ToolMetadata(execution_time=0.0)))
+    return tool_result(ToolResult(success=True, data=data, metadata=ToolMetadata(execution_time=0.0)))
 
 
 async def error_handling(context: Context, params: Params) -> Outcome:
     """A refusal, as the product's tools give it."""
     del context, params
     error = ToolError(code=ToolCode.EXECUTION_ERROR, message="This tool intentionally returns an error for testing")
-    return told(ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0)))
+    return tool_result(ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0)))
 
 
 async def with_logging(context: Context, params: Params) -> Outcome:

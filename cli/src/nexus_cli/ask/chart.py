@@ -38,7 +38,7 @@ def svg(report: dict[str, Any], series: Series) -> str:
         f"<title>{escape(str(report['query']))}</title>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
         _text(LEFT, 28, str(report["query"])[:100], size=18, weight=600),
-        _text(LEFT, 50, TEXTS["chart.title"].said_in(language).format(day=days[0]), colour="#57606a"),
+        _text(LEFT, 50, TEXTS["chart.title"].in_language(language).format(day=days[0]), colour="#57606a"),
     ]
     value = low
     while value <= high + step / 2:
@@ -92,7 +92,7 @@ def _foot(report: dict[str, Any], series: Series, language: str) -> str:
     names = ", ".join(dict.fromkeys(entry["source"] for entry in sources))
     return (
         TEXTS["chart.foot"]
-        .said_in(language)
+        .in_language(language)
         .format(source=names or "?", day=max(points[-1][0] for points in series.values()))
     )
 

@@ -24,7 +24,7 @@ _PERIODS = ("1d", "1w", "1m", "3m", "ytd", "1y")
 
 def show(console: Console, report: Report, series: Series) -> None:
     language = named_language(report.get("language")) or "en"
-    words = {name: text.said_in(language) for name, text in TEXTS.section("report").items()}
+    words = {name: text.in_language(language) for name, text in TEXTS.section("report").items()}
     console.print(Text(plain(report["query"]), style="bold"))
     console.print()
     console.print(Text(plain(report["summary"])))

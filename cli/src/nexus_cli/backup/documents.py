@@ -18,7 +18,7 @@ from pymongo.errors import PyMongoError
 
 from nexus_cli.backup.streams import BackupFailedError
 from runtime.settings import MongoSettings
-from runtime.stores.mongo import driver_says
+from runtime.stores.mongo import driver_message
 from runtime.stores.store_format import RESTORED
 
 Database = AsyncDatabase[RawBSONDocument]
@@ -58,7 +58,7 @@ async def database(url: str, name: str) -> AsyncGenerator[Database]:
 
 
 def _said(error: PyMongoError) -> str:
-    return f"MongoDB: {driver_says(error)}"
+    return f"MongoDB: {driver_message(error)}"
 
 
 async def names(source: Database) -> list[str]:

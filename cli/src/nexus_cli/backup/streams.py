@@ -15,9 +15,9 @@ from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 
 from nexus_cli.stack.errors import StackError
-from runtime.bus.jetstream_api import AnswerT, ApiAnswer, StreamConfig, StreamInfo, StreamState, ask, why
+from runtime.bus.jetstream_api import AnswerT, ApiAnswer, StreamConfig, StreamInfo, StreamState, ask, error_text
 from runtime.bus.replies import ReplyInbox, headers_of, status_of
-from runtime.bus.streams import FIRST_MADE, first_made
+from runtime.bus.streams import FIRST_MADE, counted_since
 
 ANSWER = 10.0
 CHUNK = 128 * 1024
@@ -71,7 +71,7 @@ async def save(client: Client, name: str, file: Path) -> KeptStream:
     digest = hashlib.sha256()
     try:
         asked = {"deliver_subject": inbox, "chunk_size": CHUNK, "jsck": True}
-        made = first_made(await state(client, name)).isoformat()
+        made = counted_since(await state(client, name)).isoformat()
         answer = await _ask(client, StreamInfo, f"STREAM.SNAPSHOT.{name}", asked)
         with file.open("wb") as out:
             while (chunk := await asyncio.wait_for(chunks.get(), ANSWER)).data:
@@ -114,7 +114,7 @@ async def load(client: Client, kept: KeptStream, file: Path, replicas: int) -> S
     except (TimeoutError, NatsError) as error:
         raise BackupFailedError(f"stream {name}: the server accepted nothing more in time") from error
     if "error" in done:
-        raise BackupFailedError(f"stream {name}: {why(done)}")
+        raise BackupFailedError(f"stream {name}: {error_text(done)}")
     metadata: dict[str, str] = {**(done["config"].get("metadata") or {}), FIRST_MADE: kept.made}
     return await _ask(client, StreamInfo, f"STREAM.UPDATE.{name}", {**done["config"], "metadata": metadata})
 
@@ -128,5 +128,5 @@ async def _ask(client: Client, of: type[AnswerT], method: str, body: Mapping[str
             "lack the operator's rights?"
         ) from error
     if "error" in answer:
-        raise BackupFailedError(f"{method}: {why(answer)}")
+        raise BackupFailedError(f"{method}: {error_text(answer)}")
     return answer

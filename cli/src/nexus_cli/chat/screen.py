@@ -69,7 +69,7 @@ class Screen:
         self._aside.print(Text(plain(line), style=style))
 
     def _word(self, name: str) -> str:
-        return TEXTS[f"chat.{name}"].said_in(self._language)
+        return TEXTS[f"chat.{name}"].in_language(self._language)
 
     def _delta(self, message: str, number: int, text: str) -> None:
         if number == 0 and self._streamed.get(message):  # driven anew: what was shown of it no longer counts

@@ -44,7 +44,7 @@ async def converse(gateway: str, *, token: str | None, company: str, locale: str
     screen = Screen(sys.stdout, sys.stderr, as_json=as_json, language=language)
     lines = _lines_of(sys.stdin)
     told = conversation(
-        gateway, token, locale, lambda what: screen.aside(f"· {TEXTS[f'chat.{what}'].said_in(language)}")
+        gateway, token, locale, lambda what: screen.aside(f"· {TEXTS[f'chat.{what}'].in_language(language)}")
     )
     async with told as (open_one, welcome):
         screen.show(welcome)

@@ -43,7 +43,7 @@ async def check_exists(rpc: RpcClient, company: str, said: str) -> None:
     from contracts.company_rpc import COMPANY_GET, CompanyRequest
 
     if (await rpc.call(COMPANY_GET, CompanyRequest(company_id=company), deadline=10)).settings is None:
-        fail(TEXTS["company.unknown"].said_in(said).format(company=company))
+        fail(TEXTS["company.unknown"].in_language(said).format(company=company))
 
 
 def with_rpc(data: Path, work: Callable[[RpcClient], Awaitable[None]]) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from nexus_cli.commands.failures import fail, misuse
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, a_company
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, require_company
 
 
 class Who(StrEnum):
@@ -24,7 +24,9 @@ class Who(StrEnum):
 
 def chat(
     who: Annotated[Who, typer.Option("--as", help="A visitor, or a customer of this plan.")] = Who.VISITOR,
-    company: Annotated[str, typer.Option(help="The company whose assistant answers.", callback=a_company)] = "demo",
+    company: Annotated[
+        str, typer.Option(help="The company whose assistant answers.", callback=require_company)
+    ] = "demo",
     *,
     locale: Language,
     url: Annotated[str | None, typer.Option(help="Address of a gateway; else the local stack's.")] = None,

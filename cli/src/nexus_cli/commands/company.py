@@ -10,7 +10,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from nexus_cli.commands.failures import fail, misuse
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, a_company, confirmed
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, confirmed, require_company
 from nexus_cli.texts import TEXTS
 
 app = typer.Typer(
@@ -20,7 +20,7 @@ app = typer.Typer(
 DEADLINE = 180.0
 """Seconds for a company that is made: a page is read and a question answered."""
 Answer = dict[str, Any]
-Company = Annotated[str, typer.Argument(help="The company's id, e.g. acme-rockets.", callback=a_company)]
+Company = Annotated[str, typer.Argument(help="The company's id, e.g. acme-rockets.", callback=require_company)]
 
 
 @app.command()
@@ -42,7 +42,7 @@ def new(
         _print_json(made)
         return
     tried = made.get("tried")
-    read = TEXTS["company.pages_read"].said_in(said).format(pages=made["pages"], site=made["site"])
+    read = TEXTS["company.pages_read"].in_language(said).format(pages=made["pages"], site=made["site"])
     _print_line("company", f"{made['companyId']} ({made['profile']}), {read}", said)
     _print_line("snippet", made["snippet"], said)
     if made.get("signInLink"):
@@ -66,7 +66,7 @@ def list_companies(*, said: Language, data: Data = DEFAULT_DATA, as_json: Json =
         _print_json(items)
         return
     for one in items:
-        answers = TEXTS[f"company.{'answers' if one['aiAutoResponseEnabled'] else 'silent'}"].said_in(said)
+        answers = TEXTS[f"company.{'answers' if one['aiAutoResponseEnabled'] else 'silent'}"].in_language(said)
         print(f"{one['companyId']:<24} {one['profile']:<8} {answers:<11} {one.get('site') or '-'}")
 
 
@@ -99,7 +99,7 @@ def get_settings(
         parent, _, name = key.rpartition(".")
         place = _found(settings, parent) if parent else settings
         if not isinstance(place, dict) or name not in place:
-            fail(TEXTS["company.no_setting"].said_in(said).format(key=key, company=company))
+            fail(TEXTS["company.no_setting"].in_language(said).format(key=key, company=company))
         print(f"{key}={_text(_found(settings, key))}")
 
 
@@ -170,7 +170,7 @@ def check_model(company: Company, *, said: Language, data: Data = DEFAULT_DATA, 
     if as_json:
         _print_json(found)
     elif not found.get("error"):
-        answered = TEXTS["company.answered"].said_in(said)
+        answered = TEXTS["company.answered"].in_language(said)
         print(f"{found['model']} ({found['provider']}) {answered} {found['ms']} ms: {found['text']}")
     if found.get("error"):
         fail(f"{found['model']} ({found['provider']}): {found['error']}")
@@ -198,12 +198,12 @@ def delete(
     data: Data = DEFAULT_DATA,
 ) -> None:
     """Delete a company with everything it knows and all its conversations. For good."""
-    if not yes and not confirmed(TEXTS["company.really"].said_in(said).format(company=company), said):
-        fail(TEXTS["company.kept"].said_in(said))
+    if not yes and not confirmed(TEXTS["company.really"].in_language(said).format(company=company), said):
+        fail(TEXTS["company.kept"].in_language(said))
     for one in _ask(data, "DELETE", f"/{company}", said=said)["removed"]:
         if one["removed"]:
             print(f"{one['place']:<24} {one['removed']}")
-    print(TEXTS["company.deleted"].said_in(said).format(company=company))
+    print(TEXTS["company.deleted"].in_language(said).format(company=company))
 
 
 def _found(settings: Any, key: str) -> Any:
@@ -253,7 +253,7 @@ def _print_json(answer: object) -> None:
 
 
 def _print_line(label: str, text: str, said: str) -> None:
-    word = TEXTS[f"company.label.{label}"].said_in(said)
+    word = TEXTS[f"company.label.{label}"].in_language(said)
     print(f"{word:<9} {text}")
 
 
@@ -298,7 +298,7 @@ def _ask(
     told = {"Authorization": f"Bearer {token}", "Accept-Language": said, **(headers or {})}
     status, answer = asyncio.run(_sent(method, address, body, told))
     if status == 401:
-        fail(TEXTS["company.other_secret"].said_in(said))
+        fail(TEXTS["company.other_secret"].in_language(said))
     if status >= 400:
         fail(refusal(status, answer))
     return answer

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nexus_cli.commands.failures import fail
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Services, a_company, places
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Services, places, require_company
 
 if TYPE_CHECKING:
     from nexus_cli.doctor.diagnosis import Diagnosis
@@ -27,7 +27,7 @@ def doctor(
     ] = False,
     service: Services = None,
     company: Annotated[
-        str, typer.Option(help="With --live, the company whose model is asked for a word.", callback=a_company)
+        str, typer.Option(help="With --live, the company whose model is asked for a word.", callback=require_company)
     ] = "demo",
     as_json: Json = False,
 ) -> None:

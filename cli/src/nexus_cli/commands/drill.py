@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nexus_cli.commands.failures import fail, misuse
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, a_company
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, require_company
 
 if TYPE_CHECKING:
     from nexus_cli.drill.drill import DrillPlan, DrillReport
@@ -29,7 +29,9 @@ def drill(
         bool, typer.Option("--running", help="Break the stack that runs on --data, with whoever is on it.")
     ] = False,
     data: Data = DEFAULT_DATA,
-    company: Annotated[str, typer.Option(help="With --running, whose visitors chat.", callback=a_company)] = "demo",
+    company: Annotated[
+        str, typer.Option(help="With --running, whose visitors chat.", callback=require_company)
+    ] = "demo",
     kind: Annotated[
         list[str] | None, typer.Option(help="Only kill, pause, stall, cut, restart or step-down; again for each.")
     ] = None,

@@ -10,21 +10,21 @@ import typer
 
 from nexus_cli.commands.bus import check_exists, with_rpc
 from nexus_cli.commands.failures import fail
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, a_company, an_id, confirmed
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, confirmed, require_company, require_id
 from nexus_cli.texts import TEXTS
 
 if TYPE_CHECKING:
     from contracts.erasure_rpc import Receipt
     from runtime.calls.rpc import RpcClient
 
-Company = Annotated[str, typer.Option(help="Whose.", callback=a_company)]
+Company = Annotated[str, typer.Option(help="Whose.", callback=require_company)]
 DEADLINE = 30.0
 """Seconds for a deletion, which asks two more services."""
 
 
 def erase(
     kind: Annotated[Literal["user", "visitor", "conversation"], typer.Argument(help="What is deleted.")],
-    name: Annotated[str, typer.Argument(help="Its id.", callback=an_id)],
+    name: Annotated[str, typer.Argument(help="Its id.", callback=require_id)],
     company: Company = "demo",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     *,
@@ -33,10 +33,10 @@ def erase(
     as_json: Json = False,
 ) -> None:
     """Delete a user, a visitor or one conversation in every store and stream. For good; prints the receipt."""
-    what = TEXTS[f"erasure.kind.{kind}"].said_in(said)
-    asked = TEXTS["erasure.really"].said_in(said).format(what=what, name=name, company=company)
+    what = TEXTS[f"erasure.kind.{kind}"].in_language(said)
+    asked = TEXTS["erasure.really"].in_language(said).format(what=what, name=name, company=company)
     if not yes and not confirmed(asked, said):
-        fail(TEXTS["company.kept"].said_in(said))
+        fail(TEXTS["company.kept"].in_language(said))
 
     async def work(rpc: RpcClient) -> None:
         from contracts.erasure_rpc import ERASE, EraseRequest
@@ -50,7 +50,7 @@ def erase(
 
 def erasures(
     receipt: Annotated[
-        str | None, typer.Argument(help="A receipt's id; without it the newest are listed.", callback=an_id)
+        str | None, typer.Argument(help="A receipt's id; without it the newest are listed.", callback=require_id)
     ] = None,
     company: Company = "demo",
     *,
@@ -67,7 +67,7 @@ def erasures(
             asked = ReceiptRef(company_id=company, receipt_id=receipt)
             found = (await rpc.call(RECEIPT, asked, deadline=DEADLINE)).receipt
             if found is None:
-                fail(TEXTS["erasure.no_receipt"].said_in(said).format(company=company, receipt=receipt))
+                fail(TEXTS["erasure.no_receipt"].in_language(said).format(company=company, receipt=receipt))
             _print(found, said, as_json=as_json)
             return
         items = (await rpc.call(RECEIPTS, ReceiptsRequest(company_id=company), deadline=DEADLINE)).items
@@ -76,13 +76,13 @@ def erasures(
             print(json.dumps({"items": [one.to_wire() for one in items], "next": tonight.to_wire()}, indent=2))
             return
         if not items:
-            print(TEXTS["erasure.nothing"].said_in(said).format(company=company))
+            print(TEXTS["erasure.nothing"].in_language(said).format(company=company))
         for one in items:
             kind, by, state = (_word(of, said) for of in (f"kind.{one.kind}", f"by.{one.by}", f"state.{one.state}"))
             print(f"{one.requested_at:%Y-%m-%d %H:%M}  {kind:<14} {by:<14} {state:<9} {one.receipt_id}")
         for name, old in (("conversations", tonight.conversations), ("traces", tonight.traces)):
             if old.days is not None:
-                due = TEXTS[f"erasure.old_{name}"].said_in(said).format(count=old.count, days=old.days)
+                due = TEXTS[f"erasure.old_{name}"].in_language(said).format(count=old.count, days=old.days)
                 print(f"{tonight.next_run:%Y-%m-%d %H:%M}  {due}")
 
     with_rpc(data, work)
@@ -91,7 +91,7 @@ def erasures(
 def _word(of: str, said: str) -> str:
     """A word of a receipt; one that only a newer release has stands as it is."""
     words = TEXTS.section("erasure").get(of)
-    return words.said_in(said) if words else of.rpartition(".")[2]
+    return words.in_language(said) if words else of.rpartition(".")[2]
 
 
 def _print(receipt: Receipt, said: str, *, as_json: bool) -> None:
@@ -101,7 +101,7 @@ def _print(receipt: Receipt, said: str, *, as_json: bool) -> None:
     from contracts.receipt_words import what_remains
 
     state = _word(f"state.{receipt.state}", said)
-    words = TEXTS["erasure.receipt"].said_in(said)
+    words = TEXTS["erasure.receipt"].in_language(said)
     print(words.format(receipt=receipt.receipt_id, state=state, conversations=receipt.conversations))
     for one in receipt.removed:
         if one.removed or one.remains:

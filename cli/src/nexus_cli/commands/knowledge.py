@@ -12,7 +12,7 @@ import typer
 from nexus_cli.commands import evaluate
 from nexus_cli.commands.bus import check_exists, with_rpc
 from nexus_cli.commands.failures import fail
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, a_company
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, require_company
 from nexus_cli.terminal_text import plain
 from nexus_cli.texts import TEXTS
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="What a company's assistant knows: read a site, search, see gaps.", no_args_is_help=True)
 
-Company = Annotated[str, typer.Option(help="Whose knowledge.", callback=a_company)]
+Company = Annotated[str, typer.Option(help="Whose knowledge.", callback=require_company)]
 LOOK_EVERY = 0.5
 PATIENCE = 3600.0
 """Seconds that a run is followed."""
@@ -88,7 +88,7 @@ def search(
             print(plain(f"{one.score:.2f}  {' › '.join((one.title, *one.heading))}  {one.url or ''}".rstrip()))
             print("      " + plain(one.text).replace("\n", "\n      "))
         if not found.passages:
-            print(TEXTS["knowledge.nothing_found"].said_in(said).format(documents=found.documents))
+            print(TEXTS["knowledge.nothing_found"].in_language(said).format(documents=found.documents))
 
     with_rpc(data, work)
 
@@ -108,7 +108,7 @@ def gaps(company: Company = "demo", *, said: Language, data: Data = DEFAULT_DATA
         for one in found.items:
             print(plain(f"{one.count:>5}  {one.last_at:%Y-%m-%d %H:%M}  {one.question}"))
         if not found.items:
-            print(TEXTS["knowledge.no_gaps"].said_in(said))
+            print(TEXTS["knowledge.no_gaps"].in_language(said))
 
     with_rpc(data, work)
 
@@ -157,11 +157,11 @@ async def _followed(rpc: RpcClient, run: Run, said: str) -> Run:
 
 
 def _line(run: Run, said: str) -> str:
-    counts = TEXTS["knowledge.counts"].said_in(said)
+    counts = TEXTS["knowledge.counts"].in_language(said)
     return f"{_word(run.state, said)}: {counts.format_map(run.counts.model_dump())}"
 
 
 def _word(state: str, said: str) -> str:
     """How a run or one of its pages ended; a state that only a newer release has stands as it is."""
     words = TEXTS.section("knowledge.state").get(state)
-    return words.said_in(said) if words else state
+    return words.in_language(said) if words else state

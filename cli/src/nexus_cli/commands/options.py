@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from contracts.languages import spoken_language
+from contracts.languages import language_of_tags
 from nexus_cli.commands.failures import misuse
 
 Data = Annotated[
@@ -19,7 +19,7 @@ Data = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def a_company(said: str) -> str:
+def require_company(said: str) -> str:
     """A company's id; ends the command where it can be none."""
     from contracts.ids import InvalidIdError, check_company
 
@@ -29,7 +29,7 @@ def a_company(said: str) -> str:
         misuse(error)
 
 
-def an_id(said: str | None) -> str | None:
+def require_id(said: str | None) -> str | None:
     """An id; ends the command if it cannot be one."""
     from contracts.ids import InvalidIdError, check_id
 
@@ -58,10 +58,10 @@ def places(given: Sequence[str] | None) -> dict[str, list[str]]:
     return found
 
 
-def spoken() -> str:
+def terminal_language() -> str:
     """The language of the person at the terminal, by the locale: es or en; es if it names neither."""
     said = next((os.environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if os.environ.get(name)), "")
-    return spoken_language(said)
+    return language_of_tags(said)
 
 
 def confirmed(question: str, said: str = "en") -> bool:
@@ -73,6 +73,9 @@ def confirmed(question: str, said: str = "en") -> bool:
 Language = Annotated[
     str,
     typer.Option(
-        "--locale", help="Language of texts: es, en.", default_factory=spoken, show_default="the terminal's, else es"
+        "--locale",
+        help="Language of texts: es, en.",
+        default_factory=terminal_language,
+        show_default="the terminal's, else es",
     ),
 ]

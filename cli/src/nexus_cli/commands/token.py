@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from nexus_cli.commands.failures import fail, misuse
-from nexus_cli.commands.options import DEFAULT_DATA, Data, a_company
+from nexus_cli.commands.options import DEFAULT_DATA, Data, require_company
 
 
 class TokenRole(StrEnum):
@@ -67,7 +67,7 @@ def token(
 
 
 def env(
-    company: Annotated[str, typer.Option(help="Whose customer.", callback=a_company)] = "demo",
+    company: Annotated[str, typer.Option(help="Whose customer.", callback=require_company)] = "demo",
     plan: Annotated[PlanName, typer.Option(help="The customer's plan.")] = PlanName.PRO,
     data: Data = DEFAULT_DATA,
 ) -> None:

@@ -10,14 +10,14 @@ import typer
 from nexus_cli.commands.bus import on_bus
 from nexus_cli.commands.chat import Who
 from nexus_cli.commands.failures import fail, misuse
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, a_company
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, require_company
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
 
     from contracts.events.tool import ToolResult
 
-Company = Annotated[str, typer.Option(help="The company of the caller.", callback=a_company)]
+Company = Annotated[str, typer.Option(help="The company of the caller.", callback=require_company)]
 
 
 def tools(

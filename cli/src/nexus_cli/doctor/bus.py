@@ -23,12 +23,12 @@ from runtime.bus.jetstream_api import (
     StreamInfo,
     ask,
     error_code,
+    error_text,
     metadata_of,
-    why,
 )
 from runtime.bus.replies import ReplyInbox
-from runtime.bus.storage import full, without_quorum
-from runtime.bus.streams import LOST_END, unfit
+from runtime.bus.storage import fullness_problem, quorum_problem
+from runtime.bus.streams import LOST_END, conflicts_with
 from runtime.errors import RuntimeLibraryError
 from runtime.workers.dead_letters import DeadLetters
 
@@ -127,8 +127,8 @@ async def _stream(asking: ReplyInbox, stream: Stream) -> list[Diagnosis]:
             advice = "memory makes the streams when it starts: is NEXUS_NATS_MANAGE_STREAMS true there? Start it again"
             return [wrong(f"stream {name}", "it is missing", advice)]
         advice = DAMAGED if error_code(info) == OFFLINE else "start the missing nats-servers, or look at their logs"
-        return [wrong(f"stream {name}", why(info), advice)]
-    if changed := unfit(stream, info["config"]):
+        return [wrong(f"stream {name}", error_text(info), advice)]
+    if changed := conflicts_with(stream, info["config"]):
         advice = "restart memory: it makes the stream right, or says what cannot be changed"
         return [wrong(f"stream {name}", f"somebody has changed it: {'; '.join(changed)}", advice)]
     if lost := metadata_of(info).get(LOST_END):
@@ -136,9 +136,9 @@ async def _stream(asking: ReplyInbox, stream: Stream) -> list[Diagnosis]:
         text = f"a file of it was damaged: it lost {lost}; {kept}"
         advice = "look at that disk; who had asked in its last seconds may have to ask again; `nexus backup` now"
         return [Diagnosis(f"stream {name}", "note", text, advice)]
-    if problem := without_quorum(info):
+    if problem := quorum_problem(info):
         return [wrong(f"stream {name}", problem, QUORUM)]
-    if problem := full(info):
+    if problem := fullness_problem(info):
         advice = f"raise NEXUS_STREAMS_SIZES={name}=… and restart memory; what is stored stays"
         return [wrong(f"stream {name}", problem, advice)]
     return []

@@ -25,7 +25,7 @@ from redis.exceptions import TimeoutError as RedisTimeout
 from nexus_cli.doctor.diagnosis import STANDS_STILL, Diagnosis, fine, wrong
 from runtime.observability.logging import masked_text
 from runtime.settings import MongoSettings, RedisSettings
-from runtime.stores.mongo import driver_says
+from runtime.stores.mongo import driver_message
 from runtime.stores.redis_client import lost_servers, redis_client
 from runtime.tls import remedy
 
@@ -151,7 +151,7 @@ async def mongodb(url: str, database: str, tell: Tell) -> list[Diagnosis]:
             )
         ]
     except PyMongoError as error:
-        text = driver_says(error)
+        text = driver_message(error)
         start = STANDS_STILL if "timed out" in text else "start MongoDB, or point NEXUS_MONGODB_URL at one"
         advice = remedy("MongoDB", text) or start
         return [wrong("mongodb", f"no answer: {text.removesuffix(f': {advice}')}", advice)]

@@ -19,7 +19,7 @@ from nexus_cli.stack.child import is_gone
 from nexus_cli.stack.datadir import DataDirectory, StackProcess
 from nexus_cli.stack.errors import StackError
 from nexus_cli.stack.services import SERVICES
-from nexus_cli.stack.temporary import nobodys_environment, ready_program
+from nexus_cli.stack.temporary import clean_environment, ready_program
 from nexus_cli.target import find_target
 from runtime.auth.tokens import TokenMinter
 from runtime.faulty_proxy import Proxy
@@ -160,7 +160,7 @@ async def drilled_stack(directory: Path) -> AsyncGenerator[DrilledStack]:
         command = ["-m", "nexus_cli.drill.proxied_stack", str(data), *network.arguments()]
         # In a directory of its own no .env is found: no key of anybody's, no server but its own.
         async with ready_program(
-            command, log=directory / "supervisor.log", environment=drills_environment(), cwd=directory
+            command, log=directory / "supervisor.log", environment=drill_environment(), cwd=directory
         ):
             stack = DrilledStack(network, DataDirectory(data))
             await stack.ready_again(PROCESSES, 60)
@@ -169,7 +169,7 @@ async def drilled_stack(directory: Path) -> AsyncGenerator[DrilledStack]:
         await network.stop()
 
 
-def drills_environment() -> Mapping[str, str]:
+def drill_environment() -> Mapping[str, str]:
     """This process's without settings and keys of anybody's, and with limits by address lifted."""
     lifted = {f"NEXUS_GATEWAY_{name}_PER_ADDRESS": "1000000" for name in _LIFTED}
-    return nobodys_environment() | lifted | {"NEXUS_SAMPLE_SECONDS_PER_BAR": "0"}
+    return clean_environment() | lifted | {"NEXUS_SAMPLE_SECONDS_PER_BAR": "0"}

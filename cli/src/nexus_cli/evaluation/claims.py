@@ -29,10 +29,10 @@ from nexus_cli.evaluation.phrases import (
     PERIODS,
     SOURCED,
     SOURCES,
-    date_said,
-    money_said,
-    number_said,
-    percent_said,
+    date_in_words,
+    money_in_words,
+    number_in_words,
+    percent_in_words,
 )
 
 CHANGES = (
@@ -80,7 +80,7 @@ class ClaimCounts:
 def measure(count: int, seed: int, on_sentence: Callable[[], None] = lambda: None) -> ClaimCounts:
     """Judges `count` changed sentences, and the true ones that they were made from."""
     measured = ClaimCounts()
-    for sentence in made(count, seed):
+    for sentence in made_sentences(count, seed):
         facts = facts_of_findings(
             sentence.world.findings, [{"ticker": sentence.world.tickers[0], "source": sentence.world.source}]
         )
@@ -97,7 +97,7 @@ def measure(count: int, seed: int, on_sentence: Callable[[], None] = lambda: Non
     return measured
 
 
-def made(count: int, seed: int) -> Iterator[Sentence]:
+def made_sentences(count: int, seed: int) -> Iterator[Sentence]:
     """True sentences, each followed by false ones made from it, until `count` false ones are there."""
     rng = random.Random(seed)
     left = count
@@ -135,7 +135,7 @@ def _move(rng: random.Random, world: MadeFigures, language: Language) -> Made:
         parts = {
             "ticker": ticker,
             "up": up,
-            "x": percent_said(abs(value), language),
+            "x": percent_in_words(abs(value), language),
             "period": said,
             "source": world.source,
         }
@@ -147,12 +147,12 @@ def _move(rng: random.Random, world: MadeFigures, language: Language) -> Made:
         return source.format(S=text, N=parts["source"])
 
     changes: Changes = [("direction", write(up=not up)), ("figure", write(x=wrong_percent(rng, value, language)))]
-    changes.append(("unit", write(x=rng.choice(units(percent_said(abs(value), language), language)))))
+    changes.append(("unit", write(x=rng.choice(units(percent_in_words(abs(value), language), language)))))
     other = _other(rng, PERIODS[language], period)
-    if percent_said(world.value(ticker, "return", other), language) != percent_said(value, language):
+    if percent_in_words(world.value(ticker, "return", other), language) != percent_in_words(value, language):
         changes.append(("period", write(period=rng.choice(PERIODS[language][other]))))
     whose = _other(rng, world.tickers, ticker)
-    if percent_said(world.value(whose, "return", period), language) != percent_said(value, language):
+    if percent_in_words(world.value(whose, "return", period), language) != percent_in_words(value, language):
         changes.append(("ticker", write(ticker=whose)))
     changes.append(("ticker", write(ticker=rng.choice(FOREIGN))))
     if "{N}" in source:
@@ -232,7 +232,7 @@ def _two(rng: random.Random, world: MadeFigures, language: Language) -> Made:
 
     def write(names: tuple[str, str] = (one, other), ups: tuple[bool, bool] = (values[0] > 0, values[1] > 0),
               xs: tuple[str, str] | None = None, said: str = said) -> str:  # fmt: skip
-        figures = xs or (percent_said(abs(values[0]), language), percent_said(abs(values[1]), language))
+        figures = xs or (percent_in_words(abs(values[0]), language), percent_in_words(abs(values[1]), language))
         a = {"en": "", "es": "un "}[language]
         parts = [f"{names[i]} {MOVE[language]['up' if ups[i] else 'down'][verb]} {a}{figures[i]}" for i in (0, 1)]
         text = f"{said}, {joint.join(parts)}." if front else f"{joint.join(parts)} {said}."
@@ -242,12 +242,12 @@ def _two(rng: random.Random, world: MadeFigures, language: Language) -> Made:
     changes: Changes = [
         ("direction", write(ups=(not ups[0], ups[1]))),
         ("direction", write(ups=(ups[0], not ups[1]))),
-        ("figure", write(xs=(percent_said(abs(values[0]), language), wrong_percent(rng, values[1], language)))),
+        ("figure", write(xs=(percent_in_words(abs(values[0]), language), wrong_percent(rng, values[1], language)))),
     ]
-    if percent_said(values[0], language) != percent_said(values[1], language):
+    if percent_in_words(values[0], language) != percent_in_words(values[1], language):
         changes.append(("ticker", write(names=(other, one))))
     another = _other(rng, PERIODS[language], period)
-    if percent_said(world.value(other, "return", another), language) != percent_said(values[1], language):
+    if percent_in_words(world.value(other, "return", another), language) != percent_in_words(values[1], language):
         changes.append(("period", write(said=rng.choice(PERIODS[language][another]))))
     return write(), changes
 
@@ -261,8 +261,8 @@ def _level(rng: random.Random, world: MadeFigures, language: Language) -> Made:
 
     def said(value: float) -> str:
         if fraction:
-            return percent_said(abs(value), language)
-        return number_said(value, language, 1) if name == "pe" else money_said(value, language)
+            return percent_in_words(abs(value), language)
+        return number_in_words(value, language, 1) if name == "pe" else money_in_words(value, language)
 
     def write(ticker: str = ticker, label: str = label, x: str | None = None) -> str:
         text = template.format(T=ticker, F=label, X=x or said(value))
@@ -273,7 +273,7 @@ def _level(rng: random.Random, world: MadeFigures, language: Language) -> Made:
     if fraction:
         changes.append(("unit", write(x=rng.choice(units(said(value), language)))))
     elif name == "pe":
-        changes.append(("unit", write(x=percent_said(value / 100, language))))
+        changes.append(("unit", write(x=percent_in_words(value / 100, language))))
     else:
         euros = said(value).replace("USD", "EUR").replace("dólares", "euros")
         changes.append(("unit", write(x=euros)))
@@ -350,7 +350,7 @@ def _dated(rng: random.Random, world: MadeFigures, language: Language) -> Made:
     form = rng.choice(forms)
 
     def write(ticker: str = ticker, day: str = day, status: str = status) -> str:
-        return form.format(T=ticker, D=date_said(day, language), C=sure[status])
+        return form.format(T=ticker, D=date_in_words(day, language), C=sure[status])
 
     wrong = f"{day[:8]}{int(day[8:]) - rng.randint(1, 8):02}"
     changes: Changes = [("date", write(day=wrong)), ("comparison", write(status=_other(rng, sure, status)))]

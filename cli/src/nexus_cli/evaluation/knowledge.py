@@ -17,7 +17,7 @@ from contracts.json_values import is_list, is_object, list_of, object_of
 from memory.knowledge.index import CompanyIndex
 from memory.knowledge.indexes import SectionKey, meanings_of, nearest_passages
 from memory.knowledge.passages import passages
-from memory.knowledge.question import understood
+from memory.knowledge.question import parsed_question
 from memory.knowledge.texts import StemmedDocument, text_of
 from nexus_cli.evaluation.baselines import PlainBm25, WordOverlap
 from nexus_cli.evaluation.vectors import EvaluationVectors
@@ -146,7 +146,7 @@ def _rankings(pages: Mapping[str, Extracted], vectors: EvaluationVectors | None)
     def ours(case: KnowledgeCase) -> list[tuple[str, float]]:
         nearness = vectors.nearness(near, case.text) if vectors and near else None
         nearest = nearest_passages(nearness) if nearness else None
-        hits = index.search(understood(case.text, language=case.language), case.text, DEEP, nearest)
+        hits = index.search(parsed_question(case.text, language=case.language), case.text, DEEP, nearest)
         return [(hit.document.id, hit.score) for hit in hits]
 
     def by(ranking: WordOverlap | PlainBm25) -> Ranking:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from contracts.languages import Language
-from nexus_cli.evaluation.phrases import PERIODS, percent_said
+from nexus_cli.evaluation.phrases import PERIODS, percent_in_words
 
 TICKERS = ("IBM", "MSFT", "AAPL", "KO", "XOM", "SPY", "JNJ", "GE")
 DATES = ("2013-03-01", "2024-11-15", "2026-11-20")
@@ -63,8 +63,8 @@ def wrong_percent(rng: random.Random, value: float, language: Language) -> str:
     """Another percentage, away from the right one by more than its rounding."""
     while True:
         other = abs(value) * rng.choice((0.5, 0.8, 1.1, 1.25, 2.0)) + rng.choice((0.0, 0.013, 0.05))
-        text = percent_said(other, language)
-        if text != percent_said(abs(value), language) and abs(other - abs(value)) > 0.002:
+        text = percent_in_words(other, language)
+        if text != percent_in_words(abs(value), language) and abs(other - abs(value)) > 0.002:
             return text
 
 

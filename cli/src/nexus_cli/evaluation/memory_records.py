@@ -18,7 +18,7 @@ from agent.ports import ModelRequest
 from agent.settings import ModelSettings
 from agent.turns.after_turn import SECONDS
 from agent.turns.proposer import MOST_TOKENS
-from contracts.languages import spoken_language
+from contracts.languages import language_of_tags
 from contracts.proposal_rpc import FactProposal, ProposalGround
 from nexus_cli.evaluation.memory_cases import MemoryCase
 
@@ -42,7 +42,7 @@ class Recording:
 
     def __call__(self, case: MemoryCase, turn: int, ground: ProposalGround) -> list[FactProposal]:
         try:
-            return read_proposals(self._answers[told(case, ground)]) or []
+            return read_proposals(self._answers[prompt_name(case, ground)]) or []
         except KeyError:
             said = "; ".join(case.said[: turn + 1])
             raise NoRecordingError(f"{self._path} has no answer to “{said}”: record it again with --record") from None
@@ -61,7 +61,7 @@ class Recorder:
 
     def __call__(self, case: MemoryCase, turn: int, ground: ProposalGround) -> list[FactProposal]:
         del turn
-        key = told(case, ground)
+        key = prompt_name(case, ground)
         if key not in self._answers:
             self._answers[key] = self._loop.run_until_complete(self._asked(case, ground))
         return read_proposals(self._answers[key]) or []
@@ -83,7 +83,7 @@ class Recorder:
             raise NoRecordingError("no model is configured: set NEXUS_LLM_BASE_URL and NEXUS_LLM_MODEL, or a key")
         self._model = name
         prompt = ModelRequest(
-            messages=proposal_messages(ground, spoken_language(case.language)),
+            messages=proposal_messages(ground, language_of_tags(case.language)),
             tools=(),
             tool_choice="none",
             model=name,
@@ -101,7 +101,7 @@ async def _session() -> aiohttp.ClientSession:
     return aiohttp.ClientSession()
 
 
-def told(case: MemoryCase, ground: ProposalGround) -> str:
+def prompt_name(case: MemoryCase, ground: ProposalGround) -> str:
     """A short name for the prompt of a model."""
-    messages = proposal_messages(ground, spoken_language(case.language))
+    messages = proposal_messages(ground, language_of_tags(case.language))
     return hashlib.sha256(str(messages[-1]["content"]).encode()).hexdigest()[:16]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contracts.spoken import month_name
+from contracts.calendar_names import month_name
 
 PERIODS: dict[str, dict[str, tuple[str, ...]]] = {
     "en": {
@@ -188,28 +188,28 @@ BOTH: dict[str, dict[bool, tuple[str, ...]]] = {
 }
 
 
-def number_said(value: float, language: str, places: int) -> str:
+def number_in_words(value: float, language: str, places: int) -> str:
     """1234.5 as 1,234.50 or 1.234,50."""
     text = f"{value:,.{places}f}"
     return text.translate(str.maketrans(",.", ".,")) if language == "es" else text
 
 
-def percent_said(fraction: float, language: str) -> str:
+def percent_in_words(fraction: float, language: str) -> str:
     """0.027 as 2.7% or 2,7 %."""
-    text = number_said(fraction * 100, language, 1)
+    text = number_in_words(fraction * 100, language, 1)
     return f"{text} %" if language == "es" else f"{text}%"
 
 
-def money_said(value: float, language: str) -> str:
+def money_in_words(value: float, language: str) -> str:
     """USD 202.91, 202,91 USD, USD 234.5 billion, 234,5 mil millones de dólares."""
     if value >= 1e9:
-        text = number_said(value / 1e9, language, 1)
+        text = number_in_words(value / 1e9, language, 1)
         return f"{text} mil millones de dólares" if language == "es" else f"USD {text} billion"
-    text = number_said(value, language, 2)
+    text = number_in_words(value, language, 2)
     return f"{text} USD" if language == "es" else f"USD {text}"
 
 
-def date_said(day: object, language: str) -> str:
+def date_in_words(day: object, language: str) -> str:
     """2013-04-18 as 18 April 2013 or 18 de abril de 2013."""
     year, month, number = str(day).split("-")
     name = month_name(int(month), language)

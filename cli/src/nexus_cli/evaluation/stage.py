@@ -20,7 +20,7 @@ from contracts.providers import COMPATIBLE, KEYED, KEYS, OFFLINE, OPENAI_CLIENT
 from nexus_cli.evaluation.cases import Case
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.errors import StackError
-from nexus_cli.stack.temporary import nobodys_environment, ready_program, stack_in
+from nexus_cli.stack.temporary import clean_environment, ready_program, stack_in
 from nexus_cli.target import Target
 
 UNLIMITED = {
@@ -106,7 +106,7 @@ async def stage(cases: Sequence[Case], models: StageModels) -> AsyncGenerator[St
         directory = Path(name)
         async with _site() as site, _recorded_models(cases, directory) as address:
             environment = {
-                **nobodys_environment(),
+                **clean_environment(),
                 **UNLIMITED,
                 **models.environment,
                 KEYS[models.recorded]: RECORDED,

@@ -20,7 +20,7 @@ _READY_WITHIN = 180.0
 _STOPPED_WITHIN = 60.0
 
 
-def nobodys_environment() -> dict[str, str]:
+def clean_environment() -> dict[str, str]:
     """This process's environment without anybody's settings and keys, and without a model of meaning, which takes a
     core for a while."""
     kept = {

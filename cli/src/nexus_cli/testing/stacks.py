@@ -24,7 +24,7 @@ from nexus_cli.stack.bus_users import USERS, server_environment
 from nexus_cli.stack.child import is_gone as is_gone
 from nexus_cli.stack.program import FORK_SERVER, KEEPS_BYTECODE
 from nexus_cli.stack.servers import binary
-from nexus_cli.stack.temporary import nobodys_environment
+from nexus_cli.stack.temporary import clean_environment
 
 
 class Nexus:
@@ -32,7 +32,7 @@ class Nexus:
 
     def __init__(self, data: Path, environment: Mapping[str, str] | None = None) -> None:
         self.data = data
-        self.environment = {**nobodys_environment(), **(environment or {})}
+        self.environment = {**clean_environment(), **(environment or {})}
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Runs a command to its end."""
@@ -83,7 +83,7 @@ def fork_server() -> str:
     path = str(Path(tempfile.mkdtemp(prefix="nexus-")) / "forks")
     process = subprocess.Popen(
         [sys.executable, "-m", "nexus_cli.testing.fork_server", path],
-        env=nobodys_environment() | KEEPS_BYTECODE | {"PYTHONUNBUFFERED": "1"},
+        env=clean_environment() | KEEPS_BYTECODE | {"PYTHONUNBUFFERED": "1"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,

@@ -319,7 +319,7 @@ class CompanyConfig(Strict):
         """Whether the company's product is a trading platform. A profile that only a newer release knows is not."""
         return self.profile == TRADING
 
-    def spoken(self, language: Language | None) -> Language:
+    def answer_language(self, language: Language | None) -> Language:
         """The language in which the company answers a speaker of this one; None: their language is unknown."""
         own = self.languages[0] if self.languages else None
         if language is None or (own is not None and language not in self.languages):

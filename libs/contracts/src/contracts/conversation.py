@@ -105,7 +105,7 @@ class Fact:
         return self.checked or _EVENTS[self.kind].model_validate(self.event).data
 
     @property
-    def settles(self) -> int:
+    def settled_up_to(self) -> int:
         """The sequence up to which it settles visitor messages. Answers, notices and cancellations say so
         themselves; a human agent's message settles all before it."""
         return self.seq if self.kind is ChatKind.OPERATOR else self.basis
@@ -160,7 +160,7 @@ class Snapshot:
     def replied(self) -> int:
         """The sequence up to which visitor messages have a reply. A cancellation settles messages but is no reply: a
         person may have taken over."""
-        return max((fact.settles for kind, fact in self.last.items() if kind is not ChatKind.CANCEL), default=0)
+        return max((fact.settled_up_to for kind, fact in self.last.items() if kind is not ChatKind.CANCEL), default=0)
 
     @property
     def owner_data(self) -> Mapping[str, Any]:
@@ -181,7 +181,7 @@ def snapshot_of(facts: Iterable[Fact], seq: int = 0) -> Snapshot:
     visitor, owner = last.get(ChatKind.VISITOR), last.get(ChatKind.OWNER)
     basis = 0
     for fact in last.values():
-        seq, basis = max(seq, fact.seq), max(basis, fact.settles)
+        seq, basis = max(seq, fact.seq), max(basis, fact.settled_up_to)
     return Snapshot(
         seq=seq,
         newest_visitor=visitor.seq if visitor else 0,

@@ -72,7 +72,7 @@ def uuid7() -> str:
     return _uuid((milliseconds & ((1 << 48) - 1)) << 80 | int.from_bytes(os.urandom(10), "big"), 7)
 
 
-def begun_at(conversation: str) -> float | None:
+def conversation_start(conversation: str) -> float | None:
     """Returns when the gateway made a conversation's id, in seconds since the epoch by its clock; None if the id does
     not tell.
 

@@ -66,7 +66,7 @@ def language_in(tag: str) -> str:
     return language
 
 
-def in_code(language: Language) -> Language:
+def rule_language(language: Language) -> Language:
     """The same language, or Spanish if rules in code are not written for it."""
     return language if language in ("es", "en") else DEFAULT_LANGUAGE
 
@@ -88,12 +88,12 @@ def named_language(tags: str | None, among: Collection[LanguageT] = LANGUAGES) -
     return best
 
 
-def spoken_language(tags: str | None) -> Language:
+def language_of_tags(tags: str | None) -> Language:
     """The same, but Spanish if none of ours is named."""
     return named_language(tags) or DEFAULT_LANGUAGE
 
 
-def written_language(text: str) -> Language | None:
+def detected_language(text: str) -> Language | None:
     """The language a text is written in, by its commonest words; None when it does not show."""
     if _ONLY_SPANISH.search(text):
         return "es"
@@ -105,7 +105,7 @@ def written_language(text: str) -> Language | None:
     return ahead[0] if len(ahead) == 1 else None
 
 
-def is_elsewhere(text: str) -> bool:
+def is_in_another_language(text: str) -> bool:
     """Whether a text is written in one of the neighbours' languages, by its commonest words."""
     words = _WORD.findall(text[:MOST_READ].lower())
     found = sum(map(_ELSEWHERE.__contains__, words))

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, ValidationInfo, model_validator
 
+from contracts.calendar_names import day_name, month_name
 from contracts.enumerations import at_the_door
-from contracts.spoken import day_name, month_name
 from contracts.strict import Strict
 from contracts.texts import TEXTS
 from contracts.zones import is_zone, zone
@@ -80,7 +80,7 @@ class OfficeHours(Strict):
     )
 
 
-def opening(hours: OfficeHours | None, now: datetime) -> datetime | None:
+def next_opening(hours: OfficeHours | None, now: datetime) -> datetime | None:
     """Returns when somebody will be there next (UTC); None if somebody is there now."""
     if hours is None:
         return None
@@ -94,7 +94,7 @@ def opening(hours: OfficeHours | None, now: datetime) -> datetime | None:
     return None  # hours of another release that this one cannot read: nobody is sent away because of them
 
 
-def closing(hours: OfficeHours | None, now: datetime) -> datetime | None:
+def next_closing(hours: OfficeHours | None, now: datetime) -> datetime | None:
     """Returns until when, at least, somebody will be there today (UTC); None if nobody is there, or no hours are
     set."""
     if hours is None:
@@ -107,12 +107,12 @@ def closing(hours: OfficeHours | None, now: datetime) -> datetime | None:
 def away_notice(hours: OfficeHours | None, opens: datetime, now: datetime, language: str, *, ai: bool = True) -> str:
     """Returns what a visitor reads outside the hours: that nobody is there, when somebody will be, and that messages
     are kept. `ai`: the assistant goes on helping meanwhile."""
-    when, help_ = spoken_time(hours, opens, now, language), TEXTS["office.help"].said_in(language) if ai else ""
-    told = TEXTS["office.away"].said_in(language).format(when=when, help=help_)
-    return told + (TEXTS["office.address"].said_in(language) if hours and hours.ask_address else "")
+    when, help_ = time_in_words(hours, opens, now, language), TEXTS["office.help"].in_language(language) if ai else ""
+    told = TEXTS["office.away"].in_language(language).format(when=when, help=help_)
+    return told + (TEXTS["office.address"].in_language(language) if hours and hours.ask_address else "")
 
 
-def spoken_time(hours: OfficeHours | None, at: datetime, now: datetime, language: str) -> str:
+def time_in_words(hours: OfficeHours | None, at: datetime, now: datetime, language: str) -> str:
     """A time in the company's time zone as people say it: "mañana a las 9:00 (hora de Madrid)"."""
     name = hours.timezone if hours else "UTC"
     there, today = at.astimezone(zone(name)), now.astimezone(zone(name)).date()
@@ -122,7 +122,7 @@ def spoken_time(hours: OfficeHours | None, at: datetime, now: datetime, language
         weekday=day_name(there.weekday(), language), day=there.day, month=month_name(there.month, language)
     )
     told = TEXTS["calendar.at_one" if there.hour == 1 else "calendar.at"]
-    return told.format(day=day, clock=clock, place=place).said_in(language)
+    return told.format(day=day, clock=clock, place=place).in_language(language)
 
 
 def _spans(hours: OfficeHours, day: date) -> Iterator[tuple[datetime, datetime]]:

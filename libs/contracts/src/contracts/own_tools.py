@@ -58,7 +58,7 @@ def endpoint(value: str) -> str:
     return value
 
 
-def places(url: str) -> list[str]:
+def address_arguments(url: str) -> list[str]:
     """The arguments in an address: ``{order}`` in https://shop.example/orders/{order}."""
     return _PLACE.findall(url)
 
@@ -91,13 +91,13 @@ def _object_schema(value: dict[str, object], info: ValidationInfo) -> dict[str, 
         raise ValueError('a tool\'s schema says "type": "object"')
     if value.get("additionalProperties", False) is not False:
         raise ValueError("additionalProperties can only be false")
-    if len(json.dumps(value)) > LARGEST_SCHEMA or too_deep(value, _DEEPEST):
+    if len(json.dumps(value)) > LARGEST_SCHEMA or is_nested_too_deep(value, _DEEPEST):
         raise ValueError(f"a schema has at most {LARGEST_SCHEMA} bytes and {_DEEPEST} levels")
     check_cost(value)
     return value
 
 
-def too_deep(value: object, most: int) -> bool:
+def is_nested_too_deep(value: object, most: int) -> bool:
     """Whether JSON is nested too deeply; checked without recursion."""
     level: list[object] = [value]
     for _ in range(most):
@@ -159,7 +159,7 @@ class HttpTool(Strict):
     def _places_are_arguments(self, info: ValidationInfo) -> "HttpTool":
         if at_the_door(info):
             required = list_of(self.input_schema.get("required"))
-            missing = [name for name in places(self.url) if name not in required]
+            missing = [name for name in address_arguments(self.url) if name not in required]
             if missing:
                 raise ValueError(f"{', '.join(missing)}: what stands in the address is a required argument")
         return self

@@ -58,7 +58,7 @@ class PersonRule(Strict):
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class RuleInput:
     """The input of the rules: a visitor's words, their plan, and the address of their page."""
 
     text: str
@@ -67,14 +67,14 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class RuleMatch:
     """The rule that applies: its index in the list, and where the message goes."""
 
     index: int
     to: str
 
 
-def ruling(rules: Sequence[PersonRule], asking: Asking) -> Ruling | None:
+def matching_rule(rules: Sequence[PersonRule], asking: RuleInput) -> RuleMatch | None:
     """The first rule that applies; None: none does."""
     if not rules:
         return None
@@ -89,7 +89,7 @@ def ruling(rules: Sequence[PersonRule], asking: Asking) -> Ruling | None:
             and (not rule.plans or asking.plan in rule.plans)
             and (not rule.pages or (path is not None and any(_is_on(page, path) for page in rule.pages)))
         ):
-            return Ruling(index, rule.to)
+            return RuleMatch(index, rule.to)
     return None
 
 

@@ -59,7 +59,7 @@ class ProviderInfo:
         return self.models[0].name
 
     @property
-    def known(self) -> tuple[ModelInfo, ...]:
+    def known_models(self) -> tuple[ModelInfo, ...]:
         """Its models and their successor."""
         return self.models if self.successor in (None, *self.models) else (*self.models, self.successor)
 

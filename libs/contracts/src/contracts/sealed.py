@@ -15,7 +15,7 @@ def is_sealed(value: object) -> bool:
     return isinstance(value, str) and value.startswith(PREFIX)
 
 
-def sealed_places(config: dict[str, object]) -> Iterator[tuple[Place, dict[str, object], str]]:
+def secrets_in(config: dict[str, object]) -> Iterator[tuple[Place, dict[str, object], str]]:
     """All secrets in raw settings: for each its identity, the object that holds it, and the field."""
     model = object_of(config.get("ownModel"))
     if model.get("key") is not None:
@@ -32,14 +32,14 @@ def sealed_places(config: dict[str, object]) -> Iterator[tuple[Place, dict[str, 
                 yield place, header, "value"
 
 
-def replaced(config: dict[str, object], change: Callable[[Place, object], object]) -> None:
+def replace_secrets(config: dict[str, object], change: Callable[[Place, object], object]) -> None:
     """Replaces every secret by `change(place, value)`."""
-    for place, holder, field in sealed_places(config):
+    for place, holder, field in secrets_in(config):
         if field in holder:
             holder[field] = change(place, holder[field])
 
 
 def restore_hidden(config: dict[str, object], known: dict[str, object]) -> None:
     """Puts secrets back where the settings that somebody sends contain only their placeholder."""
-    kept = {place: holder.get(field) for place, holder, field in sealed_places(known)}
-    replaced(config, lambda place, value: kept.get(place, value) if value == HIDDEN else value)
+    kept = {place: holder.get(field) for place, holder, field in secrets_in(known)}
+    replace_secrets(config, lambda place, value: kept.get(place, value) if value == HIDDEN else value)

@@ -69,7 +69,7 @@ class Team(Strict):
         description="by user: tokens from before count no more, whoever signed them; the newest 1,000 are kept",
     )
 
-    def admits(self, user: str, role: str, issued: float, *, member: bool) -> bool:
+    def is_valid_for(self, user: str, role: str, issued: float, *, member: bool) -> bool:
         """Whether a human agent's token is still valid. `issued`: seconds since the epoch, 0 if unknown; `member`:
         it was issued to somebody in this list."""
         out = self.signed_out.get(user)

@@ -23,7 +23,7 @@ class Text:
     def __init__(self, **by_language: str) -> None:
         object.__setattr__(self, "by_language", by_language)
 
-    def said_in(self, language: str) -> str:
+    def in_language(self, language: str) -> str:
         """The text in this language (a tag, or an Accept-Language header); in Spanish where there is none in it."""
         said = self.by_language.get(language)  # nearly always one of ours, and no tag that has to be read
         return said or self.by_language[named_language(language, self.by_language) or DEFAULT_LANGUAGE]
@@ -33,7 +33,7 @@ class Text:
 
         def filled(language: str, text: str) -> str:
             def said(value: object) -> object:
-                return value.said_in(language) if isinstance(value, Text) else value
+                return value.in_language(language) if isinstance(value, Text) else value
 
             return text.format(*map(said, args), **{name: said(value) for name, value in values.items()})
 

@@ -35,7 +35,7 @@ MESSAGE_SENT = "MessageSent"
 _CHAT = "chat."
 
 
-def chosen(names: Sequence[str], event_type: str) -> bool:
+def is_subscribed(names: Sequence[str], event_type: str) -> bool:
     """Whether an endpoint with these names gets an event of this type."""
     return event_type in TOLD and (not names or any(_fits(name, event_type) for name in names))
 

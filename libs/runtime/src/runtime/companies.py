@@ -158,7 +158,7 @@ class CompanyCache:
             listener(company, None)
 
     @property
-    def known(self) -> int:
+    def count(self) -> int:
         """The number of companies whose settings are cached."""
         return len(self._held)
 
@@ -170,7 +170,7 @@ class CompanyCache:
     async def check(self) -> str:
         """A remark for /readyz; settings never keep a service from being ready."""
         age = self.age()
-        return f"{self.known} known, " + (f"not confirmed for {age:.0f} s" if age else "confirmed")
+        return f"{self.count} known, " + (f"not confirmed for {age:.0f} s" if age else "confirmed")
 
     def _asked(self, company: str) -> asyncio.Task[CompanySettings | None]:
         return self._asking.begin(company, lambda: self._ask(company))

@@ -18,10 +18,10 @@ from contracts.conversation import Fact, Snapshot, read_fact, snapshot_of
 from contracts.envelope import CloudEvent, Wire
 from contracts.ids import derive_id
 from runtime.bus.direct import DirectReader, StoredFact
-from runtime.bus.jetstream_api import StreamInfo, ask, why
+from runtime.bus.jetstream_api import StreamInfo, ask, error_text
 from runtime.bus.publisher import Appended, Fence, Publisher
 from runtime.bus.replies import ReplyInbox
-from runtime.bus.streams import first_made
+from runtime.bus.streams import counted_since
 from runtime.errors import ConversationBusyError, FenceRefusedError, LogBehindError, ReadFailedError
 from runtime.recent import Bounded
 
@@ -202,7 +202,7 @@ class ConversationLog:
         return LogBounds(
             first_seq=state["first_seq"],
             last_seq=state["last_seq"],
-            created_at=first_made(answer),
+            created_at=counted_since(answer),
             epoch=epoch_of(self._stream, answer["created"]),
             room=max(most - state["bytes"], 0) if most > 0 else None,
         )
@@ -213,7 +213,7 @@ class ConversationLog:
         except (TimeoutError, NatsError) as error:
             raise ReadFailedError(f"no answer about the stream {self._stream}: is JetStream up?") from error
         if "error" in answer:
-            raise ReadFailedError(f"stream {self._stream}: {why(answer)}")
+            raise ReadFailedError(f"stream {self._stream}: {error_text(answer)}")
         return answer
 
 

@@ -20,7 +20,7 @@ def release() -> str:
     return version("nexus-runtime")
 
 
-def is_newers(metadata: Mapping[str, str] | None) -> bool:
+def is_of_newer_release(metadata: Mapping[str, str] | None) -> bool:
     """Whether a newer release has written a stream or a consumer with this metadata; one without a name is older."""
     return _numbers((metadata or {}).get(RELEASE, "")) > _numbers(release())
 

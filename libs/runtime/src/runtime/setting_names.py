@@ -54,7 +54,7 @@ def settings_of(model: type[BaseSettings]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def known() -> frozenset[str]:
+def known_names() -> frozenset[str]:
     """The variables of every settings model that this process has imported."""
     return frozenset(name for model in _models(EnvSettings) for names in settings_of(model).values() for name in names)
 
@@ -81,31 +81,31 @@ def secret_files() -> dict[str, str]:
     return found
 
 
-def written() -> frozenset[str]:
+def given_names() -> frozenset[str]:
     """The names that begin with NEXUS_ in the environment, in `.env` and among the files of secrets."""
     everywhere = {*os.environ, *dotenv(), *secret_files()}
     return frozenset(name.upper() for name in everywhere if name.upper().startswith(PREFIX))
 
 
-def slips(names: frozenset[str], settings: frozenset[str]) -> Mapping[str, str]:
+def misspelled(names: frozenset[str], settings: frozenset[str]) -> Mapping[str, str]:
     """Unknown names that are nearly a setting's, with that setting."""
     return {
         name: meant
         for name in sorted(names - settings - REMOVED.keys())
-        if (meant := next((one for one in sorted(settings) if is_slip(name, one)), None))
+        if (meant := next((one for one in sorted(settings) if is_misspelling(name, one)), None))
     }
 
 
-def removed(names: frozenset[str]) -> Mapping[str, str]:
+def removed_names(names: frozenset[str]) -> Mapping[str, str]:
     """Returns the names that are no longer settings, with what to do instead."""
     return {name: REMOVED[name] for name in sorted(names & REMOVED.keys())}
 
 
 def check_names() -> None:
     """Warns of removed settings. Raises NotReadyError, naming every mistake and the likely setting."""
-    for name, instead in removed(written()).items():
+    for name, instead in removed_names(given_names()).items():
         log.warning("setting.removed", setting=name, advice=instead)
-    if found := slips(written(), known()):
+    if found := misspelled(given_names(), known_names()):
         told = "; ".join(f"{name} is no setting: did you mean {meant}?" for name, meant in found.items())
         raise NotReadyError(f"{told} Write it right in the environment, in .env or in the values of your deployment")
 
@@ -143,7 +143,7 @@ def _values(error: ValidationError) -> list[str] | None:
     return told
 
 
-def is_slip(name: str, setting: str) -> bool:
+def is_misspelling(name: str, setting: str) -> bool:
     """Whether the two differ by one letter, or in a long name by two: missing, extra, different or swapped."""
     most = 0 if len(setting) < len(PREFIX) + 4 else 1 if len(setting) < len(PREFIX) + 9 else 2
     if abs(len(name) - len(setting)) > most or SequenceMatcher(None, name, setting).quick_ratio() < 0.8:

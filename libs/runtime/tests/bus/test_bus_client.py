@@ -160,7 +160,7 @@ async def _heard(pieces: list[bytes], *, at_once: bool, slow: bool) -> list[obje
     loop.add_done_callback(lambda _: reader.waits.set())
     await reader.read_out()
     if at_once:
-        client.hear_at_once(reader)
+        client.read_directly(reader)
     for piece in pieces:
         before = len(reader._buffer)
         reader.feed_data(piece)

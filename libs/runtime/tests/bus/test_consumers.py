@@ -15,7 +15,7 @@ from runtime.bus.consumers import ConsumerSpec, ensure_consumer
 from runtime.bus.publisher import Publisher
 from runtime.bus.subjects import combined, covers
 from runtime.errors import NotReadyError
-from runtime.release import RELEASE, is_newers
+from runtime.release import RELEASE, is_of_newer_release
 from runtime.testing.servers import eventually
 
 OLDER = ConsumerSpec("FACTS", "shared", ("feedback.given.v1.acme.>",))
@@ -72,7 +72,7 @@ async def test_an_older_release_adds_to_a_newer_ones_consumer_what_it_needs_and_
 )
 def test_releases_are_compared_by_their_numbers(monkeypatch: pytest.MonkeyPatch, other: str, newer: bool) -> None:
     monkeypatch.setattr("runtime.release.release", lambda: "0.1.0")
-    assert is_newers({RELEASE: other}) is newer
+    assert is_of_newer_release({RELEASE: other}) is newer
 
 
 async def test_a_consumer_that_is_as_it_should_be_is_not_written_again(nats_streams: Client) -> None:

@@ -6,7 +6,7 @@ from nats.aio.msg import Msg
 from contracts.envelope import CloudEvent
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import ToolCallCompleted, ToolError, ToolMetadata, ToolResult
-from runtime.calls.call_answers import CallAnswers, last_of
+from runtime.calls.call_answers import CallAnswers, decisive_reply
 
 
 def reply(subject: str, code: ToolCode | None = None, reason: str | None = None) -> Msg:
@@ -45,15 +45,15 @@ def test_a_refusal_is_the_last_when_every_request_has_its_answer() -> None:
 
 def test_the_answer_that_counts_is_the_one_that_stands() -> None:
     away, done = reply("a", ToolCode.UNAVAILABLE), reply("b")
-    assert last_of([away, done]) is last_of([done, away]) is done
-    assert last_of([done, away, reply("c", ToolCode.RATE_LIMIT)]) is done
+    assert decisive_reply([away, done]) is decisive_reply([done, away]) is done
+    assert decisive_reply([done, away, reply("c", ToolCode.RATE_LIMIT)]) is done
     newest = reply("c", ToolCode.RATE_LIMIT)
-    assert last_of([away, newest]) is newest
+    assert decisive_reply([away, newest]) is newest
 
 
 def test_what_a_request_may_have_done_is_not_taken_back_by_one_that_has_done_nothing() -> None:
     perhaps, away = reply("a", ToolCode.UNAVAILABLE, OUTCOME_UNKNOWN), reply("b", ToolCode.UNAVAILABLE, "store")
-    assert last_of([perhaps, away]) is last_of([away, perhaps]) is perhaps
+    assert decisive_reply([perhaps, away]) is decisive_reply([away, perhaps]) is perhaps
     done = reply("c")
-    assert last_of([perhaps, away, done]) is done
-    assert last_of([perhaps, Msg(Client(), "b", "", b"no event")]) is perhaps
+    assert decisive_reply([perhaps, away, done]) is done
+    assert decisive_reply([perhaps, Msg(Client(), "b", "", b"no event")]) is perhaps

@@ -6,7 +6,7 @@ from contextvars import copy_context
 
 import pytest
 
-from runtime.calls.deadlines import DRIFT, HEADER, ORIGINS, SHARE, Arrivals, part, serve_for, time_left
+from runtime.calls.deadlines import DRIFT, HEADER, ORIGINS, SHARE, Arrivals, part_deadline, serve_for, time_left
 
 
 class Clocks:
@@ -72,11 +72,11 @@ def test_a_header_that_says_less_says_what_it_can(header: str, left: float | Non
 def test_a_part_takes_its_share_of_what_is_left_and_never_more_than_it_needs() -> None:
     def served() -> None:
         serve_for(2.0)
-        assert part(0.1) == 0.1
-        assert part(3.0) == pytest.approx(2.0 * SHARE, rel=0.1)
+        assert part_deadline(0.1) == 0.1
+        assert part_deadline(3.0) == pytest.approx(2.0 * SHARE, rel=0.1)
         serve_for(0.0)
-        assert (time_left(), part(3.0)) == (0.0, 0.0)
+        assert (time_left(), part_deadline(3.0)) == (0.0, 0.0)
 
     # In a context of its own, as every request has its task.
     copy_context().run(served)
-    assert (time_left(), part(3.0)) == (None, 3.0)
+    assert (time_left(), part_deadline(3.0)) == (None, 3.0)

@@ -15,7 +15,7 @@ from contracts.envelope import Wire
 from contracts.errors import FieldFault
 from contracts.rpc import Rpc
 from runtime.bus.connection import subscribe
-from runtime.calls.deadlines import HEADER, SHARE, part, time_left
+from runtime.calls.deadlines import HEADER, SHARE, part_deadline, time_left
 from runtime.calls.rpc import REPEATS, REPEATS_EARNED, RpcClient, RpcServer
 from runtime.errors import RpcError
 from runtime.testing.servers import eventually
@@ -256,7 +256,7 @@ async def test_nothing_is_worked_on_for_longer_than_its_caller_waits(nats_client
     ended = asyncio.Event()
 
     async def hangs(request: Ask) -> Answer:
-        given.extend((time_left(), part(30.0)))
+        given.extend((time_left(), part_deadline(30.0)))
         try:
             await asyncio.Event().wait()
         finally:

@@ -97,7 +97,7 @@ async def test_what_work_learns_is_known_to_what_it_began_and_to_whoever_reports
             log.info("beside")
 
         task = asyncio.create_task(beside())
-        correlation.learn(turn="t-1")
+        correlation.add_ids(turn="t-1")
         opened.set()
         await task
         raise ValueError("broken")

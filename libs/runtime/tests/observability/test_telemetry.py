@@ -175,7 +175,7 @@ async def test_a_companys_traces_go_out_together_when_somebody_wants_them(nats_s
         with correlation.Correlation(), telemetry.span("turn"):
             with telemetry.span("before it is known whose"):
                 pass
-            correlation.learn(company=company)
+            correlation.add_ids(company=company)
     telemetry.remove_sink(store.take)
     await nats_streams.flush()
     assert await parts(nats_streams) == []

@@ -7,7 +7,7 @@ from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError, Serve
 from pymongo.monitoring import CommandFailedEvent, CommandListener, CommandStartedEvent, CommandSucceededEvent
 
 from runtime.stores.command_limit import CommandLimit
-from runtime.stores.mongo import Collection, Document, driver_says
+from runtime.stores.mongo import Collection, Document, driver_message
 from runtime.testing.servers import MongoDatabase
 
 NOBODY = "h:1: timed out, Timeout: 5.0s, Topology Description: <TopologyDescription id: 6b08, servers: [<Server h:1>]>"
@@ -24,7 +24,7 @@ NOBODY = "h:1: timed out, Timeout: 5.0s, Topology Description: <TopologyDescript
     ],
 )
 def test_neither_documents_nor_the_state_of_all_servers_are_told(error: PyMongoError, told: str) -> None:
-    assert driver_says(error) == told
+    assert driver_message(error) == told
 
 
 def _limit() -> CommandLimit:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.json_values import JsonObject
-from runtime.stores.unknown_fields import UnknownFields, kept
+from runtime.stores.unknown_fields import UnknownFields, with_unknown_content
 
 STORED = {"cash": "1", "mood": 1, "orders": [{"id": "a", "qty": 1, "tag": "x"}, {"id": "b", "new": True}], "due": 5}
 READ = {"cash": "1", "orders": [{"id": "a", "qty": 1}], "due": 5}
@@ -38,12 +38,12 @@ def test_a_field_that_this_release_decides_on_is_not_kept() -> None:
 
 @given(VALUES, VALUES)
 def test_with_nothing_unknown_what_is_written_is_stored(read: Any, written: Any) -> None:
-    assert _same(kept(read, read, written), written)
+    assert _same(with_unknown_content(read, read, written), written)
 
 
 @given(VALUES, VALUES)
 def test_what_nobody_changed_stays_as_it_is_stored(stored: Any, read: Any) -> None:
-    assert kept(stored, read, read) == stored
+    assert with_unknown_content(stored, read, read) == stored
 
 
 def _same(one: Any, other: Any) -> bool:

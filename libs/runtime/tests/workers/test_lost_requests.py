@@ -34,7 +34,7 @@ async def test_a_request_that_never_arrived_is_sent_again(
     monkeypatch.setattr(pull_worker, "REST_SILENCE", 0.3)
     monkeypatch.setattr(batches, "SILENCE", 0.3)
     assert isinstance(nats_streams, BusClient)
-    say, lost, seen = nats_streams.say, list[str](), list[bytes]()
+    say, lost, seen = nats_streams.publish_now, list[str](), list[bytes]()
 
     def losing(subject: str, *rest: Any, **options: Any) -> bool:
         if ".CONSUMER.MSG.NEXT." in subject and not lost:

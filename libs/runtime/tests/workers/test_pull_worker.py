@@ -219,7 +219,7 @@ async def test_what_is_done_is_acknowledged_once_and_a_lost_acknowledgement_cost
     nats_streams: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert isinstance(nats_streams, BusClient)
-    say, said, lost = nats_streams.say, list[str](), list[str]()
+    say, said, lost = nats_streams.publish_now, list[str](), list[str]()
 
     def losing(subject: str, payload: bytes = b"", reply: str = "", *rest: Any, **options: Any) -> bool:
         if subject.startswith("$JS.ACK.") and payload == b"+ACK":

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from agent.assist.deps import HelpPorts, said_in
+from agent.assist.deps import HelpPorts, messages_of
 from agent.assist.improvement import Improvements
 from agent.assist.suggestions import Suggestions
 from agent.domain.hand_over import summary_of
@@ -54,7 +54,7 @@ class HelpMethods:
         return ImproveReply(text=text, model=model)
 
     async def summary(self, request: SummaryRequest) -> SummaryReply:
-        history = await said_in(self._ports, ConversationKey(request.company_id, request.conversation_id))
+        history = await messages_of(self._ports, ConversationKey(request.company_id, request.conversation_id))
         return SummaryReply(summary=summary_of(history.messages, (), named_language(request.locale)))
 
     async def providers(self, request: ProvidersRequest) -> ProvidersReply:

@@ -2,22 +2,22 @@
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from runtime.observability.metrics import often
+from runtime.observability.metrics import cached
 
 _SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
-TURNS = often(Counter("nexus_turns_total", "Turns ended", ("outcome",)))
+TURNS = cached(Counter("nexus_turns_total", "Turns ended", ("outcome",)))
 TURNS_RUNNING = Gauge("nexus_turns_running", "Turns that this agent drives now")
 TURNS_DUE = Gauge("nexus_turns_due", "Messages that are due and not begun; each agent tells of all")
 OLDEST_DUE = Gauge("nexus_oldest_due_seconds", "For how long the oldest of them has been due")
 ANALYSES = Counter("nexus_analyses_total", "Analyses ended", ("outcome",))
 SENTENCES = Counter("nexus_sentences_dropped_total", "A model's sentences that no tool result backs", ("where",))
-MODEL_SECONDS = often(Histogram("nexus_model_seconds", "One model call", ("provider", "outcome"), buckets=_SECONDS))
-MODEL_TOKENS = often(Counter("nexus_model_tokens_total", "Tokens as providers count them", ("provider", "kind")))
+MODEL_SECONDS = cached(Histogram("nexus_model_seconds", "One model call", ("provider", "outcome"), buckets=_SECONDS))
+MODEL_TOKENS = cached(Counter("nexus_model_tokens_total", "Tokens as providers count them", ("provider", "kind")))
 FIRST_TOKEN_SECONDS = Histogram(
     "nexus_first_token_seconds", "From the stored message to the first text that goes out", buckets=_SECONDS
 )
-MODEL_COST = often(
+MODEL_COST = cached(
     Counter("nexus_model_cost_total", "What model calls cost, by the price list", ("provider", "currency"))
 )
 BUDGET_REFUSED = Counter("nexus_budget_refused_total", "Model calls that a budget did not allow", ("whose",))

@@ -265,7 +265,7 @@ async def test_of_two_agents_that_drive_it_at_once_one_writes_the_report(scene: 
 class Broken:
     """Raises what no code of ours should."""
 
-    def fits(self, *what: Any) -> bool:
+    def is_valid(self, *what: Any) -> bool:
         raise TypeError("unsupported operand")
 
 
@@ -292,7 +292,7 @@ class Dying:
     async def outcome(self, *what: Any) -> Any:
         return await self._death.step("call", lambda: self._inner.outcome(*what))
 
-    async def tell(self, *what: Any) -> Any:
+    async def publish(self, *what: Any) -> Any:
         return await self._death.step("tell", lambda: self._inner.tell(*what))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from agent.domain.context.compression import PromptMessage
 from agent.domain.grounding import grounded, query_of
-from agent.domain.knowledge import TOKENS, cited, fitting, section, sources
+from agent.domain.knowledge import TOKENS, best_within_budget, cited, section, sources
 from agent.domain.prompt.messages import stepped
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall, TurnStep, with_reply
 from agent.domain.turn.journal_wire import journal_from_wire, journal_to_wire
@@ -66,7 +66,7 @@ def test_a_passage_cannot_end_the_data_or_pose_as_another_layer() -> None:
 
 def test_the_best_passages_have_the_room_that_there_is() -> None:
     long = [passage(f"p{at}", "word " * 350) for at in range(8)]
-    kept = fitting(KnowledgeFound(passages=long, pages=FOUND.pages, documents=9), words)
+    kept = best_within_budget(KnowledgeFound(passages=long, pages=FOUND.pages, documents=9), words)
     assert [one.id for one in kept.passages] == ["p0", "p1", "p2"]
     assert kept.pages == FOUND.pages
     assert kept.documents == 9

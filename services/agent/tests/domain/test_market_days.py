@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agent.domain.offline.assistant import respond
-from agent.domain.offline.market_days import asked_day
+from agent.domain.offline.market_days import day_in
 from agent.domain.offline.steps import SayText, UseTools
 from agent.domain.offline.tool_answers import tool_answer
 from agent.domain.text_features import plain
@@ -41,7 +41,7 @@ MARKET: dict[str, Any] = {"status": "after_hours", "current_time": "2012-09-07T2
     ],
 )
 def test_the_day_is_read(text: str, day: str | None) -> None:
-    assert asked_day(plain(text), FRIDAY) == (day and date.fromisoformat(day))
+    assert day_in(plain(text), FRIDAY) == (day and date.fromisoformat(day))
 
 
 def test_without_what_day_it_is_the_hours_are_looked_up_all_the_same() -> None:

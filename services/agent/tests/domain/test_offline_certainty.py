@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agent.domain.offline.answers import is_unknown, offers_person, tells_nothing
+from agent.domain.offline.answers import is_empty_answer, is_unknown, offers_person
 from agent.domain.text_features import stem
 from agent.testing.passages import answered, passage
 
@@ -57,7 +57,7 @@ def test_a_price_alone_is_told_with_what_it_is_of() -> None:
 def test_a_word_that_no_page_has_is_named(question: str, word: str) -> None:
     told = said(question)
     assert told.startswith(f"I do not know: I cannot find anything on the site about “{word}”.")
-    assert tells_nothing(told)
+    assert is_empty_answer(told)
     again = said("and a helipad?", {"role": "user", "content": question}, {"role": "assistant", "content": told})
     assert again.startswith("I do not know that either: I cannot find anything on the site about “helipad”.")
     assert again.endswith("Would you like somebody from the team to take over? Say “yes” and I will ask them.")
@@ -336,7 +336,7 @@ def test_a_delay_is_told_as_one() -> None:
 
 
 def test_what_is_about_something_else_altogether_is_shown_nothing() -> None:
-    assert tells_nothing(told := answered("who won the marathon?", DESKS, "en"))
+    assert is_empty_answer(told := answered("who won the marathon?", DESKS, "en"))
     assert "[" not in told
 
 

@@ -199,7 +199,7 @@ def test_a_yes_to_a_purchase_is_no_yes_to_a_sale(text: str, summary: str, decisi
 @pytest.mark.parametrize("language", ["es", "en"])
 def test_each_reading_that_is_offered_is_read_as_its_tool(language: Language) -> None:
     read_as = {
-        tool: wish_in(said.said_in(language).format(symbol="IBM"), SCHEMAS).calls[0][0]
+        tool: wish_in(said.in_language(language).format(symbol="IBM"), SCHEMAS).calls[0][0]
         for tool, said in TEXTS.section("offline.reading").items()
     }
     assert read_as == {tool: tool for tool in read_as}

@@ -8,7 +8,7 @@ import pytest
 
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.nearest_readings import quotes_most, unread_beside
+from agent.domain.offline.nearest_readings import covers_question, unread_beside
 from agent.domain.offline.relative_days import days_ago
 from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.steps import SayText, UseTools
@@ -76,7 +76,7 @@ PAGE = "Position size: Quantity = capital × risk ÷ distance from entry to stop
     ],
 )
 def test_a_page_answers_only_a_question_whose_words_it_has(question: str, most: bool) -> None:
-    assert quotes_most(question, PAGE) is most
+    assert covers_question(question, PAGE) is most
 
 
 def _told(text: str, *looked_up: tuple[str, dict[str, Any]]) -> str:

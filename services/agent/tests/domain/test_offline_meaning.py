@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.domain.offline.answers import is_unknown, tells_nothing
+from agent.domain.offline.answers import is_empty_answer, is_unknown
 from agent.testing.passages import answered, passage
 
 CABINS = "## Bungalows\n\nWooden houses for four, 90 € a night.\n\n## Laundry\n\nA load is 5 €."
@@ -30,7 +30,7 @@ def test_what_has_no_word_of_the_question_is_quoted_where_it_is_near_in_meaning(
     assert is_unknown(told)
     assert ("90 €" in told, "5 €." in told) == (quoted, False)
     # What is named and stands nowhere is not there, whatever is near.
-    assert tells_nothing(told) is (bool(missing) or not may_answer)
+    assert is_empty_answer(told) is (bool(missing) or not may_answer)
     assert missing in told
 
 

@@ -8,7 +8,7 @@ import pytest
 from agent.domain.analysis.grammar import read_question
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.listed import reading_chosen
+from agent.domain.offline.listed import chosen_reading
 from agent.domain.offline.relative_days import with_past_days
 from agent.domain.offline.steps import SayText, UseTools
 from agent.testing.offered import SCHEMAS
@@ -24,7 +24,7 @@ ASKED = "Do you mean “news about IBM” or “sentiment of IBM”? Say that, o
      ("the third", None), ("delete the first", None), ("price of IBM", None), ("yes", None)],
 )  # fmt: skip
 def test_a_reading_is_chosen_by_its_place(text: str, reading: str | None) -> None:
-    assert reading_chosen(text, ASKED) == reading
+    assert chosen_reading(text, ASKED) == reading
 
 
 def test_the_chosen_reading_is_answered_and_gone_on_with() -> None:
@@ -43,7 +43,7 @@ def test_the_chosen_reading_is_answered_and_gone_on_with() -> None:
 def test_a_customer_without_any_tools_hears_that_they_cannot_be_reached(text: str) -> None:
     said = respond([{"role": "user", "content": text}], {}, "en", plan="free", knowledge=KnowledgeFound())
     assert isinstance(said, SayText)
-    assert TEXTS["offline.tools_away"].said_in("en") in said.text
+    assert TEXTS["offline.tools_away"].in_language("en") in said.text
 
 
 @pytest.mark.parametrize(

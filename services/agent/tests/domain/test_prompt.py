@@ -10,7 +10,7 @@ import pytest
 from agent.domain.context.compression import PromptMessage
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.prompt.layers import VisitorInfo, system_prompt
-from agent.domain.prompt.messages import INTERRUPTED, alternating, conversation, tool_content
+from agent.domain.prompt.messages import INTERRUPTED, alternating_messages, conversation, tool_content
 from agent.domain.texts import failure_text
 from agent.domain.tool_results import answered_from_earlier, asked_again, citations, cut, repeats_within, room_for_each
 from agent.domain.turn.journal import Journal, TurnCall, TurnStep, with_results
@@ -68,7 +68,7 @@ def test_a_page_title_cannot_pose_as_a_layer() -> None:
 
 def test_user_and_assistant_alternate_and_neighbours_are_joined() -> None:
     spoken = [(False, "a"), (False, "b"), (True, "c"), (True, "d"), (False, " "), (False, "e")]
-    assert alternating(spoken) == [
+    assert alternating_messages(spoken) == [
         {"role": "user", "content": "a\nb"},
         {"role": "assistant", "content": "c\nd"},
         {"role": "user", "content": "e"},

@@ -17,7 +17,7 @@ ANA = "user/pro/ana"
 PROMISE = ScriptedReply(text="I'll remember that you are vegan.")
 CALL = ScriptedReply(tool_calls=[ScriptedCall(name="remember", arguments={"fact": "I am vegan"})])
 DONE = ScriptedReply(text="Noted: you are vegan.")
-UNCHANGED = TEXTS["step.unchanged"].said_in("en")
+UNCHANGED = TEXTS["step.unchanged"].in_language("en")
 
 
 async def told(scene: Stage, *, locale: str = "en") -> dict[str, Any]:

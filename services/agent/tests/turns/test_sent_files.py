@@ -104,7 +104,7 @@ async def test_without_a_model_files_alone_are_answered_by_saying_that_they_are_
     async with stage(nats_server.url) as scene, agent(nats_server.url):
         await scene.visitor("c1", "terms.txt, photo.png", files=[TERMS, PHOTO])
         (answer,) = await scene.answered("c1")
-        assert answer["text"] == TEXTS["file.not_read"].said_in("en")
+        assert answer["text"] == TEXTS["file.not_read"].in_language("en")
 
 
 def test_what_cannot_be_read_says_why_and_only_the_newest_files_are_looked_at() -> None:

@@ -41,7 +41,7 @@ async def test_what_comes_in_one_packet_goes_out_as_one_delta() -> None:
         deltas.text(piece)
     await eventually(lambda: len(live.events) == 2)
     assert live.events[1][1]["delta"] == "one two three"
-    assert (deltas.said, deltas.next_seq) == ("one two three", 1)
+    assert (deltas.sent_text, deltas.next_seq) == ("one two three", 1)
 
 
 async def test_a_stream_of_tokens_is_batched() -> None:
@@ -58,7 +58,7 @@ async def test_a_stream_of_tokens_is_batched() -> None:
     sent = [data["delta"] for kind, data in live.events if kind == "message.delta"]
     assert len(sent) <= 5 < pieces
     assert [data["deltaSeq"] for kind, data in live.events if kind == "message.delta"] == list(range(len(sent)))
-    assert "".join(sent) == deltas.said
+    assert "".join(sent) == deltas.sent_text
 
 
 async def test_a_restart_tells_clients_to_clear_only_if_they_have_something() -> None:

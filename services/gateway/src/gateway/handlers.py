@@ -37,7 +37,7 @@ async def _send(session: ClientSession, caller: TokenCaller, frame: ws.MessageSe
     attachment = session.attachment(frame)
     place = ConversationPlace(caller, attachment.conversation)
     identity = message_id(place, frame.client_message_id)
-    attachment.sending(identity, frame.client_message_id)
+    attachment.expect_message(identity, frame.client_message_id)
     try:
         with ACKNOWLEDGED_SECONDS.time(), span("chat.message", **{CONVERSATION: place.conversation}):
             stored = await session.chat.commands.find_sent(place, frame.client_message_id) if frame.retry else None

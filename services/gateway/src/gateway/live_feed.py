@@ -100,7 +100,7 @@ class NatsLive:
         parts = message.subject.split(".", 4)
         if len(parts) != 5:
             return
-        self._shares.wrote(parts[2], len(message.subject) + len(message.data))
+        self._shares.count_write(parts[2], len(message.subject) + len(message.data))
         self._inboxes.changed(parts[2], parts[3])
         if not self._hub.is_open(parts[2], parts[3]):
             return

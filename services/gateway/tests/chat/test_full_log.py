@@ -39,7 +39,7 @@ class SmallLog:
                 await self.shares.admit(company)
             except RateLimitedError:
                 return number
-            self.shares.wrote(company, MIB)
+            self.shares.count_write(company, MIB)
             self.free -= MIB
         return most
 
@@ -70,7 +70,7 @@ async def test_a_company_that_writes_little_is_never_asked_for() -> None:
         raise AssertionError
 
     shares = CompanyShares(never, 0.8, FakeClock())
-    shares.wrote("small", UNCOUNTED)
+    shares.count_write("small", UNCOUNTED)
     await shares.admit("small")
 
 

@@ -15,7 +15,7 @@ from contracts.events.chat import OperatorMessage, Owner, OwnerChanged, OwnerKin
 from contracts.ids import answer_id, turn_id
 from gateway.chat.exchange import Ended, Event, Exchange, ExchangeEnd
 from gateway.chat.frames import FrameQueue
-from gateway.chat.hub import Attachment, Hub, Standing
+from gateway.chat.hub import Attachment, Hub, LogState
 from gateway.chat.sent_messages import SentMessage
 from gateway.chat.thread import Thread
 from gateway.chat.threads import Threads
@@ -40,7 +40,7 @@ async def _all(thread: Thread, asked: int) -> list[Event]:
     async with asyncio.timeout(20):
         thread.follow(asked)
         events: list[Event] = []
-        while told := await thread.heard():
+        while told := await thread.next_events():
             events += told
         return events
 
@@ -130,7 +130,7 @@ async def test_who_comes_in_mid_answer_hears_the_text_so_far_and_the_rest(
         thread.follow(asked)
         texts: list[str] = []
         async with asyncio.timeout(20):
-            while told := await thread.heard():
+            while told := await thread.next_events():
                 for event in told:
                     if not isinstance(event, turn.MessageDelta):
                         continue
@@ -234,10 +234,10 @@ async def test_names_belong_to_their_user_and_company(threads: Threads) -> None:
             with pytest.raises(RefusedError):
                 await threads.named(stranger, "x", mine)
             with pytest.raises(RefusedError):
-                await threads.own(stranger, mine)
+                await threads.own_conversation(stranger, mine)
     for bad in ("*", "a.b", "", "x" * 65):
         with pytest.raises(RefusedError):
-            await threads.own(ANA, bad)
+            await threads.own_conversation(ANA, bad)
 
 
 async def test_nothing_stays_open_and_a_gateway_that_goes_says_so(threads: Threads, gateway: GatewayUnderTest) -> None:
@@ -279,14 +279,14 @@ async def test_the_next_request_in_a_conversation_finds_it_open_and_as_it_stands
     answered = (await agent.answer(asked, "Hello")).seq
 
     def heard() -> bool:
-        standing = hub.standing("acme", conversation)
+        standing = hub.log_state("acme", conversation)
         return standing is not None and standing.snapshot.basis == asked
 
     await eventually(heard)
     read: list[bytes] = []
     await listen(nats_client, "$JS.API.DIRECT.GET.>", lambda message: read.append(message.data))
     await nats_client.flush()
-    async with threads.open(ANA, await threads.own(ANA, conversation), address=HOME) as thread:
+    async with threads.open(ANA, await threads.own_conversation(ANA, conversation), address=HOME) as thread:
         assert (thread.seq, hub.conversations) == (answered, 1)
         asked = (await thread.send(SentMessage("m2", "and now?"))).seq
         await agent.answer(asked, "Again")
@@ -296,12 +296,12 @@ async def test_the_next_request_in_a_conversation_finds_it_open_and_as_it_stands
     assert threads.just_sent(ANA, conversation, asked)
     assert not threads.just_sent(BOB, conversation, asked)
     with pytest.raises(RefusedError):
-        await threads.own(BOB, conversation)
+        await threads.own_conversation(BOB, conversation)
     read_elsewhere = turn.Receipt(actor="user", up_to_seq=asked)
     await gateway.gateway.chat.bus.presence("acme", conversation, PresenceKind.RECEIPT, read_elsewhere, "elsewhere")
     await eventually(lambda: not threads.just_sent(ANA, conversation, asked))
     gateway.gateway.chat.recovery.pause_all()
-    assert hub.standing("acme", conversation) is None
+    assert hub.log_state("acme", conversation) is None
 
 
 async def test_a_conversation_that_lingers_is_let_go() -> None:
@@ -319,7 +319,7 @@ async def test_a_conversation_that_lingers_is_let_go() -> None:
         attachment = Attachment(FrameQueue(), "acme", conversation)
         await hub.join(attachment)
         if conversation != "unknown":
-            hub.read("acme", conversation, Standing(Snapshot(), "e"))
+            hub.read("acme", conversation, LogState(Snapshot(), "e"))
         await hub.leave(attachment, linger=linger)
     assert closed == ["acme/unknown", "acme/socket"]
     await eventually(lambda: "acme/known" in closed)

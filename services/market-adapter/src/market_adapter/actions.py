@@ -23,7 +23,7 @@ from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.trading import edited, refuse_impossible
 from market_adapter.tools.wrong_arguments import argument_faults
-from runtime.calls.deadlines import passed
+from runtime.calls.deadlines import caller_has_gone
 from runtime.clock import Clock
 from runtime.errors import RpcError
 
@@ -52,12 +52,12 @@ class ActionMethods:
             order = account.order(asked.action_id)
             if order is None or asked.content_hash not in (None, order.content_hash):
                 return account, order
-            if order.state is OrderState.PENDING and passed():
-                late = TEXTS["action.late"].said_in(language)
+            if order.state is OrderState.PENDING and caller_has_gone():
+                late = TEXTS["action.late"].in_language(language)
                 raise RpcError(ErrorCode.TIMEOUT, late, retryable=True, reason="deadline_passed")
             yes = asked.decision == "confirm"
             if yes and order.state is OrderState.PENDING and order.symbol not in news:
-                raise RpcError(ErrorCode.UNAVAILABLE, _silent(order.symbol).said_in(language), retryable=True)
+                raise RpcError(ErrorCode.UNAVAILABLE, _silent(order.symbol).in_language(language), retryable=True)
             if yes and asked.edits and order.state is OrderState.PENDING:
                 order = _edited(account, order, asked.edits, language)
                 account = account.with_order(order)
@@ -75,9 +75,9 @@ class ActionMethods:
         order = await self._books.change(owner, apply)
         order = order or (await self._books.store.archived_orders(owner, [asked.action_id])).get(asked.action_id)
         if order is None:
-            raise RpcError(ErrorCode.NOT_FOUND, _none(asked.action_id).said_in(language))
+            raise RpcError(ErrorCode.NOT_FOUND, _none(asked.action_id).in_language(language))
         if asked.content_hash not in (None, order.content_hash):
-            raise RpcError(ErrorCode.CONFLICT, TEXTS["action.changed"].said_in(language))
+            raise RpcError(ErrorCode.CONFLICT, TEXTS["action.changed"].in_language(language))
         return ActionReply(action=action_of(order))
 
     async def pending(self, asked: UserRef) -> PendingActionsReply:
@@ -86,7 +86,7 @@ class ActionMethods:
         waiting = [order for order in account.orders if order.state is OrderState.PENDING]
         return PendingActionsReply(actions=[action_of(order) for order in waiting])
 
-    async def known(self, asked: ActionsRequest) -> ActionsReply:
+    async def states(self, asked: ActionsRequest) -> ActionsReply:
         """The state of these actions, as far as they belong to this user."""
         owner = Owner(asked.company_id, asked.user_id)
         account = await self._books.current(owner)
@@ -99,7 +99,7 @@ class ActionMethods:
 def _edited(account: Account, order: Order, edits: Mapping[str, object], language: str) -> Order:
     """Checked as the first ones were: raises BAD_FIELD, and the action goes on waiting."""
     allowed = {EDITABLE[name] for name in may_change(order)}
-    fixed = TEXTS["action.fixed"].said_in(language)
+    fixed = TEXTS["action.fixed"].in_language(language)
     if unknown := sorted(edits.keys() - allowed):
         raise _refused([(name, fixed) for name in unknown], language)
     try:
@@ -110,7 +110,7 @@ def _edited(account: Account, order: Order, edits: Mapping[str, object], languag
         named = [(EDITABLE.get(one.field, one.field), one.message) for one in faults]
         raise _refused(named, language) from error
     except ActionRefusedError as error:
-        raise _refused([("", error.text.said_in(language))], language) from error
+        raise _refused([("", error.text.in_language(language))], language) from error
     return changed
 
 
@@ -118,7 +118,7 @@ def _refused(faults: list[tuple[str, str]], language: str) -> RpcError:
     """`faults`: field ("": the order as a whole) and what is wrong. The message is for the person who decides."""
     names = {"quantity": TEXTS["action.quantity"], "limitPrice": TEXTS["action.limit_price"]}
     told = [
-        f"{names[field].said_in(language) if field in names else field}: {said}" if field else said
+        f"{names[field].in_language(language) if field in names else field}: {said}" if field else said
         for field, said in faults
     ]
     fields = [FieldFault(field=f"edits.{field}" if field else "edits", message=said) for field, said in faults]

@@ -38,7 +38,7 @@ from market_adapter.background_jobs import BackgroundJobs
 from market_adapter.context import MarketContext
 from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.domain.ta_lib import load_ta_lib
-from market_adapter.handlers import answering, list_tools, market_tools, user_tools
+from market_adapter.handlers import list_tools, market_tools, rpc_method, user_tools
 from market_adapter.outcomes import CallOutcomes
 from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
@@ -54,7 +54,7 @@ from runtime.clock import SystemClock
 from runtime.errors import NotReadyError
 from runtime.lifecycle.service import Service
 from runtime.settings import DevSettings, MongoSettings, NatsSettings
-from runtime.stores.mongo import Database, driver_says, url_must_be_valid, watch_database
+from runtime.stores.mongo import Database, driver_message, url_must_be_valid, watch_database
 from runtime.stores.store_format import check_format
 
 Job = Callable[[], Awaitable[None]]
@@ -173,26 +173,26 @@ def serve_users(service: Service, market: Market, database: Database) -> Backgro
     """Serves users' own data, and starts the jobs that look after them."""
     wall, provider = SystemClock(), market.provider
     accounts, alerts, watchlists = MongoAccounts(database), MongoAlerts(database), MongoWatchlists(database)
-    tell = NatsFacts(service.publisher).tell
+    tell = NatsFacts(service.publisher).publish
     books = PaperTrading(accounts, provider, tell, wall)
     for method, handler in (*user_tools(provider, books, wall), *list_tools(provider, alerts, watchlists, wall)):
         service.serve(method, handler)
     actions = ActionMethods(provider, books, wall)
-    service.serve(market_rpc.ACTION_DECIDE, answering(actions.decide))
-    service.serve(market_rpc.ACTIONS_PENDING, answering(actions.pending))
-    service.serve(market_rpc.ACTIONS_GET, answering(actions.known))
+    service.serve(market_rpc.ACTION_DECIDE, rpc_method(actions.decide))
+    service.serve(market_rpc.ACTIONS_PENDING, rpc_method(actions.pending))
+    service.serve(market_rpc.ACTIONS_GET, rpc_method(actions.states))
     outcomes = CallOutcomes(
         TradingTools(provider, books, wall), AlertTools(provider, alerts, wall), WatchlistTools(provider, watchlists)
     )
     service.serve(TOOL_OUTCOME, outcomes.look_up)
     unseen = UnseenNews(alerts, books)
-    service.serve(market_rpc.ALERTS_UNTOLD, answering(unseen.untold))
-    service.serve(market_rpc.ALERTS_TOLD, answering(unseen.told))
+    service.serve(market_rpc.ALERTS_UNTOLD, rpc_method(unseen.untold))
+    service.serve(market_rpc.ALERTS_TOLD, rpc_method(unseen.mark_told))
     watcher = AlertWatcher(alerts, provider, tell)
     user_data = UserData(PortfolioTools(provider, books), accounts, alerts, watchlists)
-    service.serve(market_rpc.HOLDINGS, answering(user_data.holdings))
-    service.serve(market_rpc.USER_FORGET, answering(user_data.forget))
-    service.serve(market_rpc.COMPANY_FORGET, answering(user_data.forget_company))
+    service.serve(market_rpc.HOLDINGS, rpc_method(user_data.holdings))
+    service.serve(market_rpc.USER_FORGET, rpc_method(user_data.forget))
+    service.serve(market_rpc.COMPANY_FORGET, rpc_method(user_data.forget_company))
     return BackgroundJobs([*market.jobs, books.attend, watcher.attend], wall, every=market.every)
 
 
@@ -224,7 +224,7 @@ def store_must_answer() -> Generator[None]:
     try:
         yield
     except PyMongoError as error:
-        told = f"MongoDB does not answer: is NEXUS_MONGODB_URL right? {driver_says(error)}"
+        told = f"MongoDB does not answer: is NEXUS_MONGODB_URL right? {driver_message(error)}"
         raise NotReadyError(told, retryable=True) from error
 
 

@@ -47,7 +47,7 @@ class MarketError(NexusError):
 
     def as_entry(self, language: str) -> TickerFailure:
         """The failure as {error, ticker, reason}."""
-        return {"error": self.text.said_in(language), "ticker": self.ticker, "reason": self.reason}
+        return {"error": self.text.in_language(language), "ticker": self.ticker, "reason": self.reason}
 
 
 class BadSymbolError(MarketError):

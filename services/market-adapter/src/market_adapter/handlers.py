@@ -100,7 +100,7 @@ def _noted(provider: MarketProvider, handler: Handler) -> Handler:
         reply, note = await handler(request), provider.note()
         if note is None or "source" not in reply.result:
             return reply
-        return ToolServiceData(result={**reply.result, "note": note.said_in(request.caller.language)})
+        return ToolServiceData(result={**reply.result, "note": note.in_language(request.caller.language)})
 
     return handle
 
@@ -116,31 +116,31 @@ def arguments(model: type[ArgumentsT], request: ToolServiceRequest) -> Arguments
 
 
 async def answered(answer: Awaitable[BaseModel], language: str) -> ToolServiceData:
-    """The data as JSON; errors become error replies (`told`)."""
-    with told(language):
+    """The data as JSON; errors become error replies (`as_error_reply`)."""
+    with as_error_reply(language):
         return ToolServiceData(result=(await answer).model_dump(mode="json", by_alias=True))
 
 
-def answering(handler: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[RequestT], Awaitable[ReplyT]]:
-    """A method that services call; errors become error replies (`told`)."""
+def rpc_method(handler: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[RequestT], Awaitable[ReplyT]]:
+    """A method that services call; errors become error replies (`as_error_reply`)."""
 
     async def handle(request: RequestT) -> ReplyT:
-        with told("en"):
+        with as_error_reply("en"):
             return await handler(request)
 
     return handle
 
 
 @contextmanager
-def told(language: str) -> Generator[None]:
+def as_error_reply(language: str) -> Generator[None]:
     """Turns a MarketError, or an unavailable store, into an error reply with its reason, in the caller's language."""
     try:
         yield
     except TooLateError as error:
         raise RpcError(ErrorCode.TIMEOUT, str(error), reason="deadline_passed") from error
     except PyMongoError as error:
-        message = TEXTS["caller.store_is_down"].said_in(language)
+        message = TEXTS["caller.store_is_down"].in_language(language)
         raise RpcError(ToolCode.UNAVAILABLE, message, retryable=True, reason=StoreDownError.reason) from error
     except MarketError as error:
-        message = error.text.said_in(language)
+        message = error.text.in_language(language)
         raise RpcError(ToolCode.EXECUTION_ERROR, message, retryable=error.retryable, reason=error.reason) from error

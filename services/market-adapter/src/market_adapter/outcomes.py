@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from contracts.tools.account import AlertRef, OrderRef
 from contracts.tools_rpc import ToolOutcome, ToolServiceRequest
-from market_adapter.handlers import arguments, told
+from market_adapter.handlers import arguments, as_error_reply
 from market_adapter.tools.alerts import AlertTools
 from market_adapter.tools.caller import CallBy, call_by
 from market_adapter.tools.trading import TradingTools
@@ -38,7 +38,7 @@ class CallOutcomes:
         look_up = self._look_ups.get(request.tool)
         if look_up is None:
             return ToolOutcome(state="unknown")
-        with told(request.caller.language):
+        with as_error_reply(request.caller.language):
             made = await look_up(request, call_by(request))
         if made is None:
             return ToolOutcome(state="not_done")

@@ -27,7 +27,7 @@ class UnseenNews:
             actions=[action_of(order) for order in account.orders if order.untold],
         )
 
-    async def told(self, asked: AlertsToldRequest) -> AlertsToldReply:
+    async def mark_told(self, asked: AlertsToldRequest) -> AlertsToldReply:
         owner, told = Owner(asked.company_id, asked.user_id), frozenset(asked.action_ids)
 
         def heard(account: Account, _news: Mapping[str, News]) -> tuple[Account, int]:
@@ -37,5 +37,5 @@ class UnseenNews:
             return account, len(marked)
 
         count = await self._books.change(owner, heard) if told else 0
-        count += await self._alerts.told(owner, asked.alert_ids) if asked.alert_ids else 0
+        count += await self._alerts.mark_told(owner, asked.alert_ids) if asked.alert_ids else 0
         return AlertsToldReply(told=count)

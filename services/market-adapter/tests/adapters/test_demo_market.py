@@ -47,12 +47,12 @@ async def test_thirty_symbols_each_say_what_they_are() -> None:
         assert quote.as_of == datetime(2026, 11, 20, 21, tzinfo=UTC)
     note = now.note()
     assert note is not None
-    assert "nobody's prices" in note.said_in("en")
-    assert "2026-11-20" in note.said_in("es")
+    assert "nobody's prices" in note.in_language("en")
+    assert "2026-11-20" in note.in_language("es")
     later = market(ahead=3).note()
     assert later is not None
     assert str(later).startswith(str(note))
-    assert "played again" in later.said_in("en")
+    assert "played again" in later.in_language("en")
 
 
 async def test_recorded_bars_keep_their_prices_and_order_on_moved_dates() -> None:

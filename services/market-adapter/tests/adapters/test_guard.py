@@ -195,7 +195,7 @@ async def test_a_symbol_that_fails_does_not_close_the_source_and_many_do() -> No
     for _ in range(4):
         await fail("BAD")
         await fail("WORSE")
-    assert "with BAD" in (await refused(guard, provider, "BAD")).text.said_in("en").replace("for BAD", "with BAD")
+    assert "with BAD" in (await refused(guard, provider, "BAD")).text.in_language("en").replace("for BAD", "with BAD")
     before = provider.asked
     assert await guard.ask("good", "IBM", 0, provider.answer) == before + 1
     for ticker in ("A", "B"):

@@ -115,7 +115,7 @@ async def test_an_order_is_filled_and_an_old_one_expires_by_the_replayed_market(
     await desk.decide(waiting)
     for sessions in (1, 90):
         provider = provider_after(sessions)
-        desk.books = PaperTrading(desk.memory, provider, desk.heard.tell, desk.clock)
+        desk.books = PaperTrading(desk.memory, provider, desk.heard.publish, desk.clock)
         await desk.books.attend()
     (filled,) = desk.heard.of("order.filled.v1")
     recorded = SAMPLE.series["IBM"].bars[-1]

@@ -12,6 +12,7 @@ from memory import migrations
 from memory.adapters import mongo, stream_figures
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.cache_erasure import CacheErasure
+from memory.adapters.cached_windows import CachedWindows
 from memory.adapters.chat_consumer import DURABLE, ChatConsumer
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.market import MarketClient
@@ -23,7 +24,6 @@ from memory.adapters.mongo_positions import MongoPositions
 from memory.adapters.mongo_ratings import MongoRatings
 from memory.adapters.mongo_reports import MongoReports
 from memory.adapters.mongo_usage import MongoUsage
-from memory.adapters.near_windows import CachedWindows
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_budgets import RedisBudgets
 from memory.adapters.redis_echoes import RedisEchoes
@@ -122,8 +122,8 @@ class MemoryReplica:
         self._mongo = mongo.connect(mongo_settings, connections)
         database = self._mongo[mongo_settings.database]
         # Two lanes to one database: for callers who wait, and for facts from the bus.
-        self._database = mongo.asked(database)
-        self._storing = mongo.stored(database, mongo_settings.deadline)
+        self._database = mongo.for_requests(database)
+        self._storing = mongo.for_facts(database, mongo_settings.deadline)
         self._positions = MongoPositions(self._storing, connections)
         redis = functools.partial(redis_client, redis_settings.url, redis_settings.deadline, name="nexus-memory")
         self._redis = redis()
@@ -199,17 +199,17 @@ class MemoryReplica:
             facts = await erasing.late.project(facts, projection.project)
             mongodb.taken(facts)
             activity.note(facts)
-            if projection.sweeps(facts):
+            if projection.needs_sweep(facts):
                 for sweep in handoff_sweeps:
                     sweep.stir()
-            await knowledge.heard(facts)
+            await knowledge.note_gaps(facts)
 
         consumer = ChatConsumer(
             service.nats,
             log,
             store,
             take_in,
-            teaches=projection.teaches,
+            teaches=projection.may_teach,
             learn=lambda fact: lessons.take(fact),
         )
         floor.hurry, floor.calm, consumer.settled = consumer.hurry, consumer.calm, floor.stir

@@ -16,7 +16,7 @@ from contracts.tools_rpc import MEMORY_OUTCOME, Caller, ToolOutcome, ToolService
 from memory.adapters.chat_log import StreamLog
 from memory.application.history import HistoryReader
 from memory.application.memories import Memories
-from memory.domain.fact_changes import MemoryChange, NotMeantError, forget, is_said, remember, update
+from memory.domain.fact_changes import MemoryChange, NotMeantError, forget, is_stated, remember, update
 from memory.domain.long_term.concepts import plain
 from memory.domain.long_term.speech import unquoted, without_pasted
 from memory.domain.remembered import Remembered
@@ -127,11 +127,11 @@ class FactTools:
         found = await self._histories.newest(caller.company_id, caller.conversation_id, end, SAID, exact=True)
         if not found.messages:
             return None
-        return [message.text for message in found.messages if message.role.asks]
+        return [message.text for message in found.messages if message.role.gets_answers]
 
     async def _check_said(self, caller: Caller, fact: str) -> None:
         texts = await self._said(caller)
-        if texts is not None and not is_said(fact, texts):
+        if texts is not None and not is_stated(fact, texts):
             raise RpcError(
                 ToolCode.EXECUTION_ERROR,
                 "only what the user has written themselves is remembered: give the fact in their own words",

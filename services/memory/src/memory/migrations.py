@@ -23,7 +23,7 @@ class MigrationStep:
     left: Callable[[], Awaitable[int]]
     some: Callable[[], Awaitable[None]]
 
-    async def told(self) -> Migration:
+    async def view(self) -> Migration:
         return Migration(name=self.name, what=self.what, left=await self.left())
 
 
@@ -32,7 +32,7 @@ def serve(service: Service, changes: tuple[MigrationStep, ...], store_format: in
 
     async def all_of(_: MigrationsRequest) -> MigrationsReply:
         return MigrationsReply(
-            migrations=[await change.told() for change in changes], format=store_format, release=release()
+            migrations=[await change.view() for change in changes], format=store_format, release=release()
         )
 
     async def some(request: MigrateRequest) -> Migration:
@@ -40,7 +40,7 @@ def serve(service: Service, changes: tuple[MigrationStep, ...], store_format: in
         if change is None:
             raise RpcError(ErrorCode.NOT_FOUND, f"this release knows no migration {request.name}")
         await change.some()
-        return await change.told()
+        return await change.view()
 
     service.serve(MIGRATIONS, all_of)
     service.serve(MIGRATE, some)

@@ -2,7 +2,7 @@
 
 from pymongo import AsyncMongoClient
 
-from memory.adapters.mongo import asked, began_by
+from memory.adapters.mongo import began_by, for_requests
 from runtime.stores.mongo import Document
 from runtime.testing.servers import MongoDatabase
 
@@ -10,7 +10,7 @@ from runtime.testing.servers import MongoDatabase
 async def test_those_that_belong_to_somebody_else_are_left_out(mongo_server: MongoDatabase) -> None:
     """However many of the latest they are."""
     async with AsyncMongoClient[Document](mongo_server.url) as client:
-        rows = asked(client[mongo_server.database])["conversations"]
+        rows = for_requests(client[mongo_server.database])["conversations"]
         for number in range(9):
             lent = {"visitorKey": f"acme:guest/{number}/c{number}"} if number in (2, 5, 6, 7, 8) else {}
             await rows.insert_one({"_id": f"acme/c{number}", "personKey": f"acme:ada/{number}/c{number}"} | lent)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.domain.answers import asks_of_oneself, facts_that_answer
+from memory.domain.answers import facts_that_answer, is_about_writer
 
 ENGLISH = [
     "I just moved to Austin", "I work as a nurse", "I have two kids", "I bought 10 AAPL at 150",
@@ -88,7 +88,7 @@ def test_a_question_beside_other_sentences_is_answered() -> None:
 
 
 def test_who_asks_of_themselves_is_told_apart_from_who_tells() -> None:
-    assert asks_of_oneself("where do I live?")
-    assert asks_of_oneself("Thanks. What is my dog's name?")
-    assert not asks_of_oneself("I live in York.")
-    assert not asks_of_oneself("What is AAPL trading at?")
+    assert is_about_writer("where do I live?")
+    assert is_about_writer("Thanks. What is my dog's name?")
+    assert not is_about_writer("I live in York.")
+    assert not is_about_writer("What is AAPL trading at?")

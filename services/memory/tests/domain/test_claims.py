@@ -10,7 +10,7 @@ from memory.domain.long_term.speech import statements
 from memory.domain.outdated import outdated
 from memory.domain.recall.index import IndexedMessage
 from memory.domain.remembered import Remembered, corrected
-from memory.domain.statements import remembering, told
+from memory.domain.statements import with_note, with_statements
 
 DAY = datetime(2026, 1, 5, 15, tzinfo=UTC)
 
@@ -18,7 +18,7 @@ DAY = datetime(2026, 1, 5, 15, tzinfo=UTC)
 def after(*texts: str) -> Remembered:
     state = Remembered()
     for number, text in enumerate(texts):
-        state = told(state, text, DAY + timedelta(days=number))
+        state = with_statements(state, text, DAY + timedelta(days=number))
     return state
 
 
@@ -147,7 +147,7 @@ def test_a_sentence_that_replaces_a_note_takes_its_place_and_other_notes_stay() 
     assert state.memory.user_notes == ["Me mudé a Bogotá", "tengo dos hijos"]
     (past,) = state.memory.superseded
     assert (past.field, past.value, past.by) == ("userNotes", "vivo en Lima", "Me mudé a Bogotá")
-    state = told(state, "Recuerda que tengo tres hijos", DAY + timedelta(days=9))
+    state = with_statements(state, "Recuerda que tengo tres hijos", DAY + timedelta(days=9))
     assert state.memory.user_notes == ["tengo tres hijos", "Me mudé a Bogotá"]
     assert state.memory.superseded[0].since == DAY
     assert set(state.since) == set(state.memory.user_notes)
@@ -159,7 +159,7 @@ def test_a_note_is_not_a_preference_too() -> None:
 
 
 def test_a_title_with_its_dot_and_without_is_one_fact() -> None:
-    assert remembering(after("my dentist is Dr. Paz"), "my dentist is Dr. Paz", DAY).memory.user_notes == [
+    assert with_note(after("my dentist is Dr. Paz"), "my dentist is Dr. Paz", DAY).memory.user_notes == [
         "my dentist is Dr. Paz"
     ]
 
@@ -173,7 +173,7 @@ def test_what_is_said_again_keeps_its_date() -> None:
 def test_a_note_that_the_user_wrote_down_is_dated_too_and_what_is_taken_out_leaves_no_date() -> None:
     state = corrected(after("I like gold"), {"userNotes": ["I live in Lima"], "preferences": []}, DAY)
     assert dict(state.since) == {"I live in Lima": DAY}
-    (past,) = told(state, "I moved to Cali", DAY + timedelta(days=3)).memory.superseded
+    (past,) = with_statements(state, "I moved to Cali", DAY + timedelta(days=3)).memory.superseded
     assert (past.value, past.since) == ("I live in Lima", DAY)
 
 

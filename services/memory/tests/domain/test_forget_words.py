@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.domain.fact_changes import all_forgotten, forgetting
+from memory.domain.fact_changes import all_forgotten, with_forgotten_words
 from memory.domain.forgotten import is_forgotten
 from memory.domain.keys import LogPosition
 from memory.domain.lesson import FinishedTurn, learned
@@ -33,7 +33,7 @@ def test_what_is_forgotten_leaves_questions_and_what_strategies_are_described_by
     said = "I write covered calls on my Kappa account. Is my Kappa account safe?"
     state = learned(Remembered(), FinishedTurn("t1", NOW, (said,), frozenset()))
     assert state.memory.recent_strategies[0].description == said
-    words = forgetting(state, ("Kappa account",), NOW).memory
+    words = with_forgotten_words(state, ("Kappa account",), NOW).memory
     assert [(one.name, one.description) for one in words.recent_strategies] == [("covered calls", "")]
     assert words.frequent_questions == []
     taken_out = corrected(state, {"userNotes": []}, NOW).memory
@@ -43,7 +43,7 @@ def test_what_is_forgotten_leaves_questions_and_what_strategies_are_described_by
 
 def test_after_everything_is_forgotten_none_of_it_is_found_in_what_was_said() -> None:
     state = learned(Remembered(), FinishedTurn("t1", NOW, ("I keep bees in Segovia. I live in Lima",), frozenset()))
-    state = forgetting(state, ("I keep bees in Segovia",), NOW)
+    state = with_forgotten_words(state, ("I keep bees in Segovia",), NOW)
     after = all_forgotten(state, LogPosition(1, 7), NOW)
     assert after.memory == Remembered().memory
     assert after.forgotten == LogPosition(1, 7)

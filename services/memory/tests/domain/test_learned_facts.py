@@ -12,7 +12,7 @@ from contracts.memory_rpc import LongTermMemory
 from memory.domain.fact_changes import forget, remember, update
 from memory.domain.lesson import FinishedTurn, learned
 from memory.domain.remembered import OLDER, Remembered
-from memory.domain.statements import kept, remembering
+from memory.domain.statements import current_facts, with_note
 
 DAY = datetime(2026, 1, 5, 15, tzinfo=UTC)
 SAID = (
@@ -131,7 +131,7 @@ def test_plain_facts_are_kept_in_the_users_words_and_what_passes_or_is_quoted_is
 
 def test_what_is_said_beside_a_fact_is_no_part_of_it_and_no_second_fact() -> None:
     for text in ("I own a kayak by the way", "I own a kayak, just so you know"):
-        assert current(learned(remembering(Remembered(), "I own a kayak", DAY), lesson(1, text))) == ["I own a kayak"]
+        assert current(learned(with_note(Remembered(), "I own a kayak", DAY), lesson(1, text))) == ["I own a kayak"]
     assert current(after(["tengo un kayak, por cierto"])) == ["tengo un kayak"]
 
 
@@ -153,7 +153,7 @@ def test_what_was_a_joke_or_began_since_then_is_told_from_what_is_so(
     said: list[str], left: list[str], ended: list[str]
 ) -> None:
     memory = after(said).memory
-    assert (sorted(kept(memory)), [past.value for past in memory.superseded]) == (left, ended)
+    assert (sorted(current_facts(memory)), [past.value for past in memory.superseded]) == (left, ended)
 
 
 def test_what_is_said_of_risk_and_experience_in_one_sentence_is_all_taken() -> None:
@@ -308,9 +308,9 @@ def test_a_deadline_for_money_is_a_fact_and_what_somebody_will_think_about_is_no
 
 def test_a_correction_that_names_the_wrong_fact_takes_only_the_one_that_it_replaces() -> None:
     state = after(["Remember that I have 3 kids", "Remember that I live in Bristol"])
-    corrected = remembering(state, "I have 4 kids", DAY + timedelta(days=9), instead_of="I live in Bristol")
+    corrected = with_note(state, "I have 4 kids", DAY + timedelta(days=9), instead_of="I live in Bristol")
     assert current(corrected) == ["I have 4 kids", "I live in Bristol"]
-    corrected = remembering(state, "I rent a flat", DAY + timedelta(days=9), instead_of="I live in Bristol")
+    corrected = with_note(state, "I rent a flat", DAY + timedelta(days=9), instead_of="I live in Bristol")
     assert current(corrected) == ["I rent a flat", "I have 3 kids"]
 
 
@@ -345,10 +345,13 @@ def test_what_is_asked_to_be_remembered_is_kept_statement_by_statement(asked: st
     assert list(by_tool.facts) == notes
     # What a model was asked to remember is learned from the turn too: as the same notes.
     turn = FinishedTurn("t", DAY, (f"Recuerda que {asked}",), frozenset())
-    assert sorted(kept(learned(by_tool.state, turn).memory)) == sorted(notes)
+    assert sorted(current_facts(learned(by_tool.state, turn).memory)) == sorted(notes)
 
 
 def test_of_several_facts_of_one_request_one_can_be_forgotten_and_corrected() -> None:
     state = remember(Remembered(), "soy vegano, que vivo en Lima y que no fumo", DAY).state
     state = forget(state, "que vivo en Lima", DAY).state
-    assert sorted(kept(update(state, "que no fumo", "fumo poco", DAY).state.memory)) == ["fumo poco", "soy vegano"]
+    assert sorted(current_facts(update(state, "que no fumo", "fumo poco", DAY).state.memory)) == [
+        "fumo poco",
+        "soy vegano",
+    ]

@@ -6,12 +6,12 @@ import pytest
 
 from memory.domain.lesson import FinishedTurn, learned
 from memory.domain.remembered import Remembered
-from memory.domain.statements import kept
+from memory.domain.statements import current_facts
 
 
 def remembered(text: str) -> list[str]:
     turn = FinishedTurn("t1", datetime(2026, 3, 2, tzinfo=UTC), (text,), frozenset())
-    return kept(learned(Remembered(), turn).memory)
+    return current_facts(learned(Remembered(), turn).memory)
 
 
 @pytest.mark.parametrize(

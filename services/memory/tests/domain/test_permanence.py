@@ -6,13 +6,13 @@ import pytest
 
 from memory.domain.lesson import FinishedTurn, learned
 from memory.domain.remembered import Remembered
-from memory.domain.statements import kept
+from memory.domain.statements import current_facts
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def facts_after(text: str) -> list[str]:
-    return kept(learned(Remembered(), FinishedTurn("t1", NOW, (text,), frozenset())).memory)
+    return current_facts(learned(Remembered(), FinishedTurn("t1", NOW, (text,), frozenset())).memory)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from memory.domain.forgotten import forgotten
 from memory.domain.lesson import FinishedTurn, learned
 from memory.domain.proposals import Judged, ground, judged, own_statements
 from memory.domain.remembered import Remembered
-from memory.domain.statements import kept
+from memory.domain.statements import current_facts
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -30,7 +30,7 @@ def known(*facts: str) -> Remembered:
     for number, fact in enumerate(facts):
         lesson = FinishedTurn(f"before{number}", day(number), (f"Remember that {fact}",), frozenset())
         state = learned(state, lesson)
-    assert sorted(kept(state.memory)) == sorted(facts)
+    assert sorted(current_facts(state.memory)) == sorted(facts)
     return state
 
 
@@ -53,7 +53,7 @@ def after(
 
 
 def current(state: Remembered) -> set[str]:
-    return set(kept(state.memory))
+    return set(current_facts(state.memory))
 
 
 @pytest.mark.parametrize(

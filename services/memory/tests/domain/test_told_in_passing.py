@@ -11,7 +11,7 @@ from contracts.proposal_rpc import FactProposal
 from memory.domain.lesson import FinishedTurn, learned
 from memory.domain.proposals import judged, own_statements
 from memory.domain.remembered import Remembered
-from memory.domain.statements import kept
+from memory.domain.statements import current_facts
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -27,7 +27,7 @@ def after(texts: Sequence[str], order: Sequence[int] | None = None) -> Remembere
 def proposed(old: str, said: str, quote: str) -> tuple[Remembered, tuple[str, ...]]:
     """After a model that has the quote take the place of what was said first."""
     state = after([old])
-    (fact,) = kept(state.memory)
+    (fact,) = current_facts(state.memory)
     proposal = FactProposal(do="supersede", id=fact_id(fact), quote=quote)
     done = judged(state, "t9", START + timedelta(days=9), [said], [proposal])
     return done.state, done.refused
@@ -48,7 +48,7 @@ def proposed(old: str, said: str, quote: str) -> tuple[Remembered, tuple[str, ..
 def test_a_change_in_a_long_sentence_ends_what_it_names(first: str, then: str, gone: str) -> None:
     memory = after([first, then]).memory
     assert any(gone in past.value for past in memory.superseded)
-    assert not any(gone in one and one in first for one in kept(memory))
+    assert not any(gone in one and one in first for one in current_facts(memory))
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_a_change_in_a_long_sentence_ends_what_it_names(first: str, then: str, g
     ],
 )
 def test_news_of_others_of_a_part_or_of_a_while_take_nothing_away(first: str, then: str) -> None:
-    (fact,) = kept(after([first]).memory)
-    assert fact in kept(after([first, then]).memory)
+    (fact,) = current_facts(after([first]).memory)
+    assert fact in current_facts(after([first, then]).memory)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_news_of_others_of_a_part_or_of_a_while_take_nothing_away(first: str, th
 def test_what_a_model_understands_is_taken_where_something_has_happened(old: str, said: str, quote: str) -> None:
     state, refused = proposed(old, said, quote)
     assert refused == ()
-    assert old not in kept(state.memory)
+    assert old not in current_facts(state.memory)
 
 
 @pytest.mark.parametrize(
@@ -113,12 +113,12 @@ def test_what_a_model_understands_is_taken_where_something_has_happened(old: str
 def test_a_model_that_is_wrong_about_one_fact_takes_it_away_no_more_than_the_rules(old: str, said: str) -> None:
     state, refused = proposed(old, said, said)
     assert refused
-    assert any(one in old for one in kept(state.memory))
+    assert any(one in old for one in current_facts(state.memory))
 
 
 def test_a_change_that_says_what_comes_is_remembered_with_it() -> None:
     memory = after(["I use a Nokia phone", "I use a Pixel these days, the Nokia is gone"]).memory
-    assert kept(memory) == ["I use a Pixel these days, the Nokia is gone"]
+    assert current_facts(memory) == ["I use a Pixel these days, the Nokia is gone"]
 
 
 @pytest.mark.parametrize(
@@ -129,13 +129,13 @@ def test_a_change_that_says_what_comes_is_remembered_with_it() -> None:
     ],
 )
 def test_what_comes_instead_is_remembered_with_what_it_takes_the_place_of(first: str, then: str, last: str) -> None:
-    assert [one in then and first.split()[1] in one for one in kept(after([first, then]).memory)] == [True]
-    assert kept(after([first, then, last]).memory) == [last]
+    assert [one in then and first.split()[1] in one for one in current_facts(after([first, then]).memory)] == [True]
+    assert current_facts(after([first, then, last]).memory) == [last]
 
 
 def test_a_clause_that_leans_on_the_one_before_it_is_remembered_with_it() -> None:
     said = "mi hucha está en el armario y le echo 5 euros a la semana"
-    assert kept(after([said]).memory) == [said]
+    assert current_facts(after([said]).memory) == [said]
 
 
 def test_a_change_in_passing_that_arrives_before_what_it_ends_ends_it_all_the_same() -> None:
@@ -144,7 +144,7 @@ def test_a_change_in_passing_that_arrives_before_what_it_ends_ends_it_all_the_sa
     assert {past.value for past in inorder.superseded} == {"I have a Kindle", "mi novia se llama Ana"}
     for order in permutations(range(4)):
         memory = after(said, order).memory
-        assert sorted(kept(memory)) == sorted(kept(inorder))
+        assert sorted(current_facts(memory)) == sorted(current_facts(inorder))
         assert sorted(past.value for past in memory.superseded) == sorted(past.value for past in inorder.superseded)
 
 
@@ -165,7 +165,7 @@ def test_what_a_sentence_is_about_may_stand_before_it() -> None:
     ],
 )
 def test_a_fact_is_kept_whole_and_without_what_leads_to_it(said: str, fact: str) -> None:
-    assert kept(after([said]).memory) == [fact]
+    assert current_facts(after([said]).memory) == [fact]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_fact_is_kept_whole_and_without_what_leads_to_it(said: str, fact: str)
     ],
 )
 def test_a_question_without_its_mark_a_saying_and_a_joke_are_no_facts(said: str) -> None:
-    assert kept(after([said]).memory) == []
+    assert current_facts(after([said]).memory) == []
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_a_question_without_its_mark_a_saying_and_a_joke_are_no_facts(said: str)
     ],
 )
 def test_what_is_told_beside_a_question_or_begins_like_one_is_kept(said: str, fact: str) -> None:
-    assert any(fact in one for one in kept(after([said]).memory))
+    assert any(fact in one for one in current_facts(after([said]).memory))
 
 
 @pytest.mark.parametrize(
@@ -216,20 +216,20 @@ def test_what_is_told_beside_a_question_or_begins_like_one_is_kept(said: str, fa
 )
 def test_a_correction_takes_the_place_of_what_it_corrects(first: str, correction: str, instead: str) -> None:
     state = after(["I have two dogs", first, correction])
-    assert first not in kept(state.memory)
-    assert {instead, "I have two dogs"} <= set(kept(state.memory))
+    assert first not in current_facts(state.memory)
+    assert {instead, "I have two dogs"} <= set(current_facts(state.memory))
     again = FinishedTurn("t2", START + timedelta(days=2), (correction,), frozenset())
     assert learned(state, again) is state
 
 
 def test_a_correction_that_names_nothing_is_kept_as_it_was_said() -> None:
     state = after(["tengo 40 acciones de ibm en otro banco", "me equivoqué, son 45 las que tengo"])
-    assert "me equivoqué, son 45 las que tengo" in kept(state.memory)
+    assert "me equivoqué, son 45 las que tengo" in current_facts(state.memory)
 
 
 def test_a_correction_of_something_else_ends_nothing() -> None:
     state = after(["I have two dogs", "I live in Soria", "That's wrong, the price was 600. I have a cat named Tom."])
-    assert {"I have two dogs", "I live in Soria"} <= set(kept(state.memory))
+    assert {"I have two dogs", "I live in Soria"} <= set(current_facts(state.memory))
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_a_correction_of_something_else_ends_nothing() -> None:
     ],
 )
 def test_a_wish_in_any_verb_is_no_fact(asked: str) -> None:
-    assert kept(after([asked]).memory) == []
+    assert current_facts(after([asked]).memory) == []
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_a_wish_in_any_verb_is_no_fact(asked: str) -> None:
     ["Costs me 300 a month", "took me 3 years to save 20k", "gives me 900 a month", "me llevo 3 años con mi hermana"],
 )
 def test_what_something_costs_or_gives_its_writer_is_one(told: str) -> None:
-    assert kept(after([told]).memory) == [told]
+    assert current_facts(after([told]).memory) == [told]
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_what_something_costs_or_gives_its_writer_is_one(told: str) -> None:
     ],
 )  # fmt: skip
 def test_what_something_is_to_its_writer_and_how_little_they_know_is_a_fact(told: str) -> None:
-    assert kept(after([told]).memory) == [told]
+    assert current_facts(after([told]).memory) == [told]
 
 
 @pytest.mark.parametrize(
@@ -276,11 +276,13 @@ def test_what_something_is_to_its_writer_and_how_little_they_know_is_a_fact(told
     ],
 )  # fmt: skip
 def test_irony_and_what_is_asked_now_are_none(said: str) -> None:
-    assert kept(after([said]).memory) == []
+    assert current_facts(after([said]).memory) == []
 
 
 def test_who_wants_to_be_addressed_otherwise_is_so_from_then_on() -> None:
-    assert kept(after(["Prefiero que me hables de usted", "Tutéame, por favor"]).memory) == ["Tutéame, por favor"]
+    assert current_facts(after(["Prefiero que me hables de usted", "Tutéame, por favor"]).memory) == [
+        "Tutéame, por favor"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -318,7 +320,7 @@ def test_who_wants_to_be_addressed_otherwise_is_so_from_then_on() -> None:
     ],
 )
 def test_what_is_asked_or_said_of_the_chat_is_no_fact(asked: str) -> None:
-    assert kept(after([asked]).memory) == []
+    assert current_facts(after([asked]).memory) == []
 
 
 @pytest.mark.parametrize(
@@ -336,4 +338,4 @@ def test_what_is_asked_or_said_of_the_chat_is_no_fact(asked: str) -> None:
     ],
 )
 def test_what_is_told_with_a_word_of_questions_is_kept(told: str, fact: str) -> None:
-    assert fact in kept(after([told]).memory)
+    assert fact in current_facts(after([told]).memory)

@@ -8,7 +8,7 @@ from contracts.knowledge import Block
 from memory.knowledge.index import CompanyIndex
 from memory.knowledge.methods import passage
 from memory.knowledge.passages import passages
-from memory.knowledge.question import Synonyms, understood
+from memory.knowledge.question import Synonyms, parsed_question
 from memory.knowledge.texts import StemmedDocument, text_of
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -49,7 +49,7 @@ def index() -> CompanyIndex:
 def found(
     index: CompanyIndex, text: str, *, synonyms: Synonyms | None = None, earlier: tuple[str, ...] = ()
 ) -> list[str]:
-    return [hit.document.id for hit in index.search(understood(text, earlier, None, synonyms), text, 5)]
+    return [hit.document.id for hit in index.search(parsed_question(text, earlier, None, synonyms), text, 5)]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_the_heading_of_a_passage_is_that_of_the_section_that_tells_most_of_the_
     for number in range(20):
         add(index, f"account-{number}", "en", "Accounts", f"How you write to us about account number {number}.")
     asked = "do you write to my account number about a deposit"
-    (hit,) = [one for one in index.search(understood(asked), asked, 30) if one.document.id == "faq"]
+    (hit,) = [one for one in index.search(parsed_question(asked), asked, 30) if one.document.id == "faq"]
     assert hit.section.anchor == "q1"
     shown = passage(hit)
     assert (shown.url, shown.heading) == ("https://a.example/faq#q1", ["How do I get a deposit back?"])
@@ -161,7 +161,7 @@ def test_what_asks_for_a_place_or_a_time_finds_it_on_pages_in_the_other_language
 
 def test_the_score_says_how_much_of_the_question_is_there(index: CompanyIndex) -> None:
     def best(text: str) -> float:
-        hits = index.search(understood(text), text, 1)
+        hits = index.search(parsed_question(text), text, 1)
         return hits[0].score if hits else 0.0
 
     assert best("refund order within 30 days") > 0.9
@@ -181,10 +181,10 @@ def test_the_question_of_a_pair_is_answered_by_it_and_another_question_is_not(in
     asked = ("Can I pay by bank transfer?", "Do you take wire transfers?")
     add(index, "pair", "en", asked[0], "Yes, to the account on the invoice.", asked=asked)
     for question in ("can i pay by bank transfer", "Do you take wire transfers??"):
-        first = index.search(understood(question), question, 3)[0]
+        first = index.search(parsed_question(question), question, 3)[0]
         assert (first.exact, first.text) == (True, "Yes, to the account on the invoice.")
     for question in ("can I pay 2 invoices by bank transfer 3 times", "what is a bank?", "can i pay"):
-        assert not any(hit.exact for hit in index.search(understood(question), question, 3))
+        assert not any(hit.exact for hit in index.search(parsed_question(question), question, 3))
 
 
 def test_what_was_replaced_or_taken_out_is_found_no_more(index: CompanyIndex) -> None:
@@ -207,7 +207,7 @@ def test_a_question_that_says_little_also_finds_how_the_first_page_begins(index:
 def test_the_one_best_passage_is_what_was_found_and_not_how_the_first_page_begins(index: CompanyIndex) -> None:
     add(index, "en/index.html", "en", "Home", "We sell wicker baskets.")
     add(index, "en/zithers", "en", "Zithers", "A zither costs 90 €.")
-    assert [hit.document.id for hit in index.search(understood("zither"), "zither", 1)] == ["en/zithers"]
+    assert [hit.document.id for hit in index.search(parsed_question("zither"), "zither", 1)] == ["en/zithers"]
 
 
 @pytest.mark.parametrize("question", ["¿a qué hora almorzamos?", "¿duermen dos?", "¿hay que recostarse?"])

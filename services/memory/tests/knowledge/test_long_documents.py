@@ -9,7 +9,7 @@ from pymongo import AsyncMongoClient
 from contracts.company import CompanySettings
 from contracts.events.knowledge import DocumentUpserted
 from contracts.knowledge import Block
-from memory.adapters.mongo import stored
+from memory.adapters.mongo import for_facts
 from memory.embeddings.embeddings import Embeddings
 from memory.knowledge.indexes import KnowledgeIndexes
 from memory.knowledge.library import Library
@@ -41,7 +41,7 @@ async def _nobody(_: str, __: str | None) -> None:
 
 async def test_the_parts_of_a_long_document_that_come_together_are_read_once(servers: Servers) -> None:
     async with AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
-        database = stored(client[servers.database], 10.0)
+        database = for_facts(client[servers.database], 10.0)
         documents = CountingDocuments(database)
         indexes = KnowledgeIndexes(documents, _no_settings, Embeddings(None, 0.1))
         library = Library(documents, State(database), indexes, _nobody, SystemClock())

@@ -32,9 +32,9 @@ class FileTexts:
         try:
             about = await self._store.about(key) if self._store is not None else None
             if self._store is None or about is None:
-                return FileTextReply(problem=TEXTS["document.gone"].said_in(said))
+                return FileTextReply(problem=TEXTS["document.gone"].in_language(said))
             if about.type.startswith("image/"):
-                return FileTextReply(problem=TEXTS["document.unreadable_kind"].said_in(said))
+                return FileTextReply(problem=TEXTS["document.unreadable_kind"].in_language(said))
             body = await read_whole(self._store, key, MOST_FILE_BYTES)
         except FilesUnavailableError as error:
             log.warning("files.not_read", company=request.company_id, error=str(error)[:300])
@@ -43,7 +43,7 @@ class FileTexts:
             found = await self._extraction.extract(body or b"", about.type, name=about.name)
         except UnreadableError as unreadable:
             why = TEXTS["document.unreadable_kind"] if unreadable.reason == "unknown_type" else unreadable.text
-            return FileTextReply(problem=why.said_in(said))
+            return FileTextReply(problem=why.in_language(said))
         text = "\n".join(map(_said, found.blocks))
         return FileTextReply(text=text[: request.most], truncated=len(text) > request.most)
 

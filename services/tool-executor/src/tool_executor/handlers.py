@@ -89,7 +89,7 @@ class CallHandler:
         if caller is None:
             # Its principal may have run out since an executor began with it.
             reason = OUTCOME_UNKNOWN if delivery.num_delivered > 1 else None
-            refused = TEXTS["call.unauthorized"].said_in(request.language or "es")
+            refused = TEXTS["call.unauthorized"].in_language(request.language or "es")
             result = _failed(ToolCode.UNAUTHORIZED, refused, reason=reason)
             log.warning("tool.unauthorized", tool=request.tool, call_id=request.call_id)
             refusal = _event(uuid7(), _completed(request, None, result))

@@ -23,7 +23,7 @@ from contracts.market_rpc import ActionDecideRequest, ActionReply, ActionsReply,
 from contracts.memory_rpc import UserRef
 from contracts.own_tools import ACTION_KIND, ACTION_PREFIX
 from runtime.bus.publisher import Publisher
-from runtime.calls.deadlines import passed
+from runtime.calls.deadlines import caller_has_gone
 from runtime.errors import PublishFailedError, RpcError
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.adapters.redis_store import RedisStore, Script
@@ -38,7 +38,7 @@ from tool_executor.domain.declaration import (
 )
 from tool_executor.domain.plans import Arguments, VerifiedCaller, plan_of
 from tool_executor.ports import RedisUnavailableError
-from tool_executor.texts import TEXTS, spoken
+from tool_executor.texts import TEXTS, in_language
 
 log = structlog.get_logger(__name__)
 ActionEvent = CloudEvent[ActionDecided]
@@ -142,18 +142,18 @@ class OwnActions:
         raw, call = await self._found(key, asked.action_id)
         if call.state == "running":
             if datetime.now(UTC) - (call.begun_at or call.expires_at) < _LONGEST_RUN:
-                raise RpcError(ErrorCode.UNAVAILABLE, TEXTS["action.running"].said_in(language), retryable=True)
+                raise RpcError(ErrorCode.UNAVAILABLE, TEXTS["action.running"].in_language(language), retryable=True)
             return await self._ended(asked, raw, call.model_copy(update={"state": "failed", "reason": OUTCOME_UNKNOWN}))
         if call.state != "pending":
             return ActionReply(action=_action(call))
-        if passed():
-            raise RpcError(ErrorCode.TIMEOUT, TEXTS["action.late"].said_in(language), retryable=True)
+        if caller_has_gone():
+            raise RpcError(ErrorCode.TIMEOUT, TEXTS["action.late"].in_language(language), retryable=True)
         if _now(call).state == "expired" or asked.decision == "reject":
             state = "expired" if _now(call).state == "expired" else "rejected"
             return await self._ended(asked, raw, call.model_copy(update={"state": state}))
         if asked.edits:
             # What is said yes to is what was shown: other values would be another call.
-            fixed = TEXTS["action.fixed"].said_in(language)
+            fixed = TEXTS["action.fixed"].in_language(language)
             faults = [FieldFault(field=f"edits.{name}", message=fixed) for name in sorted(asked.edits)]
             told = f"{', '.join(sorted(asked.edits))}: {fixed}"
             raise RpcError(ErrorCode.BAD_FIELD, told, fields=faults)
@@ -167,7 +167,7 @@ class OwnActions:
         found = await self._listed(_key(asked.company_id, asked.user_id))
         return PendingActionsReply(actions=[_action(one) for one in found if _now(one).state == "pending"])
 
-    async def known(self, asked: ActionsRequest) -> ActionsReply:
+    async def states(self, asked: ActionsRequest) -> ActionsReply:
         """The state of these actions, as far as they belong to this user."""
         found = await self._listed(_key(asked.company_id, asked.user_id))
         return ActionsReply(actions=[_action(one) for one in found if one.id in asked.action_ids])
@@ -200,7 +200,7 @@ class OwnActions:
         except TimeoutError:
             return failed(OUTCOME_UNKNOWN)
         except ToolFailedError as error:
-            return failed(error.reason, spoken(error.message, language))
+            return failed(error.reason, in_language(error.message, language))
         except ToolRefusedError as error:
             return failed("refused", str(error)[:_SHOWN])
         except Exception as fault:

@@ -15,7 +15,7 @@ from tool_executor.catalogue.registry import CatalogueError, check
 from tool_executor.domain.declaration import CallContext, Handler, ToolFailedError, ToolRefusedError
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.plans import VerifiedCaller
-from tool_executor.texts import TEXTS, spoken
+from tool_executor.texts import TEXTS, in_language
 
 LIST_SECONDS = 20.0
 """Seconds for the list of a server's tools, page by page."""
@@ -45,7 +45,9 @@ class OwnChecks:
         declared = {one.name: one for one in self._catalogue.tools(company, request.config.own_tools)}
         tool = declared.get(request.tool)
         if tool is None:
-            return refused(ToolCode.TOOL_NOT_FOUND, TEXTS["call.not_found"].said_in(language).format(tool=request.tool))
+            return refused(
+                ToolCode.TOOL_NOT_FOUND, TEXTS["call.not_found"].in_language(language).format(tool=request.tool)
+            )
         try:
             entry = check(tool, self._compiler)
         except CatalogueError as error:
@@ -60,28 +62,32 @@ class OwnChecks:
             async with asyncio.timeout(tool.time_limit):
                 data = await cast("Handler", tool.handler)(given, context)
         except ToolRefusedError as wrong:
-            said = "; ".join(f"{one.field or 'arguments'}: {spoken(one.message, language)}" for one in wrong.problems)
+            said = "; ".join(
+                f"{one.field or 'arguments'}: {in_language(one.message, language)}" for one in wrong.problems
+            )
             return refused(ToolCode.VALIDATION_ERROR, said[:1000])
         except ToolFailedError as error:
-            return refused(ToolCode.EXECUTION_ERROR, spoken(error.message, language), error.reason)
+            return refused(ToolCode.EXECUTION_ERROR, in_language(error.message, language), error.reason)
         except TimeoutError:
             seconds = f"{tool.time_limit:.0f}"
             return refused(
-                ToolCode.TIMEOUT, TEXTS["call.timeout"].said_in(language).format(tool=tool.name, seconds=seconds)
+                ToolCode.TIMEOUT, TEXTS["call.timeout"].in_language(language).format(tool=tool.name, seconds=seconds)
             )
         return reply(success=True, data=data)
 
-    async def servers_tools(self, request: McpToolsRequest) -> McpToolsReply:
+    async def server_tools(self, request: McpToolsRequest) -> McpToolsReply:
         server = next((one for one in request.config.own_tools.mcp if one.name == request.server), None)
         if server is None:
-            return McpToolsReply(error=TEXTS["call.no_server"].said_in(request.language).format(server=request.server))
+            return McpToolsReply(
+                error=TEXTS["call.no_server"].in_language(request.language).format(server=request.server)
+            )
         try:
             async with asyncio.timeout(LIST_SECONDS):
                 return McpToolsReply(tools=await self._servers.listed(request.config.company_id, server))
         except ToolFailedError as error:
-            return McpToolsReply(error=spoken(error.message, request.language))
+            return McpToolsReply(error=in_language(error.message, request.language))
         except TimeoutError:
             seconds = f"{LIST_SECONDS:.0f}"
             return McpToolsReply(
-                error=TEXTS["call.timeout"].said_in(request.language).format(tool=server.name, seconds=seconds)
+                error=TEXTS["call.timeout"].in_language(request.language).format(tool=server.name, seconds=seconds)
             )

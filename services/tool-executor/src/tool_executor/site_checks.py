@@ -22,7 +22,7 @@ class SiteChecks:
         """The verdict; a refusal says why."""
         tools, address = request.tool_config, request.address.strip()
         if not tools.fetch_page_enabled:
-            return SiteCheckReply(allowed=False, reason=OFF.said_in(request.language))
+            return SiteCheckReply(allowed=False, reason=OFF.in_language(request.language))
         try:
             site = site_of(tools.allowed_domains, tools.allowed_paths, self._demo, loopback=self._loopback)
             if "://" not in address:
@@ -32,6 +32,6 @@ class SiteChecks:
             path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
             return SiteCheckReply(allowed=True, url=str(site.at(origin, path)))
         except AddressRefusedError as refused:
-            return SiteCheckReply(allowed=False, reason=refused.text.said_in(request.language))
+            return SiteCheckReply(allowed=False, reason=refused.text.in_language(request.language))
         except ValueError:
-            return SiteCheckReply(allowed=False, reason=NO_ADDRESS.said_in(request.language))
+            return SiteCheckReply(allowed=False, reason=NO_ADDRESS.in_language(request.language))

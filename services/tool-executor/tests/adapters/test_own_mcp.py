@@ -75,13 +75,13 @@ async def test_tools_of_an_mcp_server_are_listed_chosen_and_called(nats_client: 
         own = OwnTools(mcp=[with_key, without])
         async with company(nats_client, valkey_server, lambda _: own) as acme:
             config = CompanyConfig(company_id="acme", own_tools=own)
-            listed = await acme.checks.servers_tools(McpToolsRequest(config=config, server="crm"))
+            listed = await acme.checks.server_tools(McpToolsRequest(config=config, server="crm"))
             assert [tool.name for tool in listed.tools] == ["find", "say", "flood", "fail"]
             assert listed.tools[0].description == "Finds a customer"
             assert "who" in listed.tools[0].input_schema["properties"]
-            refused = await acme.checks.servers_tools(McpToolsRequest(config=config, server="open"))
+            refused = await acme.checks.server_tools(McpToolsRequest(config=config, server="open"))
             assert "401" in str(refused.error)
-            unknown = await acme.checks.servers_tools(McpToolsRequest(config=config, server="nope", language="en"))
+            unknown = await acme.checks.server_tools(McpToolsRequest(config=config, server="nope", language="en"))
             assert "no server called" in str(unknown.error)
 
             found = await acme.call("crm_find", {"who": "ana"})

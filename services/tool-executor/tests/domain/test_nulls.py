@@ -11,7 +11,7 @@ from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.catalogue.all_tools import all_tools
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.domain.declaration import CacheScope
-from tool_executor.domain.nulls import taking_null, without_nulls
+from tool_executor.domain.nulls import with_nullable_arguments, without_nulls
 from tool_executor.testing.harness import CountingHandler, Someone, ToolRequester, running_executor, tool_named
 
 NESTED: dict[str, Any] = {
@@ -51,7 +51,7 @@ def test_a_null_that_means_something_or_is_wrong_stays():
 
 
 def test_callers_are_shown_that_each_optional_argument_may_be_null():
-    shown = taking_null(NESTED)
+    shown = with_nullable_arguments(NESTED)
     compiled = CompiledSchemas().compile(shown)
     nothing = dict.fromkeys(shown["properties"]) | {"name": "x"}
     assert not compiled.problems(nothing)

@@ -36,7 +36,7 @@ class Role(OpenEnum):
         return cls.SYSTEM
 
     @property
-    def asks(self) -> bool:
+    def gets_answers(self) -> bool:
         """Whether it is one that gets answers: a visitor or a customer."""
         return self in {Role.VISITOR, Role.USER}
 

@@ -56,10 +56,12 @@ class BusClient(Client):
     async def publish(
         self, subject: str, payload: bytes = b"", reply: str = "", headers: dict[str, str] | None = None
     ) -> None:
-        if not self.say(subject, payload, reply, headers):
+        if not self.publish_now(subject, payload, reply, headers):
             await super().publish(subject, payload, reply, headers)
 
-    def say(self, subject: str, payload: bytes = b"", reply: str = "", headers: dict[str, str] | None = None) -> bool:
+    def publish_now(
+        self, subject: str, payload: bytes = b"", reply: str = "", headers: dict[str, str] | None = None
+    ) -> bool:
         """Publishes a simple message without waiting; False: it was not sent, and must be published normally."""
         head = b"" if headers is None else self._header_lines(headers)
         size, names = len(payload), f"{subject} {reply}"
@@ -127,9 +129,9 @@ class BusClient(Client):
         writer = getattr(self._transport, "_io_writer", None)
         if writer is not None:
             writer._protocol._over_ssl = writer.get_extra_info("sslcontext") is not None
-        self.hear_at_once(getattr(self._transport, "_io_reader", None))
+        self.read_directly(getattr(self._transport, "_io_reader", None))
 
-    def hear_at_once(self, reader: Any) -> None:
+    def read_directly(self, reader: Any) -> None:
         """Passes whole messages on as the reader gets them, without waking nats-py's read loop; None: no reader."""
         if reader is not None:
             reader.feed_data = partial(self._fed, reader, reader.feed_data)

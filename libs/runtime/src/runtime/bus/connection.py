@@ -233,7 +233,7 @@ async def listen(client: Client, subject: str, take: Take, *, queue: str = "") -
 
 def post(client: Client, subject: str, payload: bytes = b"", reply: str = "") -> None:
     """Publishes without waiting. What cannot be sent is lost: for messages that are repeated, or not missed."""
-    if not (isinstance(client, BusClient) and client.say(subject, payload, reply)):
+    if not (isinstance(client, BusClient) and client.publish_now(subject, payload, reply)):
         task = asyncio.create_task(_publish(client, subject, payload, reply))
         _posting.add(task)
         task.add_done_callback(_posting.discard)

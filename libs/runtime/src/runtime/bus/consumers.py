@@ -12,11 +12,19 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
 from runtime.bus.connection import subscribe
-from runtime.bus.jetstream_api import ConsumerConfig, ConsumerFilter, ConsumerInfo, call, error_code, granted, why
+from runtime.bus.jetstream_api import (
+    ConsumerConfig,
+    ConsumerFilter,
+    ConsumerInfo,
+    call,
+    error_code,
+    error_text,
+    require_answer,
+)
 from runtime.bus.replies import ReplyInbox
 from runtime.bus.subjects import combined
 from runtime.errors import NotReadyError
-from runtime.release import RELEASE, is_newers, release
+from runtime.release import RELEASE, is_of_newer_release, release
 
 _NANOSECONDS = 1_000_000_000
 _NO_CONSUMER = 10014
@@ -79,7 +87,7 @@ async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float
             if error_code(answer) == 0:
                 return
         if error_code(answer) not in _COMES or clock() + _LOOK_AGAIN > end:
-            said = f"{why(answer)} ({error_code(answer)})"
+            said = f"{error_text(answer)} ({error_code(answer)})"
             raise NotReadyError(
                 f"consumer {spec.durable} of stream {spec.stream} is unavailable: {said}",
                 retryable=error_code(answer) in _COMES,
@@ -95,7 +103,7 @@ async def may_be_anothers(client: Client, spec: ConsumerSpec, stored_at: float) 
         NotReadyError: JetStream did not answer in time, or it refuses.
     """
     inbox = ReplyInbox.of(client)
-    info = await granted(inbox, ConsumerInfo, f"CONSUMER.INFO.{spec.stream}.{spec.durable}", deadline=_ANSWER)
+    info = await require_answer(inbox, ConsumerInfo, f"CONSUMER.INFO.{spec.stream}.{spec.durable}", deadline=_ANSWER)
     age = datetime.fromisoformat(info["ts"]).timestamp() - stored_at
     return info["num_redelivered"] > 0 and age >= spec.ack_wait
 
@@ -103,7 +111,7 @@ async def may_be_anothers(client: Client, spec: ConsumerSpec, stored_at: float) 
 def _wanted(spec: ConsumerSpec, there: ConsumerConfig | None) -> ConsumerConfig:
     """The complete configuration, based on the existing one."""
     subjects = combined(spec.subjects, _filters(there) if there else ())
-    if there and is_newers(there.get("metadata")):
+    if there and is_of_newer_release(there.get("metadata")):
         kept: ConsumerConfig = {**there, **_filter(subjects)}
         kept.pop("filter_subject" if len(subjects) > 1 else "filter_subjects", None)
         return kept

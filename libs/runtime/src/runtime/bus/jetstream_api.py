@@ -219,12 +219,12 @@ def error_code(answer: ApiAnswer) -> int:
     return error.get("err_code", -1) if error else 0
 
 
-def why(answer: ApiAnswer) -> str:
+def error_text(answer: ApiAnswer) -> str:
     """The server's error text."""
     return str(answer.get("error", {}).get("description"))
 
 
-async def granted(
+async def require_answer(
     inbox: ReplyInbox, of: type[AnswerT], method: str, body: Mapping[str, object] | None = None, *, deadline: float
 ) -> AnswerT:
     """The answer to a request that JetStream must not refuse.
@@ -234,7 +234,7 @@ async def granted(
     """
     answer = await call(inbox, of, method, body, asyncio.get_running_loop().time() + deadline)
     if error_code(answer) != 0:
-        raise NotReadyError(f"{method}: {why(answer)}")
+        raise NotReadyError(f"{method}: {error_text(answer)}")
     return answer
 
 

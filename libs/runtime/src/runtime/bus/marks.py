@@ -21,7 +21,7 @@ from nats.aio.msg import Msg
 
 from contracts.channels import ChatKind
 from contracts.streams import CHAT, TURNS
-from runtime.bus.jetstream_api import StreamInfo, granted, metadata_of
+from runtime.bus.jetstream_api import StreamInfo, metadata_of, require_answer
 from runtime.bus.per_client import PerClient
 from runtime.bus.replies import ReplyInbox, headers_of
 from runtime.errors import NotReadyError
@@ -148,10 +148,10 @@ def _demanded(since: int, key: bytes) -> dict[str, str]:
 
 
 async def _info(client: Client, name: str) -> StreamInfo:
-    return await granted(ReplyInbox.of(client), StreamInfo, f"STREAM.INFO.{name}", deadline=_ANSWER)
+    return await require_answer(ReplyInbox.of(client), StreamInfo, f"STREAM.INFO.{name}", deadline=_ANSWER)
 
 
 async def _update(client: Client, info: StreamInfo, metadata: Mapping[str, str]) -> None:
     config = {**info["config"], "metadata": metadata}
     name = info["config"]["name"]
-    await granted(ReplyInbox.of(client), StreamInfo, f"STREAM.UPDATE.{name}", config, deadline=_ANSWER)
+    await require_answer(ReplyInbox.of(client), StreamInfo, f"STREAM.UPDATE.{name}", config, deadline=_ANSWER)

@@ -220,10 +220,10 @@ class Publisher:
         await self._client.publish(subject, body, headers=head or None)
         return True
 
-    def say_live(self, subject: str, event: bytes) -> bool:
+    def publish_live_now(self, subject: str, event: bytes) -> bool:
         """The same without waiting, if possible; False: nothing was sent, use `publish_live`."""
         client = self._client
-        return isinstance(client, BusClient) and client.say(subject, event, headers=trace_headers() or None)
+        return isinstance(client, BusClient) and client.publish_now(subject, event, headers=trace_headers() or None)
 
 
 class _Stored(ApiAnswer):

@@ -17,7 +17,7 @@ from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
 from contracts.streams import Stream
-from runtime.bus.jetstream_api import StreamInfo, ask, why
+from runtime.bus.jetstream_api import StreamInfo, ask, error_text
 from runtime.bus.per_client import PerClient
 from runtime.bus.replies import ReplyInbox
 from runtime.errors import NotReadyError
@@ -104,11 +104,11 @@ class Storage(PerClient):
         except (TimeoutError, NatsError):
             return "nobody answers for it: JetStream is off, or a cluster has no quorum"
         if "error" in answer:
-            return why(answer)
-        return without_quorum(answer) or full(answer)
+            return error_text(answer)
+        return quorum_problem(answer) or fullness_problem(answer)
 
 
-def without_quorum(info: StreamInfo) -> str | None:
+def quorum_problem(info: StreamInfo) -> str | None:
     """Reports that most of a stream's replicas are gone; `info` is STREAM.INFO's. The remaining leader goes on
     answering questions for twenty seconds, but cannot store anything."""
     cluster = info.get("cluster")
@@ -121,7 +121,7 @@ def without_quorum(info: StreamInfo) -> str | None:
     return f"no quorum: of {copies} nats-servers that hold it most are away"
 
 
-def full(info: StreamInfo) -> str | None:
+def fullness_problem(info: StreamInfo) -> str | None:
     """Reports that a stream that drops nothing has no room for another large message; `info` is STREAM.INFO's."""
     config, held = info["config"], info["state"]["bytes"]
     most = config["max_bytes"]

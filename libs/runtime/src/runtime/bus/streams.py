@@ -17,14 +17,14 @@ from runtime.bus.jetstream_api import (
     StreamInfo,
     call,
     error_code,
-    granted,
     metadata_of,
+    require_answer,
 )
 from runtime.bus.marks import Marks
 from runtime.bus.replies import ReplyInbox
 from runtime.bus.subjects import combined, covers
 from runtime.errors import NotReadyError
-from runtime.release import RELEASE, is_newers, release
+from runtime.release import RELEASE, is_of_newer_release, release
 
 log = structlog.get_logger(__name__)
 
@@ -59,7 +59,7 @@ MARGIN = 100_000
 """Sequences skipped after a lost end, since what was stored last may not be recorded anywhere."""
 
 
-def first_made(info: StreamInfo) -> datetime:
+def counted_since(info: StreamInfo) -> datetime:
     """Returns since when the stream counts its sequences. `info` is the answer of STREAM.INFO. For readers outside, a
     restored stream is a new one (its epoch changes), but its facts keep their positions."""
     return datetime.fromisoformat(metadata_of(info).get(FIRST_MADE) or info["created"])
@@ -76,11 +76,13 @@ def _with_lost_end(info: StreamInfo, up_to: int) -> StreamConfig:
 async def note_lost_end(client: Client, name: str, up_to: int) -> None:
     """The stream has lost its end, which reached `up_to`: that is recorded in its metadata. Raises NotReadyError."""
     inbox = ReplyInbox.of(client)
-    info = await granted(inbox, StreamInfo, f"STREAM.INFO.{name}", None, deadline=5.0)
-    await granted(inbox, StreamInfo, f"STREAM.UPDATE.{name}", _with_lost_end(info, up_to), deadline=5.0)
+    info = await require_answer(inbox, StreamInfo, f"STREAM.INFO.{name}", None, deadline=5.0)
+    await require_answer(inbox, StreamInfo, f"STREAM.UPDATE.{name}", _with_lost_end(info, up_to), deadline=5.0)
 
 
-async def leave_out(client: Client, name: str, up_to: int, keep: Callable[[int], Awaitable[object]]) -> None:
+async def continue_after_lost_end(
+    client: Client, name: str, up_to: int, keep: Callable[[int], Awaitable[object]]
+) -> None:
     """The stream has lost its end, which reached `up_to`: it continues after that, so that no sequence is used twice,
     and its remaining content, which is incomplete, is removed.
 
@@ -94,7 +96,7 @@ async def leave_out(client: Client, name: str, up_to: int, keep: Callable[[int],
     inbox = ReplyInbox.of(client)
 
     async def told(method: str, body: Mapping[str, object] | None = None) -> StreamInfo:
-        return await granted(inbox, StreamInfo, f"STREAM.{method}.{name}", body, deadline=5.0)
+        return await require_answer(inbox, StreamInfo, f"STREAM.{method}.{name}", body, deadline=5.0)
 
     info = await told("INFO")
     if info["state"]["first_seq"] > up_to:
@@ -229,7 +231,7 @@ async def _bring(inbox: ReplyInbox, wanted: StreamConfig, answer: StreamInfo, en
     """Updates an existing stream; returns the server's last answer."""
     name = wanted["name"]
     current = answer["config"]
-    if is_newers(current.get("metadata")):
+    if is_of_newer_release(current.get("metadata")):
         wanted = _no_less(wanted, current)
     if _would_lose(wanted, answer):
         # Made smaller, the server would delete what is oldest; where nothing may be lost, it waits for the trimming.
@@ -246,7 +248,7 @@ async def _bring(inbox: ReplyInbox, wanted: StreamConfig, answer: StreamInfo, en
     if not changes:
         return answer
     kept = {key: value for key, value in current.items() if key not in _NEVER}
-    if not is_newers(current.get("metadata")):
+    if not is_of_newer_release(current.get("metadata")):
         kept["metadata"] = {**metadata_of(answer), RELEASE: release()}
     changed = await call(inbox, StreamInfo, f"STREAM.UPDATE.{name}", {**kept, **wanted}, end)
     if error_code(changed) == _NO_STORAGE and wanted["max_bytes"] != current["max_bytes"]:
@@ -282,7 +284,7 @@ def _conflicts(wanted: Mapping[str, object], config: StreamConfig | None) -> lis
     return told + [f"{key} is set and must not be" for key in _forbidden(config)]
 
 
-def unfit(stream: Stream, config: StreamConfig) -> list[str]:
+def conflicts_with(stream: Stream, config: StreamConfig) -> list[str]:
     """Describes how somebody has changed an existing stream so that what this release stores is lost or refused.
     Sizes and ages are a matter of settings, and a newer release may have added to it."""
     wanted = stream_config(stream)

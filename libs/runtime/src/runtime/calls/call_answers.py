@@ -33,7 +33,7 @@ class CallAnswers:
         return not self._open or _stands(reply)
 
 
-def last_of(replies: Sequence[Msg]) -> Msg:
+def decisive_reply(replies: Sequence[Msg]) -> Msg:
     """The reply that counts: the first that stands, else one that does not know what the call has done, else the
     newest. What one request may have done is not taken back by another that has done nothing."""
     unknown = next((reply for reply in replies if _outcome_unknown(reply)), replies[-1])

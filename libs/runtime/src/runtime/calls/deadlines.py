@@ -36,12 +36,12 @@ def time_left() -> float | None:
     return None if end is None else max(end - time.monotonic(), 0.0)
 
 
-def passed() -> bool:
+def caller_has_gone() -> bool:
     """Whether the current request's caller has gone, so that nothing with effects may begin."""
     return time_left() == 0.0
 
 
-def part(most: float) -> float:
+def part_deadline(most: float) -> float:
     """The deadline in seconds of one part of the work: `most`, or SHARE of the current request's remaining time.
 
     Not for work shared by several requests, which must not end with the first of them: runtime.calls.single_flight.
@@ -50,7 +50,7 @@ def part(most: float) -> float:
     return most if left is None else min(most, SHARE * left)
 
 
-def within(most: float) -> float:
+def last_part_deadline(most: float) -> float:
     """The deadline in seconds of the last part of the work: `most`, or the current request's remaining time."""
     left = time_left()
     return most if left is None else min(most, left)

@@ -49,7 +49,7 @@ from runtime.errors import NotReadyError
 from runtime.lifecycle import huge_pages
 from runtime.lifecycle.health import Check, Health, HealthServer, Refresh, bus_check
 from runtime.lifecycle.process import freeze_heap
-from runtime.lifecycle.shutdown import bounded, close, end_without_fail, run_hooks
+from runtime.lifecycle.shutdown import close, end_without_fail, run_hooks, run_within
 from runtime.liveness import Store, StuckCheck
 from runtime.observability import logging as logs
 from runtime.observability import telemetry
@@ -277,11 +277,11 @@ class Service:
         if self._upkeep is not None:
             await self._upkeep.stop()
         workers = [worker.drain(left(2)) for worker in self._workers]
-        await bounded(asyncio.gather(*workers, return_exceptions=True), left(1.5))
+        await run_within(asyncio.gather(*workers, return_exceptions=True), left(1.5))
         if self._rpc_server is not None:
-            await bounded(self._rpc_server.drain(left(1.5)), left(1))
+            await run_within(self._rpc_server.drain(left(1.5)), left(1))
         await run_hooks(list(reversed(self._on_stop)), left(0.5))
-        await bounded(self._stop_spans(), left(0.3))
+        await run_within(self._stop_spans(), left(0.3))
         if self._client is not None:
             await close(self._client, left(0.2))
         await self.health.stop()

@@ -50,10 +50,10 @@ async def run_hooks(hooks: Sequence[Callable[[], Awaitable[None]]], deadline: fl
     """One after another, within `deadline` seconds together."""
     end = time.monotonic() + deadline
     for hook in hooks:
-        await bounded(hook(), max(end - time.monotonic(), 0.1))
+        await run_within(hook(), max(end - time.monotonic(), 0.1))
 
 
-async def bounded(work: Awaitable[object], deadline: float) -> None:
+async def run_within(work: Awaitable[object], deadline: float) -> None:
     """Awaits the work for at most `deadline` seconds; logs what it raises."""
     try:
         async with asyncio.timeout(deadline):

@@ -68,7 +68,7 @@ def begin(company: str, conversation: str = "") -> None:
     _current.set(Correlation(company, conversation if is_id(conversation) else ""))
 
 
-def learn(company: str = "", conversation: str = "", turn: str = "") -> None:
+def add_ids(company: str = "", conversation: str = "", turn: str = "") -> None:
     """Adds ids to the current work; does nothing if there is none."""
     correlation = _current.get()
     if correlation is not None:

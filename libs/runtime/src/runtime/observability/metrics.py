@@ -11,7 +11,7 @@ from prometheus_client.metrics import MetricWrapperBase
 MetricT = TypeVar("MetricT", bound=MetricWrapperBase)
 
 
-def often(metric: MetricT) -> MetricT:
+def cached(metric: MetricT) -> MetricT:
     """A metric that is counted several times a turn: its series are found again without a check and a lock."""
     metric.labels = cache(metric.labels)  # pyright: ignore[reportAttributeAccessIssue]
     return metric
@@ -20,18 +20,18 @@ def often(metric: MetricT) -> MetricT:
 _FAST = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _SLOW = (0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
-RPC_SECONDS = often(
+RPC_SECONDS = cached(
     Histogram("nexus_rpc_call_seconds", "Calls to other services", ("method", "outcome"), buckets=_FAST)
 )
-RPC_SERVED = often(Counter("nexus_rpc_served_total", "Calls answered", ("method", "outcome")))
+RPC_SERVED = cached(Counter("nexus_rpc_served_total", "Calls answered", ("method", "outcome")))
 RPC_REPEATS = Counter(
     "nexus_rpc_repeats_total", "Requests repeated, or not for want of a budget", ("method", "outcome")
 )
-CONSUMED = often(Counter("nexus_consumed_total", "Messages handled", ("consumer", "outcome")))
-CONSUME_SECONDS = often(Histogram("nexus_consume_seconds", "Time to handle a message", ("consumer",), buckets=_SLOW))
-IN_WORK = often(Gauge("nexus_in_work", "Messages being handled now", ("consumer",)))
+CONSUMED = cached(Counter("nexus_consumed_total", "Messages handled", ("consumer", "outcome")))
+CONSUME_SECONDS = cached(Histogram("nexus_consume_seconds", "Time to handle a message", ("consumer",), buckets=_SLOW))
+IN_WORK = cached(Gauge("nexus_in_work", "Messages being handled now", ("consumer",)))
 DEAD_LETTERS = Counter("nexus_dead_letters_total", "Messages given up", ("service", "stream"))
-PUBLISHED = often(Counter("nexus_published_total", "Events appended to streams", ("stream", "outcome")))
+PUBLISHED = cached(Counter("nexus_published_total", "Events appended to streams", ("stream", "outcome")))
 APPENDS_REFUSED = Counter(
     "nexus_appends_refused_total", "Attempts that a stream did not take: full, no leader, disk", ("stream",)
 )

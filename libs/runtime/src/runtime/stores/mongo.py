@@ -130,7 +130,7 @@ class Collection:
         await self._limit.run(lambda: self._rows.create_indexes([IndexModel(key) for key in keys]))
 
 
-def driver_says(error: PyMongoError) -> str:
+def driver_message(error: PyMongoError) -> str:
     """The driver's error in 300 characters: without documents, which the error of a bulk write contains, the state of
     all servers, and the server's whole answer. Behind it what to do about a certificate, if one was refused."""
     if isinstance(error, BulkWriteError):

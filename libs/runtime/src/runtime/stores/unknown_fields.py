@@ -39,18 +39,19 @@ class UnknownFields:
         of, stored, read = self._found.get(name, (None, written, written))
         if of != version:
             return written
-        merged = object_of(kept(stored, read, written))
+        merged = object_of(with_unknown_content(stored, read, written))
         gone = {field for field in merged.keys() - written.keys() if field in self._fields}
         return {field: value for field, value in merged.items() if field not in gone}
 
 
-def kept(stored: object, read: object, written: object) -> object:
+def with_unknown_content(stored: object, read: object, written: object) -> object:
     """`written`, plus everything of `stored` that is missing in `read`, since its author could not know it."""
     if written == read:
         return stored
     if is_object(stored) and is_object(read) and is_object(written):
         known = {
-            name: kept(stored[name], read[name], written[name]) for name in written.keys() & stored.keys() & read.keys()
+            name: with_unknown_content(stored[name], read[name], written[name])
+            for name in written.keys() & stored.keys() & read.keys()
         }
         return {name: value for name, value in stored.items() if name not in read} | written | known
     if is_list(stored) and is_list(read) and is_list(written):
@@ -63,7 +64,8 @@ def _lists(stored: list[object], read: list[object], written: list[object]) -> l
     if None in old or None in seen or len(old) < len(stored):
         return written
     result = [
-        kept(old[name], seen[name], each) if (name := _name(each)) in old and name in seen else each for each in written
+        with_unknown_content(old[name], seen[name], each) if (name := _name(each)) in old and name in seen else each
+        for each in written
     ]
     names = {_name(each) for each in written}
     return result + [each for name, each in old.items() if name not in seen and name not in names]

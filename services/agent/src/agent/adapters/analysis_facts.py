@@ -17,7 +17,7 @@ class AnalysisFacts:
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
 
-    async def tell(self, outcome: AnalysisCompleted) -> None:
+    async def publish(self, outcome: AnalysisCompleted) -> None:
         """Publishes the outcome of a finished analysis; raises PublishFailedError."""
         await self._tell(outcome, "completed")
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from agent.adapters.followed import FollowedConversations
-from agent.domain.shortcuts.shown_actions import ShownAction, asked_in
+from agent.domain.shortcuts.shown_actions import ShownAction, actions_in
 from agent.domain.text_features import language_last_shown
 from agent.errors import UnreachableError
 from agent.ports import AppendOutcome, AskedSnapshot, ConversationKey, Ending, Requester
@@ -13,7 +13,7 @@ from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot
 from contracts.events.chat import VisitorMessage
 from contracts.ids import answer_id
-from contracts.languages import spoken_language
+from contracts.languages import language_of_tags
 from runtime.auth.principals import Principal, Verify
 from runtime.bus.publisher import event_json
 from runtime.conversation import ConversationLog, ConversationWriter
@@ -119,7 +119,7 @@ class JetStreamChatLog:
             role=proven.role if proven else "visitor",
             plan=proven.plan if proven else "free",
             user=proven.sub if proven else None,
-            language=language_last_shown((message.text, before), spoken_language(named)),
+            language=language_last_shown((message.text, before), language_of_tags(named)),
             page_url=message.page.url if message.page else None,
             page_title=message.page.title if message.page else None,
             funnel_stage=message.funnel_stage,
@@ -143,7 +143,7 @@ def _asked(facts: Mapping[ChatKind, Fact]) -> tuple[ShownAction, ...]:
     others = (facts.get(kind) for kind in (ChatKind.OPERATOR, ChatKind.SYSTEM))
     if answer is None or any(other is not None and other.seq > answer.seq for other in others):
         return ()
-    return asked_in(answer.data)
+    return actions_in(answer.data)
 
 
 def _answer(ending: Ending, message_id: str) -> dict[str, object]:

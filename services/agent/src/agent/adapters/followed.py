@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from agent.ports import ConversationKey
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot, snapshot_of
-from contracts.ids import begun_at
+from contracts.ids import conversation_start
 from runtime.bus.direct import StoredFact
 from runtime.recent import KEPT_SECONDS
 
@@ -199,7 +199,7 @@ class FollowedConversations:
 
 
 def _is_new(key: ConversationKey, at: float) -> bool:
-    begun = begun_at(key.conversation)
+    begun = conversation_start(key.conversation)
     return begun is not None and abs(at - begun) < NEW
 
 

@@ -5,7 +5,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from agent.domain.hand_over import NAME, result, summary_of, taken
+from agent.domain.hand_over import NAME, message_taken_result, result, summary_of
 from agent.domain.turn.journal import Journal, TurnCall
 from agent.errors import UnreachableError
 from agent.ports import BusClock, Companies, ConversationKey, Failures, Histories
@@ -13,7 +13,7 @@ from contracts.channels import ChatKind
 from contracts.conversation import Snapshot
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind
 from contracts.ids import derive_id
-from contracts.office_hours import OfficeHours, away_notice, opening
+from contracts.office_hours import OfficeHours, away_notice, next_opening
 from runtime.conversation import ConversationWriter, NewFact
 from runtime.errors import RuntimeLibraryError
 
@@ -54,7 +54,7 @@ class HandOffs:
         except UnreachableError:
             spoken = ()
         summary = summary_of(spoken, journal.calls) if spoken else None
-        data = _asking(opening(await self._hours(key.company), self._now()), reason=REASON, summary=summary)
+        data = _asking(next_opening(await self._hours(key.company), self._now()), reason=REASON, summary=summary)
 
         async def decide(now: Snapshot) -> NewFact | None:
             told = now.last.get(ChatKind.SYSTEM)
@@ -73,7 +73,7 @@ class HandOffs:
         the same call id. Does nothing if the owner has changed since the visitor wrote."""
         told: dict[str, Any] = json.loads(call.arguments)
         hours, at = await self._hours(key.company), self._now()
-        opens = opening(hours, at)
+        opens = next_opening(hours, at)
         by = told.get("by") or BY
         data = _asking(opens, reason=told["reason"], by=by, summary=told["summary"], language=told["language"])
         identity = derive_id(call.call_id, NAME)
@@ -93,7 +93,7 @@ class HandOffs:
             return result(found[0])
         if opens is None:
             return result("asked", stored.seq)
-        return taken(stored.seq, away_notice(hours, opens, at, told["language"]), opens.isoformat())
+        return message_taken_result(stored.seq, away_notice(hours, opens, at, told["language"]), opens.isoformat())
 
     async def _hours(self, company: str) -> OfficeHours | None:
         settings = await self._companies.get(company)

@@ -20,7 +20,7 @@ class JsonSchemas:
     def __init__(self) -> None:
         self._compiled: dict[bytes, jsonschema_rs.Draft202012Validator | None] = {}
 
-    def fits(self, schema: Mapping[str, Any], instance: Any) -> bool:
+    def is_valid(self, schema: Mapping[str, Any], instance: Any) -> bool:
         """Whether the value fits; the first problem goes to the log."""
         validator = self._validator(schema)
         if validator is None:

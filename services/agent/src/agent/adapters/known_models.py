@@ -88,7 +88,7 @@ class KnownModels:
             remedy.change(changed)
         return changed
 
-    def taught(
+    def learned_from(
         self, known: KnownModel, request: dict[str, Any], status: int, error: dict[str, Any]
     ) -> KnownModel | None:
         """The model as this refusal of the request shows it; None: nothing can be changed."""

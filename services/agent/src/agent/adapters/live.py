@@ -27,7 +27,7 @@ class LiveEvents:
         event = event_json(f"live.turn.{kind}.v1", SOURCE, data, subject=f"{key.company}/{key.conversation}")
         subject = live_turn(*key, LiveTurnKind(kind))
         # Nothing overtakes what is under way.
-        if not self._under_way and self._publisher.say_live(subject, event):
+        if not self._under_way and self._publisher.publish_live_now(subject, event):
             return
         # Tasks start in the order they are made, and a publish does not give way before it is in the buffer.
         task = asyncio.create_task(self._send(subject, event))

@@ -79,7 +79,7 @@ def _page(memory: memory_rpc.LongTermMemory, after: int) -> dict[str, Any]:
     return {"memory": shown.to_wire(), "after": after, "more": len(every[after + SHOWN :])}
 
 
-def taken_back(held: memory_rpc.MemoryReply, note: str) -> MemoryPatch:
+def without_note(held: memory_rpc.MemoryReply, note: str) -> MemoryPatch:
     """The change that removes a note and brings back what the note had ended; an empty change if there is no such
     note."""
     wire = held.memory.to_wire()
@@ -169,7 +169,7 @@ class BusOwnCalls:
 
             async def not_noted(seconds: float) -> MemoryPatch:
                 held = await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=seconds)
-                return taken_back(held, note)
+                return without_note(held, note)
 
             return await self._change(who, not_noted, call.call_id)
 

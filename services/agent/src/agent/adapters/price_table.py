@@ -9,6 +9,6 @@ def prices() -> Prices:
     return {
         (provider.name, model.name): ModelPrice(*model.price, CURRENCY, provider.prices.as_of)
         for provider in PROVIDERS
-        for model in provider.known
+        for model in provider.known_models
         if provider.prices is not None and model.price is not None
     }

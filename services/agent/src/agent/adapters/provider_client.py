@@ -141,7 +141,7 @@ class ProviderClient(ABC):
         ) as response:
             if response.status != 200:
                 error = error_in(await response.content.read(MAX_REFUSAL))
-                taught = self._models.taught(known, body, response.status, error)
+                taught = self._models.learned_from(known, body, response.status, error)
                 if taught is None:
                     raise self.refusal(response.status, response.headers.get("Retry-After"), error)
                 return None, taught

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from agent.ports import Requester
-from contracts.languages import spoken_language
+from contracts.languages import language_of_tags
 from runtime.auth.principals import Verify
 from runtime.errors import InvalidTokenError
 
@@ -21,7 +21,7 @@ def prover(verify: Verify) -> Callable[[str, str], Requester | None]:
             return None
         if proven.company != company or proven.conversation is not None or proven.exp <= time.time():
             return None
-        language = spoken_language(proven.language)
+        language = language_of_tags(proven.language)
         return Requester(principal=principal, role=proven.role, plan=proven.plan, user=proven.sub, language=language)
 
     return prove

@@ -22,7 +22,7 @@ from contracts.events.tool import ToolCallRequested
 from contracts.json_values import object_of
 from runtime.bus.publisher import Publisher
 from runtime.bus.replies import Pending, ReplyInbox
-from runtime.calls.call_answers import CallAnswers, last_of
+from runtime.calls.call_answers import CallAnswers, decisive_reply
 from runtime.errors import PublishFailedError
 
 log = structlog.get_logger(__name__)
@@ -119,7 +119,7 @@ class ToolRequests:
         if messages is None:
             return None
         try:
-            result = orjson.loads(last_of(messages).data)["data"]["result"]
+            result = orjson.loads(decisive_reply(messages).data)["data"]["result"]
             return json.dumps(result, ensure_ascii=False)
         except (orjson.JSONDecodeError, KeyError, TypeError):
             log.warning("tool.unreadable_answer", call_id=request.call_id)

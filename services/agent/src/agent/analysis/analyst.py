@@ -26,8 +26,8 @@ from agent.domain.analysis.steps import (
     advance,
     is_of_all,
     language_of,
-    ran,
-    replied,
+    with_reply,
+    with_results,
 )
 from agent.domain.analysis.texts import note
 from agent.domain.cost import SpendingAccount
@@ -50,7 +50,7 @@ from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError
 from runtime.auth.principals import Principal
 from runtime.errors import InvalidTokenError, ReadFailedError
-from runtime.observability.correlation import learn
+from runtime.observability.correlation import add_ids
 from runtime.workers.outcomes import Ack, Outcome, Retry
 from runtime.workers.pull_worker import LEASE
 
@@ -79,7 +79,7 @@ class Analyst:
 
     async def handle(self, request: AnalysisRequested) -> Outcome:
         """Handles one delivery of a request."""
-        learn(request.company_id, request.conversation_id or "")
+        add_ids(request.company_id, request.conversation_id or "")
         where = (request.company_id, request.user_id, request.analysis_id)
         key = "/".join(where)
         if key in self._driven:
@@ -111,7 +111,7 @@ class Analyst:
             record, revision = kept.record, kept.revision
         if record.status == "running":
             record = await self._driven_to_its_end(record, revision)
-        await self._ports.outcomes.tell(_outcome(record))
+        await self._ports.outcomes.publish(_outcome(record))
         ANALYSES.labels(record.status).inc()
         return Ack()
 
@@ -159,7 +159,7 @@ class Analyst:
         policy = AnalysisPolicy(tools, self._limits.max_tool_calls, self._limits.default_tickers, config, symbols)
 
         def usable(tool: str, data: Any) -> bool:
-            return tool in schemas and self._ports.schemas.fits(schemas[tool], data)
+            return tool in schemas and self._ports.schemas.is_valid(schemas[tool], data)
 
         while True:
             try:
@@ -178,17 +178,17 @@ class Analyst:
                 case AskModel():
                     await run.save(record)
                     reply = await self._reply(run.record, step, config, requester)
-                    run.record = replied(run.record, reply)
+                    run.record = with_reply(run.record, reply)
                 case CallTools(calls=calls):
                     await run.save(record)
                     results = await self._results(run.record, calls, requester, tools)
                     if results and all(_code(result) == "UNAUTHORIZED" for result in results.values()):
                         problem = AnalysisProblem(code="UNAUTHORIZED", message="the principal is no longer valid")
                         return await run.failed(problem)
-                    run.record = _noted(ran(run.record, results), results, requester.language)
+                    run.record = _noted(with_results(run.record, results), results, requester.language)
 
     async def _finish(self, run: "_RecordHold", record: AnalysisRecord, report: dict[str, Any]) -> AnalysisRecord:
-        if not self._ports.schemas.fits(_REPORT, report):
+        if not self._ports.schemas.is_valid(_REPORT, report):
             log.error("analysis.bad_report", analysis_id=record.request.analysis_id)
             return await run.failed(AnalysisProblem(code="INTERNAL", message="the report does not fit its schema"))
         SENTENCES.labels("report").inc(report["dropped_sentences"])
@@ -241,7 +241,7 @@ class Analyst:
         request = record.request
         key = ConversationKey(request.company_id, request.conversation_id or "")
         categories = {tool.name: tool.category for tool in tools}
-        single = {tool.name for tool in tools if tool.takes_one}
+        single = {tool.name for tool in tools if tool.is_per_ticker}
         seconds = min(left, self._limits.tool)
 
         async def one(call: AnalysisCall) -> dict[str, Any]:

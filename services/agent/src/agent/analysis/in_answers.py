@@ -95,9 +95,9 @@ class CheckedAnswer:
         SENTENCES.labels("chat").inc(self.dropped)
         if not reply.calls:
             said = "".join(self._said)
-            parts = [TEXTS["analysis.checked.left_out"].said_in(self._language).format(count=self.dropped)]
+            parts = [TEXTS["analysis.checked.left_out"].in_language(self._language).format(count=self.dropped)]
             if not said.strip():
-                parts.insert(0, TEXTS["analysis.checked.nothing"].said_in(self._language))
+                parts.insert(0, TEXTS["analysis.checked.nothing"].in_language(self._language))
             elif not said.endswith("\n"):
                 parts.insert(0, "")
             self._pass("\n\n".join(parts))

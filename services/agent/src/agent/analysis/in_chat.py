@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from agent.domain.analysis.asked import asks_of_all, is_analysis
+from agent.domain.analysis.asked import is_about_all_tickers, is_analysis
 from agent.domain.analysis.follow_ups import whole_question
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import TurnCall
@@ -54,7 +54,7 @@ def offered_with_analysis(
     if requester.role != "user" or requester.principal is None or requester.user is None:
         return tuple(tools)
     *before, newest = ["", *(said.text for said in history.messages if not said.mine)]
-    if not (is_analysis(newest) or asks_of_all(newest) or whole_question(newest, before)):
+    if not (is_analysis(newest) or is_about_all_tickers(newest) or whole_question(newest, before)):
         return tuple(tools)
     return with_analysis(tools, requester.language, company)
 
@@ -74,10 +74,10 @@ def analysis_tool(language: Language) -> OfferedTool:
     """The tool as a model sees it."""
     return OfferedTool(
         NAME,
-        TEXTS["analysis.tool.description"].said_in(language),
+        TEXTS["analysis.tool.description"].in_language(language),
         CATEGORY,
         _PARAMETERS,
-        TEXTS["analysis.tool.label"].said_in(language),
+        TEXTS["analysis.tool.label"].in_language(language),
     )
 
 

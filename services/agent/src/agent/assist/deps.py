@@ -33,7 +33,7 @@ async def config_of(ports: HelpPorts, company: str) -> CompanyConfig:
     return settings.config
 
 
-async def said_in(ports: HelpPorts, key: ConversationKey) -> PromptHistory:
+async def messages_of(ports: HelpPorts, key: ConversationKey) -> PromptHistory:
     """The messages of a conversation; raises HelpRefusedError NOT_FOUND if the company has no such conversation."""
     seq = await ports.newest.seq(key)
     history = await ports.histories.up_to(key, seq) if seq else PromptHistory(())

@@ -1,6 +1,6 @@
 """Rewrites a human agent's draft."""
 
-from agent.assist.deps import SECONDS, HelpPorts, ask_company, config_of, said_in
+from agent.assist.deps import SECONDS, HelpPorts, ask_company, config_of, messages_of
 from agent.domain.assist import improve_messages, read_improved
 from agent.domain.offline.agent_help import improved
 from agent.domain.text_features import language_of
@@ -32,7 +32,7 @@ class Improvements:
         if not draft.strip():
             raise HelpRefusedError("BAD_FIELD", "text: there is nothing to improve")
         config = await config_of(self._ports, key.company)
-        history = await said_in(self._ports, key) if key.conversation else PromptHistory(())
+        history = await messages_of(self._ports, key) if key.conversation else PromptHistory(())
         language = _language(draft, locale)
         messages = improve_messages(
             draft,

@@ -2,10 +2,10 @@
 
 import time
 
-from agent.assist.deps import SECONDS, HelpPorts, ask_company, config_of, said_in
+from agent.assist.deps import SECONDS, HelpPorts, ask_company, config_of, messages_of
 from agent.domain.assist import WANTED, distinct, language_in, read_suggestions, suggest_messages
 from agent.domain.offline.agent_help import suggestions
-from agent.domain.prompt.layers import VisitorInfo, base, system_prompt
+from agent.domain.prompt.layers import VisitorInfo, base_layer, system_prompt
 from agent.domain.turn.journal import ModelAnswer
 from agent.errors import HelpRefusedError
 from agent.ports import ConversationKey, ModelRequest, PromptHistory
@@ -33,7 +33,7 @@ class Suggestions:
         config = await config_of(self._ports, key.company)
         if not config.ai_suggestions_enabled:
             raise HelpRefusedError("FORBIDDEN", "suggestions are off: set aiSuggestionsEnabled")
-        history = await said_in(self._ports, key)
+        history = await messages_of(self._ports, key)
         question = next((said.text for said in reversed(history.messages) if not said.mine), "")
         language = language_in(history.messages)
         end = time.monotonic() + SECONDS
@@ -56,7 +56,7 @@ def _prompt(
     visitor = None
     if config.include_visitor_info:
         visitor = VisitorInfo(history.page_url, history.funnel_stage, history.visits)
-    asked = system_prompt(language, custom=base(language, config), visitor=visitor, tool_names=())
+    asked = system_prompt(language, custom=base_layer(language, config), visitor=visitor, tool_names=())
     spoken = ((said.mine, said.text) for said in history.messages)
     return ModelRequest(
         messages=suggest_messages(asked, spoken, language, had),

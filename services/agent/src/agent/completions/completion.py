@@ -90,7 +90,7 @@ class Completions:
             and not reply.calls
             and is_broken(reply.text, journal, [tool.name for tool in ours])
         ):
-            speech.text(TEXTS["step.unchanged"].said_in(language))  # what was streamed cannot be taken back
+            speech.text(TEXTS["step.unchanged"].in_language(language))  # what was streamed cannot be taken back
             speech.finish_reply()
         actions = pending_actions(journal)
         if actions:

@@ -51,7 +51,7 @@ def prompt_for(
     messages = [{"role": "system", "content": system}, *(_shaped(message) for message in request.messages)]
     messages += stepped(journal.steps)
     if last and journal.steps:
-        messages.append({"role": "system", "content": TEXTS["prompt.enough"].said_in(language)})
+        messages.append({"role": "system", "content": TEXTS["prompt.enough"].in_language(language)})
     required = request.tool_choice == "required"
     return ModelRequest(
         messages=messages,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, cast
 
-from agent.domain.shortcuts.steps import own_calls
+from agent.domain.shortcuts.steps import rule_calls
 from agent.domain.tool_results import data_of
 from agent.domain.turn.journal import Journal
 from agent.texts import TEXTS
@@ -42,7 +42,7 @@ def pending_actions(journal: Journal) -> tuple[Action, ...]:
             found.setdefault(action.id, action)
         elif call.tool == CANCEL_TOOL:
             found.pop(str(data.get("order_id")), None)
-    for call in own_calls(journal):
+    for call in rule_calls(journal):
         data = data_of(call.result)
         decided = data.get("action")
         if isinstance(decided, dict):
@@ -57,7 +57,7 @@ def pending_actions(journal: Journal) -> tuple[Action, ...]:
 def waiting_text(actions: Sequence[Action], language: Language) -> str:
     """Returns the text about waiting actions in an answer without buttons, whatever the model said."""
     summaries = "; ".join(action.summary for action in actions)
-    return TEXTS["step.waiting"].said_in(language).format(summaries=summaries)
+    return TEXTS["step.waiting"].in_language(language).format(summaries=summaries)
 
 
 def _own_action(tool: str, data: Fields) -> Action:

@@ -33,10 +33,10 @@ def suggest_messages(
     """The messages of a call for suggestions. `base`: the company's prompt; `had`: suggestions not to be repeated."""
     request = _transcript(spoken, language)
     if had:
-        others = TEXTS["prompt.suggest_others"].said_in(language)
+        others = TEXTS["prompt.suggest_others"].in_language(language)
         request += "\n\n" + "\n".join([others, *(f"- {text}" for text in had)])
     return [
-        {"role": "system", "content": f"{base}\n\n{TEXTS['prompt.suggest'].said_in(language)}"},
+        {"role": "system", "content": f"{base}\n\n{TEXTS['prompt.suggest'].in_language(language)}"},
         {"role": "user", "content": request},
     ]
 
@@ -51,11 +51,11 @@ def improve_messages(
     spoken: Iterable[tuple[bool, str]],
 ) -> list[dict[str, object]]:
     """The messages of a call for a better text. `base`: the company's own prompt, None: it has none."""
-    told = [TEXTS["prompt.improve"].said_in(language)]
+    told = [TEXTS["prompt.improve"].in_language(language)]
     if tone:
-        told.append(TEXTS["prompt.improve_tone"].said_in(language).format(tone=" ".join(tone.split())))
+        told.append(TEXTS["prompt.improve_tone"].in_language(language).format(tone=" ".join(tone.split())))
     wanted = TEXTS["prompt.improve_language"].format(language=" ".join(locale.split())) if locale else None
-    told.append((wanted or TEXTS["prompt.improve_own_language"]).said_in(language))
+    told.append((wanted or TEXTS["prompt.improve_own_language"]).in_language(language))
     system = "\n\n".join(part for part in (base, " ".join(told)) if part)
     said = _transcript(spoken, language)
     marked = f"<draft>\n{draft.replace('</draft', '< /draft')}\n</draft>"
@@ -92,7 +92,7 @@ def read_improved(answer: str) -> str:
 
 
 def _transcript(spoken: Iterable[tuple[bool, str]], language: Language) -> str:
-    visitor, team = (TEXTS[f"prompt.who.{side}"].said_in(language) for side in ("visitor", "team"))
+    visitor, team = (TEXTS[f"prompt.who.{side}"].in_language(language) for side in ("visitor", "team"))
     return "\n".join(f"{team if mine else visitor}: {text.strip()}" for mine, text in spoken if text.strip())
 
 

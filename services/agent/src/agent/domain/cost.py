@@ -97,7 +97,7 @@ def prompt_bytes(messages: list[Mapping[str, Any]]) -> int:
     return total
 
 
-def degrading(budget: Budget) -> Degrading:
+def spent_fallback(budget: Budget) -> Degrading:
     """What happens if not even a cheaper model may be called: a fixed text, or handing over to a person."""
     if budget.when_spent == "text" or (budget.when_spent == "cheaper_model" and budget.fallback_text):
         return "text"
@@ -107,5 +107,5 @@ def degrading(budget: Budget) -> Degrading:
 def spent_text(how: str, budget: Budget, language: Language) -> str:
     """The text that the people in the conversation read; `how` is the journal's detail."""
     if how == "text":
-        return budget.fallback_text or TEXTS["budget.spent.text"].said_in(language)
-    return TEXTS["budget.spent.handoff"].said_in(language)
+        return budget.fallback_text or TEXTS["budget.spent.text"].in_language(language)
+    return TEXTS["budget.spent.handoff"].in_language(language)

@@ -62,14 +62,14 @@ def offered_with_hand_over(tools: Sequence[OfferedTool], language: Language) -> 
 def _offered(language: Language) -> OfferedTool:
     return OfferedTool(
         NAME,
-        TEXTS["hand_over.description"].said_in(language),
+        TEXTS["hand_over.description"].in_language(language),
         CATEGORY,
         PARAMETERS,
-        TEXTS["hand_over.label"].said_in(language),
+        TEXTS["hand_over.label"].in_language(language),
     )
 
 
-def completed(
+def completed_call(
     call: TurnCall, spoken: Sequence[PromptMessage], journal: Journal, language: Language, by: str | None = None
 ) -> TurnCall:
     """A call of the tool with everything that the person gets; missing lines are made from the conversation. `by`:
@@ -91,7 +91,7 @@ def summary_of(
     language = language or language_in(spoken)
 
     def line(name: str, text: str = "") -> str:
-        return TEXTS[f"hand_over.lines.{name}"].said_in(language).format(text=text)[:MAX_SUMMARY_LINE]
+        return TEXTS[f"hand_over.lines.{name}"].in_language(language).format(text=text)[:MAX_SUMMARY_LINE]
 
     theirs = [one for one in spoken if not one.mine and one.text.strip()]
     # "get me a person, I was charged twice" says what it is about, "I demand to talk to a person" does not.
@@ -115,7 +115,7 @@ def result(state: str, seq: int = 0) -> str:
     return json.dumps({"success": True, "data": data | ({"seq": seq} if seq else {})}, ensure_ascii=False)
 
 
-def taken(seq: int, told: str, opens_at: str) -> str:
+def message_taken_result(seq: int, told: str, opens_at: str) -> str:
     """The outcome of a call outside office hours: a message was taken. `told`: what the visitor reads about it."""
     data = {"state": "taken", "note": _NOTES["taken"], "told": told, "opensAt": opens_at, "seq": seq}
     return json.dumps({"success": True, "data": data}, ensure_ascii=False)

@@ -60,9 +60,9 @@ class GivenPassage:
         return self.citation.model_copy(update={"url": best.url or "", "heading": best.heading or None})
 
 
-def fitting(found: KnowledgeFound, count: Callable[[str], int]) -> KnowledgeFound:
+def best_within_budget(found: KnowledgeFound, count: Callable[[str], int]) -> KnowledgeFound:
     """The best passages, then the pages, that have room in so many tokens."""
-    room = TOKENS - count(TEXTS["prompt.knowledge"].said_in("es"))
+    room = TOKENS - count(TEXTS["prompt.knowledge"].in_language("es"))
     kept: list[Any] = []
     for one in [*found.passages, *found.pages]:
         size = count(
@@ -88,9 +88,9 @@ def section(found: KnowledgeFound | None, language: Language, *, pages: bool) ->
             _passage(number, one.title, one.heading, one.url, one.text)
             for number, one in enumerate(found.passages, start=1)
         ]
-        parts = [TEXTS["prompt.knowledge"].said_in(language), f"<{_FENCE}>", *numbered, f"</{_FENCE}>"]
+        parts = [TEXTS["prompt.knowledge"].in_language(language), f"<{_FENCE}>", *numbered, f"</{_FENCE}>"]
     if pages and found.pages:
-        parts += [TEXTS["prompt.knowledge_pages"].said_in(language), *map(_line, found.pages)]
+        parts += [TEXTS["prompt.knowledge_pages"].in_language(language), *map(_line, found.pages)]
     return "\n".join(parts)
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 
 from agent.domain.text_features import number_of, plain
-from contracts.spoken import MONTHS, NUMBERS
+from contracts.calendar_names import MONTHS, NUMBERS
 
 _UNITS = {**{word: number for word, number in NUMBERS.items() if 0 < number < 10}, "un": 1, "una": 1}
 _TEENS = {

@@ -19,7 +19,7 @@ from agent.domain.number_words import in_figures
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.offline.answers import NOT_ASKED
 from agent.domain.offline.talk_words import AMENDS
-from agent.domain.shortcuts.words import agrees
+from agent.domain.shortcuts.words import begins_with_agreement
 from agent.domain.text_features import (
     decision_words,
     numbers_in,
@@ -232,7 +232,7 @@ def _agrees(said: str, *, asked: bool) -> bool:
     words = len(said.split())
     if "?" in said or _READS.search(plain(said)):
         return False
-    agreed = agrees(said, asked=asked)
+    agreed = begins_with_agreement(said, asked=asked)
     if words <= _LONGEST_YES and (agreed or (asked and decision_words(said))):
         return True
     changes = asked and words <= _LONGEST_ANSWER and not symbols_in(said)
@@ -245,7 +245,7 @@ def _points(said: str) -> bool:
 
 def refusal(language: str) -> str:
     """The result, for the model, of a call that nobody asked for."""
-    error = {"code": NOT_ASKED, "message": TEXTS["prompt.not_asked"].said_in(language)}
+    error = {"code": NOT_ASKED, "message": TEXTS["prompt.not_asked"].in_language(language)}
     return json.dumps({"success": False, "error": error, "metadata": {"executionTime": 0, "cached": False}})
 
 

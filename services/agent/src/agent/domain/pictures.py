@@ -98,6 +98,6 @@ def picture_tokens(messages: Sequence[Message]) -> int:
 
 
 def _in_words(message: Message, language: Language) -> Message:
-    note = TEXTS["file.unseen"].said_in(language).format(names=", ".join(one.name for one in pictures_of(message)))
+    note = TEXTS["file.unseen"].in_language(language).format(names=", ".join(one.name for one in pictures_of(message)))
     kept = {name: value for name, value in message.items() if name != PICTURES}
     return {**kept, "content": f"{message['content']}\n{note}"}

@@ -10,7 +10,7 @@ _LONG = {short: model.name for provider in KEYED.values() for model in provider.
 def _served() -> Mapping[str, Mapping[str, ModelInfo]]:
     found: dict[str, dict[str, ModelInfo]] = {}
     for provider in (*KEYED.values(), OFFLINE):
-        for model in provider.known:
+        for model in provider.known_models:
             found.setdefault(model.name, {})[provider.name] = model
     return found
 

@@ -53,16 +53,16 @@ def is_picture(file: FileRef) -> bool:
 def files_section(files: Iterable[ReadFile], language: Language) -> str:
     """The prompt's section; empty without files."""
     parts = [_part(one, language) for one in files]
-    return "\n".join([TEXTS["prompt.files"].said_in(language), *parts]) if parts else ""
+    return "\n".join([TEXTS["prompt.files"].in_language(language), *parts]) if parts else ""
 
 
 def _part(one: ReadFile, language: Language) -> str:
     head = f"- {one.file.name} ({one.file.type}, {one.file.size} bytes)"
     if is_picture(one.file):
         key = "unseen_picture" if one.picture is None else "shown_picture"
-        return f"{head}: {TEXTS[f'file.{key}'].said_in(language)}"
+        return f"{head}: {TEXTS[f'file.{key}'].in_language(language)}"
     if not one.text:
-        return f"{head}: {one.problem or TEXTS['file.unreadable'].said_in(language)}"
+        return f"{head}: {one.problem or TEXTS['file.unreadable'].in_language(language)}"
     return f"{head}\n<file_data>\n{within_fence(one.text, 'file_data')}\n</file_data>" + (
-        f" {TEXTS['file.cut_off'].said_in(language)}" if one.truncated else ""
+        f" {TEXTS['file.cut_off'].in_language(language)}" if one.truncated else ""
     )

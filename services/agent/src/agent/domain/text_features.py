@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from agent.domain.tickers import KNOWN_LOWER, NAMES, undotted
-from contracts.languages import MOST_READ, Language, written_language
+from contracts.languages import MOST_READ, Language, detected_language
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -36,14 +36,14 @@ _STOP = word_set(
 
 def language_of(text: str, default: Language) -> Language:
     """The language the text is written in; the default when it does not show."""
-    return written_language(text) or default
+    return detected_language(text) or default
 
 
 def language_last_shown(texts: Iterable[str], default: Language) -> Language:
     """The language of the first of some texts, newest first, that shows one: "now" goes on in that of the answer
     before it. Of each text only the beginning is read."""
     for text in texts:
-        if (shown := written_language(text[:MOST_READ])) is not None:
+        if (shown := detected_language(text[:MOST_READ])) is not None:
             return shown
     return default
 
@@ -114,7 +114,7 @@ def stems(text: str) -> set[str]:
     return {stem(word) for word in _WORD.findall(plain(text)) if word not in _STOP and len(word) > 1}
 
 
-def one_apart(one: str, other: str) -> bool:
+def is_one_letter_apart(one: str, other: str) -> bool:
     """Whether one letter makes the difference: another, one more, one less, or two neighbours swapped."""
     if abs(len(one) - len(other)) > 1:
         return False
@@ -123,9 +123,9 @@ def one_apart(one: str, other: str) -> bool:
     return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and len(a) > 1 and a[2:] == b[2:])
 
 
-def swapped(one: str, other: str) -> bool:
+def is_transposed(one: str, other: str) -> bool:
     """Whether two neighbours of a word that is otherwise the same have changed places."""
-    return one != other and sorted(one) == sorted(other) and one_apart(one, other)
+    return one != other and sorted(one) == sorted(other) and is_one_letter_apart(one, other)
 
 
 _ENDINGS = (

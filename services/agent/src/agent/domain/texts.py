@@ -16,9 +16,9 @@ def without_thoughts(text: str) -> str:
 
 def failure_text(code: str, language: Language) -> str:
     """The visible text of a turn that ended without an answer."""
-    return TEXTS.section("failure").get(code, TEXTS["failure.INTERNAL"]).said_in(language)
+    return TEXTS.section("failure").get(code, TEXTS["failure.INTERNAL"]).in_language(language)
 
 
 def declined_text(language: Language) -> str:
     """The answer when the provider's rules about content withhold the model's."""
-    return TEXTS["model.declined"].said_in(language)
+    return TEXTS["model.declined"].in_language(language)

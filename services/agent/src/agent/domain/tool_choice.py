@@ -79,7 +79,11 @@ def _showing(hidden: tuple[str, ...], language: Language) -> OfferedTool:
     names = {"type": "array", "items": {"type": "string", "enum": list(hidden)}, "minItems": 1}
     parameters = {"type": "object", "properties": {"names": names}, "required": ["names"]}
     return OfferedTool(
-        NAME, TEXTS["tool.description"].said_in(language), "tools", parameters, TEXTS["tool.label"].said_in(language)
+        NAME,
+        TEXTS["tool.description"].in_language(language),
+        "tools",
+        parameters,
+        TEXTS["tool.label"].in_language(language),
     )
 
 

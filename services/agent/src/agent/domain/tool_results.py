@@ -78,7 +78,7 @@ def repeats_within(journal: Journal) -> dict[str, str]:
     return repeats
 
 
-def noted(result: str) -> str:
+def marked_as_repeat(result: str) -> str:
     """A result as the answer to a repeat."""
     return json.dumps({**json.loads(result), "note": _SEEN}, ensure_ascii=False)
 

@@ -21,7 +21,7 @@ async def check_model(ports: CompletionPorts, request: ModelCheckRequest) -> Mod
     choice = ports.models.for_company(config).chosen(config.preferred_provider, config.preferred_model)
     model, name = choice.candidates[0]
     prompt = ModelRequest(
-        messages=[{"role": "user", "content": TEXTS["model.check.asked"].said_in(request.language)}],
+        messages=[{"role": "user", "content": TEXTS["model.check.asked"].in_language(request.language)}],
         tools=(),
         tool_choice="none",
         model=name,
@@ -54,4 +54,4 @@ def why_not(failure: ModelError, language: Language) -> str:
             words = TEXTS["model.check.busy"]
         case _:
             words = TEXTS["model.check.down"]
-    return f"{words.said_in(language)} ({failure})"
+    return f"{words.in_language(language)} ({failure})"

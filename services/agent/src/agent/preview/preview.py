@@ -13,10 +13,10 @@ from agent.completions.deps import CompletionPorts, SilentEvents
 from agent.domain.context.compression import PromptMessage
 from agent.domain.cost import SpendingAccount
 from agent.domain.grounding import grounded, query_of
-from agent.domain.knowledge import fitting
+from agent.domain.knowledge import best_within_budget
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.own_words import OwnWords
-from agent.domain.prompt.layers import VisitorInfo, base, layers_of
+from agent.domain.prompt.layers import VisitorInfo, base_layer, layers_of
 from agent.domain.tool_results import citations
 from agent.domain.turn.journal import Journal, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
@@ -59,7 +59,9 @@ class Preview:
         visitor = (
             VisitorInfo(requester.page_url, requester.funnel_stage, visits=1) if config.include_visitor_info else None
         )
-        layers = layers_of(request.language, custom=base(request.language, config), visitor=visitor, tool_names=names)
+        layers = layers_of(
+            request.language, custom=base_layer(request.language, config), visitor=visitor, tool_names=names
+        )
         counter = await self._encoders.counter(request.config.preferred_model)
         system = {"role": "system", "content": "\n\n".join(text for _, text in layers)}
         return PromptReply(
@@ -95,7 +97,7 @@ class Preview:
             rules = model.provider == "offline"
             room, window = UNBOUNDED if rules else self._limits.model_window, self._limits.window
             if found is not None and not rules:
-                found = fitting(found, (await self._encoders.counter(name)).text)
+                found = best_within_budget(found, (await self._encoders.counter(name)).text)
             material = Material(config, requester, history, journal, tools, last, left, window=window, knowledge=found)
             prompt, _ = await prompt_for(Composer(material), self._encoders, name, room)
             reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt)

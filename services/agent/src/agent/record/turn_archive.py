@@ -22,7 +22,7 @@ from contracts.ids import NOBODY, is_id
 from contracts.json_values import JsonObject
 from contracts.streams import CHAT, FACTS
 from runtime.bus.direct import DirectReader, StoredFact
-from runtime.calls.deadlines import part
+from runtime.calls.deadlines import part_deadline
 from runtime.calls.rpc import CALL_DEADLINE, RpcClient
 from runtime.errors import ReadFailedError, RpcError
 
@@ -97,7 +97,9 @@ class TurnArchive:
             found[data.version] = CompanySettings(config=data.config, version=data.version)
         try:
             now = (
-                await self._rpc.call(COMPANY_GET, CompanyRequest(company_id=company), deadline=part(CALL_DEADLINE))
+                await self._rpc.call(
+                    COMPANY_GET, CompanyRequest(company_id=company), deadline=part_deadline(CALL_DEADLINE)
+                )
             ).settings
         except RpcError as error:
             raise UnreachableError(f"the settings of {company} cannot be had: {error}") from error
@@ -132,7 +134,7 @@ class TurnArchive:
     async def _all(self, subject: str) -> AsyncIterator[StoredFact]:
         position = 1
         while True:
-            batch = await self._facts.batch(subject, position, PAGE, deadline=part(READ_DEADLINE))
+            batch = await self._facts.batch(subject, position, PAGE, deadline=part_deadline(READ_DEADLINE))
             for fact in batch.facts:
                 yield fact
             if not batch.more or not batch.facts:

@@ -49,7 +49,7 @@ class ReplayModels:
         return any(
             provider.name == chosen.provider
             and configured
-            and any(chosen.model in (model.name, *model.aliases) for model in provider.known)
+            and any(chosen.model in (model.name, *model.aliases) for model in provider.known_models)
             for provider, configured in self.listed()
         )
 

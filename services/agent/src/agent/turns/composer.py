@@ -13,7 +13,7 @@ from agent.domain.knowledge import section, sources
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import LISTED, PictureSupport, with_pictures
 from agent.domain.prompt.copilot import Customer, copilot_sections
-from agent.domain.prompt.layers import VisitorInfo, base, system_prompt
+from agent.domain.prompt.layers import VisitorInfo, base_layer, system_prompt
 from agent.domain.prompt.messages import PAGE_TOOL, conversation
 from agent.domain.sent_files import ReadFile, files_section
 from agent.domain.text_features import plain
@@ -145,7 +145,7 @@ class Composer:
             )
         return system_prompt(
             language,
-            custom=base(language, of.config),
+            custom=base_layer(language, of.config),
             visitor=visitor,
             tool_names=names,
             summary=draft.summary,
@@ -233,7 +233,7 @@ def _answering(context: FullContext | None, question: str, language: Language) -
     """Returns what users have told about themselves that answers a question, in their own words."""
     name = context.user.name if context and context.user else None
     if name and ASKS_NAME.search(plain(question).strip(" ?!.")):
-        return [TEXTS["told_memory.my_name"].said_in(language).format(name=name)]
+        return [TEXTS["told_memory.my_name"].in_language(language).format(name=name)]
     return list(context.memory.answering) if context and context.memory else []
 
 

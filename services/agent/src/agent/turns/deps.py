@@ -86,7 +86,7 @@ def policy_of(settings: CompanySettings | None) -> AnswerPolicy:
     return AnswerPolicy(rules.enabled, rules.beside_human, seconds, rounds)
 
 
-def existing(settings: CompanySettings | None, key: ConversationKey) -> CompanySettings:
+def require_settings(settings: CompanySettings | None, key: ConversationKey) -> CompanySettings:
     """The settings, if the company has some; else raises UnreachableError."""
     if settings is None:
         raise UnreachableError(f"the settings of {key.company} are gone")
@@ -95,7 +95,7 @@ def existing(settings: CompanySettings | None, key: ConversationKey) -> CompanyS
 
 def in_company(seen: AskedSnapshot, company: CompanyConfig) -> AskedSnapshot:
     """Returns the view in a language that the company speaks; at a company without trading no order waits for a yes."""
-    language = company.spoken(seen.requester.language)
+    language = company.answer_language(seen.requester.language)
     if language != seen.requester.language:
         seen = replace(seen, requester=replace(seen.requester, language=language))
     return seen if company.trades else replace(seen, asked=(), trades=False)

@@ -10,7 +10,7 @@ import structlog
 from agent.analysis.in_answers import checked_answer
 from agent.analysis.in_chat import with_analysis
 from agent.domain.client_tools import with_client_tools
-from agent.domain.cost import degrading
+from agent.domain.cost import spent_fallback
 from agent.domain.hand_over import changed_owner
 from agent.domain.turn import effects
 from agent.domain.turn.journal import Journal, ModelAnswer, usage_on_the_wire
@@ -19,7 +19,7 @@ from agent.domain.turn.policy import AnswerPolicy, StopReason, stop_reason
 from agent.errors import BudgetSpentError, ModelError
 from agent.metrics import FIRST_TOKEN_SECONDS
 from agent.ports import AskedSnapshot, ConversationKey
-from agent.turns.deps import Limits, Ports, existing, in_company, policy_of
+from agent.turns.deps import Limits, Ports, in_company, policy_of, require_settings
 from agent.turns.handed_out import HandedOut
 from agent.turns.inputs import TurnInputs
 from agent.turns.lease import Lease
@@ -28,14 +28,14 @@ from agent.turns.prefetch import Prefetch
 from agent.turns.promise_check import ask_honest
 from agent.turns.stream import Deltas
 from agent.turns.tool_runs import CallRound, outcomes
-from agent.turns.turn_end import ending_of, follow_up, record_turn
+from agent.turns.turn_end import follow_up, record_turn, turn_ending
 from agent.turns.watches import Watch
 from agent.turns.without_ai import ask_without_ai
 from contracts.channels import ChatKind
 from contracts.company import CompanySettings
 from contracts.conversation import Fact
 from contracts.ids import answer_id
-from runtime.observability.correlation import learn
+from runtime.observability.correlation import add_ids
 from runtime.observability.gen_ai import SPAN_COMMIT
 from runtime.observability.telemetry import span
 
@@ -120,7 +120,7 @@ class TurnDriver:
     def progress(self) -> tuple[str, int]:
         """The text so far, and the sequence of its last delta (-1: none)."""
         shown = self._deltas is not None and self._shown == self.driving
-        return (self._deltas.said, self._deltas.next_seq - 1) if self._deltas and shown else ("", -1)
+        return (self._deltas.sent_text, self._deltas.next_seq - 1) if self._deltas and shown else ("", -1)
 
     def end_run(self, reason: StopReason) -> None:
         """Another delivery drives the turn now, so what this one still writes is not shown."""
@@ -158,11 +158,11 @@ class TurnDriver:
                 self._drive_on(journal)
                 return effects.Saved(saved)
             case effects.CallModel():
-                return await self._call_model(effect, existing(settings, self._key))
+                return await self._call_model(effect, require_settings(settings, self._key))
             case effects.RunCalls():
-                return await self._run_calls(effect, existing(settings, self._key))
+                return await self._run_calls(effect, require_settings(settings, self._key))
             case effects.Append(journal=journal, fence=fence):
-                return await self._append(journal, fence, existing(settings, self._key))
+                return await self._append(journal, fence, require_settings(settings, self._key))
             case effects.ReportFailure(journal=journal):
                 await self._ports.failures.report(self._key, journal)
                 return effects.Reported()
@@ -179,7 +179,7 @@ class TurnDriver:
         return effects.ConversationRead(seen.view, self._found, revision)
 
     def _drive_on(self, journal: Journal) -> None:
-        learn(turn=journal.turn_id)
+        add_ids(turn=journal.turn_id)
         if self._shown != journal.turn_id:
             self._end_predecessor(journal.turn_id)
             self._shown = self.opened = journal.turn_id
@@ -233,7 +233,7 @@ class TurnDriver:
         seen_before = self._watch.first_stop(effect, self._policy(settings))
         if seen_before is not None:
             return self._stopped_by(seen_before)
-        heard = self._inputs.heard(deltas, journal)
+        heard = self._inputs.answer_sink(deltas, journal)
         sink = checked_answer(journal, self._inputs.tools, call.prompt, call.choice, heard)
         try:
             with self._until_stopped(effect, settings):
@@ -242,7 +242,7 @@ class TurnDriver:
             return self._stopped_by(self._stop_or_raise())
         except BudgetSpentError:
             deltas.stop()
-            return effects.AskFailed("BUDGET_SPENT", degrading(settings.config.budget), final=True)
+            return effects.AskFailed("BUDGET_SPENT", spent_fallback(settings.config.budget), final=True)
         except ModelError as error:
             deltas.stop()
             if self._ports.clock.now() >= journal.deadline:
@@ -323,7 +323,7 @@ class TurnDriver:
 
     async def _run_calls(self, effect: effects.RunCalls, settings: CompanySettings) -> effects.Event:
         seen, journal = self._snapshot(), effect.journal
-        handing = await self._inputs.handing(effect, seen)
+        handing = await self._inputs.hand_over_calls(effect, seen)
         tools = await self._ports.catalogue.offered(self._key.company, seen.requester)
         seconds = max(min(self._limits.tool, journal.deadline - self._ports.clock.now() - 5.0), 1.0)
         self.handed.pointless = bool(handing)
@@ -346,7 +346,7 @@ class TurnDriver:
         seen = self._snapshot()
         self._drive_on(replace(journal, released=False) if journal.released else journal)
         self._appending = journal
-        code, ending = journal.failure, ending_of(journal, settings, seen.requester, seen.text)
+        code, ending = journal.failure, turn_ending(journal, settings, seen.requester, seen.text)
         with span(SPAN_COMMIT) as work:
             appending = await self._ports.chat.append(self._key, ending, fence)
             work.set_attributes({"nexus.outcome": appending.outcome})

@@ -19,7 +19,7 @@ from agent.turns.watches import Watches
 from contracts.company import CompanySettings
 from contracts.events.turn import HandedCall
 from contracts.ids import answer_id
-from runtime.observability.correlation import learn
+from runtime.observability.correlation import add_ids
 from runtime.observability.gen_ai import CONVERSATION, OPERATION, SPAN_QUEUE, SPAN_TURN
 from runtime.observability.telemetry import TURN, current, record, span
 
@@ -56,7 +56,7 @@ class TurnEngine:
     async def handle(self, key: ConversationKey, trigger: Trigger, stored_at: float) -> Ack | Retry:
         """Handles one delivery to its end: acknowledges it or hands it back. `stored_at` is in seconds by the bus's
         clock."""
-        learn(key.company, key.conversation)
+        add_ids(key.company, key.conversation)
         others = partial(self._drives.get, key, ())
         drive = TurnDriver(
             self._ports, self._limits, key, self._watches.watch(key), stored_at, others, self._stood_still

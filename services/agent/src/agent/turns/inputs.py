@@ -15,16 +15,16 @@ from agent.domain import hand_over
 from agent.domain.client_tools import with_client_tools
 from agent.domain.context.compression import Compressed, PromptMessage
 from agent.domain.grounding import grounded, query_of
-from agent.domain.knowledge import Numbers, fitting, sources
+from agent.domain.knowledge import Numbers, best_within_budget, sources
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.own_words import OwnWords, words_of
 from agent.domain.pictures import TOKENS, Picture, PictureSupport, fitting_pictures
 from agent.domain.providers import window_of
 from agent.domain.sent_files import ReadFile, files_of, only_files
-from agent.domain.shortcuts.answers import meant_answers, of_a_list, own_answer, undone
+from agent.domain.shortcuts.answers import list_step, recent_answers, rule_calls_answer, undo_step
 from agent.domain.shortcuts.memory_words import memory_requests
-from agent.domain.shortcuts.steps import READ, finished, next_step, own_step, rest_of, said, step
+from agent.domain.shortcuts.steps import READ, next_step, rest_of, rule_answer, rule_step, settled_rule_calls, step
 from agent.domain.tool_choice import chosen_tools
 from agent.domain.tool_results import searches
 from agent.domain.turn.effects import CallModel, RunCalls
@@ -44,14 +44,14 @@ from contracts.conversation import Snapshot
 from contracts.ids import turn_id
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language
-from contracts.person_rules import Asking, ruling
+from contracts.person_rules import RuleInput, matching_rule
 from runtime.observability.gen_ai import SPAN_CONTEXT
 from runtime.observability.telemetry import current_span, span
 
 
-def ruled(config: CompanyConfig, requester: Requester, text: str) -> str | None:
+def person_rule_for(config: CompanyConfig, requester: Requester, text: str) -> str | None:
     """The company's rule for the message: person, never; None if no rule matches."""
-    found = ruling(config.person_rules, Asking(text, requester.plan, requester.page_url))
+    found = matching_rule(config.person_rules, RuleInput(text, requester.plan, requester.page_url))
     return found.to if found else None
 
 
@@ -155,28 +155,28 @@ class TurnInputs:
             return to
         away = hand_over.away_notice_in(effect.journal)
         if away is not None and await self._only_asked_for_person(effect):
-            return said(away)
+            return rule_answer(away)
         if seen.requester.role != "user" or seen.requester.user is None:
             return None
-        done = finished(effect.journal)
+        done = settled_rule_calls(effect.journal)
         if (effect.journal.iterations or effect.last) and not done:
             return None
         history = await asyncio.shield(self.begin(effect.view.seq))
         text = _joined(history.unanswered(effect.view.basis))
         if done:
             more = None if effect.last else next_step(text, done)
-            answer = own_answer(done, seen.requester.language, of_several=memory_requests(text) is not None)
+            answer = rule_calls_answer(done, seen.requester.language, of_several=memory_requests(text) is not None)
             # What else was asked is for the model, which is told what was done.
             due = rest_of(text) and all(one.tool != READ for one in done)
-            return more or (said(answer) if answer and not due else None)
+            return more or (rule_answer(answer) if answer and not due else None)
         self.inputs = Inputs(seen, history)
         told = history.settled(effect.view.basis)
         answers = [one.text for one in reversed(told) if one.mine] if told and told[-1].mine else []
-        answers = meant_answers(answers, [one.text for one in reversed(told) if not one.mine])
+        answers = recent_answers(answers, [one.text for one in reversed(told) if not one.mine])
         return (
-            of_a_list(text, answers, seen.requester.language)
-            or own_step(text, seen.asked, trades=seen.trades)
-            or undone(text, answers, seen.requester.language)
+            list_step(text, answers, seen.requester.language)
+            or rule_step(text, seen.asked, trades=seen.trades)
+            or undo_step(text, answers, seen.requester.language)
         )
 
     async def _to_person(self, effect: CallModel, seen: AskedSnapshot, config: CompanyConfig) -> ModelAnswer | None:
@@ -187,9 +187,9 @@ class TurnInputs:
         history = await asyncio.shield(self.begin(effect.view.seq))
         after = max(effect.view.basis, hand_over.last_handed_over(effect.journal))
         text = _joined(history.unanswered(after))
-        to, asks = ruled(config, seen.requester, text), only_asks_for_person(text)
+        to, asks = person_rule_for(config, seen.requester, text), only_asks_for_person(text)
         if to == "never":
-            return said(TEXTS["hand_over.not_to_people"].said_in(seen.requester.language)) if asks else None
+            return rule_answer(TEXTS["hand_over.not_to_people"].in_language(seen.requester.language)) if asks else None
         if asks or (to == "person" and text and not _message_taken(effect.view)):
             return step((hand_over.NAME, {"reason": hand_over.ASKED if asks else hand_over.RULE}))
         return None
@@ -201,7 +201,7 @@ class TurnInputs:
         history = await asyncio.shield(self.begin(view.seq))
         after = max(view.basis, view.owner_seq)
         texts = [one.text for one in history.unanswered(after)]
-        to, asks = ruled(config, seen.requester, "\n".join(texts)), any(map(asks_for_person, texts))
+        to, asks = person_rule_for(config, seen.requester, "\n".join(texts)), any(map(asks_for_person, texts))
         if to == "never" or not (asks or (to == "person" and texts)) or _message_taken(view):
             return None
         turn = turn_id(self.key.company, self.key.conversation, view.newest_visitor)
@@ -209,26 +209,26 @@ class TurnInputs:
         call = TurnCall(f"{turn}-person", hand_over.NAME, said_why)
         journal = Journal(turn, view.newest_visitor, started_at=0.0, deadline=0.0)
         by = seen.requester.user or "visitor"
-        return hand_over.completed(call, history.messages, journal, seen.requester.language, by=by)
+        return hand_over.completed_call(call, history.messages, journal, seen.requester.language, by=by)
 
     async def unread_files(self, effect: CallModel, language: Language) -> ModelAnswer | None:
         """Returns the reply of the assistant without a model to files alone; None if there were words too."""
         history = await asyncio.shield(self.begin(effect.view.seq))
         alone = only_files(history.unanswered(effect.view.basis))
-        return said(TEXTS["file.not_read"].said_in(language)) if alone else None
+        return rule_answer(TEXTS["file.not_read"].in_language(language)) if alone else None
 
     async def _only_asked_for_person(self, effect: CallModel) -> bool:
         history = await asyncio.shield(self.begin(effect.view.seq))
         return only_asks_for_person(_joined(history.unanswered(effect.view.basis)))
 
-    async def handing(self, effect: RunCalls, seen: AskedSnapshot) -> dict[str, TurnCall]:
+    async def hand_over_calls(self, effect: RunCalls, seen: AskedSnapshot) -> dict[str, TurnCall]:
         """The calls that hand the conversation over, with what the person gets to read."""
         calls = [call for call in effect.journal.unsettled if call.tool == hand_over.NAME]
         if not calls:
             return {}
         history = await asyncio.shield(self.begin(effect.view.seq))
         spoken, language = history.messages, seen.requester.language
-        return {one.call_id: hand_over.completed(one, spoken, effect.journal, language) for one in calls}
+        return {one.call_id: hand_over.completed_call(one, spoken, effect.journal, language) for one in calls}
 
     async def own_words(self, effect: RunCalls, seen: AskedSnapshot, config: CompanyConfig) -> OwnWords:
         """The user's own words, beside what the prompt held of others; looked up anew by who goes on with another's
@@ -270,7 +270,7 @@ class TurnInputs:
             tools = offered_with_analysis(tools, seen.requester, heard, config)
             asked = heard.unanswered(effect.view.basis)
             unanswered = _joined(asked)
-            if ruled(config, seen.requester, unanswered) != "never":
+            if person_rule_for(config, seen.requester, unanswered) != "never":
                 tools = hand_over.offered_with_hand_over(tools, seen.requester.language)
             before = [one.text for one in heard.settled(effect.view.basis)]
             shown = chosen_tools(tools, [*before, unanswered], effect.journal, seen.requester.language)
@@ -304,7 +304,7 @@ class TurnInputs:
                 before_search(composer.prompt(composer.render(composer.draft)), search)
             found = await search.found()
             if found is not None and not rules:
-                found = fitting(found, (await self._ports.encoders.counter(name)).text)
+                found = best_within_budget(found, (await self._ports.encoders.counter(name)).text)
             self.found = found
             self.tools, self.inputs = tools, Inputs(seen, heard, self.context, found)
             composer.learn(found)
@@ -321,7 +321,7 @@ class TurnInputs:
         known."""
         return seen.requester if self._sent is None else replace(seen.requester, prompt=self._read)
 
-    def heard(self, sink: TextSink, journal: Journal) -> CitedText:
+    def answer_sink(self, sink: TextSink, journal: Journal) -> CitedText:
         """Returns the sink that streams the running answer, with the citation numbers of the final text."""
         more = searches(journal)
         asked = self.found is not None or bool(more)

@@ -33,7 +33,7 @@ async def ask_honest(
     offered = frozenset(tool.name for tool in tools)
     if reply.calls or reply.provider == "offline" or not is_broken(reply.text, journal, offered):
         return reply
-    told = {"role": "system", "content": TEXTS["prompt.broken_promise"].said_in(prompt.language)}
+    told = {"role": "system", "content": TEXTS["prompt.broken_promise"].in_language(prompt.language)}
     messages = [*prompt.messages, {"role": "assistant", "content": reply.text}, told]
     shown = {tool.name for tool in prompt.tools}
     keeping = (tool for tool in tools if tool.name in MEMORY_TOOLS - shown and prompt.tool_choice != "none")
@@ -48,7 +48,7 @@ async def ask_honest(
     if not again.calls and is_broken(again.text, journal, offered):
         outcome = "broken" if again is not reply else outcome
         left = without_promises(again.text, journal, offered)
-        again = replace(again, text=f"{left}\n\n{TEXTS['step.unchanged'].said_in(prompt.language)}".strip())
+        again = replace(again, text=f"{left}\n\n{TEXTS['step.unchanged'].in_language(prompt.language)}".strip())
         sink.restart()
         sink.text(again.text)
     PROMISES.labels(outcome).inc()

@@ -78,7 +78,7 @@ class Deltas:
         self._end_timer()
 
     @property
-    def said(self) -> str:
+    def sent_text(self) -> str:
         """The text that has gone out."""
         return "".join(self._sent)
 

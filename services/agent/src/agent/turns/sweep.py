@@ -102,7 +102,7 @@ class TurnSweep:
         if fact.kind is ChatKind.VISITOR:
             if waiting is None or waiting.seq < fact.seq:
                 self._waiting[key] = _WaitingMessage(fact.seq, float("-inf") if old else time.monotonic())
-        elif waiting is not None and fact.settles >= waiting.seq:
+        elif waiting is not None and fact.settled_up_to >= waiting.seq:
             del self._waiting[key]
 
     async def look(self) -> int:

@@ -11,14 +11,14 @@ from agent.domain.client_tools import client_calls
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.own_words import KINDS, OwnWords, refusal
 from agent.domain.prompt.messages import INTERRUPTED
-from agent.domain.shortcuts.steps import own_calls
+from agent.domain.shortcuts.steps import rule_calls
 from agent.domain.tool_choice import NAME as SHOW_TOOLS
 from agent.domain.tool_choice import shown_more
 from agent.domain.tool_results import (
     answered_from_earlier,
     asked_again,
     cut,
-    noted,
+    marked_as_repeat,
     outcome_unknown,
     repeats_within,
     room_for_each,
@@ -79,7 +79,7 @@ async def outcomes(
     that the client runs, after all others.
     """
     journal, requester = asked.journal, asked.requester
-    own = {call.call_id for call in own_calls(journal)} | set(asked.completed)
+    own = {call.call_id for call in rule_calls(journal)} | set(asked.completed)
     theirs = client_calls(journal, asked.tools, own) if handed is not None else ()
     own |= {call.call_id for call in theirs}
     # What the agent does at a user's word is done each time that it is said; what a client's tool does nobody knows.
@@ -107,7 +107,7 @@ async def outcomes(
         results.update((call_id, cut(result, room)) for call_id, result in told.items())
     for call_id, first in repeats.items():
         if call_id not in results:
-            results[call_id] = noted(results[first])
+            results[call_id] = marked_as_repeat(results[first])
     return results
 
 

@@ -15,7 +15,7 @@ from contracts.company import CompanySettings
 from contracts.proposal_rpc import AnsweredTurn
 
 
-def ending_of(journal: Journal, settings: CompanySettings, requester: Requester, question: str) -> Ending:
+def turn_ending(journal: Journal, settings: CompanySettings, requester: Requester, question: str) -> Ending:
     """The end of a turn whose journal holds an answer or a failure."""
     code = journal.failure
     text = _failure(journal, settings, requester) if code else journal.answer or ""

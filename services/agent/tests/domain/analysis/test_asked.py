@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.domain.analysis.asked import Refusal, asks_of_all, is_analysis, language_in, period_in, refusal_of
+from agent.domain.analysis.asked import Refusal, is_about_all_tickers, is_analysis, language_in, period_in, refusal_of
 from agent.domain.analysis.follow_ups import whole_question
 from agent.domain.tickers import tickers_in
 
@@ -174,7 +174,7 @@ def test_a_figure_of_a_company_as_of_a_past_day_is_for_the_analysis_which_says_t
     ],
 )
 def test_a_question_is_of_all_tickers_or_is_not(text: str, asks: bool) -> None:
-    assert asks_of_all(text) is asks
+    assert is_about_all_tickers(text) is asks
 
 
 ALL = "Which of the five stocks rose most this year?"

@@ -8,12 +8,12 @@ import jsonschema_rs
 import pytest
 
 from agent.domain.analysis.asked import AskedPeriod, is_analysis, language_in
-from agent.domain.analysis.derived import told_asked, told_derived
+from agent.domain.analysis.derived import derived_text, requested_figures_text
 from agent.domain.analysis.figures import Gathered, gathered
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.plan import ToolInfo
 from agent.domain.analysis.report import limits_of_data
-from agent.domain.analysis.steps import AnalysisPolicy, CallTools, Finish, advance, ran
+from agent.domain.analysis.steps import AnalysisPolicy, CallTools, Finish, advance, with_results
 from agent.domain.claims.checker import unsupported
 from agent.domain.claims.facts import facts_of_findings
 from agent.testing.figures import output
@@ -80,7 +80,7 @@ def test_what_was_not_is_found_out(sentence: str) -> None:
 
 
 def test_each_stretch_is_told_once_with_its_days() -> None:
-    said = told_derived(findings(), "en").splitlines()
+    said = derived_text(findings(), "en").splitlines()
     assert said[0].startswith(
         "From 1 January 2008 to 31 December 2008, IBM: return -22.1%; annualised volatility 36.1%"
     )
@@ -96,7 +96,7 @@ def reported(query: str, data: Mapping[str, Any], tool: str, parameter: str = "t
     request = AnalysisRequested(analysis_id="a", company_id="demo", user_id="u", query=query)
     record, step = advance(AnalysisRecord(request=request, asked_at=NOW), AnalysisPolicy(tools), usable, NOW)
     assert isinstance(step, CallTools)
-    record = ran(record, {call.call_id: {"success": True, "data": data} for call in step.calls})
+    record = with_results(record, {call.call_id: {"success": True, "data": data} for call in step.calls})
     _, step = advance(record, AnalysisPolicy(tools), usable, NOW)
     assert isinstance(step, Finish)
     assert REPORT.is_valid(step.report), list(REPORT.iter_errors(step.report))
@@ -245,7 +245,7 @@ def test_what_could_not_be_answered_is_said_with_its_reason() -> None:
     assert (call.tool, call.arguments) == ("get_performance", {"start": "2008-01-01", "end": "2008-12-31"})
     data = {**performance(), "errors": [{"error": "no sessions then.", "ticker": "FB", "reason": "no_data"}]}
     data["figures"] = [one for one in data["figures"] if one["ticker"] == "IBM"]
-    record = ran(record, {call.call_id: {"success": True, "data": data}})
+    record = with_results(record, {call.call_id: {"success": True, "data": data}})
     _, step = advance(record, AnalysisPolicy(tools), usable, NOW)
     assert isinstance(step, Finish)
     assert REPORT.is_valid(step.report)
@@ -267,7 +267,7 @@ def test_what_could_not_be_answered_is_said_with_its_reason() -> None:
 )  # fmt: skip
 def test_the_second_in_an_order_is_the_one_that_is_told_of(query: str, last: str) -> None:
     language = "es" if "Ordena" in query else "en"
-    assert told_asked(known(), read_question(query, ("IBM", "MSFT")), language).splitlines()[-1] == last
+    assert requested_figures_text(known(), read_question(query, ("IBM", "MSFT")), language).splitlines()[-1] == last
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ def test_the_second_in_an_order_is_the_one_that_is_told_of(query: str, last: str
 )
 def test_results_ahead_are_those_of_the_stretch_that_is_asked_for(query: str, first: str) -> None:
     findings_of = known(("fundamentals_events",))
-    assert told_asked(findings_of, read_question(query, ("IBM", "MSFT")), "en").splitlines()[0] == first
+    assert requested_figures_text(findings_of, read_question(query, ("IBM", "MSFT")), "en").splitlines()[0] == first
 
 
 def known(tools: tuple[str, ...] = ("market_snapshot", "fundamentals_events")) -> list[dict[str, Any]]:
@@ -309,11 +309,11 @@ def test_stretches_that_do_not_begin_together_are_not_ranked() -> None:
     begun = {"IBM": "2000-03-01", "MSFT": "2012-05-18"}
     given = [figure(name, "return", 0.5, asked="1900-01-01/", **{"from": first}) for name, first in begun.items()]
     findings = [{"ticker": one["ticker"], "derived": [one]} for one in given]
-    said = told_derived(findings, "en")
+    said = derived_text(findings, "en")
     assert "highest first" not in said
     assert "They are not ranked, because their data does not begin on the same day: IBM 1 March 2000" in said
     assert question.calls[0].arguments == {"start": "1900-01-01"}
-    each = told_asked(findings, read_question("return of IBM vs MSFT since IPO", ("IBM", "MSFT")), "en")
+    each = requested_figures_text(findings, read_question("return of IBM vs MSFT since IPO", ("IBM", "MSFT")), "en")
     assert "IBM: return 50.0%" in each
     assert "MSFT: return 50.0%" in each
 
@@ -333,7 +333,7 @@ def test_an_average_that_is_not_known_is_left_out() -> None:
     known = {"ticker": "IBM", "on": "2013-03-01", "asked": "2013-03-01/2013-03-01", "currency": "USD"}
     derived = [{**known, "figure": "price", "value": 27.78}, {**known, "figure": "sma_200", "value": None}]
     question = read_question("Is IBM above its 200-day average?", ("IBM",))
-    assert told_asked([{"ticker": "IBM", "derived": derived}], question, "en") == ""
+    assert requested_figures_text([{"ticker": "IBM", "derived": derived}], question, "en") == ""
 
 
 def test_what_a_trial_assumed_is_kept() -> None:
@@ -376,7 +376,7 @@ def test_when_the_worst_fall_was_is_told_with_it() -> None:
         "ticker": "IBM",
         "drawdowns": [{**fall, "peak": "2008-01-02", "trough": "2008-01-20", "depth": -0.1}, fall],
     }
-    assert told_asked([finding], question, "es") == (
+    assert requested_figures_text([finding], question, "es") == (
         "IBM, mayores caídas desde un máximo: -45,0 %, del 2 de mayo de 2008 al 20 de noviembre de 2008, sin recuperar "
         "hasta el final."
     )

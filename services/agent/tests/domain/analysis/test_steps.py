@@ -8,7 +8,7 @@ import jsonschema_rs
 import pytest
 
 from agent.domain.analysis.plan import ANALYSIS_TOOLS, ToolInfo
-from agent.domain.analysis.steps import AnalysisPolicy, AskModel, CallTools, Finish, advance, ran, replied
+from agent.domain.analysis.steps import AnalysisPolicy, AskModel, CallTools, Finish, advance, with_reply, with_results
 from agent.testing.figures import OUTPUT_SCHEMA, output
 from contracts.analysis_report import report_schema
 from contracts.company import CompanyConfig
@@ -54,10 +54,10 @@ class Bench:
                     said = self.says.get(step.step)
                     text = said if said is None or isinstance(said, str) else said.pop(0)
                     failure = None if text is not None else "away"
-                    record = replied(record, AnalysisReply(step=step.step, text=text, failure=failure))
+                    record = with_reply(record, AnalysisReply(step=step.step, text=text, failure=failure))
                 case CallTools(calls=calls):
                     self.made += calls
-                    record = ran(record, {call.call_id: self.gives(call) for call in calls})
+                    record = with_results(record, {call.call_id: self.gives(call) for call in calls})
         raise AssertionError("it does not end")
 
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.domain.shortcuts.answers import meant_answers, of_a_list
-from agent.domain.shortcuts.memory_text import listed_facts, told_memory
-from agent.domain.shortcuts.memory_words import LAST, ListWish, MemoryWish, list_wish, memory_wish, undoes
+from agent.domain.shortcuts.answers import list_step, recent_answers
+from agent.domain.shortcuts.memory_text import listed_facts, memory_in_words
+from agent.domain.shortcuts.memory_words import LAST, ListWish, MemoryWish, is_undo, list_wish, memory_wish
 from contracts.languages import Language
 from contracts.memory_rpc import LongTermMemory, Superseded, fact_id
 
@@ -30,7 +30,7 @@ MEMORY = LongTermMemory(
 
 
 def test_a_memory_is_told_in_sentences_with_what_was_before_and_why() -> None:
-    assert told_memory(MEMORY.to_wire(), "en").splitlines() == [
+    assert memory_in_words(MEMORY.to_wire(), "en").splitlines() == [
         "This is what I remember about you.",
         "Your name is Ana. Say “forget my name” or “call me …”.",
         "Your risk profile is aggressive. Say “forget my risk profile” or “my risk profile is …”.",
@@ -44,12 +44,12 @@ def test_a_memory_is_told_in_sentences_with_what_was_before_and_why() -> None:
         "“conservative” no longer applies as of May 4, 2026: now it is aggressive.",
         "“I smoke” no longer applies as of May 5, 2026.",
     ]
-    spanish = told_memory(MEMORY.to_wire(), "es")
+    spanish = memory_in_words(MEMORY.to_wire(), "es")
     assert "«I live in Lima» ya no vale desde el 3 de mayo de 2026: dijiste «I moved to Austin»." in spanish
     assert "[" not in spanish
     asked = {"frequentQuestions": ["qué es un dividendo?"]}
-    assert "por ejemplo «¿qué es un dividendo?»." in told_memory(asked, "es")
-    assert "for example “¿qué es un dividendo?”." in told_memory(asked, "en")
+    assert "por ejemplo «¿qué es un dividendo?»." in memory_in_words(asked, "es")
+    assert "for example “¿qué es un dividendo?”." in memory_in_words(asked, "en")
 
 
 def test_each_fact_has_the_day_on_which_it_was_said_where_the_user_lives() -> None:
@@ -57,38 +57,38 @@ def test_each_fact_has_the_day_on_which_it_was_said_where_the_user_lives() -> No
     facts = {"name": "Ana", "userNotes": ["I moved to Austin"], "preferences": ["I prefer ETFs"]}
     since = {"name": said.isoformat(), "I moved to Austin": said.isoformat()}
     memory = {**facts, "timezone": "America/Chicago", "since": since}
-    told = [line.partition(" Say ")[0] for line in told_memory(memory, "en").splitlines()[1:]]
+    told = [line.partition(" Say ")[0] for line in memory_in_words(memory, "en").splitlines()[1:]]
     assert told == [
         "Your name is Ana (since May 3, 2026).",
         "Your time zone is America/Chicago.",
         "1. On May 3, 2026 you told me “I moved to Austin”.",
         "2. You told me “I prefer ETFs”.",
     ]
-    assert "1. El 3 de mayo de 2026 me contaste «I moved to Austin»." in told_memory(memory, "es")
-    assert "Te llamas Ana (desde el 4 de mayo de 2026)." in told_memory({**facts, "since": since}, "es")
+    assert "1. El 3 de mayo de 2026 me contaste «I moved to Austin»." in memory_in_words(memory, "es")
+    assert "Te llamas Ana (desde el 4 de mayo de 2026)." in memory_in_words({**facts, "since": since}, "es")
 
 
 @pytest.mark.parametrize(("language", "said"), [("es", "Todavía no recuerdo nada"), ("en", "do not remember anything")])
 def test_an_empty_memory_is_a_sentence(language: str, said: str) -> None:
-    assert said in told_memory({}, "es" if language == "es" else "en")
+    assert said in memory_in_words({}, "es" if language == "es" else "en")
 
 
 def test_of_many_facts_the_rest_is_counted_and_told_when_asked_for() -> None:
     facts = [f"fact {number}" for number in range(20)]
     memory = LongTermMemory(name="Ana", user_notes=facts)
-    assert "There are 5 more: say “show me the rest”." in told_memory(memory.to_wire(), "en")
-    first = told_memory({"name": "Ana", "userNotes": facts[:15]}, "en", more=5)
+    assert "There are 5 more: say “show me the rest”." in memory_in_words(memory.to_wire(), "en")
+    first = memory_in_words({"name": "Ana", "userNotes": facts[:15]}, "en", more=5)
     assert "There are 5 more: say “show me the rest”." in first
-    rest = told_memory({"name": "Ana", "userNotes": facts[15:]}, "en", after=15)
+    rest = memory_in_words({"name": "Ana", "userNotes": facts[15:]}, "en", after=15)
     assert rest.splitlines()[1].startswith("16. You told me “fact 15”.")
     assert "Ana" not in rest
-    assert told_memory({"name": "Ana"}, "es", after=15) == "No hay más: eso es todo."
+    assert memory_in_words({"name": "Ana"}, "es", after=15) == "No hay más: eso es todo."
 
 
 @pytest.mark.parametrize("language", ["es", "en"])
 def test_facts_are_found_again_by_the_numbers_under_which_they_were_told(language: Language) -> None:
     facts = ["I say “no” to debt", "vivo en Lima (Perú)", "it’s «fine»"]
-    told = told_memory({"userNotes": facts, "since": {facts[0]: "2026-05-04T02:00:00Z"}}, language)
+    told = memory_in_words({"userNotes": facts, "since": {facts[0]: "2026-05-04T02:00:00Z"}}, language)
     assert listed_facts(told) == dict(enumerate(facts, start=1))
     assert listed_facts("Done, I have forgotten: “x”.") == {}
 
@@ -189,20 +189,20 @@ def test_a_memory_is_asked_for_in_many_ways(said: str) -> None:
      "undo the last one", "deshaz lo último", "me equivoqué, deshaz eso", "¿puedes deshacer eso?", "recupéralo"],
 )  # fmt: skip
 def test_a_change_is_taken_back_in_many_ways(said: str) -> None:
-    assert undoes(said, later=True)
+    assert is_undo(said, later=True)
 
 
 def test_a_number_means_a_fact_only_while_no_other_list_or_order_is_newer() -> None:
-    told = told_memory({"userNotes": ["I like tea", "I like jam"]}, "en")
-    assert of_a_list("forget 2", ["Anything else?", told], "en") is not None
-    assert of_a_list("delete 2", ["Your alerts:\n1. AAPL\n2. IBM", told], "en") is None
+    told = memory_in_words({"userNotes": ["I like tea", "I like jam"]}, "en")
+    assert list_step("forget 2", ["Anything else?", told], "en") is not None
+    assert list_step("delete 2", ["Your alerts:\n1. AAPL\n2. IBM", told], "en") is None
     for number in ("forget 2", "olvida la 2", "correct 1: I like milk", "corrige la 2", "forget the last one"):
-        nothing = of_a_list(number, ["Anything else?"], "en")
+        nothing = list_step(number, ["Anything else?"], "en")
         assert nothing is not None
         assert nothing.text.startswith("Nothing has changed: I do not know which list you mean.")
-    assert of_a_list("delete 2", [], "en") is None
-    assert of_a_list("forget 2", ["Your alerts:\n1. AAPL\n2. IBM"], "en") is None
-    assert meant_answers(["c", "b", "a"], ["thanks", "buy 5 AAPL", "what do you know?"]) == ["c", "b"]
+    assert list_step("delete 2", [], "en") is None
+    assert list_step("forget 2", ["Your alerts:\n1. AAPL\n2. IBM"], "en") is None
+    assert recent_answers(["c", "b", "a"], ["thanks", "buy 5 AAPL", "what do you know?"]) == ["c", "b"]
 
 
 @pytest.mark.parametrize(
@@ -217,19 +217,19 @@ def test_a_number_means_a_fact_only_while_no_other_list_or_order_is_newer() -> N
     ],
 )
 def test_one_of_a_list_is_corrected_by_its_place_its_thing_or_its_figure(said: str, does: dict[str, str]) -> None:
-    told = told_memory({"userNotes": ["I collect stamps", "I save 300 a month"]}, "en")
-    found = of_a_list(said, ["Anything else?", told], "en")
+    told = memory_in_words({"userNotes": ["I collect stamps", "I save 300 a month"]}, "en")
+    found = list_step(said, ["Anything else?", told], "en")
     assert found is not None
     assert [json.loads(call.arguments) for call in found.calls] == [does]
 
 
 def test_who_does_not_say_how_a_fact_should_read_is_asked_and_all_of_a_list_goes_only_right_behind_it() -> None:
-    told = told_memory({"userNotes": ["I have a dog", "I have a boat"]}, "en")
+    told = memory_in_words({"userNotes": ["I have a dog", "I have a boat"]}, "en")
     for text in ("correct 1", "the first one is wrong", "the first one is wrong, it's a poodle"):
-        asked = of_a_list(text, [told], "en")
+        asked = list_step(text, [told], "en")
         assert asked is not None
         assert asked.text == "How should it read in full? Say “correct 1: …”."
-    everything = of_a_list("forget all of that", [told], "en")
+    everything = list_step("forget all of that", [told], "en")
     assert everything is not None
     assert len(everything.calls) == 2
-    assert of_a_list("forget all of that", ["Anything else?", told], "en") is None
+    assert list_step("forget all of that", ["Anything else?", told], "en") is None

@@ -7,9 +7,9 @@ import pytest
 
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.steps import SayText
-from agent.domain.shortcuts.answers import own_answer
+from agent.domain.shortcuts.answers import rule_calls_answer
 from agent.domain.shortcuts.memory_words import MemoryWish, memory_requests
-from agent.domain.shortcuts.steps import FORGET, READ, REMEMBER, next_step, own_step
+from agent.domain.shortcuts.steps import FORGET, READ, REMEMBER, next_step, rule_step
 from agent.domain.turn.journal import TurnCall
 
 OFFERED: dict[str, dict[str, Any]] = {"search_memory": {}}
@@ -54,21 +54,21 @@ def test_what_is_one_request_or_none_of_memory_is_not_divided(text: str) -> None
 
 
 def test_each_fact_of_a_request_to_remember_is_a_call() -> None:
-    found = own_step("Recuerda que soy vegano, que vivo en Lima y que no fumo", ())
+    found = rule_step("Recuerda que soy vegano, que vivo en Lima y que no fumo", ())
     assert found is not None
     notes = [json.loads(call.arguments)["note"] for call in found.calls if call.tool == REMEMBER]
     assert notes == ["soy vegano", "vivo en Lima", "no fumo"]
 
 
 def test_every_wish_of_a_message_is_a_call_of_one_step() -> None:
-    found = own_step("Forget my flat and remember that I live in York", ())
+    found = rule_step("Forget my flat and remember that I live in York", ())
     assert found is not None
     assert [call.tool for call in found.calls] == [FORGET, REMEMBER]
 
 
 def test_what_is_remembered_is_read_after_something_was_forgotten() -> None:
     text = "Forget that I smoke. What do you remember about me?"
-    first = own_step(text, ())
+    first = rule_step(text, ())
     assert first is not None
     assert [call.tool for call in first.calls] == [FORGET]
     done = [TurnCall("c1", FORGET, '{"about": "I smoke"}', result='{"success": true, "data": {"forgotten": []}}')]
@@ -107,5 +107,5 @@ def test_of_several_things_to_forget_the_one_that_is_not_known_is_told_too() -> 
         TurnCall("c1", FORGET, '{"about": "I smoke"}', result='{"success": true, "data": {"forgotten": ["I smoke"]}}'),
         TurnCall("c2", FORGET, '{"about": "my boat"}', result='{"success": true, "data": {"forgotten": []}}'),
     ]
-    told = own_answer(calls, "en", of_several=True)
+    told = rule_calls_answer(calls, "en", of_several=True)
     assert told == "Done, I have forgotten: “I smoke”.\nI remember nothing about “my boat”."

@@ -76,7 +76,7 @@ class BusActions:
         settings = await self._companies.get(company)
         return settings is None or settings.config.trades
 
-    async def known(self, company: str, user: str, actions: list[str]) -> list[Action]:
+    async def states(self, company: str, user: str, actions: list[str]) -> list[Action]:
         """The current state of the user's own among these actions (at most 100); raises UnavailableError soon."""
         own = [one for one in actions if one.startswith(ACTION_PREFIX)]
         orders = [one for one in actions if one not in own]
@@ -108,7 +108,7 @@ class BusActions:
         who = UserRef(company_id=company, user_id=user)
         return await ask(self._client, market_rpc.ALERTS_UNTOLD, who)
 
-    async def told(self, company: str, user: str, alerts: list[str], actions: list[str]) -> None:
+    async def mark_told(self, company: str, user: str, alerts: list[str], actions: list[str]) -> None:
         """Marks these as told; raises UnavailableError."""
         for start in range(0, max(len(alerts), len(actions)), MOST_TOLD):
             part = slice(start, start + MOST_TOLD)

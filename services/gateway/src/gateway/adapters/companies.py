@@ -18,8 +18,8 @@ from contracts.company_rpc import (
     CompanyRequest,
 )
 from contracts.json_values import JsonObject
-from contracts.languages import DEFAULT_LANGUAGE, MOST_READ, Language, named_language, written_language
-from gateway.adapters.service_calls import ask, meaning
+from contracts.languages import DEFAULT_LANGUAGE, MOST_READ, Language, detected_language, named_language
+from gateway.adapters.service_calls import ask, gateway_error
 from gateway.errors import UnavailableError
 from runtime.calls.rpc import RpcClient
 from runtime.companies import CompanyCache
@@ -46,9 +46,9 @@ class BusCompanies:
         try:
             return await self._cache.get(company)
         except RpcError as error:
-            raise meaning(COMPANY_GET, error) from error
+            raise gateway_error(COMPANY_GET, error) from error
 
-    async def lack(self, company: str) -> bool:
+    async def missing_company(self, company: str) -> bool:
         """Whether there is no such company. If nobody can tell, it is taken to exist: a signed token names it, and
         clients that were connected should be able to come back."""
         try:
@@ -63,13 +63,13 @@ class BusCompanies:
     async def language_for(self, company: str, tags: str | None, text: str = "") -> Language:
         """Returns the language to answer somebody in: the one that `tags` name (Accept-Language, a locale), else the
         one that they write (`text`), else the company's own (docs/decisions/0137)."""
-        named = named_language(tags) or written_language(text[:MOST_READ])
+        named = named_language(tags) or detected_language(text[:MOST_READ])
         settings = self.held(company)
         if settings is None and named is None:
             with suppress(UnavailableError, TimeoutError):
                 async with asyncio.timeout(LANGUAGE_SECONDS):
                     settings = await self.get(company)
-        return settings.config.spoken(named) if settings is not None else named or DEFAULT_LANGUAGE
+        return settings.config.answer_language(named) if settings is not None else named or DEFAULT_LANGUAGE
 
     async def console_language(self, company: str, tags: str | None) -> Language:
         """Returns the language to answer the company's team in: the one that they name, else the company's own."""
@@ -80,7 +80,7 @@ class BusCompanies:
         try:
             return await self._cache.newest(company)
         except RpcError as error:
-            raise meaning(COMPANY_GET, error) from error
+            raise gateway_error(COMPANY_GET, error) from error
 
     async def create(self, config: JsonObject) -> CompanySettings:
         """Creates a company's settings (camelCase); raises RefusedError: BAD_FIELD with fields, CONFLICT."""

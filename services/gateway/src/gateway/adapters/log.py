@@ -9,7 +9,7 @@ import orjson
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot
 from contracts.envelope import Wire
-from contracts.ids import begun_at, derive_id
+from contracts.ids import conversation_start, derive_id
 from contracts.json_values import JsonObject
 from gateway.domain.recovery import Bounds
 from gateway.errors import UnavailableError
@@ -105,7 +105,7 @@ class NatsLog:
 
     async def _began_after(self, conversation: str, seq: int) -> bool:
         """Whether the conversation certainly began after the message at `seq` was stored."""
-        begun = begun_at(conversation)
+        begun = conversation_start(conversation)
         if begun is None:
             return False
         try:
@@ -146,7 +146,7 @@ class NatsLog:
             self.position = bounds.last_seq
         return bounds
 
-    async def standing(self, company: str, conversation: str, reached: int = 0) -> tuple[Snapshot, Bounds]:
+    async def snapshot_and_bounds(self, company: str, conversation: str, reached: int = 0) -> tuple[Snapshot, Bounds]:
         """The conversation's snapshot, and the log's bounds. The snapshot holds what the live feed has passed on: who
         joined it before has all that is newer."""
         known = await self.bounds() if self.position == UNKNOWN else self._fresh_bounds()

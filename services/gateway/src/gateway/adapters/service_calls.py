@@ -66,10 +66,10 @@ async def ask(
     try:
         return await client.call(method, request, deadline=deadline)
     except RpcError as error:
-        raise meaning(method, error) from error
+        raise gateway_error(method, error) from error
 
 
-def meaning(method: Method, error: RpcError) -> GatewayError:
+def gateway_error(method: Method, error: RpcError) -> GatewayError:
     """Another service's error as an error of this one's caller."""
     if error.code in _PASSED_ON:
         return RefusedError(ErrorCode(error.code), error.message, error.fields)

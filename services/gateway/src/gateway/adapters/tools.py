@@ -29,7 +29,7 @@ from gateway.ports import GatewayToolCall, TokenCaller, ToolAnswer
 from gateway.texts import TEXTS
 from runtime.bus.publisher import Publisher
 from runtime.bus.replies import Pending, ReplyInbox
-from runtime.calls.call_answers import CallAnswers, last_of
+from runtime.calls.call_answers import CallAnswers, decisive_reply
 from runtime.calls.rpc import ReplyT, RequestT, RpcClient
 from runtime.errors import PublishFailedError, PublishTimeoutError, RpcError
 from runtime.recent import Bounded
@@ -104,7 +104,7 @@ class ToolClient:
         try:
             category, side_effects = await self._category(caller, asked.tool)
         except RpcError:
-            return _failed(ToolCode.UNAVAILABLE, TEXTS["tool.not_now"].said_in(asked.language), started)
+            return _failed(ToolCode.UNAVAILABLE, TEXTS["tool.not_now"].in_language(asked.language), started)
         answers = CallAnswers()
         with await self._inbox.expect(answers) as pending:
             for attempt, patience in enumerate(PATIENCE, start=1):
@@ -132,11 +132,11 @@ class ToolClient:
                     # A request may be on its way, this one too: what a silent bus has taken in is done when it goes on.
                     if attempt > 1 or isinstance(error, PublishTimeoutError):
                         break
-                    return _failed(ToolCode.UNAVAILABLE, TEXTS["tool.not_asked"].said_in(asked.language), started)
+                    return _failed(ToolCode.UNAVAILABLE, TEXTS["tool.not_asked"].in_language(asked.language), started)
                 if completed is not None:
                     return completed
         text, reason = (TEXTS["tool.no_outcome"], OUTCOME_UNKNOWN) if side_effects else (TEXTS["tool.no_result"], None)
-        said = text.said_in(asked.language).format(tool=asked.tool, seconds=time.monotonic() - started)
+        said = text.in_language(asked.language).format(tool=asked.tool, seconds=time.monotonic() - started)
         return _failed(ToolCode.TIMEOUT, said, started, reason=reason)
 
     async def _once(
@@ -151,7 +151,7 @@ class ToolClient:
         await self._publisher.append(tool_request(category), event, stream="TOOLS", msg_id=msg_id, deadline=seconds)
         try:
             messages = await pending.wait(end - time.monotonic())
-            return _CompletedEvent.model_validate_json(last_of(messages).data).data
+            return _CompletedEvent.model_validate_json(decisive_reply(messages).data).data
         except TimeoutError:
             return None
         except ValidationError as error:

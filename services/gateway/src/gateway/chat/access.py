@@ -23,7 +23,7 @@ class Access:
         self._principals = principals
         self._id_keys = id_keys
 
-    async def own(self, caller: TokenCaller, wanted: str) -> str:
+    async def own_conversation(self, caller: TokenCaller, wanted: str) -> str:
         """The requested conversation, if it is the visitor's or customer's.
 
         Raises:

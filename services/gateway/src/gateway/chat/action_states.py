@@ -63,7 +63,7 @@ class ActionStates:
                 if view is None:
                     return {}
                 customer = view.visitor.id
-            return {one.id: one for one in await self._actions.known(company, customer, pending[-MOST:])}
+            return {one.id: one for one in await self._actions.states(company, customer, pending[-MOST:])}
         except GatewayError as error:
             log.info("chat.actions_unknown", error=error.message)
             return {}

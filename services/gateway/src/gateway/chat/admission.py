@@ -87,4 +87,4 @@ def _counts(caller: TokenCaller, settings: CompanySettings | None) -> bool:
     if caller.identity_key is not None:
         return any(key.mark == caller.identity_key for key in settings.config.identity.keys)
     team = settings.config.team
-    return team.admits(caller.subject, caller.role, caller.issued, member=caller.member)
+    return team.is_valid_for(caller.subject, caller.role, caller.issued, member=caller.member)

@@ -28,9 +28,9 @@ from contracts.events.chat import (
 from contracts.events.fact import ConversationRated, FeedbackGiven
 from contracts.files import FileRef
 from contracts.ids import derive_id, turn_id, uuid7
-from contracts.languages import MOST_READ, named_language, written_language
-from contracts.office_hours import opening
-from contracts.person_rules import Asking, ruling
+from contracts.languages import MOST_READ, detected_language, named_language
+from contracts.office_hours import next_opening
+from contracts.person_rules import RuleInput, matching_rule
 from gateway.adapters.agents import BusAgents
 from gateway.adapters.bus import NatsBus
 from gateway.adapters.companies import BusCompanies
@@ -143,7 +143,7 @@ class Commands:
         """
         caller = place.caller
         await self._shares.admit(caller.company)
-        locale = draft.locale or written_language(draft.text[:MOST_READ])
+        locale = draft.locale or detected_language(draft.text[:MOST_READ])
         data = VisitorMessage(
             message_id=message_id(place, draft.client_message_id),
             client_message_id=draft.client_message_id,
@@ -190,7 +190,7 @@ class Commands:
         have not written yet."""
         settings, now = await self._companies.get(place.company), self._clock.now()
         await self._refuse_by_rule(place, settings)
-        opens = opening(settings.config.office_hours if settings else None, now)
+        opens = next_opening(settings.config.office_hours if settings else None, now)
         owner = Owner(kind=OwnerKind.WAITING if opens is None else OwnerKind.AI)
 
         def nobody_knows(standing: Snapshot) -> bool:
@@ -212,7 +212,7 @@ class Commands:
         text, page = "", place.caller.visit.page
         if isinstance(told, VisitorMessage):
             text, page = told.text, told.page.url if told.page else page
-        found = ruling(rules, Asking(text, place.caller.plan, page))
+        found = matching_rule(rules, RuleInput(text, place.caller.plan, page))
         if found is not None and found.to == "never":
             raise RefusedError(ErrorCode.FORBIDDEN, "the company's rules say that this goes to the assistant alone")
 

@@ -139,7 +139,7 @@ class Customers:
             who = next(iter(self._unmarked))
             alerts, actions = self._unmarked.pop(who)
             try:
-                await self.actions.told(*who, alerts, actions)
+                await self.actions.mark_told(*who, alerts, actions)
             except GatewayError as error:
                 log.info("chat.alert_not_marked", error=error.message)
 

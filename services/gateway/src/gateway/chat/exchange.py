@@ -179,12 +179,12 @@ class Exchange:
         return (frame,)
 
     def _said(self, message: MessageView) -> Sequence[Event]:
-        if message.seq == self._asked and message.role.asks:
+        if message.seq == self._asked and message.role.gets_answers:
             self.question = message
         if message.seq <= self._asked or self._overtaken:
             return ()
         if self.ended:
-            self._overtaken = message.role.asks
+            self._overtaken = message.role.gets_answers
             return (ws.MessageFrame(message=message),) if message.role is Role.OPERATOR else ()
         match message.role:
             case Role.ASSISTANT if message.turn_id in self._turns:

@@ -74,7 +74,7 @@ class Files:
         """
         store, person = self._there(), f"{place.company}/{place.caller.subject}"
         if (wait := admit(self._clock.monotonic(), (self._by_person, person))) > 0:
-            raise RateLimitedError(TEXTS["file.many"].said_in(language), wait)
+            raise RateLimitedError(TEXTS["file.many"].in_language(language), wait)
         with self._each.one_more(person), self._all.one_more(None):
             try:
                 await self._room(store, place, language)
@@ -84,7 +84,7 @@ class Files:
                 return file
             except (FilesUnavailableError, OSError) as error:
                 log.warning("files.not_stored", company=place.company, error=str(error)[:300])
-                raise UnavailableError(TEXTS["file.away"].said_in(language)) from error
+                raise UnavailableError(TEXTS["file.away"].in_language(language)) from error
 
     async def named(self, place: ConversationPlace, files: Sequence[str] | None) -> list[FileRef] | None:
         """What a message stores about the files that it names; raises RefusedError (NOT_FOUND), UnavailableError."""
@@ -129,7 +129,7 @@ class Files:
     async def _room(self, store: FileStore, place: ConversationPlace, language: Language) -> None:
         kept = await store.list(folder_of(place.company, place.conversation), MOST_KEPT)
         if len(kept) >= MOST_KEPT:
-            raise RefusedError(ErrorCode.CONFLICT, _FULL.said_in(language))
+            raise RefusedError(ErrorCode.CONFLICT, _FULL.in_language(language))
 
     async def _received(self, name: str, body: AsyncIterator[bytes], content: BinaryIO, language: Language) -> FileRef:
         digest, size = hashlib.sha256(), 0
@@ -138,17 +138,17 @@ class Files:
                 async for part in body:
                     size += len(part)
                     if size > MOST_FILE_BYTES:
-                        raise HTTPException(413, TOO_LARGE.said_in(language), headers={"Connection": "close"})
+                        raise HTTPException(413, TOO_LARGE.in_language(language), headers={"Connection": "close"})
                     digest.update(part)
                     content.write(part)
         except TimeoutError as error:
-            raise TookTooLongError(_SLOW.said_in(language)) from error
+            raise TookTooLongError(_SLOW.in_language(language)) from error
         if not size:
-            raise _refused(TEXTS["file.empty"].said_in(language))
+            raise _refused(TEXTS["file.empty"].in_language(language))
         try:
             looked = await asyncio.to_thread(look, content, clean_name(name))
         except NotTakenError as error:
-            raise _refused(error.text.said_in(language)) from error
+            raise _refused(error.text.in_language(language)) from error
         return FileRef(id=uuid7(), name=looked.name, type=looked.type, size=size, hash=digest.hexdigest())
 
     async def _put(
@@ -173,7 +173,7 @@ class Files:
         log.warning("files.share_used_up", company=place.company, bytes=kept.most)
         with suppress(FilesUnavailableError):  # as above: the mark is found in a day
             await store.delete([unsent_key(place.company, place.conversation, file.id)])
-        raise RefusedError(ErrorCode.CONFLICT, TEXTS["file.no_room"].said_in(language))
+        raise RefusedError(ErrorCode.CONFLICT, TEXTS["file.no_room"].in_language(language))
 
     async def _ref(self, place: ConversationPlace, file: str) -> FileRef:
         try:

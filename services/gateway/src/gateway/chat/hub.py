@@ -66,7 +66,7 @@ class Attachment:
         self._sending: dict[str, str] = {}
         self._acknowledged = 0
 
-    def sending(self, message_id: str, client_message_id: str) -> None:
+    def expect_message(self, message_id: str, client_message_id: str) -> None:
         """The client's message is being appended, and needs exactly one acknowledgement."""
         self._sending[message_id] = client_message_id
 
@@ -90,7 +90,7 @@ class Attachment:
         """The append seems to have failed. Returns whether the client still needs to be told."""
         return self._sending.pop(message_id, None) is not None
 
-    def awaits(self, fact: Fact) -> bool:
+    def is_awaited(self, fact: Fact) -> bool:
         """Whether the fact is a message that this client is sending and that has not been acknowledged."""
         # What was acknowledged already is no first copy of a message that is being sent again.
         return fact.data.get("messageId") in self._sending and fact.seq > self._acknowledged
@@ -98,7 +98,7 @@ class Attachment:
     def came_back(self, fact: Fact) -> None:
         """The fact is in the log. If a message arrives here before the log's acknowledgement, it is acknowledged
         now, so that the client learns that it was stored before it sees the consequences."""
-        if self.awaits(fact):
+        if self.is_awaited(fact):
             self.acknowledge(fact.data["messageId"], fact.seq, duplicate=False)
 
 
@@ -106,20 +106,20 @@ ConversationKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LogState:
     """A conversation's snapshot and the log's epoch."""
 
     snapshot: Snapshot
     epoch: str
 
-    def behind(self, facts: Iterable[Fact]) -> "Standing":
+    def behind(self, facts: Iterable[Fact]) -> "LogState":
         """The same after these facts."""
         newer = [fact for fact in facts if fact.seq > self.snapshot.seq]
-        return Standing(snapshot_of((*self.snapshot.last.values(), *newer), self.snapshot.seq), self.epoch)
+        return LogState(snapshot_of((*self.snapshot.last.values(), *newer), self.snapshot.seq), self.epoch)
 
 
 @dataclass(slots=True)
-class Known:
+class ConversationNotes:
     """What requests have learned about an open conversation: whose it is, when (by the event loop's clock) it was
     last seen without a fact, their last message in it, unless its answer was taken back since, and whether an action
     may have been proposed in it."""
@@ -144,12 +144,12 @@ class _Channel:
         """Turns with abandoned runs: several agents may report this, and the turn's driver may be the last to know."""
         self.heard = 0
         """The sequence of the newest fact received."""
-        self.standing: Standing | None = None
+        self.standing: LogState | None = None
         """Read once, and brought up to date by the facts received since, when it is asked for."""
         self.newer: list[Fact] = []
-        self.known = Known()
+        self.known = ConversationNotes()
 
-    def now(self) -> Standing | None:
+    def now(self) -> LogState | None:
         """The standing, brought up to date."""
         if self.standing is not None and self.newer:
             self.standing = self.standing.behind(self.newer)
@@ -222,17 +222,17 @@ class Hub:
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
 
-    def known(self, company: str, conversation: str) -> Known:
+    def known_of(self, company: str, conversation: str) -> ConversationNotes:
         """Returns what is known of an open conversation."""
         channel = self._channels.get((company, conversation))
-        return Known() if channel is None else channel.known
+        return ConversationNotes() if channel is None else channel.known
 
-    def standing(self, company: str, conversation: str) -> Standing | None:
+    def log_state(self, company: str, conversation: str) -> LogState | None:
         """An open conversation's standing; None: it must be read."""
         channel = self._channels.get((company, conversation))
         return None if channel is None else channel.now()
 
-    def read(self, company: str, conversation: str, standing: Standing) -> None:
+    def read(self, company: str, conversation: str, standing: LogState) -> None:
         """Keeps the standing of an open conversation, unless something newer has come."""
         channel = self._channels.get((company, conversation))
         if channel is not None and standing.snapshot.seq >= channel.heard:
@@ -247,7 +247,7 @@ class Hub:
     def deleted(self, company: str, conversation: str) -> None:
         """Forgets a conversation that was deleted."""
         if (channel := self._channels.get((company, conversation))) is not None:
-            channel.standing, channel.known = None, Known()
+            channel.standing, channel.known = None, ConversationNotes()
 
     def forget_all(self) -> None:
         """Facts of any conversation may have been missed."""
@@ -276,7 +276,7 @@ class Hub:
                 log.warning("chat.malformed_fact", seq=fact.seq)
                 return
             log.debug("chat.told", kind=fact.kind.short, seq=fact.seq, sockets=len(channel.attachments))
-        senders = [one for one in channel.attachments if one.awaits(fact)]
+        senders = [one for one in channel.attachments if one.is_awaited(fact)]
         for attachment in list(channel.attachments):
             # Also while the feed waits behind a gap: it is let go with no look at what is in it. Which of two that send
             # the same message at once was first, the log's own acknowledgements tell.
@@ -317,7 +317,7 @@ class Hub:
     def presence(self, company: str, conversation: str, kind: PresenceKind, data: Json, source: str) -> None:
         """Somebody is typing or has read; `source` is the attachment that it came from."""
         if kind is PresenceKind.RECEIPT:
-            self.known(company, conversation).sent = 0
+            self.known_of(company, conversation).sent = 0
         frame = server_frames.of_presence(conversation, kind, data)
         self._hand_out(company, conversation, frame, but=source)
 

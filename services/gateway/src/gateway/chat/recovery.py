@@ -15,7 +15,7 @@ from gateway.adapters.agents import BusAgents
 from gateway.adapters.log import NatsLog
 from gateway.adapters.memory import BusMemory
 from gateway.chat.action_states import ActionStates
-from gateway.chat.hub import Attachment, Hub, Standing
+from gateway.chat.hub import Attachment, Hub, LogState
 from gateway.domain import server_frames
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.recovery import (
@@ -115,7 +115,9 @@ class Recovery:
             company, conversation = attachment.company, attachment.conversation
             try:
                 await self._hub.join(attachment)
-                standing = self._hub.standing(company, conversation) or await self._read_standing(company, conversation)
+                standing = self._hub.log_state(company, conversation) or await self._read_standing(
+                    company, conversation
+                )
             except BaseException:
                 await self._hub.leave(attachment)
                 raise
@@ -136,7 +138,7 @@ class Recovery:
             snapshot, epoch = Snapshot(), await self.epoch()
             missed, turn = _Missed(messages=()), None
         else:
-            snapshot, bounds = await self._log.standing(company, conversation)
+            snapshot, bounds = await self._log.snapshot_and_bounds(company, conversation)
             epoch = bounds.epoch
             plan = plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
             missed, turn = await self._missed_and_running(company, conversation, plan, snapshot, bounds)
@@ -170,9 +172,9 @@ class Recovery:
         self._follow(attachment, snapshot.seq, turn)
         return snapshot
 
-    async def _read_standing(self, company: str, conversation: str) -> Standing:
-        snapshot, bounds = await self._log.standing(company, conversation)
-        standing = Standing(snapshot, bounds.epoch)
+    async def _read_standing(self, company: str, conversation: str) -> LogState:
+        snapshot, bounds = await self._log.snapshot_and_bounds(company, conversation)
+        standing = LogState(snapshot, bounds.epoch)
         self._hub.read(company, conversation, standing)
         return standing
 
@@ -211,7 +213,7 @@ class Recovery:
             self._hub.forget(company, conversation)
             try:
                 end = (await self._log.bounds()).last_seq
-                snapshot, bounds = await self._log.standing(company, conversation, end)
+                snapshot, bounds = await self._log.snapshot_and_bounds(company, conversation, end)
                 since = Cursor(epoch=attachment.epoch, seq=attachment.feed.cursor)
                 plan = plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
                 if isinstance(plan, SendSnapshot):

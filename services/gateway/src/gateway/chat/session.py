@@ -330,7 +330,7 @@ class ClientSession:
         except GatewayError as error:
             self._refuse_hello(error)
             return
-        if await self.chat.companies.lack(caller.company):
+        if await self.chat.companies.missing_company(caller.company):
             self._socket.terminate(CloseCode.NO_SUCH_COMPANY)
             return
         if not self.chat.limits.enter_subject(caller.company, caller.subject):
@@ -365,7 +365,7 @@ class ClientSession:
         else:
             access = self.chat.access
             asked = frame.conversation_id
-            known = await (access.latest(caller) if asked is None else access.own(caller, asked))
+            known = await (access.latest(caller) if asked is None else access.own_conversation(caller, asked))
             wanted = known or access.fresh(caller)
             conversation, self.previous = await self.chat.topics.current(caller, wanted)
             before = await self.chat.topics.signed_in(caller, frame.visitor)

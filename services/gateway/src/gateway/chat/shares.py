@@ -29,7 +29,7 @@ class CompanyShares:
         self._hours: deque[tuple[int, Counter[str]]] = deque()
         self._written: Counter[str] = Counter()
 
-    def wrote(self, company: str, size: int) -> None:
+    def count_write(self, company: str, size: int) -> None:
         """A fact of the company was stored, by any gateway or agent."""
         self._forget()
         self._hours[-1][1][company] += size

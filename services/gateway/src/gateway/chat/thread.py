@@ -24,7 +24,7 @@ from gateway.chat.hub import Attachment
 from gateway.chat.sent_messages import SentMessage
 from gateway.chat.session import Chat
 from gateway.domain.close_codes import CloseCode
-from gateway.domain.spoken_errors import in_language
+from gateway.domain.error_language import in_language
 from gateway.errors import GatewayError, RateLimitedError, RefusedError, TookTooLongError, UnavailableError, not_found
 from gateway.metrics import ACKNOWLEDGED_SECONDS
 from runtime.bus.publisher import Appended
@@ -172,7 +172,7 @@ class Thread:
             self._frames, self._reading, self._owner = FrameQueue(), None, None
             self._follow(stored.seq - 1)
         elif self._attachment is not None:
-            chat.hub.known(place.company, place.conversation).sent = 0 if stored.duplicate else stored.seq
+            chat.hub.known_of(place.company, place.conversation).sent = 0 if stored.duplicate else stored.seq
             chat.expect(self._attachment, stored.seq)
         return stored
 
@@ -194,7 +194,7 @@ class Thread:
         self.wait_at_most(PATIENCE)
         self._begun = [] if self._owner is None else [*exchange.begin(self._owner)]
 
-    async def heard(self) -> list[Event]:
+    async def next_events(self) -> list[Event]:
         """After `follow`: the next events, those that have arrived together, in order; `Ended` is the last one. Empty:
         there are no more.
 
@@ -264,7 +264,7 @@ class Thread:
         """Tells a gateway whose client left during an answer that it continues here (`taken_up`), and all gateways
         that what they know of its last message (`just_sent`) is out of date."""
         place, chat, attachment = self.place, self._chat, self._attachment
-        chat.hub.known(place.company, place.conversation).sent = 0
+        chat.hub.known_of(place.company, place.conversation).sent = 0
         if attachment is not None:
             data = turn.Receipt(actor=place.caller.role, up_to_seq=asked)
             with suppress(GatewayError):
@@ -297,7 +297,7 @@ class Thread:
             return True
         return False
 
-    async def words(self, error: GatewayError) -> str:
+    async def error_in_words(self, error: GatewayError) -> str:
         """Says what went wrong, in the language that the client names, else in the message's, else in the company's."""
         companies = self._chat.companies
         return in_language(error.message, await companies.language_for(self.place.company, self._locale, self._said))
@@ -308,7 +308,7 @@ class Thread:
         """Follows the conversation from now on; raises UnavailableError."""
         snapshot = await self._chat.recovery.join(self._attach())
         self.seq, self._owner = snapshot.seq, Owner.model_validate(snapshot.owner_data)
-        known = self._chat.hub.known(self.place.company, self.place.conversation)
+        known = self._chat.hub.known_of(self.place.company, self.place.conversation)
         known.whose = self.place.caller.subject
         if self.seq == 0:
             known.empty_at = asyncio.get_running_loop().time()

@@ -13,7 +13,7 @@ from gateway.chat.commands import ConversationPlace
 from gateway.chat.session import Chat
 from gateway.chat.thread import Thread
 from gateway.domain.close_codes import CloseCode
-from gateway.domain.conversation_ids import looks_issued, named_conversation_id, new_conversation_id
+from gateway.domain.conversation_ids import has_issued_form, named_conversation_id, new_conversation_id
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
 from gateway.errors import not_found
 from gateway.ports import TokenCaller
@@ -32,11 +32,11 @@ class Threads:
         self._open: set[Thread] = set()
         self._told = Bounded[str, int](MOST_TOLD)
 
-    def told(self, conversation: str, asked: int) -> None:
+    def mark_delivered(self, conversation: str, asked: int) -> None:
         """The client has received the whole answer to the message at `asked` from this gateway."""
         self._told[conversation] = asked
 
-    def was_told(self, conversation: str, asked: int) -> bool:
+    def was_delivered(self, conversation: str, asked: int) -> bool:
         """Whether it has. Another gateway does not know, and sends it again."""
         return self._told.get(conversation) == asked
 
@@ -51,26 +51,26 @@ class Threads:
         Raises:
             RefusedError: NOT_FOUND, it is somebody else's.
         """
-        if looks_issued(name):
-            return await self.own(caller, name)
+        if has_issued_form(name):
+            return await self.own_conversation(caller, name)
         return named_conversation_id(caller.company, caller.subject, door, name)
 
-    async def own(self, caller: TokenCaller, conversation: str) -> str:
+    async def own_conversation(self, caller: TokenCaller, conversation: str) -> str:
         """The conversation with this id, if it is the caller's; raises NOT_FOUND otherwise, and for invalid ids."""
         if not is_id(conversation):
             raise not_found("conversation")
-        if self._chat.hub.known(caller.company, conversation).whose == caller.subject:
+        if self._chat.hub.known_of(caller.company, conversation).whose == caller.subject:
             return conversation
-        return await self._chat.access.own(caller, conversation)
+        return await self._chat.access.own_conversation(caller, conversation)
 
     def just_sent(self, caller: TokenCaller, conversation: str, seq: int) -> bool:
         """Whether a request appended the caller's message at `seq` a moment ago, and nobody took it back since."""
-        known = self._chat.hub.known(caller.company, conversation)
+        known = self._chat.hub.known_of(caller.company, conversation)
         return (known.whose, known.sent) == (caller.subject, seq)
 
     def has_actions(self, caller: TokenCaller, conversation: str) -> bool:
         """Whether an action may have been proposed in it; no only of one that began, and stayed open, here."""
-        return self._chat.hub.known(caller.company, conversation).has_actions
+        return self._chat.hub.known_of(caller.company, conversation).has_actions
 
     async def newest(self, caller: TokenCaller, conversation: str) -> int:
         """The sequence of its newest visitor message; 0: nobody has written in it."""

@@ -13,7 +13,7 @@ import structlog
 from contracts.conversation import Snapshot
 from contracts.conversation_rpc import ConversationView
 from contracts.desk_rpc import ConversationUpdate, PersonMerge
-from contracts.ids import begun_at, derive_id
+from contracts.ids import conversation_start, derive_id
 from gateway.adapters.desk import change_conversation, merge_person
 from gateway.adapters.memory import BusMemory
 from gateway.chat.customers import has_account
@@ -79,7 +79,7 @@ class Topics:
 
     async def _following(self, caller: TokenCaller, conversation: str) -> str | None:
         now = self._clock.now()
-        begun = begun_at(conversation)
+        begun = conversation_start(conversation)
         if begun is not None and now.timestamp() - begun < REOPENS_WITHIN.total_seconds():
             return None  # too young to have been over for so long: nobody has to be asked
         known = await self._known(caller.company, conversation)

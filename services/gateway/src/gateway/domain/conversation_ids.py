@@ -47,7 +47,7 @@ def named_conversation_id(company: str, subject: str, door: str, name: str) -> s
     return "n" + hashlib.sha256(parts).hexdigest()[:47]
 
 
-def looks_issued(name: str) -> bool:
+def has_issued_form(name: str) -> bool:
     """Whether a name has the form of an id made by the gateway."""
     return _ISSUED.fullmatch(name) is not None
 

@@ -33,7 +33,7 @@ def is_known(provider: str, model: str, listed: ProvidersReply) -> bool:
     return found is None or any(model == view.id or model in view.aliases for view in found.models)
 
 
-def answering(config: CompanyConfig, listed: ProvidersReply) -> tuple[str, str, Why]:
+def first_model(config: CompanyConfig, listed: ProvidersReply) -> tuple[str, str, Why]:
     """The provider and model asked first with these settings, and why: the operator's environment wins, then the
     company's own model, its preference, the first configured provider, and the built-in assistant."""
     views = {view.id: view for view in listed.providers if view.configured}

@@ -13,7 +13,7 @@ from contracts.channels import ChatKind, LiveTurnKind, PresenceKind
 from contracts.conversation import Fact, message_view, owner_event
 from contracts.errors import ErrorCode
 from contracts.languages import named_language
-from gateway.domain.spoken_errors import in_language
+from gateway.domain.error_language import in_language
 
 Json = dict[str, Any]
 HEARTBEAT_MS = 25_000

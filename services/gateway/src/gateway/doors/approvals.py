@@ -35,9 +35,9 @@ async def newest_messages(api: Api, place: ConversationPlace, wanted: Collection
     return await api.action_states.now(place.company, conversation, messages, caller.subject)
 
 
-def told_state(action: Action, language: str) -> str:
+def state_in_words(action: Action, language: str) -> str:
     """Says in words what became of an action."""
-    return f"{action.summary}: {TEXTS[f'order.states.{action.state}'].said_in(language)}"
+    return f"{action.summary}: {TEXTS[f'order.states.{action.state}'].in_language(language)}"
 
 
 def actions_in(messages: Sequence[MessageView]) -> dict[str, Action]:

@@ -42,7 +42,7 @@ async def translate(thread: Thread, asked: int, into: Translation, tell: Tell) -
     left = False
     try:
         thread.follow(asked, patient=True)
-        while events := await thread.heard():
+        while events := await thread.next_events():
             told: list[Json] = []
             for event in events:
                 told += into.hear(event)

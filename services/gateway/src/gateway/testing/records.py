@@ -174,7 +174,7 @@ class RecordsStandIn:
         owner, action = self.actions.get(request.action_id, (None, None))
         if action is None or owner is None or owner != (request.company_id, request.user_id):
             told = Text(es="no tienes esa acción", en="there is no such action of yours")
-            raise RpcError(ErrorCode.NOT_FOUND, told.said_in(request.language or "en"))
+            raise RpcError(ErrorCode.NOT_FOUND, told.in_language(request.language or "en"))
         if action.state is ActionState.PENDING:
             if (edits := request.edits or {}).keys() - (action.editable or {}).keys():
                 raise RpcError(ErrorCode.BAD_FIELD, "edits: cannot be changed here")

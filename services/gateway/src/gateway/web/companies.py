@@ -92,7 +92,7 @@ async def make_company(
     of their token."""
     site = own_address(body.site)
     company = body.company_id or id_for(body.name, site)
-    acting = acting_for(caller, company)
+    acting = as_company_admin(caller, company)
     config: dict[str, object] = {
         "companyId": company,
         "name": body.name,
@@ -137,7 +137,7 @@ async def show_company(
     accept_language: AcceptLanguage = None,
 ) -> CompanyDetail:
     """One company with its settings."""
-    acting = acting_for(caller, company)
+    acting = as_company_admin(caller, company)
     settings = await api.companies.newest(company)
     if settings is None:
         raise not_found("company")
@@ -161,7 +161,7 @@ async def change_company(
     accept_language: AcceptLanguage = None,
 ) -> CompanyDetail:
     """A merge patch of its settings, like PATCH /v2/llm/config/{companyId}."""
-    acting = acting_for(caller, company)
+    acting = as_company_admin(caller, company)
     check_json(body)
     saved = await change(api, acting, body, if_match)
     return await _detail(api, acting, saved, request, response, accept_language)
@@ -171,7 +171,7 @@ async def change_company(
 async def delete_company(api: ApiDep, caller: FounderDep, company: CompanyPath) -> CompanyReceipt:
     """Deletes the company for good, with its knowledge, conversations, remembered facts and users' data; `removed`
     names every store. After a 503 delete again to remove the rest."""
-    done = await api.companies.delete(acting_for(caller, company).company)
+    done = await api.companies.delete(as_company_admin(caller, company).company)
     if not done.deleted:
         raise not_found("company")
     return CompanyReceipt(removed=done.removed)
@@ -187,7 +187,7 @@ def _named(found: list[FieldFault]) -> list[FieldFault]:
     return list({one.field: one for one in reversed(named)}.values())
 
 
-def acting_for(caller: TokenCaller, company: str) -> TokenCaller:
+def as_company_admin(caller: TokenCaller, company: str) -> TokenCaller:
     """The caller as an admin of the company; raises NOT_FOUND for an admin of another one."""
     if caller.role != "operator" and caller.company != company:
         raise not_found("company")

@@ -235,12 +235,12 @@ async def shown(api: Api, caller: TokenCaller, settings: CompanySettings, accept
         for one in without_effect(settings.config, offered, tools, troubled or ())
     ]
     hidden = settings.config.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    sealed.replaced(hidden, lambda _place, _value: sealed.HIDDEN)
+    sealed.replace_secrets(hidden, lambda _place, _value: sealed.HIDDEN)
     shown_config = read_config(hidden)
     config = {name: getattr(shown_config, name) for name in CompanyConfig.model_fields}
     asked = None
     if offered is not None:
-        provider, model, why = model_choice.answering(settings.config, offered)
+        provider, model, why = model_choice.first_model(settings.config, offered)
         asked = Answering(provider=provider, model=model, why=why)
     view = ConfigView.model_construct(**config, warnings=warnings, answering=asked)
     object.__setattr__(view, "__pydantic_extra__", dict(settings.config.unknown))

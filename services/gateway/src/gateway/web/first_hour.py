@@ -22,7 +22,7 @@ from contracts.knowledge_rpc import (
 from contracts.languages import Language, named_language
 from contracts.own_tools import is_local, split_address
 from gateway.adapters.service_calls import ask
-from gateway.domain.spoken_errors import in_language
+from gateway.domain.error_language import in_language
 from gateway.errors import GatewayError
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import providers
@@ -97,7 +97,7 @@ async def missing(
     seen: bool = False,
 ) -> list[Missing]:
     """The steps until the company's chat answers on its page, in order."""
-    language = named_language(accept_language) or config.spoken(None)
+    language = named_language(accept_language) or config.answer_language(None)
     texts = words(language, "firstHour")
     found: list[tuple[str, str]] = []
     if config.knowledge.site_url is None:
@@ -187,7 +187,7 @@ async def _has_model(api: Api, config: CompanyConfig) -> bool:
 
 
 def _language(config: CompanyConfig, accept_language: str | None) -> Language:
-    return config.spoken(None if config.languages else named_language(accept_language))
+    return config.answer_language(None if config.languages else named_language(accept_language))
 
 
 def server_of(request: Request) -> str:

@@ -42,7 +42,7 @@ from contracts.languages import Language
 from contracts.plain_text import LINE
 from gateway.adapters.knowledge import PIECE
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
-from gateway.domain.spoken_errors import in_language
+from gateway.domain.error_language import in_language
 from gateway.errors import not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep, OperatorDep

@@ -18,7 +18,7 @@ from contracts.preview_rpc import (
 )
 from gateway.adapters.service_calls import OWN_TOOL_SECONDS, ask
 from gateway.errors import RefusedError
-from gateway.web.companies import CompanyPath, acting_for
+from gateway.web.companies import CompanyPath, as_company_admin
 from gateway.web.deps import ApiDep, FounderDep
 from gateway.web.free_json import check_json
 from gateway.web.problems import described
@@ -50,7 +50,7 @@ class McpListed(Wire):
 async def try_tool(api: ApiDep, caller: FounderDep, company: CompanyPath, body: OwnToolCall) -> ToolResult:
     """Makes one real call with settings that need not be saved; the body is the result."""
     check_json(body.arguments)
-    acting = acting_for(caller, company)
+    acting = as_company_admin(caller, company)
     config = await with_unsaved(api, acting, company, body)
     request = OwnToolRequest(
         config=config, tool=body.tool, arguments=body.arguments, user_id=acting.subject, language=body.language
@@ -61,7 +61,7 @@ async def try_tool(api: ApiDep, caller: FounderDep, company: CompanyPath, body: 
 @router.post("/model-check", response_model_exclude_none=True, responses=described(404, 429))
 async def try_model(api: ApiDep, caller: FounderDep, company: CompanyPath, body: Unsaved) -> ModelCheckReply:
     """Asks the first model of settings that need not be saved for one word. `error`: why it does not answer."""
-    config = await with_unsaved(api, acting_for(caller, company), company, body)
+    config = await with_unsaved(api, as_company_admin(caller, company), company, body)
     request = ModelCheckRequest(config=config, language=body.language)
     return await ask(api.rpc, MODEL_CHECK, request, deadline=OWN_TOOL_SECONDS)
 
@@ -69,7 +69,7 @@ async def try_model(api: ApiDep, caller: FounderDep, company: CompanyPath, body:
 @router.post("/mcp-tools", responses=described(404))
 async def list_mcp_tools(api: ApiDep, caller: FounderDep, company: CompanyPath, body: McpListing) -> McpListed:
     """Asks an MCP server for its tools, to choose from. 422 if it does not answer, or does not speak MCP."""
-    acting = acting_for(caller, company)
+    acting = as_company_admin(caller, company)
     config = await with_unsaved(api, acting, company, body)
     request = McpToolsRequest(config=config, server=body.server, language=body.language)
     found = await ask(api.rpc, MCP_TOOLS, request, deadline=OWN_TOOL_SECONDS)

@@ -18,7 +18,7 @@ from contracts.events.tool import FieldError, ToolError, ToolMetadata, ToolResul
 from contracts.json_values import JsonObject
 from contracts.languages import named_language
 from contracts.wrong_fields import message_of
-from gateway.domain.spoken_errors import in_language
+from gateway.domain.error_language import in_language
 from gateway.errors import GatewayError, RateLimitedError, RefusedError, TokenInvalidError
 from gateway.web.deps import get_api, verified
 from gateway.web.openai_errors import PREFIX as OPENAI

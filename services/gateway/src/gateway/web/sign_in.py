@@ -23,7 +23,7 @@ from contracts.sign_in_rpc import (
     SignInFinish,
 )
 from gateway.adapters.service_calls import ask
-from gateway.domain.spoken_errors import in_language
+from gateway.domain.error_language import in_language
 from gateway.errors import RefusedError, UnavailableError
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import ApiDep

@@ -83,7 +83,7 @@ async def call_tool(
     check_json(body.arguments)
     language = await api.companies.language_for(caller.company, accept_language)
     if not is_id(name):
-        error = ToolError(code=ToolCode.TOOL_NOT_FOUND, message=TEXTS["tool.no_such_tool"].said_in(language))
+        error = ToolError(code=ToolCode.TOOL_NOT_FOUND, message=TEXTS["tool.no_such_tool"].in_language(language))
         result = ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0))
         return _response(ToolAnswer(result, {}), 0)
     # The key may be any text; a call id becomes part of subjects and names. It belongs to the caller anyway.

@@ -12,8 +12,8 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.languages import Language
 from contracts.merge_patch import merged_settings
-from contracts.office_hours import away_notice, opening
-from contracts.person_rules import Asking, ruling
+from contracts.office_hours import away_notice, next_opening
+from contracts.person_rules import RuleInput, matching_rule
 from contracts.preview_rpc import (
     PROMPT,
     SITE_CHECK,
@@ -80,9 +80,9 @@ class PersonAnswer(Wire):
 async def check_person(api: ApiDep, caller: AdminDep, company: CompanyPath, body: PersonQuestion) -> PersonAnswer:
     """Whether a message would go to a person, by rules and office hours. Nothing is stored, no model is called."""
     config = await with_unsaved(api, caller, company, body)
-    found = ruling(config.person_rules, Asking(body.text, body.plan, body.page))
+    found = matching_rule(config.person_rules, RuleInput(body.text, body.plan, body.page))
     at = body.at or api.clock.now()
-    opens = opening(config.office_hours, at)
+    opens = next_opening(config.office_hours, at)
     return PersonAnswer(
         to="never" if found and found.to == "never" else "person" if found else None,
         rule=found.index if found else None,

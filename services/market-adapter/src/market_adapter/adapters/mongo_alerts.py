@@ -80,7 +80,7 @@ class MongoAlerts:
         """Oldest first."""
         return await self._found({**_of(owner), "state": AlertState.TRIGGERED.value, "told": False})
 
-    async def told(self, owner: Owner, alert_ids: Sequence[str]) -> int:
+    async def mark_told(self, owner: Owner, alert_ids: Sequence[str]) -> int:
         wanted: Document = {**_of(owner), "_id": {"$in": list(alert_ids)}, "told": False}
         wanted["state"] = AlertState.TRIGGERED.value
         return (await self._alerts.update_many(wanted, {"$set": {"told": True}})).modified_count

@@ -7,7 +7,7 @@ from contracts.events.registry import BY_TYPE
 from contracts.ids import derive_id
 from market_adapter.domain.paper.account import Fact, Owner
 from runtime.bus.publisher import Publisher
-from runtime.calls.deadlines import part
+from runtime.calls.deadlines import part_deadline
 
 SOURCE = "/nexus/market-adapter"
 STREAM = "FACTS"
@@ -19,7 +19,7 @@ class NatsFacts:
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
 
-    async def tell(self, owner: Owner, fact: Fact) -> None:
+    async def publish(self, owner: Owner, fact: Fact) -> None:
         """Appends the fact. Raises PublishFailedError; then it stays in its outbox and is told later."""
         data = BY_TYPE[fact.kind].data.model_validate(fact.data)
         event = CloudEvent[type(data)](  # pyright: ignore[reportInvalidTypeArguments]
@@ -34,5 +34,5 @@ class NatsFacts:
             event.to_json(),
             stream=STREAM,
             msg_id=f"{owner.company}.{owner.user}.{fact.kind}.{fact.key}",
-            deadline=part(DEADLINE),
+            deadline=part_deadline(DEADLINE),
         )

@@ -33,7 +33,7 @@ class HeardFacts:
         self.times = 0
         self.away = False
 
-    async def tell(self, owner: Owner, fact: Fact) -> None:
+    async def publish(self, owner: Owner, fact: Fact) -> None:
         if self.away:
             raise NotStoredError("the bus is away")
         self.times += 1
@@ -92,7 +92,7 @@ class Desk:
         self.language = "en"
         self.heard = HeardFacts()
         self.memory = MemoryAccounts({}, {})
-        self.books = PaperTrading(store or self.memory, provider, self.heard.tell, self.clock)
+        self.books = PaperTrading(store or self.memory, provider, self.heard.publish, self.clock)
         self.actions = ActionMethods(provider, self.books, self.clock)
         self.tools = {m.subject.split(".")[2]: h for m, h in user_tools(provider, self.books, self.clock)}
 

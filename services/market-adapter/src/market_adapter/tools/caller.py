@@ -6,7 +6,7 @@ from contracts.tools_rpc import ToolServiceRequest
 from market_adapter.domain.paper.account import Owner
 from market_adapter.errors import NoUserError, TooLateError
 from market_adapter.texts import TEXTS
-from runtime.calls.deadlines import passed
+from runtime.calls.deadlines import caller_has_gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class CallBy:
 
         Raises: TooLateError: the caller no longer waits; nothing is changed.
         """
-        if passed():
+        if caller_has_gone():
             raise TooLateError(f"the call {self.call_id} came after its deadline: nothing was done")
 
 

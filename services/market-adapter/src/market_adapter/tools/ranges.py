@@ -162,7 +162,7 @@ class RangeTools:
         for name in (asked.rule, "buy_and_hold"):
             wanted = decisions(rule(name, fast, slow), series.close[: end - 1], start - 1)
             outcomes[name] = run(bars, wanted, cash, percent / 100)
-        done, costs = outcomes[asked.rule], figure(percent).said_in(language)
+        done, costs = outcomes[asked.rule], figure(percent).in_language(language)
         figures = [
             one
             for name, outcome in outcomes.items()
@@ -172,7 +172,7 @@ class RangeTools:
             symbol=symbol.name, rule=asked.rule, figures=figures, trade_count=len(done.trades),
             trades=[_trade(one) for one in done.trades[-20:]],
             assumptions=[
-                TEXTS[f"backtest.{name}"].said_in(language).format(fast=fast, slow=slow, cost=costs)
+                TEXTS[f"backtest.{name}"].in_language(language).format(fast=fast, slow=slow, cost=costs)
                 for name in (asked.rule, "costs", "prices")
             ],
             source=history.source, as_of=history.as_of(self._provider.now()),

@@ -25,5 +25,5 @@ def argument_faults(error: ValidationError, language: str) -> list[FieldFault]:
 
 def _fault(error: Mapping[str, Any], language: str) -> FieldFault:
     context: Mapping[str, Any] = error.get("ctx", {})
-    said = _SAID.get(error["type"], TEXTS["arguments.invalid"]).said_in(language).format(**context)
+    said = _SAID.get(error["type"], TEXTS["arguments.invalid"]).in_language(language).format(**context)
     return FieldFault(field=".".join(map(str, error["loc"])) or context.get("name", ""), message=said)

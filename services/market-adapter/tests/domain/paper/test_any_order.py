@@ -79,7 +79,7 @@ async def run_through(steps: list[tuple[Any, ...]]) -> None:
         left = desk.memory
         again = Desk(provider)
         again.clock, again.heard, again.memory = desk.clock, desk.heard, left
-        again.books = PaperTrading(left, provider, desk.heard.tell, desk.clock)
+        again.books = PaperTrading(left, provider, desk.heard.publish, desk.clock)
         again.actions = ActionMethods(provider, again.books, desk.clock)
         again.tools = {m.subject.split(".")[2]: h for m, h in user_tools(provider, again.books, desk.clock)}
         desk = again

@@ -105,7 +105,7 @@ async def test_how_actions_stand_is_told_to_their_own_user_alone() -> None:
 
     async def told(user: str) -> list[tuple[str, str]]:
         asked = ActionsRequest(company_id="demo", user_id=user, action_ids=[order, late, "nobodys"])
-        return [(one.id, one.state.value) for one in (await desk.actions.known(asked)).actions]
+        return [(one.id, one.state.value) for one in (await desk.actions.states(asked)).actions]
 
     assert await told("ann") == [(order, "rejected"), (late, "pending")]
     assert await told("bob") == []

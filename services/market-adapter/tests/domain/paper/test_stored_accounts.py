@@ -80,7 +80,7 @@ async def test_how_many_archived_actions_stand_is_one_query(mongo_server: MongoD
         assert await desk.books.store.save(replace(account, orders=account.orders[3:]))
         finds.count = 0
         asked = ActionsRequest(company_id="demo", user_id="ann", action_ids=orders)
-        found = (await desk.actions.known(asked)).actions
+        found = (await desk.actions.states(asked)).actions
         assert ([one.id for one in found], finds.count) == (orders, 1)
 
 

@@ -94,5 +94,5 @@ async def test_what_nobody_has_heard_waits_until_somebody_has() -> None:
     (action,) = (await untold(desk).untold(ANN_REF)).actions
     assert (action.id, action.details["status"]) == (order, "filled")
     mine = AlertsToldRequest(company_id="demo", user_id="ann", action_ids=[order, "other"])
-    assert [(await untold(desk).told(mine)).told for _ in range(2)] == [1, 0]
+    assert [(await untold(desk).mark_told(mine)).told for _ in range(2)] == [1, 0]
     assert (await untold(desk).untold(ANN_REF)).actions == []

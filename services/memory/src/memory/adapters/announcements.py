@@ -54,13 +54,13 @@ class BusAnnouncements:
             fence=None if over is None else Fence(over, subject),
         )
 
-    async def company_told(self, company: str) -> tuple[CompanySettings | None, datetime, int]:
+    async def published_settings(self, company: str) -> tuple[CompanySettings | None, datetime, int]:
         """The newest settings on the bus, their time and sequence (0: none). Any replica of the stream answers, even
         one that is behind."""
         stored = await self._facts.last(fact(COMPANY_CHANGED, company, None))
         return (_settings(stored), stored.time, stored.seq) if stored else (None, NEVER, 0)
 
-    async def companies_told(self) -> list[CompanySettings]:
+    async def all_published_settings(self) -> list[CompanySettings]:
         """Every company's newest settings on the bus."""
         stored = await self._facts.last_of_each([f"{COMPANY_CHANGED}.*.-"])
         return [settings for one in stored if (settings := _settings(one)) is not None]

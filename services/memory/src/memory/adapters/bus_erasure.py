@@ -13,7 +13,7 @@ from contracts.channels import TOOL_REQUESTS, analyses_of, client_results_of, co
 from contracts.ids import NOBODY
 from contracts.json_values import JsonObject, object_of
 from contracts.streams import CHAT, DLQ, FACTS, TOOLS, TRACES, TURNS, WEBHOOKS
-from memory.adapters.bus_errors import bus_does
+from memory.adapters.bus_errors import bus_errors
 from memory.domain.erasure import Erasure
 from runtime.bus.connection import jetstream
 from runtime.bus.direct import DirectReader
@@ -54,7 +54,7 @@ class StreamErasure:
         """Finds everything that the streams hold of the user or of the conversations; raises BusUnavailableError."""
         company, names = job.company, frozenset(job.conversations)
         plan = StreamPlan()
-        with bus_does("look through the streams"):
+        with bus_errors("look through the streams"):
             for name in job.conversations:
                 await self._count(plan, CHAT.name, conversation_tree(company, name))
                 await self._count(plan, TURNS.name, journal(company, name))
@@ -84,7 +84,7 @@ class StreamErasure:
     async def carry_out(self, plan: StreamPlan) -> None:
         """Removes what was planned, and what has been added under the same subjects since; raises
         BusUnavailableError."""
-        with bus_does("purge the streams"):
+        with bus_errors("purge the streams"):
             for stream, subject in plan.purges:
                 await self._js.purge_stream(stream, subject=subject)
             for stream, seq in plan.messages:
@@ -92,13 +92,13 @@ class StreamErasure:
 
     async def remove(self, stream: str, seq: int) -> None:
         """Deletes one message, if it is still there; raises BusUnavailableError."""
-        with bus_does("delete a message"):
+        with bus_errors("delete a message"):
             await self._delete(stream, seq)
 
     async def erase_company(self, company: str) -> dict[str, int]:
         """Deletes a company's messages, except announcements about the company, which tell that it was deleted."""
         plan, about = StreamPlan(), _of(company)
-        with bus_does("look for a company in the streams"):
+        with bus_errors("look for a company in the streams"):
             await self._count(plan, CHAT.name, f"chat.{company}.>")
             await self._count(plan, TURNS.name, f"turn.{company}.>")
             await self._count(plan, TRACES.name, f"traces.recorded.v1.{NOBODY}.{company}.*")
@@ -115,10 +115,10 @@ class StreamErasure:
         await self.carry_out(plan)
         return plan.found
 
-    async def plan_told(self, job: Erasure) -> StreamPlan:
+    async def plan_conversation_facts(self, job: Erasure) -> StreamPlan:
         """The user's facts that concern these conversations; raises BusUnavailableError."""
         plan, names = StreamPlan(), frozenset(job.conversations)
-        with bus_does("look through the streams"):
+        with bus_errors("look through the streams"):
             for event_type in fact_types():
                 for person in (job.user, *job.people):
                     if person:

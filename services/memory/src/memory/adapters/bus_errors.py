@@ -10,7 +10,7 @@ from runtime.errors import RuntimeLibraryError
 
 
 @contextmanager
-def bus_does(what: str) -> Generator[None]:
+def bus_errors(what: str) -> Generator[None]:
     """Raises BusUnavailableError if the bus fails in the block, saying what it could not do."""
     try:
         yield

@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 
 from contracts.erasure_rpc import FORGOTTEN, Forgotten
 from memory.adapters.redis_echoes import PREFIX as ECHOES
-from memory.adapters.redis_errors import redis_does
+from memory.adapters.redis_errors import redis_errors
 from memory.adapters.redis_looks import DESK, READ, read_key
 from memory.adapters.redis_looks import PREFIX as LOOKS
 from memory.adapters.redis_looks import key_of as looks_key
@@ -51,7 +51,7 @@ class CacheErasure:
         company, every = job.company, frozenset(job.conversations)
         named = [key(company, name).encode() for name in job.conversations for key in (looks_key, read_key)]
         named += [key_of(company, person).encode() for person in (job.user, *job.people) if person]
-        with redis_does("scan its keys"):
+        with redis_errors("scan its keys"):
             found = [key for key in named if await self._redis.exists(key)]
             found += [key async for key in self._keys(f"{PREFIX}*:{company}:*") if _part(key, -1) in every]
             found += [key async for key in self._keys(f"{ECHOES}{company}:*") if _part(key, 4) in every]
@@ -65,7 +65,7 @@ class CacheErasure:
             names = list(conversations[start : start + 100])
             await self._client.publish(FORGOTTEN, Forgotten(company=company, conversations=names).to_json())
         gone = await self.keys(job)
-        with redis_does("delete a user"):
+        with redis_errors("delete a user"):
             if gone:
                 await self._redis.delete(*gone)
 
@@ -81,7 +81,7 @@ class CacheErasure:
             f"{BUDGETS}{{{company}}}:*",
         )
         removed = 0
-        with redis_does("delete a company"):
+        with redis_errors("delete a company"):
             for pattern in patterns:
                 found = [key async for key in self._keys(pattern)]
                 if pattern.startswith(PREFIX):

@@ -118,7 +118,7 @@ class ChatConsumer(BatchWorker):
         self._batches.hurry()
         if time.monotonic() - self._told >= HURRIED and isinstance(self._client, BusClient):
             self._told = time.monotonic()
-            self._client.say(self._hurried)
+            self._client.publish_now(self._hurried)
 
     def calm(self) -> None:
         """Goes back to fuller batches, because no reader waits here any more."""

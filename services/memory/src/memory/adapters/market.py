@@ -8,7 +8,7 @@ from typing import TypeVar
 from contracts import market_rpc
 from contracts.memory_rpc import UserRef
 from memory.errors import ServiceUnavailableError
-from runtime.calls.deadlines import within
+from runtime.calls.deadlines import last_part_deadline
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 from runtime.recent import Bounded
@@ -33,7 +33,7 @@ class MarketClient:
         self._rpc = rpc
         self._known = Bounded[str, tuple[bool, float]](REMEMBERED)
 
-    async def known(self, symbols: list[str]) -> frozenset[str]:
+    async def known_symbols(self, symbols: list[str]) -> frozenset[str]:
         """The symbols that have a price; raises ServiceUnavailableError."""
         now = time.monotonic()
         heard = {name: self._known[name][0] for name in symbols if self._known.get(name, (False, 0.0))[1] > now}
@@ -49,7 +49,7 @@ class MarketClient:
         if not asked:
             return {}
         question = self._rpc.call(
-            market_rpc.MARKET_QUOTES, market_rpc.QuotesRequest(symbols=asked), deadline=within(DEADLINE)
+            market_rpc.MARKET_QUOTES, market_rpc.QuotesRequest(symbols=asked), deadline=last_part_deadline(DEADLINE)
         )
         reply = await _answered(question, "what symbols cost")
         # Anything that was not asked for, or is no price, is ignored.
@@ -63,7 +63,9 @@ class MarketClient:
 
     async def status(self) -> market_rpc.MarketStatusReply:
         """The state of the sessions now."""
-        question = self._rpc.call(market_rpc.MARKET_STATUS, market_rpc.MarketStatusRequest(), deadline=within(DEADLINE))
+        question = self._rpc.call(
+            market_rpc.MARKET_STATUS, market_rpc.MarketStatusRequest(), deadline=last_part_deadline(DEADLINE)
+        )
         return await _answered(question, "whether it is open")
 
     async def events(self, symbols: Sequence[str]) -> list[market_rpc.MarketEvent]:
@@ -71,13 +73,14 @@ class MarketClient:
         request = market_rpc.MarketEventsRequest(symbols=list(symbols)[:ASKED])
         return (
             await _answered(
-                self._rpc.call(market_rpc.MARKET_EVENTS, request, deadline=within(DEADLINE)), "what lies ahead"
+                self._rpc.call(market_rpc.MARKET_EVENTS, request, deadline=last_part_deadline(DEADLINE)),
+                "what lies ahead",
             )
         ).events
 
     async def holdings(self, company: str, user: str) -> market_rpc.Holdings:
         question = self._rpc.call(
-            market_rpc.HOLDINGS, UserRef(company_id=company, user_id=user), deadline=within(DEADLINE)
+            market_rpc.HOLDINGS, UserRef(company_id=company, user_id=user), deadline=last_part_deadline(DEADLINE)
         )
         return await _answered(question, "what a user holds")
 

@@ -22,7 +22,7 @@ from memory.ports import PageOf
 from runtime.errors import NotReadyError
 from runtime.settings import MongoSettings
 from runtime.stores.command_limit import TRIALS, CommandLimit
-from runtime.stores.mongo import Collection, Database, Document, driver_says, url_must_be_valid
+from runtime.stores.mongo import Collection, Database, Document, driver_message, url_must_be_valid
 from runtime.stores.store_format import check_format
 
 ASKED_AT_ONCE = 24
@@ -134,12 +134,12 @@ def limit(name: str, *, at_once: int, in_line: int, patience: float, waits: bool
     )
 
 
-def asked(database: AsyncDatabase[Document]) -> Database:
+def for_requests(database: AsyncDatabase[Document]) -> Database:
     """The database for callers who wait for an answer."""
     return Database(database, limit("asked", at_once=ASKED_AT_ONCE, in_line=ASKED_IN_LINE, patience=PATIENCE))
 
 
-def stored(database: AsyncDatabase[Document], patience: float) -> Database:
+def for_facts(database: AsyncDatabase[Document], patience: float) -> Database:
     """The database for storing what comes from the bus; callers who wait for an answer get connections first.
     `patience`: the longest time in the queue, in seconds."""
     return Database(
@@ -155,18 +155,18 @@ async def prepare(database: Database) -> None:
         async with gate:
             await database[name].create_indexes(keys)
 
-    async with speaking("create indexes"):
+    async with store_errors("create indexes"):
         await asyncio.gather(*(create(name, keys) for name, keys in INDEXES.items()))
 
 
 @asynccontextmanager
-async def speaking(what: str) -> AsyncGenerator[None]:
+async def store_errors(what: str) -> AsyncGenerator[None]:
     """Converts the driver's errors to this service's: StoreRefusedError if a retry is useless."""
     try:
         yield
     except PyMongoError as error:
         kind = StoreRefusedError if _refused(error) else StoreUnavailableError
-        raise kind(f"MongoDB could not {what}: {error.__class__.__name__}: {driver_says(error)}") from error
+        raise kind(f"MongoDB could not {what}: {error.__class__.__name__}: {driver_message(error)}") from error
 
 
 def _refused(error: PyMongoError) -> bool:
@@ -176,7 +176,7 @@ def _refused(error: PyMongoError) -> bool:
     return any(code in NEVER_TAKEN for code in codes)
 
 
-def duplicates(error: BulkWriteError) -> set[int]:
+def duplicate_writes(error: BulkWriteError) -> set[int]:
     """Which writes found their document already there; raises the error if anything else went wrong."""
     refused = error.details["writeErrors"]
     if error.details.get("writeConcernErrors") or any(one["code"] != _DUPLICATE_KEY for one in refused):
@@ -184,7 +184,7 @@ def duplicates(error: BulkWriteError) -> set[int]:
     return {one["index"] for one in refused}
 
 
-def below(prefix: str) -> Document:
+def keys_under(prefix: str) -> Document:
     """The range of all keys under a prefix."""
     return {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}
 
@@ -193,7 +193,7 @@ async def began_by(conversations: Collection, person: str, limit: int) -> list[s
     """The `personKey` of the conversations that a person (company:id) began and that belong to nobody else at the desk,
     latest activity first."""
     found: list[str] = []
-    within = below(person)
+    within = keys_under(person)
     while True:
         # Asked for a field that is missing, the embedded server reads all documents that miss it.
         ordered = conversations.find({"personKey": within}, {"personKey": 1, "visitorKey": 1})
@@ -215,7 +215,7 @@ async def page_of(
     fields: Document | None = None,
 ) -> PageOf[Document]:
     """A page of the rows under a prefix, in the order of `key`; raises BadCursorError."""
-    within = below(prefix)
+    within = keys_under(prefix)
     if cursor:
         within["$gt" if ascending else "$lt"] = from_cursor(cursor, prefix)
     ordered = rows.find({key: within}, fields).sort(key, ASCENDING if ascending else DESCENDING)
@@ -258,7 +258,7 @@ class MongoPing:
 
     async def __call__(self) -> None:
         """Raises StoreUnavailableError when it does not answer."""
-        async with speaking("answer a ping"):
+        async with store_errors("answer a ping"):
             await self._limit.run(lambda: self._client.admin.command("ping"))
 
 
@@ -269,7 +269,7 @@ async def opened(database: Database, fresh: str) -> tuple[str, int]:
         NotReadyError: it does not answer, or is of a newer release.
     """
     try:
-        async with speaking("read the store's format"):
+        async with store_errors("read the store's format"):
             stored_format = await check_format(database)
         await prepare(database)
         return await name_of(database, fresh), stored_format
@@ -280,7 +280,7 @@ async def opened(database: Database, fresh: str) -> tuple[str, int]:
 async def name_of(database: Database, fresh: str) -> str:
     """The database's own id, stored once; `fresh` if it had none yet. A database that was lost and recreated gets
     another one."""
-    async with speaking("read the database's name"):
+    async with store_errors("read the database's name"):
         try:
             await database["meta"].insert_one({"_id": "store", "name": fresh})
         except DuplicateKeyError:

@@ -9,7 +9,7 @@ import orjson
 from pymongo import ASCENDING
 
 from contracts.company import CompanySettings, read_config
-from memory.adapters.mongo import replace_version, speaking
+from memory.adapters.mongo import replace_version, store_errors
 from runtime.stores.mongo import Collection, Document
 
 
@@ -19,44 +19,44 @@ class MongoCompanies:
 
     async def get(self, company: str) -> CompanySettings | None:
         """The settings; None: there are none."""
-        found = await self.kept(company)
+        found = await self.get_with_deleted(company)
         return None if found is None or found.deleted else found
 
-    async def kept(self, company: str) -> CompanySettings | None:
+    async def get_with_deleted(self, company: str) -> CompanySettings | None:
         """The settings as `get` returns them, and also the record of a deleted company."""
-        async with speaking("read company settings"):
+        async with store_errors("read company settings"):
             row = await self._rows.find_one({"_id": company})
         return _settings(row) if row else None
 
     async def create(self, settings: CompanySettings, over: int | None = None) -> bool:
         """Stores the first version, or after a deletion the one following the version `over`; False: settings exist."""
-        async with speaking("create company settings"):
+        async with store_errors("create company settings"):
             return await replace_version(self._rows, _row(settings), over)
 
     async def replace(self, settings: CompanySettings, over: int | None = None) -> bool:
         """Replaces the version `over` (default: the one before) by settings.version; False: another version is
         there."""
-        async with speaking("change company settings"):
+        async with store_errors("change company settings"):
             return await replace_version(self._rows, _row(settings), settings.version - 1 if over is None else over)
 
     async def with_webhooks(self) -> list[CompanySettings]:
         """The settings of all companies with webhooks; raises StoreUnavailableError."""
-        async with speaking("read companies with webhooks"):
+        async with store_errors("read companies with webhooks"):
             return [_settings(row) for row in await self._rows.find({"hooks": True}).to_list()]
 
     async def with_site(self) -> list[CompanySettings]:
-        async with speaking("read companies with a site"):
+        async with store_errors("read companies with a site"):
             return [_settings(row) for row in await self._rows.find({"site": True}).to_list()]
 
     async def after(self, company: str, limit: int) -> list[CompanySettings]:
         """The records of the companies after `company`, in order."""
-        async with speaking("read companies"):
+        async with store_errors("read companies"):
             found = self._rows.find({"_id": {"$gt": company}}).sort("_id", ASCENDING).limit(limit)
             return [_settings(row) for row in await found.to_list()]
 
-    async def living(self, company: str, limit: int) -> list[CompanySettings]:
+    async def existing_after(self, company: str, limit: int) -> list[CompanySettings]:
         """The records that `after` returns, without deleted companies."""
-        async with speaking("list companies"):
+        async with store_errors("list companies"):
             where = {"_id": {"$gt": company}, "deleted": {"$ne": True}}
             return [
                 _settings(row) for row in await self._rows.find(where).sort("_id", ASCENDING).limit(limit).to_list()
@@ -64,12 +64,12 @@ class MongoCompanies:
 
     async def unannounced(self, limit: int) -> list[CompanySettings]:
         """Settings whose latest version may not have been published on the bus."""
-        async with speaking("read unannounced settings"):
+        async with store_errors("read unannounced settings"):
             found = self._rows.find({"unannounced": {"$gt": 0}}).sort("unannounced", ASCENDING).limit(limit)
             return [_settings(row) for row in await found.to_list()]
 
     async def announced(self, company: str, version: int) -> None:
-        async with speaking("mark company settings as announced"):
+        async with store_errors("mark company settings as announced"):
             await self._rows.update_one({"_id": company, "version": version}, {"$unset": {"unannounced": ""}})
 
 

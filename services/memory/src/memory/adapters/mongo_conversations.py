@@ -29,7 +29,7 @@ from memory.adapters.conversation_document import (
     outcome_of,
     to_document,
 )
-from memory.adapters.mongo import began_by, below, duplicates, page_of, speaking
+from memory.adapters.mongo import began_by, duplicate_writes, keys_under, page_of, store_errors
 from memory.domain.conversation import NEEDS_HUMAN, STATES, ConversationOutcome, InboxConversation
 from memory.domain.inbox_index import Findable
 from memory.domain.keys import (
@@ -72,7 +72,7 @@ class MongoConversations:
         if not keys:
             return {}
         where = {"_id": {"$in": [conversation_key(*key) for key in keys]}}
-        async with speaking("read conversations"):
+        async with store_errors("read conversations"):
             rows = await self._rows.find(where).to_list()
         states = [self._read(row) for row in rows]
         return {(state.company, state.conversation): state for state in states}
@@ -92,13 +92,13 @@ class MongoConversations:
             read: Document = {"_id": row["_id"], "version": state.version, "writer": state.writer}
             writes.append(ReplaceOne(read, row) if state.version else InsertOne(row))
         written = [replace(state, version=state.version + 1, writer=token) for state in states]
-        async with speaking("store conversations"):
+        async with store_errors("store conversations"):
             try:
                 result = await self._rows.bulk_write(writes, ordered=False)
                 if result.inserted_count + result.matched_count == len(states):
                     return written
             except BulkWriteError as error:
-                duplicates(error)
+                duplicate_writes(error)
             # Somebody else was faster somewhere: the token tells where. Taking a state that was stored and changed
             # again at once for a refused one does no harm, for the fold knows the facts that it has taken.
             keys = [_key(state) for state in states]
@@ -110,9 +110,9 @@ class MongoConversations:
         """The most recently active conversation that the person began under this id, even if it belongs to another
         person at the desk."""
         prefix = f"{company}:{user_id}"
-        async with speaking("read a person's conversations"):
+        async with store_errors("read a person's conversations"):
             found = await began_by(self._rows, prefix, 1)
-            lent = self._rows.find({"visitorKey": below(prefix)}, {"visitorKey": 1}).sort("visitorKey", DESCENDING)
+            lent = self._rows.find({"visitorKey": keys_under(prefix)}, {"visitorKey": 1}).sort("visitorKey", DESCENDING)
             found += [row["visitorKey"] for row in await lent.limit(1).to_list()]
         return max(found).rsplit("/", 1)[1] if found else None
 
@@ -120,8 +120,8 @@ class MongoConversations:
         """The person's conversations at the desk; `lent`: those they began that belong to another. Latest activity
         first."""
         key, prefix = "visitorKey" if lent else "personKey", f"{company}:{user_id}"
-        where = {key: below(prefix)}
-        async with speaking("read a person's conversations"):
+        where = {key: keys_under(prefix)}
+        async with store_errors("read a person's conversations"):
             rows = await self._rows.find(where).sort(key, DESCENDING).limit(limit).to_list()
         return [self._read(row) for row in rows]
 
@@ -131,7 +131,7 @@ class MongoConversations:
         """A page of conversations, latest activity first (`needs_human`: longest wait first)."""
         index, prefix = _index(company, filter_by)
         ascending = filter_by.turned != (filter_by.state == NEEDS_HUMAN)
-        async with speaking("read the inbox"):
+        async with store_errors("read the inbox"):
             return (await page_of(self._rows, index, prefix, limit, cursor, ascending=ascending)).mapped(self._read)
 
     async def counts(self, company: str, operator: str) -> dict[str, int]:
@@ -141,24 +141,24 @@ class MongoConversations:
             "mine": InboxFilter(operator_id=operator),
             "unassigned": InboxFilter(unassigned=True),
         }
-        async with speaking("count the inbox"):
+        async with store_errors("count the inbox"):
             counted = await asyncio.gather(*(self._count(*_index(company, chosen)) for chosen in lists.values()))
         return dict(zip(lists, counted, strict=True))
 
     async def _count(self, index: str, prefix: str) -> int:
-        return await self._rows.count_documents({index: below(prefix)})
+        return await self._rows.count_documents({index: keys_under(prefix)})
 
     async def unanswered(self, company: str, limit: int) -> dict[str, int]:
         """Open conversations whose visitor waits for an answer, with their newest message's position; newest first."""
-        where = {"unansweredKey": below(company)}
-        async with speaking("read unanswered conversations"):
+        where = {"unansweredKey": keys_under(company)}
+        async with store_errors("read unanswered conversations"):
             found = self._rows.find(where, {"seenPosition": 1}).sort("unansweredKey", DESCENDING).limit(limit)
             rows = await found.to_list()
         return {row["_id"].split("/", 1)[1]: position_of(row["seenPosition"]).seq for row in rows}
 
     async def due(self, now_ms: int, limit: int) -> list[InboxConversation]:
         """Snoozed conversations whose time has come, and those whose visitor said farewell."""
-        async with speaking("read conversations that are due"):
+        async with store_errors("read conversations that are due"):
             found = self._rows.find({"dueAt": {"$lte": now_ms}}).sort("dueAt", ASCENDING).limit(limit)
             rows = await found.to_list()
         return [self._read(row) for row in rows]
@@ -166,7 +166,7 @@ class MongoConversations:
     async def quiet(self, company: str, until_ms: int, limit: int) -> list[InboxConversation]:
         """Open conversations in which nobody has written since an answer before then; longest first."""
         where = {"quietKey": {"$gt": f"{company}/", "$lt": timed_key(company, until_ms, "")}}
-        async with speaking("read quiet conversations"):
+        async with store_errors("read quiet conversations"):
             rows = await self._rows.find(where).sort("quietKey", ASCENDING).limit(limit).to_list()
         return [self._read(row) for row in rows]
 
@@ -174,26 +174,26 @@ class MongoConversations:
         """Conversations written at or after a time and after a key, in that order, and the key of the last one."""
         begin = after or timed_key(company, max(since_ms, 0), "")
         where = {"writtenKey": {"$gt": begin, "$lt": f"{company}/{END}"}}
-        async with speaking("read what the inbox search needs"):
+        async with store_errors("read what the inbox search needs"):
             found = self._rows.find(where, FINDABLE).sort("writtenKey", ASCENDING).limit(limit)
             rows = await found.to_list()
         return [findable_of(row) for row in rows], rows[-1]["writtenKey"] if rows else after
 
     async def left(self) -> int:
         """Counts those that are left."""
-        async with speaking("count older conversations"):
+        async with store_errors("count older conversations"):
             return await self._rows.count_documents(OLDER)
 
     async def older(self, limit: int) -> list[InboxConversation]:
         """A few of them."""
-        async with speaking("read older conversations"):
+        async with store_errors("read older conversations"):
             return [self._read(row) for row in await self._rows.find(OLDER).limit(limit).to_list()]
 
     async def outcomes(self, company: str, since: date, until: date, limit: int) -> list[ConversationOutcome]:
         """The outcomes of the conversations begun on these days, both included; latest days first."""
         where = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}
         wanted = {"dayKey": 1, "answers": 1, "handedOff": 1, "failures": 1}
-        async with speaking("count conversations"):
+        async with store_errors("count conversations"):
             rows = await self._rows.find(where, wanted).sort("dayKey", DESCENDING).limit(limit).to_list()
         return [outcome_of(row) for row in rows]
 
@@ -203,14 +203,14 @@ class MongoConversations:
         """The conversations that the hand-off sweep is to look at by then, with the time of each; earliest first."""
         direction = DESCENDING if latest_first else ASCENDING
         where = {"waitingSince": {"$gt": 0, "$lte": until_ms}}
-        async with speaking("read waiting conversations"):
+        async with store_errors("read waiting conversations"):
             rows = await self._rows.find(where).sort("waitingSince", direction).limit(limit).to_list()
         return [(self._read(row), row["waitingSince"]) for row in rows]
 
     async def looked_at(self, looks: Sequence[tuple[InboxConversation, int, int | None]]) -> None:
         """Stores when to look at each of these next; None: not before it, its company's settings or who is at the desk
         change. Nothing is stored of one in which that has happened since it was read with this `due_ms`."""
-        async with speaking("store when to look at waiting conversations"):
+        async with store_errors("store when to look at waiting conversations"):
             await self._rows.bulk_write([_looked_at(*one) for one in looks], ordered=False)
 
     async def look_again(self, company: str, state: str) -> None:
@@ -220,7 +220,7 @@ class MongoConversations:
         last = f"{key}/"
         # Past by every clock; and another than a look that goes on has read, whose result is then not stored.
         due_ms = randrange(1, 10**9)
-        async with speaking("let waiting conversations be looked at"):
+        async with store_errors("let waiting conversations be looked at"):
             while True:
                 found = self._rows.find({"stateKey": {"$gt": last, "$lt": f"{key}/{END}"}}, {"stateKey": 1})
                 rows = await found.sort("stateKey", ASCENDING).limit(AT_ONCE).to_list()
@@ -234,7 +234,7 @@ class MongoConversations:
         """The keys (waiting_key) of those who wait for a person in a company, in their order."""
         key = f"{company}:{NEEDS_HUMAN}"
         where = {"stateKey": {"$gt": f"{key}/", "$lt": f"{key}/{END}"}, "waitingSince": {"$gt": 0}}
-        async with speaking("read who waits for a person"):
+        async with store_errors("read who waits for a person"):
             rows = await self._rows.find(where, {"stateKey": 1}).sort("stateKey", ASCENDING).to_list()
         return [row["stateKey"] for row in rows]
 
@@ -242,7 +242,7 @@ class MongoConversations:
         """How many conversations wait for a person, and since when the first does, in ms since the epoch."""
         endless: Document = {"waitingSince": {"$gte": ENDLESS}}
         active: Document = {"waitingSince": {"$gt": 0, "$lt": ENDLESS}}
-        async with speaking("count waiting conversations"):
+        async with store_errors("count waiting conversations"):
             count = await self._rows.count_documents(endless)
             first = (
                 await self._rows.find(endless, {"waitingSince": 1}).sort("waitingSince", ASCENDING).limit(1).to_list()

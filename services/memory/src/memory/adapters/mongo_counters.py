@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pymongo import UpdateOne
 from pymongo.errors import BulkWriteError
 
-from memory.adapters.mongo import duplicates
+from memory.adapters.mongo import duplicate_writes
 from runtime.stores.mongo import Collection, Document
 
 _ONCE_MORE = 2
@@ -43,7 +43,7 @@ async def _write(rows: Collection, groups: Sequence[Sequence[Count]]) -> list[Se
     try:
         await rows.bulk_write([_update(group) for group in groups], ordered=False)
     except BulkWriteError as error:
-        return [groups[index] for index in sorted(duplicates(error))]
+        return [groups[index] for index in sorted(duplicate_writes(error))]
     return []
 
 

@@ -11,7 +11,7 @@ from pymongo import ASCENDING, DESCENDING
 
 from contracts.desk_rpc import CannedReply, NamedNote, NoteView
 from contracts.events.desk import ConversationUpdated, NoteAdded
-from memory.adapters.mongo import below, speaking
+from memory.adapters.mongo import keys_under, store_errors
 from memory.domain.desk import Update, folded, note_view
 from memory.domain.keys import END, LogPosition, conversation_key, fact_key, position_of
 from runtime.stores.mongo import Collection, Database, Document
@@ -53,7 +53,7 @@ class MongoDesk:
 
     async def note(self, company: str, conversation: str, note: str) -> NoteView | None:
         """A note as first written; None: it is gone."""
-        async with speaking("read a note"):
+        async with store_errors("read a note"):
             row = await self._notes.find_one({"_id": f"{conversation_key(company, conversation)}/{note}"})
         return None if row is None else _note(row)
 
@@ -65,7 +65,7 @@ class MongoDesk:
         """The newest notes with one of these @names, newest first, without those of one author; `since`: stored
         after that (ms since the epoch)."""
         rows: dict[str, Document] = {}
-        async with speaking("read mentions"):
+        async with store_errors("read mentions"):
             for name in names:  # for all at once by `$or` the embedded server would read every note
                 first, last = _named_key(company, name, f"{since:013d}/{END}"), _named_key(company, name, END)
                 theirs = self._notes.find({"namedKeys": {"$elemMatch": {"$gt": first, "$lt": last}}})
@@ -78,20 +78,20 @@ class MongoDesk:
 
     async def replies(self, company: str) -> list[CannedReply]:
         """A company's, by shortcut."""
-        where = {"_id": below(company)}
-        async with speaking("read canned replies"):
+        where = {"_id": keys_under(company)}
+        async with store_errors("read canned replies"):
             rows = await self._replies.find(where).sort("_id", ASCENDING).limit(MOST_REPLIES).to_list()
         return [CannedReply(shortcut=row["_id"].split("/", 1)[1], text=row["text"]) for row in rows]
 
     async def put_reply(self, company: str, reply: CannedReply) -> None:
         """Replaces the reply with its shortcut."""
         row: Document = {"_id": f"{company}/{reply.shortcut}", "text": reply.text}
-        async with speaking("store a canned reply"):
+        async with store_errors("store a canned reply"):
             await self._replies.replace_one({"_id": row["_id"]}, row, upsert=True)
 
     async def delete_reply(self, company: str, shortcut: str) -> bool:
         """True when there was one."""
-        async with speaking("delete a canned reply"):
+        async with store_errors("delete a canned reply"):
             return (await self._replies.delete_one({"_id": f"{company}/{shortcut}"})).deleted_count == 1
 
 
@@ -117,13 +117,13 @@ async def _add(
         "$min": {"key": fact_key(company, conversation, place)},
         "$setOnInsert": {"event": event.decode(), **(keys or {})},
     }
-    async with speaking("store a desk change"):
+    async with store_errors("store a desk change"):
         await rows.update_one({"_id": identity}, update, upsert=True)
 
 
 async def _newest(rows: Collection, company: str, conversation: str) -> list[Document]:
     prefix = conversation_key(company, conversation)
-    where = {"key": below(prefix)}
-    async with speaking("read desk changes"):
+    where = {"key": keys_under(prefix)}
+    async with store_errors("read desk changes"):
         found = await rows.find(where).sort("key", DESCENDING).limit(MOST).to_list()
     return found[::-1]

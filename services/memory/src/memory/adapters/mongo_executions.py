@@ -15,7 +15,7 @@ from pymongo import DESCENDING
 from contracts.events.tool import ToolCallCompleted
 from contracts.ids import NOBODY
 from contracts.symbols import InvalidSymbolError, parse_symbol
-from memory.adapters.mongo import below, speaking
+from memory.adapters.mongo import keys_under, store_errors
 from memory.domain.keys import conversation_key, milliseconds, timed_key
 from runtime.stores.mongo import Collection, Document
 
@@ -58,14 +58,14 @@ class MongoExecutions:
             key = conversation_key(company, call.conversation_id)
             row["talkKey"] = timed_key(key, milliseconds(at), call.call_id)
             row["symbols"] = _symbols(call.arguments)
-        async with speaking("store a tool call"):
+        async with store_errors("store a tool call"):
             await self._rows.update_one({"_id": f"{company}/{user}/{call.call_id}"}, {"$setOnInsert": row}, upsert=True)
 
     async def newest(self, company: str, conversation: str, limit: int) -> list[PastToolCall]:
         """The newest successful calls; raises StoreUnavailableError."""
         key = conversation_key(company, conversation)
-        where = {"talkKey": below(key)}
-        async with speaking("read tool calls"):
+        where = {"talkKey": keys_under(key)}
+        async with store_errors("read tool calls"):
             found = self._rows.find(where, {"at": 1, "tool": 1, "symbols": 1}).sort("talkKey", DESCENDING).limit(limit)
             rows = await found.to_list()
         return [PastToolCall(datetime.fromisoformat(row["at"]), row["tool"], tuple(row["symbols"])) for row in rows]

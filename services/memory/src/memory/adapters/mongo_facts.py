@@ -12,7 +12,7 @@ import structlog
 from pymongo import ASCENDING, DESCENDING, UpdateOne
 
 from contracts.channels import ChatAddress, ChatKind
-from memory.adapters.mongo import speaking
+from memory.adapters.mongo import store_errors
 from memory.domain.facts import LogFact, decode, message_id, without_principal
 from memory.domain.keys import END, LogPosition, conversation_key, fact_key, from_cursor, position_of, to_cursor
 from memory.ports import PageOf
@@ -29,7 +29,7 @@ class MongoFacts:
         """Stores facts with one bulk write; a second query only if some existed already."""
         if not facts:
             return frozenset()
-        async with speaking("store facts"):
+        async with store_errors("store facts"):
             written = await self._rows.bulk_write([_upsert(fact) for fact in facts], ordered=False)
             new = written.upserted_ids or {}
             old = [fact for index, fact in enumerate(facts) if index not in new]
@@ -40,10 +40,10 @@ class MongoFacts:
         # Every fact but the one whose place the row has: it may be any of a batch, for the earliest wins.
         return frozenset(fact.position for fact in facts if places.get(_id(fact), fact.position) != fact.position)
 
-    async def holds(self, facts: Sequence[LogFact]) -> bool:
+    async def are_stored(self, facts: Sequence[LogFact]) -> bool:
         """Whether all of them are stored."""
         wanted = sorted({_id(fact) for fact in facts})
-        async with speaking("look for facts"):
+        async with store_errors("look for facts"):
             return len(await self._rows.find({"_id": {"$in": wanted}}, {"_id": 1}).to_list()) == len(wanted)
 
     async def newest_messages(
@@ -53,7 +53,7 @@ class MongoFacts:
         prefix = conversation_key(company, conversation)
         start = "" if since is None else str(since)
         where = {"messageKey": {"$gt": f"{prefix}/{start}", "$lte": f"{prefix}/{up_to}"}}
-        async with speaking("read messages"):
+        async with store_errors("read messages"):
             rows = await self._rows.find(where).sort("messageKey", DESCENDING).limit(limit).to_list()
         return facts_of(reversed(rows))
 
@@ -62,7 +62,7 @@ class MongoFacts:
     ) -> list[LogFact]:
         """The facts with since < position ≤ up_to, in order, at most `limit`."""
         where = {"key": {"$gt": fact_key(company, conversation, since), "$lte": fact_key(company, conversation, up_to)}}
-        async with speaking("read facts"):
+        async with store_errors("read facts"):
             return facts_of(await self._rows.find(where).sort("key", ASCENDING).limit(limit).to_list())
 
     async def messages(
@@ -74,7 +74,7 @@ class MongoFacts:
         end = f"{prefix}/{END}"
         # A cursor is the key of the last message of its page; one to older messages, of the one before its first.
         within = {"$gt": f"{prefix}/", "$lte": at or end} if latest else {"$gt": at or f"{prefix}/", "$lt": end}
-        async with speaking("read messages"):
+        async with store_errors("read messages"):
             found = self._rows.find({"messageKey": within}).sort("messageKey", DESCENDING if latest else ASCENDING)
             rows = await found.limit(limit + 1).to_list()
         more = len(rows) > limit
@@ -92,12 +92,12 @@ class MongoFacts:
             "key": {"$gt": f"{prefix}/{since}", "$lte": f"{prefix}/{END if up_to is None else up_to}"},
             "kind": ChatKind.OWNER.value,
         }
-        async with speaking("read changes of owner"):
+        async with store_errors("read changes of owner"):
             rows = await self._rows.find(where).sort("key", DESCENDING).limit(limit).to_list()
         return facts_of(reversed(rows))
 
     async def message(self, company: str, conversation: str, message_id: str) -> LogFact | None:
-        async with speaking("read a message"):
+        async with store_errors("read a message"):
             row = await self._rows.find_one({"messageId": f"{conversation_key(company, conversation)}/{message_id}"})
         return next(iter(facts_of([row] if row else [])), None)
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from pymongo.errors import DuplicateKeyError
 
-from memory.adapters.mongo import speaking
+from memory.adapters.mongo import store_errors
 from memory.domain.keys import conversation_key
 from runtime.stores.mongo import Database, Document
 
@@ -29,7 +29,7 @@ class MongoFileShares:
 
     async def keep(self, company: str, conversation: str, file: str, size: int) -> bool:
         """Counts a file, once; False: the company's quota is used up."""
-        async with speaking("count a file"):
+        async with store_errors("count a file"):
             if not await self._note(company, conversation, file, size):
                 return True
             if await self._add(company, size):
@@ -39,18 +39,18 @@ class MongoFileShares:
 
     async def found(self, company: str, conversation: str, file: str, size: int) -> None:
         """Records a stored file that was never counted; the next sum includes it."""
-        async with speaking("count a file"):
+        async with store_errors("count a file"):
             await self._note(company, conversation, file, size)
 
     async def unknown(self, files: Collection[str]) -> set[str]:
         """The files among these that were never counted."""
-        async with speaking("look for counted files"):
+        async with store_errors("look for counted files"):
             rows = await self._files.find({"_id": {"$in": list(files)}}, {"_id": 1}).to_list()
         return set(files) - {row["_id"] for row in rows}
 
     async def of(self, company: str) -> set[str]:
         """The files that are counted for the company."""
-        async with speaking("read counted files"):
+        async with store_errors("read counted files"):
             return {row["_id"] async for row in self._rows(company)}
 
     async def drop(self, files: Iterable[str]) -> None:
@@ -63,12 +63,12 @@ class MongoFileShares:
 
     async def drop_company(self, company: str) -> None:
         await self._drop({"company": company})
-        async with speaking("delete a company's share"):
+        async with store_errors("delete a company's share"):
             await self._sums.delete_one({"_id": company})
 
     async def add_up(self, company: str) -> int:
         """Corrects the sum, unless files came or went meanwhile; returns it."""
-        async with speaking("add up a company's files"):
+        async with store_errors("add up a company's files"):
             row = await self._sums.find_one({"_id": company})
             total = sum([one["bytes"] async for one in self._rows(company)])
             if row is None and total:
@@ -106,7 +106,7 @@ class MongoFileShares:
         return bool((await self._sums.update_one(room, {"$inc": {"bytes": size}})).matched_count)
 
     async def _drop(self, which: dict[str, object]) -> None:
-        async with speaking("remove files from the count"):
+        async with store_errors("remove files from the count"):
             while rows := await self._files.find(which).limit(AT_ONCE).to_list():
                 gone = Counter[str]()
                 for row in rows:  # one by one: of replicas side by side each takes off what it deleted itself

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory.adapters.mongo import speaking
+from memory.adapters.mongo import store_errors
 from memory.domain.keys import LogPosition, conversation_key, position_of
 from runtime.stores.mongo import Collection, Document
 
@@ -38,17 +38,17 @@ class MongoLessons:
             "tries": lesson.tries,
             "due": lesson.due,
         }
-        async with speaking("store a pending lesson"):
+        async with store_errors("store a pending lesson"):
             await self._rows.replace_one({"_id": row["_id"]}, row, upsert=True)
 
     async def drop(self, lesson: PendingLesson) -> None:
         """Removes it."""
-        async with speaking("delete a pending lesson"):
+        async with store_errors("delete a pending lesson"):
             await self._rows.delete_one({"_id": _name(lesson)})
 
     async def first(self, most: int) -> Sequence[PendingLesson]:
         """The lessons that are due first, up to `most`."""
-        async with speaking("read pending lessons"):
+        async with store_errors("read pending lessons"):
             rows = await self._rows.find({}).sort("due", 1).limit(most).to_list()
         return [_lesson(row) for row in rows]
 

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.memory_rpc import LongTermMemory
-from memory.adapters.mongo import replace_version, speaking
+from memory.adapters.mongo import replace_version, store_errors
 from memory.domain.forgotten import Forgotten
 from memory.domain.keys import LogPosition
 from memory.domain.remembered import Remembered
@@ -48,7 +48,7 @@ class MongoMemories:
         self._unknown = UnknownFields(("styleSince",))
 
     async def load(self, company: str, user: str) -> Versioned:
-        async with speaking("read a memory"):
+        async with store_errors("read a memory"):
             row = await self._rows.find_one({"_id": f"{company}/{user}"})
         if row is None:
             return Versioned(None, Remembered())
@@ -83,9 +83,9 @@ class MongoMemories:
         )
         fields = self._unknown.with_them(f"{company}/{user}", over, kept.to_wire())
         row: Document = {"_id": f"{company}/{user}", "version": version, "state": orjson.dumps(fields).decode()}
-        async with speaking("store a memory"):
+        async with store_errors("store a memory"):
             return await replace_version(self._rows, row, over)
 
     async def delete(self, company: str, user: str) -> bool:
-        async with speaking("delete a memory"):
+        async with store_errors("delete a memory"):
             return (await self._rows.delete_one({"_id": f"{company}/{user}"})).deleted_count == 1

@@ -12,7 +12,7 @@ import orjson
 from pymongo import ASCENDING
 
 from contracts.channels import ChatKind
-from memory.adapters.mongo import began_by, speaking
+from memory.adapters.mongo import began_by, store_errors
 from memory.domain.keys import END, LogPosition, conversation_key, fact_key, position_of
 from memory.domain.recall.index import IndexedMessage
 from runtime.stores.mongo import Collection, Document
@@ -51,15 +51,15 @@ class MongoPastConversations:
         """The conversations that the person began themselves, latest activity first; not those of people merged with
         them at the desk."""
         prefix = f"{company}:{user}"
-        async with speaking("read a person's conversations"):
+        async with store_errors("read a person's conversations"):
             found = await began_by(self._conversations, prefix, limit)
         return [_talk(key.removeprefix(f"{prefix}/")) for key in found]
 
-    async def said(self, company: str, conversation: str, since: LogPosition, limit: int) -> ConversationPage:
+    async def messages_since(self, company: str, conversation: str, since: LogPosition, limit: int) -> ConversationPage:
         """The messages of people and the assistant after `since`, oldest first."""
         end = f"{conversation_key(company, conversation)}/{END}"
         where = {"messageKey": {"$gt": fact_key(company, conversation, since), "$lt": end}}
-        async with speaking("read messages"):
+        async with store_errors("read messages"):
             found = self._facts.find(where, {"messageKey": 1, "kind": 1, "event": 1})
             rows = await found.sort("messageKey", ASCENDING).limit(limit).to_list()
         passages = [_passage(row, conversation) for row in rows if row["kind"] in SPEAKERS]

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from pymongo.errors import OperationFailure
 
-from memory.adapters.mongo import Connections, replace_version, speaking
+from memory.adapters.mongo import Connections, replace_version, store_errors
 from memory.domain.keys import BEGINNING, LogPosition, position_of
 from memory.domain.progress import Missed
 from runtime.stores.mongo import Database, Document
@@ -38,7 +38,7 @@ class MongoPositions:
         opened = self._connections.opened
         if opened == self._asked_over:
             return self._lives
-        async with speaking("tell its uptime"):
+        async with store_errors("tell its uptime"):
             try:
                 status = await self._database.command("serverStatus")
             except OperationFailure:  # this user may not ask: then only a store that was found away is doubted
@@ -80,11 +80,11 @@ class MongoPositions:
                 return
 
     async def _row(self) -> Document:
-        async with speaking("read its positions"):
+        async with store_errors("read its positions"):
             return await self._rows.find_one({"_id": ROW}) or {"_id": ROW}
 
     async def _put(self, row: Document, change: dict[str, object]) -> bool:
-        async with speaking("store its positions"):
+        async with store_errors("store its positions"):
             return await replace_version(self._rows, row | change | {"version": uuid4().int >> 66}, row.get("version"))
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, date
 
 from pymongo import DESCENDING
 
-from memory.adapters.mongo import speaking, store_if_newer
+from memory.adapters.mongo import store_errors, store_if_newer
 from memory.domain.keys import moment
 from memory.domain.rating import Rating
 from runtime.stores.mongo import Collection
@@ -27,13 +27,13 @@ class MongoRatings:
             "reason": rating.reason,
             "at": rating.at.timestamp() * 1000,
         }
-        async with speaking("store a rating"):
+        async with store_errors("store a rating"):
             await store_if_newer(self._rows, row)
 
     async def between(self, company: str, since: date, until: date, limit: int) -> list[Rating]:
         """The ratings given on these days, both counted; the latest days first."""
         where = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}
-        async with speaking("read ratings"):
+        async with store_errors("read ratings"):
             rows = await self._rows.find(where).sort("dayKey", DESCENDING).limit(limit).to_list()
         found: list[Rating] = []
         for row in rows:

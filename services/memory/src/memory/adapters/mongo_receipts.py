@@ -7,7 +7,7 @@ from datetime import datetime
 
 import orjson
 
-from memory.adapters.mongo import page_of, replace_version, speaking
+from memory.adapters.mongo import page_of, replace_version, store_errors
 from memory.domain.keys import milliseconds, moment, timed_key
 from memory.domain.receipt import ErasureRecord
 from memory.errors import StoreUnavailableError
@@ -26,13 +26,13 @@ class MongoReceipts:
 
     async def begin(self, record: ErasureRecord) -> ErasureRecord:
         """Stores it, unless there is one of its name."""
-        async with speaking("store a receipt"):
+        async with store_errors("store a receipt"):
             if await replace_version(self._rows, _row(replace(record, version=1)), None):
                 return replace(record, version=1)
         return await self.get(record.company, record.receipt) or record
 
     async def get(self, company: str, receipt: str) -> ErasureRecord | None:
-        async with speaking("read a receipt"):
+        async with store_errors("read a receipt"):
             row = await self._rows.find_one({"_id": f"{company}/{receipt}"})
         return _record(row) if row else None
 
@@ -47,14 +47,14 @@ class MongoReceipts:
             after = replace(held.noted(run, found), version=held.version + 1)
             if finished_at is not None:
                 after = replace(after, finished_at=held.finished_at or finished_at)
-            async with speaking("store a receipt"):
+            async with store_errors("store a receipt"):
                 if await replace_version(self._rows, _row(after), held.version):
                     return
         raise StoreUnavailableError("a receipt kept changing while it was written: try again")
 
     async def page(self, company: str, limit: int, cursor: str | None) -> PageOf[ErasureRecord]:
         """A company's, newest first; raises BadCursorError."""
-        async with speaking("read receipts"):
+        async with store_errors("read receipts"):
             return (await page_of(self._rows, "key", company, limit, cursor)).mapped(_record)
 
 

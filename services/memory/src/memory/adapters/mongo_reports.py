@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from pymongo import DESCENDING, ReplaceOne
 
-from memory.adapters.mongo import below, slices, speaking, store_if_newer
+from memory.adapters.mongo import keys_under, slices, store_errors, store_if_newer
 from memory.adapters.mongo_counters import Count, count_once
 from memory.adapters.mongo_facts import facts_of
 from memory.domain.keys import conversation_key, moment
@@ -46,7 +46,7 @@ class MongoReports:
         first, last = _utc_day(since, -ONE_DAY, there), _utc_day(until, ONE_DAY, there)
         where = {"dayKey": {"$gte": f"{company}/{first}", "$lte": f"{company}/{last}"}}
         fields = {"latest": 1, "version": 1, "person": 1, "startedAt": 1}
-        async with speaking("read conversations"):
+        async with store_errors("read conversations"):
             found = self._conversations.find(where, fields).sort("dayKey", DESCENDING).limit(limit)
             rows = await found.to_list()
         for row in rows:
@@ -85,7 +85,7 @@ class MongoReports:
         found: dict[str, Digest] = {}
         newest = {str(row["_id"]): _state(row) for row in rows}
         for names in slices(list(newest)):
-            async with speaking("read digests"):
+            async with store_errors("read digests"):
                 kept = await self._digests.find({"_id": {"$in": names}}).to_list()
             found |= {
                 row["_id"]: _DIGEST.validate_json(row["digest"]) for row in kept if row["of"] == newest[row["_id"]]
@@ -93,8 +93,8 @@ class MongoReports:
         return found
 
     async def _made(self, name: str) -> Digest | None:
-        where = {"key": below(name)}
-        async with speaking("read facts"):
+        where = {"key": keys_under(name)}
+        async with store_errors("read facts"):
             return digest_of(facts_of(await self._facts.find(where).sort("key", 1).to_list()))
 
     async def _keep(self, rows: Sequence[Document], digests: dict[str, Digest]) -> None:
@@ -105,7 +105,7 @@ class MongoReports:
         ]
         if kept:
             writes = [ReplaceOne({"_id": row["_id"]}, row, upsert=True) for row in kept]
-            async with speaking("keep digests"):
+            async with store_errors("keep digests"):
                 await self._digests.bulk_write(writes, ordered=False)
 
     async def _extras(self, names: Sequence[str]) -> dict[str, ReportExtras]:
@@ -132,9 +132,9 @@ class MongoReports:
         company = names[0].split("/", 1)[0]
         where = {
             "conversationId": {"$in": [name.split("/", 1)[1] for name in names]},
-            "key": below(company),
+            "key": keys_under(company),
         }
-        async with speaking("count tool calls"):
+        async with store_errors("count tool calls"):
             rows = await self._executions.find(where, {"conversationId": 1}).to_list()
         return Counter(f"{company}/{row['conversationId']}" for row in rows)
 
@@ -143,7 +143,7 @@ class MongoReports:
         ignored."""
         counts = [_count(one.conversation, one) for one in spent if one.conversation is not None]
         if counts:
-            async with speaking("count usage"):
+            async with store_errors("count usage"):
                 await count_once(self._spendings, counts)
 
     async def rate(self, said: Satisfaction) -> None:
@@ -156,12 +156,12 @@ class MongoReports:
             "user": said.user,
             "at": said.at.timestamp() * 1000,
         }
-        async with speaking("store a rating"):
+        async with store_errors("store a rating"):
             await store_if_newer(self._satisfactions, row)
 
     async def rating(self, company: str, conversation: str) -> Satisfaction | None:
         """The visitor's rating of a conversation."""
-        async with speaking("read a rating"):
+        async with store_errors("read a rating"):
             row = await self._satisfactions.find_one({"_id": conversation_key(company, conversation)})
         if row is None:
             return None
@@ -185,7 +185,7 @@ def _state(row: Document) -> str:
 
 
 async def _by_name(collection: Collection, names: Sequence[str], fields: dict[str, Any]) -> dict[str, Document]:
-    async with speaking("read for a report"):
+    async with store_errors("read for a report"):
         return {str(row["_id"]): row for row in await collection.find({"_id": {"$in": list(names)}}, fields).to_list()}
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from pymongo import ASCENDING
 
-from memory.adapters.mongo import speaking
+from memory.adapters.mongo import store_errors
 from runtime.stores.mongo import Database, Document
 
 ROW = "keeping"
@@ -30,7 +30,7 @@ class MongoRetention:
         seen: set[str] = set()
         while len(found) < limit:
             where = {"dayKey": {"$gte": after, "$lte": last}}
-            async with speaking("look for old conversations"):
+            async with store_errors("look for old conversations"):
                 rows = await self._conversations.find(where, fields).sort("dayKey", ASCENDING).limit(PAGE).to_list()
             new = [row for row in rows if row["_id"] not in seen]
             old = [row for row in new if _newest(row) < before and _state(row) not in HELD]
@@ -42,12 +42,12 @@ class MongoRetention:
         return found[:limit]
 
     async def done(self, day: str) -> bool:
-        async with speaking("read the day of the last retention run"):
+        async with store_errors("read the day of the last retention run"):
             row = await self._meta.find_one({"_id": ROW})
         return row is not None and row["day"] >= day
 
     async def finish(self, day: str) -> None:
-        async with speaking("store the day of the retention run"):
+        async with store_errors("store the day of the retention run"):
             await self._meta.replace_one({"_id": ROW}, {"_id": ROW, "day": day}, upsert=True)
 
 

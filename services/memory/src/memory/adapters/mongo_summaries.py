@@ -6,7 +6,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory.adapters.mongo import replace_version, speaking
+from memory.adapters.mongo import replace_version, store_errors
 from memory.domain.keys import LogPosition, conversation_key, position_of
 from runtime.stores.mongo import Collection, Document
 
@@ -27,7 +27,7 @@ class MongoSummaries:
         self._rows = collection
 
     async def load(self, company: str, conversation: str) -> StoredSummary | None:
-        async with speaking("read a summary"):
+        async with store_errors("read a summary"):
             row = await self._rows.find_one({"_id": conversation_key(company, conversation)})
         return None if row is None else _summary(row)
 
@@ -41,7 +41,7 @@ class MongoSummaries:
             "messages": summary.messages,
             "updatedAt": summary.at.isoformat(),
         }
-        async with speaking("store a summary"):
+        async with store_errors("store a summary"):
             return await replace_version(self._rows, row, over)
 
 

@@ -15,7 +15,7 @@ from datetime import datetime
 from pymongo import ReplaceOne
 from pymongo.errors import DuplicateKeyError
 
-from memory.adapters.mongo import speaking
+from memory.adapters.mongo import store_errors
 from memory.domain.erasure import Erasure
 from memory.domain.keys import LogPosition, milliseconds, moment
 from runtime.stores.mongo import Database
@@ -52,7 +52,7 @@ class MongoTombstones:
         names = [f"{job.company}/{name}" for name in job.conversations]
         names += [f"{job.company}:{job.user}"] if job.user else []
         row = {"at": milliseconds(at), "era": job.up_to.era, "seq": job.up_to.seq}
-        async with speaking("store tombstones"):
+        async with store_errors("store tombstones"):
             for start in range(0, len(names), AT_ONCE):
                 rows = [row | {"_id": digest(name)} for name in names[start : start + AT_ONCE]]
                 await self._rows.bulk_write(
@@ -66,7 +66,7 @@ class MongoTombstones:
 
     async def drop(self, before: datetime) -> None:
         """Removes tombstones so old that no late fact can come any more."""
-        async with speaking("delete old tombstones"):
+        async with store_errors("delete old tombstones"):
             await self._rows.delete_many({"at": {"$lt": milliseconds(before)}})
 
     async def of(self, names: Collection[str]) -> list[Tombstone]:
@@ -75,7 +75,7 @@ class MongoTombstones:
             return []
         digest = await self._digests()
         by_digest = {digest(name): name for name in names}
-        async with speaking("read tombstones"):
+        async with store_errors("read tombstones"):
             rows = await self._rows.find({"_id": {"$in": list(by_digest)}}).to_list()
         return [
             Tombstone(
@@ -88,7 +88,7 @@ class MongoTombstones:
 
     async def _digests(self) -> "_Digest":
         if not self._key:
-            async with speaking("read the tombstones' key"):
+            async with store_errors("read the tombstones' key"):
                 row = await self._meta.find_one({"_id": KEY})
                 if row is None:
                     with contextlib.suppress(DuplicateKeyError):  # another replica's

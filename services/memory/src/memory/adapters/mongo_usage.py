@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from contracts.memory_rpc import UsageDay
-from memory.adapters.mongo import speaking
+from memory.adapters.mongo import store_errors
 from memory.adapters.mongo_counters import Count, count_once
 from memory.domain.keys import END
 from memory.ports import Spent
@@ -26,13 +26,13 @@ class MongoUsage:
 
     async def add(self, spent: Sequence[Spent]) -> None:
         """Counts them, once an event."""
-        async with speaking("count usage"):
+        async with store_errors("count usage"):
             await count_once(self._rows, [_count(one) for one in spent])
 
     async def days(self, company: str, since: date, until: date) -> list[UsageDay]:
         """The days with usage between these, both included, oldest first."""
         where = {"_id": {"$gte": f"{company}/{since.isoformat()}/", "$lt": f"{company}/{until.isoformat()}/{END}"}}
-        async with speaking("read usage"):
+        async with store_errors("read usage"):
             rows = await self._rows.find(where, {"seen": 0}).to_list()
         days: dict[date, UsageDay] = {}
         for row in sorted(rows, key=lambda row: str(row["_id"])):

@@ -2,7 +2,7 @@
 
 from pymongo.errors import DuplicateKeyError
 
-from memory.adapters.mongo import speaking
+from memory.adapters.mongo import store_errors
 from memory.domain.keys import conversation_key
 from runtime.stores.mongo import Database
 
@@ -16,7 +16,7 @@ class MongoWithdrawals:
     async def add(self, company: str, conversation: str, response: str, request: str) -> bool:
         """Withdraws it; False: another request had done so."""
         name = f"{conversation_key(company, conversation)}/{response}"
-        async with speaking("withdraw a response"):
+        async with store_errors("withdraw a response"):
             try:
                 await self._rows.insert_one({"_id": name, "by": request})
             except DuplicateKeyError:
@@ -24,8 +24,8 @@ class MongoWithdrawals:
                 return row is not None and row["by"] == request
         return True
 
-    async def holds(self, company: str, conversation: str, response: str) -> bool:
-        async with speaking("read a withdrawal"):
+    async def is_withdrawn(self, company: str, conversation: str, response: str) -> bool:
+        async with store_errors("read a withdrawal"):
             return (
                 await self._rows.find_one({"_id": f"{conversation_key(company, conversation)}/{response}"}) is not None
             )

@@ -9,7 +9,7 @@ from nats.aio.client import Client
 from contracts.ids import NOBODY
 from contracts.streams import FACTS, TRACES
 from memory.adapters.bus_erasure import StreamErasure
-from memory.adapters.bus_errors import bus_does
+from memory.adapters.bus_errors import bus_errors
 from memory.errors import BusUnavailableError
 from runtime.bus.direct import DirectReader
 from runtime.bus.replies import ReplyInbox
@@ -29,7 +29,7 @@ class RecordedTraces:
     async def count(self, company: str, before: datetime, most: int) -> int:
         """Counts the records older than that, up to `most`; raises BusUnavailableError."""
         found = 0
-        with bus_does("count the records of turns"):
+        with bus_errors("count the records of turns"):
             for place in (_turns(company), _spans(company)):
                 async for _ in self._older(*place, before):
                     found += 1
@@ -39,7 +39,7 @@ class RecordedTraces:
 
     async def purge(self, company: str, before: datetime) -> None:
         """Removes older ones; raises BusUnavailableError."""
-        with bus_does("purge the records of turns"):
+        with bus_errors("purge the records of turns"):
             # A purge leaves the bytes in the stream's file. Turns hold what was said: each is overwritten.
             async for seq in self._older(*_turns(company), before):
                 await self._erasure.remove(FACTS.name, seq)

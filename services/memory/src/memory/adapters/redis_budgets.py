@@ -11,8 +11,8 @@ from typing import Any, Literal, cast
 from redis.asyncio import Redis
 
 from contracts.memory_rpc import FurtherCall
-from memory.adapters.redis_errors import redis_does
-from memory.domain.spending_limits import Payer, Purse, Settlement
+from memory.adapters.redis_errors import redis_errors
+from memory.domain.spending_limits import BudgetAccount, Payer, Settlement
 
 SETTLED_SECONDS = 86_400
 """How long a settled call is remembered: its usage fact, which settles it too, may come after an outage of hours."""
@@ -76,7 +76,7 @@ class RedisBudgets:
         self._free = asyncio.Semaphore(CONNECTIONS)
 
     async def reserve(
-        self, call: str, tokens: int, seconds: float, purses: list[Purse], further: FurtherCall | None = None
+        self, call: str, tokens: int, seconds: float, purses: list[BudgetAccount], further: FurtherCall | None = None
     ) -> Payer | Literal["both"] | None:
         """The name of the reached limit; None: reserved; "both": with the further call, which is held twice as long,
         since it comes after the first. Raises RedisUnavailableError."""
@@ -89,7 +89,7 @@ class RedisBudgets:
             return purses[answer - 1].payer
         return "both" if answer < 0 else None
 
-    async def settle(self, company: str, call: str, reserved: int, used: int, purses: list[Purse]) -> bool:
+    async def settle(self, company: str, call: str, reserved: int, used: int, purses: list[BudgetAccount]) -> bool:
         """Whether it was settled now. Raises RedisUnavailableError."""
         keys, arguments = _settling(Settlement(company, call, reserved, used, purses))
         return await self._answered(self._settle(keys=keys, args=arguments)) == 1
@@ -97,7 +97,7 @@ class RedisBudgets:
     async def settle_all(self, settlements: Sequence[Settlement]) -> None:
         """Settles all of them in one write, each independently. Raises RedisUnavailableError."""
         async with self._free, self._redis.pipeline(transaction=False) as pipe:
-            with redis_does("settle budgets"):
+            with redis_errors("settle budgets"):
                 for one in settlements:
                     keys, arguments = _settling(one)
                     # By its text: a pipeline to a cluster cannot see to it that each server knows the script.
@@ -106,7 +106,7 @@ class RedisBudgets:
 
     async def _answered(self, script: Awaitable[Any]) -> int:
         async with self._free:
-            with redis_does("reserve or settle a budget"):
+            with redis_errors("reserve or settle a budget"):
                 return int(cast("int", await script))
 
 
@@ -115,5 +115,5 @@ def _settling(one: Settlement) -> tuple[list[str], list[Any]]:
     return keys, [one.call, one.reserved, one.used, SETTLED_SECONDS, *(purse.keep for purse in one.purses)]
 
 
-def _keys(purses: list[Purse]) -> list[str]:
+def _keys(purses: list[BudgetAccount]) -> list[str]:
     return [key for purse in purses for key in (purse.name, f"{purse.name}:held")]

@@ -4,7 +4,7 @@ import time
 
 from redis.asyncio import Redis
 
-from memory.adapters.redis_errors import redis_does
+from memory.adapters.redis_errors import redis_errors
 
 PREFIX = "nexus:memory:echoes:"
 TTL_SECONDS = 2 * 86_400
@@ -18,13 +18,13 @@ class RedisEchoes:
         self._redis = redis
 
     async def note(self, company: str, conversation: str, message: str | None, digest: str) -> None:
-        with redis_does("store an echo"):
+        with redis_errors("store an echo"):
             await self._redis.set(_key(company, conversation, message or digest), str(time.time()), ex=TTL_SECONDS)
 
     async def has(self, company: str, conversation: str, message: str, digest: str, since: float) -> bool:
         """Whether it has arrived; if its id was lost, whether its text has since then."""
         keys = [_key(company, conversation, one) for one in (message, digest)]
-        with redis_does("read echoes"):
+        with redis_errors("read echoes"):
             by_id, by_words = await self._redis.mget(keys)
         return by_id is not None or (by_words is not None and float(by_words) >= since)
 

@@ -9,7 +9,7 @@ from memory.errors import RedisUnavailableError
 
 
 @contextmanager
-def redis_does(what: str) -> Generator[None]:
+def redis_errors(what: str) -> Generator[None]:
     """Raises RedisUnavailableError if Redis fails in the block, saying what it could not do."""
     try:
         yield

@@ -9,7 +9,7 @@ from typing import cast
 
 from redis.asyncio import Redis
 
-from memory.adapters.redis_errors import redis_does
+from memory.adapters.redis_errors import redis_errors
 
 PREFIX, READ, DESK = "nexus:memory:looks:", "nexus:memory:read:", "nexus:memory:desk:"
 TTL_SECONDS = 86_400 + 3_600
@@ -35,7 +35,7 @@ class RedisLooks:
     ) -> None:
         """Stores that a human agent has looked, and how far they have read; raises RedisUnavailableError."""
         key, read = key_of(company, conversation), read_key(company, conversation)
-        with redis_does("store that somebody looked"):
+        with redis_errors("store that somebody looked"):
             async with self._redis.pipeline(transaction=False) as pipe:
                 pipe.hset(key, operator, str(at.timestamp()))
                 pipe.expire(key, TTL_SECONDS)
@@ -47,36 +47,36 @@ class RedisLooks:
 
     async def last(self, company: str, conversation: str, operator: str) -> datetime | None:
         """The time of a human agent's last look within a day; raises RedisUnavailableError."""
-        with redis_does("read when somebody looked"):
+        with redis_errors("read when somebody looked"):
             found = await cast("Awaitable[bytes | None]", self._redis.hget(key_of(company, conversation), operator))
         return datetime.fromtimestamp(float(found), UTC) if found else None
 
     async def read(self, company: str, operator: str, conversations: Iterable[str]) -> list[int]:
         """The sequence up to which a human agent has read each conversation, 0 for nothing; raises
         RedisUnavailableError."""
-        with redis_does("read how far somebody has read"):
+        with redis_errors("read how far somebody has read"):
             async with self._redis.pipeline(transaction=False) as pipe:
                 for conversation in conversations:
                     pipe.zscore(read_key(company, conversation), operator)
                 return [int(score or 0) for score in await pipe.execute()]
 
-    async def saw_names(self, company: str, operator: str, up_to: datetime) -> None:
+    async def note_mentions_seen(self, company: str, operator: str, up_to: datetime) -> None:
         """Stores that a human agent has seen the notes that mention them up to then; raises RedisUnavailableError."""
-        with redis_does("store how far somebody has read"):
+        with redis_errors("store how far somebody has read"):
             # Of two browsers, the one that is behind must not move the mark back.
             await self._redis.zadd(f"{DESK}{company}:named", {operator: round(up_to.timestamp() * 1000)}, gt=True)
 
-    async def names_seen(self, company: str, operator: str) -> int:
+    async def mentions_seen_until(self, company: str, operator: str) -> int:
         """The time up to which a human agent has seen the notes that mention them, in ms since the epoch, 0 for never;
         raises RedisUnavailableError."""
-        with redis_does("read how far somebody has read"):
+        with redis_errors("read how far somebody has read"):
             return int(await self._redis.zscore(f"{DESK}{company}:named", operator) or 0)
 
     async def at_desk(self, company: str, operator: str, name: str | None, at: datetime, since: datetime) -> bool:
         """Stores that a human agent is at the desk. Returns whether nobody, themselves included, has been there since
         that time; raises RedisUnavailableError."""
         key = f"{DESK}{company}"
-        with redis_does("store who is at the desk"):
+        with redis_errors("store who is at the desk"):
             async with self._redis.pipeline(transaction=False) as pipe:
                 pipe.zcount(f"{key}:here", since.timestamp(), "+inf")
                 pipe.zadd(f"{key}:here", {operator: at.timestamp()})
@@ -88,12 +88,12 @@ class RedisLooks:
 
     async def somebody_here(self, company: str, since: datetime) -> bool:
         """Whether a human agent has been at the desk since then; raises RedisUnavailableError."""
-        with redis_does("read who is at the desk"):
+        with redis_errors("read who is at the desk"):
             return await self._redis.zcount(f"{DESK}{company}:here", since.timestamp(), "+inf") > 0
 
     async def colleagues(self, company: str) -> dict[str, str | None]:
         """The human agents who were at the desk within a day, with their names; raises RedisUnavailableError."""
-        with redis_does("read who was at the desk"):
+        with redis_errors("read who was at the desk"):
             found = await cast("Awaitable[dict[bytes, bytes]]", self._redis.hgetall(f"{DESK}{company}:names"))
         return {one.decode(): name.decode() or None for one, name in found.items()}
 
@@ -105,7 +105,7 @@ class RedisLooks:
             RedisUnavailableError.
         """
         key, looks, field = f"{DESK}{company}", key_of(company, conversation), f":turn:{wait}"
-        with redis_does("read whose turn it is"):
+        with redis_errors("read whose turn it is"):
             async with self._redis.pipeline(transaction=False) as pipe:
                 pipe.zrangebyscore(f"{key}:here", since.timestamp(), "+inf")  # pyright: ignore[reportUnknownMemberType]
                 pipe.zrange(f"{key}:given", 0, -1)  # pyright: ignore[reportUnknownMemberType]

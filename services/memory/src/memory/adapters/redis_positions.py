@@ -8,7 +8,7 @@ from typing import cast
 
 from redis.asyncio import Redis
 
-from memory.adapters.redis_errors import redis_does
+from memory.adapters.redis_errors import redis_errors
 from memory.domain.keys import LogPosition, position_of
 from memory.domain.progress import Missed
 from runtime.stores.redis_client import incarnation
@@ -27,17 +27,17 @@ class RedisPositions:
         self._move = redis.register_script(_MOVE)
 
     async def incarnation(self) -> object:
-        with redis_does("tell its uptime"):
+        with redis_errors("tell its uptime"):
             return await incarnation(self._redis)
 
     async def load(self) -> dict[str, LogPosition]:
-        with redis_does("read its positions"):
+        with redis_errors("read its positions"):
             held = await cast("Awaitable[dict[bytes, bytes]]", self._redis.hgetall(KEY))
         return {name.decode(): position_of(at.decode()) for name, at in held.items()}
 
     async def move(self, name: str, before: LogPosition | None, to: LogPosition) -> bool:
         arguments = [name, "" if before is None else str(before), str(to)]
-        with redis_does("store its position"):
+        with redis_errors("store its position"):
             return bool(await cast("Awaitable[int]", self._move(keys=[KEY], args=arguments)))
 
     async def missed(self) -> list[Missed]:

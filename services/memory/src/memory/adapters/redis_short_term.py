@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 
 from contracts.context_rpc import ShortTermMemory
 from contracts.events.chat import Action
-from memory.adapters.redis_errors import redis_does
+from memory.adapters.redis_errors import redis_errors
 from memory.domain.keys import milliseconds, moment
 from memory.domain.short_term import ACTIONS, KEPT, SYMBOLS, UserActivity, visible
 from runtime.clock import Clock
@@ -96,7 +96,7 @@ class RedisShortTerm:
 
     async def _answered(self, command: Awaitable[Any]) -> Any:
         async with self._free:
-            with redis_does("read or change a short-term memory"):
+            with redis_errors("read or change a short-term memory"):
                 return await command
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from contracts.tools_rpc import CATALOGUE, CatalogueRequest
 from memory.errors import ServiceUnavailableError
-from runtime.calls.deadlines import within
+from runtime.calls.deadlines import last_part_deadline
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 from runtime.recent import Recent
@@ -29,7 +29,7 @@ class ToolCatalogue:
             return kept
         request = CatalogueRequest(company_id=company, role=role, plan=plan, language=language)
         try:
-            reply = await self._rpc.call(CATALOGUE, request, deadline=within(DEADLINE))
+            reply = await self._rpc.call(CATALOGUE, request, deadline=last_part_deadline(DEADLINE))
         except RpcError as error:
             raise ServiceUnavailableError(f"the executor cannot list its tools: {error}") from error
         tools = {tool.name: tool.category for tool in reply.tools}

@@ -15,7 +15,7 @@ from memory.domain.log_window import LoggedConversation, LogState
 from memory.errors import BusUnavailableError
 from memory.ports import LogClock
 from runtime.bus.direct import DirectReader
-from runtime.bus.jetstream_api import AnswerT, ConsumerInfo, ConsumerPage, Purged, StreamInfo, ask, floor_of, why
+from runtime.bus.jetstream_api import AnswerT, ConsumerInfo, ConsumerPage, Purged, StreamInfo, ask, error_text, floor_of
 from runtime.bus.replies import ReplyInbox
 from runtime.conversation import ConversationLog
 
@@ -85,7 +85,7 @@ class TrimmedChat:
     async def _ask(self, of: type[AnswerT], method: str, body: Mapping[str, object] | None = None) -> AnswerT:
         answer = await ask(self._inbox, of, method, body, deadline=ANSWER)
         if "error" in answer:
-            raise BusUnavailableError(f"{method}: {why(answer)}")
+            raise BusUnavailableError(f"{method}: {error_text(answer)}")
         return answer
 
 

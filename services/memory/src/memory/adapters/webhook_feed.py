@@ -18,7 +18,7 @@ from contracts.channels import CHAT_ALL, webhook_delivery
 from contracts.streams import CHAT, FACTS, WEBHOOKS
 from contracts.webhooks import TOLD
 from memory.adapters.webhook_table import WebhookTable
-from memory.domain.webhooks import NotToldError, company_of, told, wanted
+from memory.domain.webhooks import NoWebhookEventError, company_of, subscribed, webhook_event
 from runtime.bus.connection import jetstream
 from runtime.bus.consumers import ConsumerSpec
 from runtime.bus.publisher import Publisher
@@ -117,11 +117,11 @@ class WebhookFeed:
         if not endpoints or not delivery.genuine:
             return
         try:
-            fact = told(delivery.subject, delivery.seq, delivery.data)
-        except NotToldError as error:
+            fact = webhook_event(delivery.subject, delivery.seq, delivery.data)
+        except NoWebhookEventError as error:
             _log.warning("webhooks.no_event", reason=str(error))
             return
-        for endpoint in wanted(endpoints, fact.event_type, fact.about):
+        for endpoint in subscribed(endpoints, fact.event_type, fact.about):
             try:
                 await self._publisher.append(
                     webhook_delivery(fact.company, endpoint.id),

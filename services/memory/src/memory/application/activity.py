@@ -131,7 +131,7 @@ class Activity:
             user = state.person.user_id
         if happening.symbols:
             try:
-                known = await self._market.known(list(happening.symbols))
+                known = await self._market.known_symbols(list(happening.symbols))
             except ServiceUnavailableError:
                 known = frozenset[str]()
             happening = replace(happening, symbols=tuple(name for name in happening.symbols if name in known))

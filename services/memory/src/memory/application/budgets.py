@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
 
 from contracts.memory_rpc import BudgetReserveRequest, BudgetSettleRequest, FurtherCall
-from memory.domain.spending_limits import PREFIX, Payer, Purse, Settlement
+from memory.domain.spending_limits import PREFIX, BudgetAccount, Payer, Settlement
 
 DAY = 86_400
 HOUR = 3_600
@@ -14,7 +14,7 @@ class BudgetLedger(Protocol):
     """The accounts' storage. Each method is one atomic step."""
 
     async def reserve(
-        self, call: str, tokens: int, seconds: float, purses: list[Purse], further: FurtherCall | None = None
+        self, call: str, tokens: int, seconds: float, purses: list[BudgetAccount], further: FurtherCall | None = None
     ) -> Payer | Literal["both"] | None:
         """Reserves in all the accounts or in none; returns whose limit is reached (None: reserved; "both": with the
         further call, for which half of each limit must stay free).
@@ -23,7 +23,7 @@ class BudgetLedger(Protocol):
         """
         ...
 
-    async def settle(self, company: str, call: str, reserved: int, used: int, purses: list[Purse]) -> bool:
+    async def settle(self, company: str, call: str, reserved: int, used: int, purses: list[BudgetAccount]) -> bool:
         """Replaces the reservation by the usage; False: it was settled before."""
         ...
 
@@ -47,7 +47,7 @@ class BudgetBook:
         """The name of the reached limit (None: reserved; "both": with the further call), and when that was decided,
         in seconds since the epoch."""
         now = int(self._clock())
-        purses = purses_of(
+        purses = paying_accounts(
             request.company_id, request.tier, request.payer, now, request.daily_tokens, request.hourly_tokens
         )
         spent = await self._ledger.reserve(
@@ -67,16 +67,16 @@ class BudgetBook:
 
 
 def _settlement(request: BudgetSettleRequest) -> Settlement:
-    purses = purses_of(request.company_id, request.tier, request.payer, request.reserved_at, None, None)
+    purses = paying_accounts(request.company_id, request.tier, request.payer, request.reserved_at, None, None)
     return Settlement(request.company_id, request.reservation_id, request.reserved, request.used, purses)
 
 
-def purses_of(
+def paying_accounts(
     company: str, tier: str, payer: str | None, at: int, daily: int | None, hourly: int | None
-) -> list[Purse]:
+) -> list[BudgetAccount]:
     """The accounts that pay for a call at this time. The braces keep a company's together in a Redis cluster."""
     prefix = f"{PREFIX}{{{company}}}:{tier}"
-    purses = [Purse("company", f"{prefix}:day:{at // DAY}", daily, 2 * DAY)]
+    purses = [BudgetAccount("company", f"{prefix}:day:{at // DAY}", daily, 2 * DAY)]
     if payer is not None:
-        purses.append(Purse("visitor", f"{prefix}:hour:{at // HOUR}:{payer}", hourly, 2 * HOUR))
+        purses.append(BudgetAccount("visitor", f"{prefix}:hour:{at // HOUR}:{payer}", hourly, 2 * HOUR))
     return purses

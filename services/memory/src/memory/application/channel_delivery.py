@@ -14,7 +14,7 @@ from contracts.company import Channel
 from contracts.ids import place_in_channel
 from memory.adapters.chatwoot_api import ChatwootApi
 from memory.adapters.redis_echoes import RedisEchoes
-from memory.domain.channels import Status, told
+from memory.domain.channels import Status, channel_message
 from memory.domain.webhooks import EndpointAnswer
 from memory.errors import RedisUnavailableError
 
@@ -39,7 +39,7 @@ class ChannelDelivery:
         """
         company, _, conversation = str(event["subject"]).partition("/")
         place = place_in_channel(company, conversation)
-        words = told(str(event["type"]), event["data"])
+        words = channel_message(str(event["type"]), event["data"])
         if place is None or words is None:
             return DONE
         if isinstance(words, Status):

@@ -54,9 +54,9 @@ class CompanyRegistry:
         settings = await self._store.get(company)
         return shown(settings) if settings else None
 
-    async def kept(self, company: str) -> CompanySettings | None:
+    async def get_with_deleted(self, company: str) -> CompanySettings | None:
         """The same, or the record of a deleted company."""
-        settings = await self._store.kept(company)
+        settings = await self._store.get_with_deleted(company)
         return shown(settings) if settings else None
 
     async def identify(self, company: str, token: str) -> KnownUser:
@@ -77,7 +77,7 @@ class CompanyRegistry:
             BadSettingsError, CompanyExistsError, StoreUnavailableError.
         """
         made = dated(checked(config, close=self._close), (), datetime.now(UTC))
-        before = await self._store.kept(made.company_id)
+        before = await self._store.get_with_deleted(made.company_id)
         # Continues after the last version of a deleted company of this name: readers that know it accept this one.
         ended = before.version if before is not None and before.deleted else None
         settings = CompanySettings(config=made, version=(ended or 0) + 1)
@@ -88,7 +88,7 @@ class CompanyRegistry:
 
     async def page(self, after: str, limit: int) -> tuple[list[CompanySettings], bool]:
         """The companies after `after` in order, and whether there are more."""
-        found = await self._store.living(after, limit + 1)
+        found = await self._store.existing_after(after, limit + 1)
         return [shown(settings) for settings in found[:limit]], len(found) > limit
 
     async def delete(self, company: str) -> bool:
@@ -193,8 +193,8 @@ class CompanyRegistry:
         count = 0
         async for settings in self._every():
             count += await self._agree(settings)
-        for told in await self._announcements.companies_told():
-            if await self._store.kept(told.config.company_id) is None:
+        for told in await self._announcements.all_published_settings():
+            if await self._store.get_with_deleted(told.config.company_id) is None:
                 config = with_secrets(told.config, CompanyConfig(company_id=told.config.company_id))
                 back = CompanySettings(config=config, version=told.version, deleted=told.deleted)
                 count += await self._store.create(back)
@@ -209,7 +209,7 @@ class CompanyRegistry:
             last = page[-1].config.company_id
 
     async def _agree(self, settings: CompanySettings) -> bool:
-        found, since, seq = await self._announcements.company_told(settings.config.company_id)
+        found, since, seq = await self._announcements.published_settings(settings.config.company_id)
         now = datetime.now(UTC)
         if found is None or found.version < settings.version or now - since > AGED:
             # Fenced by what was read: if that was out of date, a newer version must not be overwritten.

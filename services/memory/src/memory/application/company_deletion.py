@@ -37,7 +37,7 @@ class CompanyDeletion:
         company = asked.company_id
         # The settings first: services stop answering and reading for it, and nothing new comes in.
         there = await self._companies.delete(company)
-        kept = await self._companies.kept(company)
+        kept = await self._companies.get_with_deleted(company)
         found = Counter[str]()
         if kept is not None and kept.deleted:
             found["knowledge"] += await self._forget_knowledge(company)

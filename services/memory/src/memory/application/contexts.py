@@ -20,13 +20,13 @@ from memory.adapters.tool_catalogue import ToolCatalogue
 from memory.application.conversation_context import PastConversations
 from memory.application.memories import Memories
 from memory.application.parts import Parts
-from memory.domain.answers import asks_of_oneself, facts_that_answer
+from memory.domain.answers import facts_that_answer, is_about_writer
 from memory.domain.forgotten import without_forgotten
 from memory.domain.mentions import mentioned
 from memory.domain.relevance import candidates, relevant
 from memory.domain.relevant_facts import relevant_facts
 from memory.domain.remembered import Remembered
-from runtime.calls.deadlines import part
+from runtime.calls.deadlines import part_deadline
 from runtime.clock import Clock
 
 Task = asyncio.Task
@@ -77,8 +77,8 @@ class ContextBuilder:
         if asked.market is False:
             return await self._untraded(asked)
         company, user = asked.company_id, asked.user_id
-        parts = Parts(part(self._seconds))
-        remembering = parts.start("memory", self._remembered(asked), waits=asks_of_oneself(asked.text))
+        parts = Parts(part_deadline(self._seconds))
+        remembering = parts.start("memory", self._remembered(asked), waits=is_about_writer(asked.text))
         holdings = parts.start("portfolio", self._holdings(company, user))
         tools = parts.start(
             "system.availableTools", self._tools.offered(company, asked.role, asked.plan, asked.language or "es")
@@ -117,8 +117,8 @@ class ContextBuilder:
     async def _untraded(self, asked: context_rpc.ContextRequest) -> context_rpc.FullContext:
         """The context of a company without trading."""
         company = asked.company_id
-        parts = Parts(part(self._seconds))
-        remembering = parts.start("memory", self._remembered(asked), waits=asks_of_oneself(asked.text))
+        parts = Parts(part_deadline(self._seconds))
+        remembering = parts.start("memory", self._remembered(asked), waits=is_about_writer(asked.text))
         tools = parts.start(
             "system.availableTools", self._tools.offered(company, asked.role, asked.plan, asked.language or "es")
         )
@@ -139,7 +139,7 @@ class ContextBuilder:
 
     async def _remembered(self, asked: context_rpc.ContextRequest) -> Remembered:
         """What is remembered of the user; for a question about themselves, with what they said a moment ago."""
-        if asks_of_oneself(asked.text):
+        if is_about_writer(asked.text):
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._seconds):
                     await self._caught_up()

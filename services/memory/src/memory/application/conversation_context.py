@@ -122,7 +122,7 @@ class PastConversations:
         for _, names in reversed(asked_for):
             named.update((name, None) for name, is_symbol in names if is_symbol)
         asked = list(named)[:CHECKED]
-        return await self._market.known(asked) if asked else frozenset()
+        return await self._market.known_symbols(asked) if asked else frozenset()
 
 
 def summary_view(held: StoredSummary, covered: int) -> Summary:

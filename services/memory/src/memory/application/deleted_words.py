@@ -3,7 +3,7 @@
 from contracts.events.chat import VisitorMessage
 from memory.adapters.mongo_facts import MongoFacts
 from memory.application.memories import Memories
-from memory.domain.deleted_words import without_said
+from memory.domain.deleted_words import without_statements
 from memory.domain.erasure import Erasure
 from memory.domain.keys import MAX_SEQ, LogPosition
 from memory.domain.remembered import Remembered
@@ -32,8 +32,8 @@ class DeletedWords:
         for person in job.people if texts else ():
 
             def without(state: Remembered) -> Remembered:
-                return without_said(state, texts, self._clock.now())[0]
+                return without_statements(state, texts, self._clock.now())[0]
 
             before, after = await self._memories.change(job.company, person, without)
-            gone += without_said(before, texts, self._clock.now())[1] if after is not before else 0
+            gone += without_statements(before, texts, self._clock.now())[1] if after is not before else 0
         return gone

@@ -124,8 +124,8 @@ class Desk:
         found = await self._store.named(company, called(operator, wanted.operator_name), operator)
         try:
             if wanted.seen_up_to is not None:
-                await self._looks.saw_names(company, operator, wanted.seen_up_to)
-            seen = await self._looks.names_seen(company, operator)
+                await self._looks.note_mentions_seen(company, operator, wanted.seen_up_to)
+            seen = await self._looks.mentions_seen_until(company, operator)
         except RedisUnavailableError:
             return NamedReply(items=found)
         new = [one.model_copy(update={"unseen": _ms(one.note.created_at) > seen}) for one in found]
@@ -134,7 +134,7 @@ class Desk:
     async def named_new(self, company: str, operator: str, name: str | None) -> int | None:
         """Counts the new notes that mention the human agent; None if that is unknown."""
         try:
-            seen = await self._looks.names_seen(company, operator)
+            seen = await self._looks.mentions_seen_until(company, operator)
         except RedisUnavailableError:
             return None
         return len(await self._store.named(company, called(operator, name), operator, seen))

@@ -147,7 +147,7 @@ class DataErasure:
         """Those of the conversations that have reappeared; for a user also new ones."""
         if job.user:
             return frozenset(await self._store.conversations_of(job.company, job.user))
-        return frozenset(await self._store.living(job.company, job.conversations))
+        return frozenset(await self._store.existing(job.company, job.conversations))
 
     async def _erase_again(self, job: Erasure) -> None:
         if not await self._reappeared(job):
@@ -164,7 +164,7 @@ class DataErasure:
     async def _erase_call_outcomes(self, job: Erasure) -> None:
         reappeared = await self._reappeared(job)
         gone = replace(job, conversations=tuple(name for name in job.conversations if name not in reappeared))
-        plan = await (self._bus.plan_told(gone) if reappeared else self._bus.plan(gone))
+        plan = await (self._bus.plan_conversation_facts(gone) if reappeared else self._bus.plan(gone))
         await self._receipts.note(job.company, job.receipt, LATE, plan.found)
         await self._bus.carry_out(plan)
         await self._store.erase_calls(gone, own=bool(job.user) and not reappeared)

@@ -33,7 +33,7 @@ from memory.domain.handoff import (
     Patience,
     QueuePlace,
     decide,
-    is_told,
+    is_superseded_notice,
     unreplied,
 )
 from memory.domain.keys import LogPosition, milliseconds
@@ -218,7 +218,7 @@ class Handoffs:
     async def _standing(self, company: str, conversation: str, snapshot: Snapshot, now: datetime) -> QueuePlace | None:
         """The place in the queue of somebody who is still to be told it."""
         owner = snapshot.last.get(ChatKind.OWNER)
-        if owner is None or snapshot.owner is not OwnerKind.WAITING or is_told(snapshot, owner):
+        if owner is None or snapshot.owner is not OwnerKind.WAITING or is_superseded_notice(snapshot, owner):
             return None
         if company not in self._queues:
             self._queues[company] = asyncio.create_task(self._conversations.waiting(company))

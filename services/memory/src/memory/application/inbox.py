@@ -169,5 +169,5 @@ def conversation_view(state: InboxConversation) -> ConversationView:
         resolved_at=state.resolved_at,
         resolved_by=state.desk.state_by if state.resolved_at else None,
         previous=state.desk.previous,
-        hand_over=state.hand_over if state.ownership.waits or state.ownership.owner.kind != OwnerKind.AI else None,
+        hand_over=state.hand_over if state.ownership.is_waiting or state.ownership.owner.kind != OwnerKind.AI else None,
     )

@@ -117,7 +117,7 @@ class LateFacts:
                 outcomes[number] = outcome
         if kept and self._clock.monotonic() - begun > SLOW:
             for number, about in (await self._late({number: facts[number][0] for number in kept}))[0].items():
-                if about.conversation and not await self._store.living(about.company, [about.conversation]):
+                if about.conversation and not await self._store.existing(about.company, [about.conversation]):
                     await self._store.erase(_alone(about.company, about.conversation, about.at, LogPosition(0, 0)))
                 late[number], outcomes[number] = about, Ack()
         for about in late.values():
@@ -155,7 +155,7 @@ class LateFacts:
         return late | {number: facts[number] for number in gone}, set()
 
     async def _not_there(self, facts: Mapping[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
-        missing = {one for one in set(facts.values()) if not await self._store.living(one[0], [one[1]])}
+        missing = {one for one in set(facts.values()) if not await self._store.existing(one[0], [one[1]])}
         return {number: one for number, one in facts.items() if one in missing}
 
 

@@ -58,13 +58,13 @@ class Learner:
             StoreUnavailableError, ProjectionBehindError, UnknownSequenceError, ServiceUnavailableError: a retry may
             succeed.
         """
-        heard_of = await self.said(company, conversation, basis)
+        heard_of = await self.unanswered_messages(company, conversation, basis)
         if heard_of is None:
             return
         user, said = heard_of
         named = list(dict.fromkeys(name for one in said for name in mentioned(one.text)))[:MOST_SYMBOLS]
         try:
-            known = await self._market.known(named) if named else frozenset[str]()
+            known = await self._market.known_symbols(named) if named else frozenset[str]()
         except ServiceUnavailableError:
             if patient:
                 raise
@@ -77,7 +77,9 @@ class Learner:
 
         await self._memories.change(company, user, learn, turn=turn)
 
-    async def said(self, company: str, conversation: str, basis: int) -> tuple[str, tuple[MessageView, ...]] | None:
+    async def unanswered_messages(
+        self, company: str, conversation: str, basis: int
+    ) -> tuple[str, tuple[MessageView, ...]] | None:
         """The author and their messages since the last answer, up to the message at `basis`; None: no customer.
 
         Raises:
@@ -91,7 +93,7 @@ class Learner:
         if state is None or state.person is None or state.person.role != CUSTOMER:
             return None
         found = await self._histories.newest(company, conversation, basis, REACH, exact=True)
-        said = asked_in(found.messages)
+        said = unanswered_messages(found.messages)
         return (state.person.user_id, said) if said else None
 
     async def caught_up(self) -> None:
@@ -117,12 +119,12 @@ class Learner:
         await self._memories.change(company, user, lambda held: favoured(held, symbol, call, at))
 
 
-def asked_in(messages: tuple[MessageView, ...]) -> tuple[MessageView, ...]:
+def unanswered_messages(messages: tuple[MessageView, ...]) -> tuple[MessageView, ...]:
     """The user's messages since the last answer, oldest first."""
     said: list[MessageView] = []
     for message in reversed(messages):
         if message.role in (Role.ASSISTANT, Role.OPERATOR):
             break
-        if message.role.asks:
+        if message.role.gets_answers:
             said.append(message)
     return tuple(reversed(said))

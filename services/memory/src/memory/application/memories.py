@@ -11,12 +11,12 @@ import structlog
 from contracts.errors import NexusError
 from contracts.memory_rpc import LongTermMemory, fact_id
 from memory.adapters.announcements import BusAnnouncements
-from memory.domain.fact_changes import all_forgotten, forgetting, update, without_past
+from memory.domain.fact_changes import all_forgotten, update, with_forgotten_words, without_past
 from memory.domain.keys import LogPosition
 from memory.domain.remembered import Remembered, corrected
 from memory.errors import CorrectionReusedError, MemoryMovedError, StoreUnavailableError
 from memory.ports import MemoryStore
-from runtime.calls.deadlines import passed
+from runtime.calls.deadlines import caller_has_gone
 from runtime.clock import Clock
 
 ATTEMPTS = 60
@@ -48,7 +48,7 @@ class Memories:
 
     async def get(self, company: str, user: str) -> LongTermMemory:
         """The user's memory; raises StoreUnavailableError."""
-        return (await self._store.load(company, user)).state.told()
+        return (await self._store.load(company, user)).state.dated_view()
 
     async def held(self, company: str, user: str) -> Remembered:
         """The user's memory together with what was forgotten; raises StoreUnavailableError."""
@@ -57,7 +57,7 @@ class Memories:
     async def read(self, company: str, user: str) -> tuple[LongTermMemory, str]:
         """The user's memory, and its version for a correction; raises StoreUnavailableError."""
         held = await self._store.load(company, user)
-        return held.state.told(), held.version or NOTHING
+        return held.state.dated_view(), held.version or NOTHING
 
     async def correct(
         self,
@@ -91,11 +91,11 @@ class Memories:
                 changed = update(after, fact_id(old), new, now)
                 after = changed.state if changed else after
             if about:
-                after = forgetting(after, (about,), now)
+                after = with_forgotten_words(after, (about,), now)
             return after.corrected_by(mark) if mark else after
 
         _, after = await self.change(company, user, correction, over=over, request=mark)
-        return after.told()
+        return after.dated_view()
 
     async def forget(self, company: str, user: str, said: LogPosition | None = None) -> bool:
         """Forgets everything; True if there was something. `said`: the log's end, if the user has said anything:
@@ -149,7 +149,7 @@ class Memories:
                     return held.state, held.state
                 if over is not None and over != (held.version or NOTHING):
                     raise MemoryMovedError("what is remembered has changed meanwhile: read it again, then patch")
-                if passed():
+                if caller_has_gone():
                     raise StoreUnavailableError("the caller has stopped waiting for the change")
                 after = change(held.state)
                 if after is held.state:

@@ -230,7 +230,7 @@ class MessageSearch:
         while True:
             if held.gone or len(held.index) >= MOST:
                 return False
-            said = await self._past.said(company, one.conversation, since, PAGE)
+            said = await self._past.messages_since(company, one.conversation, since, PAGE)
             async with held.lock:
                 new = await asyncio.to_thread(_take, held, said.passages)
                 if self._embeddings.on:

@@ -72,9 +72,9 @@ class Projection:
             f"{len(waiting)} conversations kept changing while they were stored: it is tried again"
         )
 
-    async def holds(self, facts: Sequence[LogFact]) -> bool:
+    async def are_stored(self, facts: Sequence[LogFact]) -> bool:
         """Whether all of them are stored; raises StoreUnavailableError."""
-        return await self._facts.holds(facts)
+        return await self._facts.are_stored(facts)
 
     async def _states(self, keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], InboxConversation]:
         """The states as last seen here, or from the store; if another replica has changed one, saving it is refused."""
@@ -92,7 +92,7 @@ class Projection:
             self._known.keep(key, state)
         return keys - saved.keys()
 
-    def teaches(self, fact: LogFact) -> bool:
+    def may_teach(self, fact: LogFact) -> bool:
         """Whether a stored fact may end a customer's turn (a visitor's teaches nothing)."""
         if not isinstance(fact.data, AssistantMessage):
             return False
@@ -101,7 +101,7 @@ class Projection:
             return True
         return state.person is not None and state.person.role == CUSTOMER
 
-    def sweeps(self, facts: Sequence[LogFact]) -> bool:
+    def needs_sweep(self, facts: Sequence[LogFact]) -> bool:
         """Whether a sweep has something to do or wait for in a conversation of these stored facts."""
         states = (self._known.get((fact.company, fact.conversation)) for fact in facts)
         return any(state is None or state.is_swept for state in states)

@@ -71,7 +71,7 @@ class Proofs:
         return ProposalsJudged(accepted=len(request.proposals) - len(refused), refused=refused)
 
     async def _heard(self, turn: AnsweredTurn) -> _Heard | None:
-        found = await self._learner.said(turn.company_id, turn.conversation_id, turn.basis)
+        found = await self._learner.unanswered_messages(turn.company_id, turn.conversation_id, turn.basis)
         if found is None:
             return None
         user, said = found

@@ -38,7 +38,7 @@ class RatingQuestion:
         async def question(now: Snapshot) -> NewFact | None:
             if now.newest_visitor != state.seen_position.seq:
                 return None  # they have written since: it is not over
-            text = TEXTS["rating.question"].said_in(language(now))
+            text = TEXTS["rating.question"].in_language(language(now))
             data = SystemMessage(message_id=identity, text=text, code=RATING_ASKED, basis=now.basis)
             return NewFact(ChatKind.SYSTEM, data, identity, identity)
 

@@ -74,7 +74,7 @@ class RetentionSweep:
         if now.astimezone(UTC).hour < HOUR or await self._store.done(day):
             return 0
         gone, after = 0, ""
-        while companies := await self._companies.living(after, COMPANIES):
+        while companies := await self._companies.existing_after(after, COMPANIES):
             for one in companies:
                 gone += await self._company(one.config.company_id, one.config.retention, day)
             after = companies[-1].config.company_id

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Sequence
 
 from memory.domain.long_term.concepts import concept, content, plain
-from memory.domain.meant import LIVING, facts_meant, telling_of
 from memory.domain.mentions import mentioned
 from memory.domain.recall.words import words
+from memory.domain.references import LIVING, reference_words, referred_facts
 from memory.domain.relevant_facts import facets
 
 MOST = 3
@@ -56,7 +56,7 @@ def facts_that_answer(facts: Sequence[str], message: str) -> list[str]:
     return next(filter(None, each), list[str]())
 
 
-def asks_of_oneself(message: str) -> bool:
+def is_about_writer(message: str) -> bool:
     """Whether facts about who writes it may answer a message."""
     return bool(_questions(message))
 
@@ -84,16 +84,18 @@ def _that_answer(facts: Sequence[str], question: str) -> list[str]:
     able = [one for one in facts if people <= content(one) and all(tells(one) for tells in told)]
     if symbols:
         able = [one for one in able if symbols <= content(one)]
-        about = telling_of(asked) - symbols
+        about = reference_words(asked) - symbols
         return [one for one in able if about & content(one) or facets(asked) & facets(one)][:MOST]
-    named, several = facts_meant(able, asked)
+    named, several = referred_facts(able, asked)
     return [one for one in named or several if _is_all_of(asked, one)][:MOST]
 
 
 def _is_all_of(asked: str, fact: str) -> bool:
     """Whether a fact is about everything that a question names."""
     every = [
-        facets(word, forms=False) or frozenset((concept(word),)) for word in words(asked) if telling_of(word) - _GENERAL
+        facets(word, forms=False) or frozenset((concept(word),))
+        for word in words(asked)
+        if reference_words(word) - _GENERAL
     ]
     of = facets(fact) | content(fact)
     return bool(every) and all(one & of for one in every)

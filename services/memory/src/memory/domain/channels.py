@@ -46,7 +46,7 @@ def genuine(secret: str, timestamp: str, signature: str, body: str, now: float) 
     return hmac.compare_digest(signature.encode(), f"sha256={expected}".encode())
 
 
-def told(event_type: str, data: Mapping[str, Any]) -> ChannelWords | Status | None:
+def channel_message(event_type: str, data: Mapping[str, Any]) -> ChannelWords | Status | None:
     """The message to send to a channel for a fact. None if there is none, because the fact came from that channel or
     the AI continues."""
     if event_type == "chat.owner.changed.v1":

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from contracts.spoken import MONTHS, NUMBERS
-from memory.domain.long_term.attributes import Value, changing, differ, of_relative, values, without_adverbs
-from memory.domain.long_term.concepts import COUNTS, concept, content, plain, telling_words
+from contracts.calendar_names import MONTHS, NUMBERS
+from memory.domain.long_term.attributes import Value, differ, of_relative, says_change, values, without_adverbs
+from memory.domain.long_term.concepts import COUNTS, concept, content, plain, significant_words
 from memory.domain.long_term.endings import StatementEnd, ended_by, endings, role_in
 from memory.domain.long_term.slots import LANGUAGES, OCCASION, restrictions
 from memory.domain.long_term.speech import same_length, statements
@@ -179,7 +179,7 @@ def claims(text: str) -> Claims:
         ended=tuple(dict.fromkeys(ending for one in every for ending in endings(_EVERY_DAY.sub("every day", one)))),
         words=content(said),
         denied=bool(_DENIED.search(said)) and not _NOT_WHOLLY.search(said) and not _NOT_HATED.search(said),
-        changed=changing(said) or every != written or bool(_NOT_HATED.search(said)),
+        changed=says_change(said) or every != written or bool(_NOT_HATED.search(said)),
         of=concept(relative["who"]) if relative else "",
         listing=bool(_LISTING.search(said)),
         did=bool(_DID.search(" ".join(every).lower())),
@@ -204,7 +204,7 @@ def denies(text: str) -> bool:
 
 def _verb(said: str) -> tuple[str, str]:
     """What a plain text begins with, and the preposition that comes next or behind one more word."""
-    verb = next(iter(telling_words(said)), "")
+    verb = next(iter(significant_words(said)), "")
     every = words(said)
     at = next((place for place, word in enumerate(every) if concept(word) == verb), len(every))
     return verb, next((_PREPOSITIONS[word] for word in every[at + 1 : at + 3] if word in _PREPOSITIONS), "")
@@ -269,7 +269,7 @@ def ends_only(new: Claims) -> bool:
     return bool(new.ended) and not new.made and not any(ending.replaced for ending in new.ended)
 
 
-def says_what_comes(new: Claims, gone: Iterable[Claims]) -> bool:
+def names_replacement(new: Claims, gone: Iterable[Claims]) -> bool:
     """Whether what ended others names somebody or some place that none of them does: "… and went to Monzo"."""
     known = frozenset[str]().union(*(one.words for one in gone))
     return bool(known and new.given.get("name", frozenset()) - known - _CALENDAR)

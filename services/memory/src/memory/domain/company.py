@@ -73,7 +73,7 @@ def checked(
 
 
 def _seal(config: dict[str, object], before: dict[str, object], close: Close | None) -> None:
-    kept = {holder.get(field) for _, holder, field in sealed.sealed_places(before)}
+    kept = {holder.get(field) for _, holder, field in sealed.secrets_in(before)}
     company, faulty = str(config["companyId"]), list[BadField]()
 
     def change(place: sealed.Place, value: object) -> object:
@@ -89,7 +89,7 @@ def _seal(config: dict[str, object], before: dict[str, object], close: Close | N
             return close(str(value), company)
         return value
 
-    sealed.replaced(config, change)
+    sealed.replace_secrets(config, change)
     if faulty:
         raise BadSettingsError(faulty)
 
@@ -105,7 +105,7 @@ def resealed(config: CompanyConfig, renewed: Close) -> CompanyConfig | None:
         changed = changed or new != value
         return new
 
-    sealed.replaced(raw, change)
+    sealed.replace_secrets(raw, change)
     return read_config(raw) if changed else None
 
 

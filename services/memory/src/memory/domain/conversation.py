@@ -69,7 +69,7 @@ class Ownership:
     opens_at: datetime | None = None
 
     @property
-    def waits(self) -> bool:
+    def is_waiting(self) -> bool:
         """Whether a person was asked for and nobody has come."""
         return self.owner.kind == OwnerKind.WAITING or (self.owner.kind == OwnerKind.AI and self.opens_at is not None)
 
@@ -181,14 +181,14 @@ class InboxConversation:
     @property
     def quiet_since(self) -> datetime | None:
         """Since when nobody has written after an answer; None: it is not open, or somebody waits."""
-        quiet = self.status == OPEN and not self.ownership.waits and not self.is_stuck
+        quiet = self.status == OPEN and not self.ownership.is_waiting and not self.is_stuck
         return self.said_at if quiet and BEGINNING < self.seen_position <= self.replied else None
 
     @property
     def is_unanswered(self) -> bool:
         """Whether a visitor's message has no answer. That a person has it or was asked for, or that the AI failed,
         is no answer."""
-        unsettled = self.ownership.waits or self.is_stuck or self.seen_position > self.replied
+        unsettled = self.ownership.is_waiting or self.is_stuck or self.seen_position > self.replied
         return self.status == OPEN and self.seen_position > BEGINNING and unsettled
 
     @property
@@ -216,7 +216,7 @@ class InboxConversation:
                 return NEEDS_HUMAN
             case OwnerKind.HUMAN:
                 return "human"
-            case OwnerKind.AI if self.ownership.waits:
+            case OwnerKind.AI if self.ownership.is_waiting:
                 return NEEDS_HUMAN
             case OwnerKind.AI:
                 return "stuck" if self.is_stuck else "ai"
@@ -224,7 +224,7 @@ class InboxConversation:
     @property
     def waiting_since(self) -> datetime | None:
         """Since when a person has been awaited; None: nobody is."""
-        return self.ownership.since if self.ownership.waits and self.status == OPEN else None
+        return self.ownership.since if self.ownership.is_waiting and self.status == OPEN else None
 
     @property
     def due_since(self) -> datetime | None:
@@ -251,7 +251,7 @@ class InboxConversation:
         """Whether its people still have to be told that somebody is awaited, or who the sweep has made its owner."""
         own = self.ownership
         told_by_sweep = own.by == handoff.BY and own.reason in handoff.REASONS
-        waits = own.waits and not (own.opens_at and handoff.ai_tells_itself(own.by, own.reason))
+        waits = own.is_waiting and not (own.opens_at and handoff.ai_tells_itself(own.by, own.reason))
         return (told_by_sweep or waits) and self.noticed < own.position
 
 

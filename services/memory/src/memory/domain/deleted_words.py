@@ -9,7 +9,7 @@ from memory.domain.questions import questions, template
 from memory.domain.remembered import Remembered
 
 
-def without_said(state: Remembered, texts: Sequence[str], now: datetime) -> tuple[Remembered, int]:
+def without_statements(state: Remembered, texts: Sequence[str], now: datetime) -> tuple[Remembered, int]:
     """The memory without what these texts say, and how many facts were removed; the same object: none."""
     said = [_plain(text) for text in texts]
     asked = {_plain(template(question)) for text in texts for question in questions(text)}

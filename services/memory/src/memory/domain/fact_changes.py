@@ -10,10 +10,10 @@ from memory.domain.claims import denies
 from memory.domain.forgotten import MOST, forgotten, remembered_again
 from memory.domain.keys import LogPosition
 from memory.domain.long_term.concepts import content
-from memory.domain.long_term.speech import meant, statements, unquoted
-from memory.domain.meant import facts_meant, part_meant
+from memory.domain.long_term.speech import own_speech, statements, unquoted
+from memory.domain.references import referred_clause, referred_facts
 from memory.domain.remembered import LONGEST, Remembered, unsaid
-from memory.domain.statements import CLAUSE, kept, remembering
+from memory.domain.statements import CLAUSE, current_facts, with_note
 
 _LISTS = ("user_notes", "preferences", "older_notes")
 _POINTS = content("that this it one last just said told you eso esto lo ultimo dije decir acabo conte acabas")
@@ -52,12 +52,12 @@ class MemoryChange:
 def remember(state: Remembered, fact: str, now: datetime) -> MemoryChange:
     """With what a fact says, statement by statement; what it makes untrue becomes history."""
     texts = tuple(one[:LONGEST] for one in notes_apart(" ".join(fact.split())))
-    before, after = kept(state.memory), state
+    before, after = current_facts(state.memory), state
     for text in texts:
-        after = remembering(after, text, now)
+        after = with_note(after, text, now)
         after = replace(after, gone=remembered_again(after.gone, text))
     said = {text.casefold() for text in texts}
-    ended = tuple(one for one in before if one not in kept(after.memory) and one.casefold() not in said)
+    ended = tuple(one for one in before if one not in current_facts(after.memory) and one.casefold() not in said)
     undo = [Undo("forget", {"what": fact_id(text)}) for text in texts]
     return MemoryChange(after, texts, ended, (*undo, *(Undo("remember", {"fact": one}) for one in ended)))
 
@@ -66,14 +66,14 @@ def forget(state: Remembered, what: str, now: datetime, before: str = "") -> Mem
     """Without the facts that are meant, by id or by words; their history goes too. Of a fact that says more than is
     meant the rest stays. `before`: what the user wrote before they asked for it, which "that" means. Raises
     NotMeantError."""
-    every = list(dict.fromkeys([*kept(state.memory), *(past.value for past in state.memory.superseded)]))
+    every = list(dict.fromkeys([*current_facts(state.memory), *(past.value for past in state.memory.superseded)]))
     if before and not content(what) - _POINTS:
-        gone, several = tuple(one for one in kept(state.memory) if is_said(one, [before])), ()
+        gone, several = tuple(one for one in current_facts(state.memory) if is_stated(one, [before])), ()
     else:
-        gone, several = facts_meant(every, what)
+        gone, several = referred_facts(every, what)
     if not gone:
         raise NotMeantError(several)
-    parts = {one: part_meant(one, what) for one in gone}
+    parts = {one: referred_clause(one, what) for one in gone}
     after = without(state, parts, now)
     said = tuple(part for part, _ in parts.values())
     return MemoryChange(after, said, undo=tuple(Undo("remember", {"fact": one}) for one in said))
@@ -82,13 +82,13 @@ def forget(state: Remembered, what: str, now: datetime, before: str = "") -> Mem
 def update(state: Remembered, fact: str, new: str, now: datetime) -> MemoryChange:
     """With the one fact that is meant, by id or by words, in other words; the older one becomes history. Raises
     NotMeantError."""
-    found, several = facts_meant(kept(state.memory), fact)
+    found, several = referred_facts(current_facts(state.memory), fact)
     if len(found) != 1:
         raise NotMeantError(found or several)
     old = found[0]
     text = " ".join(new.split())[:LONGEST]
-    after = remembering(state, text, now, instead_of=old)
-    ended = tuple(one for one in kept(state.memory) if one not in kept(after.memory) and one != text)
+    after = with_note(state, text, now, instead_of=old)
+    ended = tuple(one for one in current_facts(state.memory) if one not in current_facts(after.memory) and one != text)
     return MemoryChange(after, (text,), ended, (Undo("update_memory", {"id": fact_id(text), "fact": old}),))
 
 
@@ -109,7 +109,7 @@ def without(state: Remembered, parts: Mapping[str, tuple[str, str]], now: dateti
     ]
     since = {left: at for text, at in state.since.items() if (left := rest_of.get(text.casefold(), text))}
     state = replace(state.changed(now, **lists, superseded=history), since=since)
-    return forgetting(state, tuple(gone for gone, _ in parts.values()), now)
+    return with_forgotten_words(state, tuple(gone for gone, _ in parts.values()), now)
 
 
 def without_past(state: Remembered, values: Sequence[str], now: datetime) -> Remembered:
@@ -117,28 +117,28 @@ def without_past(state: Remembered, values: Sequence[str], now: datetime) -> Rem
     history = [past for past in state.memory.superseded if past.value not in values]
     if len(history) == len(state.memory.superseded):
         return state
-    return forgetting(state.changed(now, superseded=history), tuple(values), now)
+    return with_forgotten_words(state.changed(now, superseded=history), tuple(values), now)
 
 
 def all_forgotten(state: Remembered, said: LogPosition, now: datetime) -> Remembered:
     """Nothing is remembered, and none of it is to be found in what was said. `said`: where the log ends; what was said
     up to there is not learned afterwards."""
-    facts = (*kept(state.memory), *(past.value for past in state.memory.superseded))
+    facts = (*current_facts(state.memory), *(past.value for past in state.memory.superseded))
     words = [one for one in (forgotten(fact, now) for fact in facts) if one is not None]
     return Remembered(forgotten=max(said, state.forgotten), gone=(*state.gone, *words)[-MOST:])
 
 
-def forgetting(state: Remembered, facts: tuple[str, ...], now: datetime) -> Remembered:
+def with_forgotten_words(state: Remembered, facts: tuple[str, ...], now: datetime) -> Remembered:
     """Knowing that these words were forgotten."""
     words = [one for one in (forgotten(fact, now) for fact in facts) if one is not None]
     return unsaid(state, words, now)
 
 
-def is_said(fact: str, texts: list[str]) -> bool:
+def is_stated(fact: str, texts: list[str]) -> bool:
     """Whether one statement of the user's own texts says a fact: it holds every telling word of it, and denies it or
     says that it is over only where the fact does."""
     telling = content(fact) - _OF_THE_USER - {"be", "have"}
-    said = (meant(one) for text in texts for one in statements(unquoted(text)))
+    said = (own_speech(one) for text in texts for one in statements(unquoted(text)))
     return bool(telling) and any(denies(part) == denies(fact) for one in said for part in _saying(telling, one))
 
 

@@ -3,7 +3,7 @@ and live in Porto"."""
 
 import re
 
-from memory.domain.long_term.concepts import ACTIONS, content, telling_words
+from memory.domain.long_term.concepts import ACTIONS, content, significant_words
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact
 
 _JOINT = re.compile(r"[,;]?\s+(?:and|but|y|e|pero)\s+(?:also\s+|tambi[eé]n\s+)?|[,;]\s+", re.I)
@@ -31,6 +31,6 @@ def _parts(fact: str) -> list[str]:
 
 def _is_statement(text: str) -> bool:
     """Whether a text begins with a statement of its own: "live in Porto", "my son is Leo", and not "my bike"."""
-    first = next(iter(telling_words(_JOINT.split(text)[0])), "")
+    first = next(iter(significant_words(_JOINT.split(text)[0])), "")
     found = clauses(text)
     return first in ACTIONS or bool(found and text.startswith(found[0]) and " " in found[0] and is_plain_fact(found[0]))

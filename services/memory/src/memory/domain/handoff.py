@@ -8,8 +8,8 @@ from contracts.conversation import Fact, Snapshot
 from contracts.errors import HANDOFF_WAITING, OFFICE_CLOSED, OWNER_IDLE, SystemCode
 from contracts.events.chat import OwnerKind
 from contracts.ids import derive_id
-from contracts.languages import spoken_language
-from contracts.office_hours import OfficeHours, away_notice, closing, opening, spoken_time
+from contracts.languages import language_of_tags
+from contracts.office_hours import OfficeHours, away_notice, next_closing, next_opening, time_in_words
 from contracts.text import Text
 from memory.domain.keys import LogPosition
 from memory.texts import TEXTS
@@ -40,11 +40,11 @@ class QueuePlace:
     usual: timedelta | None = None
     staffed: bool | None = True
 
-    def told(self, language: str) -> str:
+    def in_words(self, language: str) -> str:
         """The place in a sentence or two."""
         place = TEXTS["queue.first"] if self.place <= 1 else TEXTS["queue.place"].format(place=self.place)
-        usual = TEXTS["queue.usual"].format(usual=_spell(self.usual)).said_in(language) if self.usual else ""
-        return f"{place.said_in(language)} {usual}".rstrip()
+        usual = TEXTS["queue.usual"].format(usual=_spell(self.usual)).in_language(language) if self.usual else ""
+        return f"{place.in_language(language)} {usual}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def decide(
     if now >= due:
         # Nobody would come before the office opens: the AI goes on, and the message waits for them.
         to = to if patience.ai else OwnerKind.WAITING
-        opens = opening(patience.hours, now) if reason == TIMEOUT or to is OwnerKind.WAITING else None
+        opens = next_opening(patience.hours, now) if reason == TIMEOUT or to is OwnerKind.WAITING else None
         if to is snapshot.owner and opens is None:
             return _nobody_came(snapshot, place, owner, patience.hours, now)
         told = owner.data.get("language")
@@ -171,9 +171,9 @@ def _nobody_came(
     system = snapshot.last.get(ChatKind.SYSTEM)
     if system is not None and system.seq > owner.seq and system.data.get("code") == _CODES[TIMEOUT]:
         # When the office closes, the message is taken.
-        closes = closing(hours, now)
+        closes = next_closing(hours, now)
         return NotYet(closes) if closes else NothingToDo()
-    text = TEXTS["queue.notices.handoff_timeout_waiting"].said_in(language(snapshot))
+    text = TEXTS["queue.notices.handoff_timeout_waiting"].in_language(language(snapshot))
     return Notify(place.event_id(owner, TIMEOUT, "notice"), snapshot.basis, _CODES[TIMEOUT], text)
 
 
@@ -188,16 +188,16 @@ def _untold(
     """The notice that is due after a change of owner by this service, or after a message was taken."""
     by, reason = owner.data.get("by"), owner.data.get("reason")
     if (opens := _opens_at(owner)) is not None:
-        if ai_tells_itself(by, reason) or is_told(snapshot, owner):
+        if ai_tells_itself(by, reason) or is_superseded_notice(snapshot, owner):
             return None
         text = away_notice(patience.hours, opens, now, language(snapshot), ai=patience.ai)
         return Notify(place.event_id(owner, OFFICE_CLOSED, "notice"), snapshot.basis, OFFICE_CLOSED, text)
-    if by != BY or reason not in REASONS or is_told(snapshot, owner):
+    if by != BY or reason not in REASONS or is_superseded_notice(snapshot, owner):
         return None
     spoken = language(snapshot)
-    text = TEXTS[f"queue.notices.{reason}_{snapshot.owner}"].said_in(spoken)
+    text = TEXTS[f"queue.notices.{reason}_{snapshot.owner}"].in_language(spoken)
     if standing is not None and snapshot.owner is OwnerKind.WAITING:
-        text = f"{text} {standing.told(spoken)}"
+        text = f"{text} {standing.in_words(spoken)}"
     return Notify(place.event_id(owner, reason, "notice"), snapshot.basis, _CODES[reason], text)
 
 
@@ -207,16 +207,16 @@ def _waiting(
     """The notice to somebody who has begun to wait: their place in the queue."""
     if standing is None or standing.staffed is None or snapshot.owner is not OwnerKind.WAITING:
         return None
-    if is_told(snapshot, owner):
+    if is_superseded_notice(snapshot, owner):
         return None
     spoken = language(snapshot)
-    told = standing.told(spoken)
-    if (until := closing(patience.hours, now)) is not None:
-        end = spoken_time(patience.hours, until, now, spoken)
-        told += " " + TEXTS["queue.until"].said_in(spoken).format(until=end)
+    told = standing.in_words(spoken)
+    if (until := next_closing(patience.hours, now)) is not None:
+        end = time_in_words(patience.hours, until, now, spoken)
+        told += " " + TEXTS["queue.until"].in_language(spoken).format(until=end)
     back = TEXTS["queue.back"].format(patience=_spell(patience.handoff)) if patience.ai else ""
     text = TEXTS["queue.waiting"] if standing.staffed else TEXTS["queue.nobody"]
-    said = text.format(place=told, back=back).said_in(spoken)
+    said = text.format(place=told, back=back).in_language(spoken)
     return Notify(place.event_id(owner, HANDOFF_WAITING, "notice"), snapshot.basis, HANDOFF_WAITING, said)
 
 
@@ -225,7 +225,7 @@ def _opens_at(owner: Fact) -> datetime | None:
     return datetime.fromisoformat(told) if owner.owner is OwnerKind.AI and isinstance(told, str) else None
 
 
-def is_told(snapshot: Snapshot, owner: Fact) -> bool:
+def is_superseded_notice(snapshot: Snapshot, owner: Fact) -> bool:
     """Whether the notice is unnecessary because of a later one: the snapshot holds only one, and a second would
     repeat it."""
     system = snapshot.last.get(ChatKind.SYSTEM)
@@ -252,4 +252,4 @@ def language(snapshot: Snapshot) -> str:
     visitor, owner = snapshot.last.get(ChatKind.VISITOR), snapshot.last.get(ChatKind.OWNER)
     told = owner.data.get("language") if owner else None
     locale = told or (visitor.data.get("locale") if visitor else None)
-    return spoken_language(locale)
+    return language_of_tags(locale)

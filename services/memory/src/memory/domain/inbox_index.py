@@ -52,7 +52,7 @@ class InboxQuery:
     since: datetime | None = None
     until: datetime | None = None
 
-    def fits(self, one: Findable) -> bool:
+    def matches(self, one: Findable) -> bool:
         """Whether everything but the words matches."""
         is_open = one.state not in {"snoozed", "resolved"}
         return (
@@ -105,7 +105,7 @@ class InboxIndex:
         """All matches, newest activity first."""
         numbers = self._with_words(wanted.query) if wanted.query else self._numbers.values()
         rows = self._rows
-        found = [row for number in numbers if (row := rows[number]) is not None and wanted.fits(row)]
+        found = [row for number in numbers if (row := rows[number]) is not None and wanted.matches(row)]
         found.sort(key=lambda row: row.latest, reverse=True)
         return found
 

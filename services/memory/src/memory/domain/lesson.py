@@ -4,10 +4,10 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from contracts.calendar_names import FORGETTING
 from contracts.memory_rpc import Strategy
-from contracts.spoken import FORGETTING
 from memory.domain.long_term.concepts import content
-from memory.domain.long_term.speech import meant, statements, unquoted
+from memory.domain.long_term.speech import own_speech, statements, unquoted
 from memory.domain.mentions import mentioned
 from memory.domain.profile import described, undescribed
 from memory.domain.questions import questions, same, template
@@ -19,7 +19,7 @@ from memory.domain.remembered import (
     Remembered,
     restyled,
 )
-from memory.domain.statements import told
+from memory.domain.statements import with_statements
 
 FAVOURITE_AFTER = 3
 """Turns that ask about a symbol before it is a favourite."""
@@ -95,7 +95,7 @@ def learned(state: Remembered, lesson: FinishedTurn) -> Remembered:
     for text in lesson.texts:
         own = unquoted(text)
         state = _style(state, own, lesson.at)
-        state = told(state, text, lesson.at, told_elsewhere)
+        state = with_statements(state, text, lesson.at, is_kept_in_fields)
         state = described(state, own, lesson.at)
         state = _questions(state, text, lesson.at)
         state = _strategies(state, text, lesson)
@@ -139,7 +139,7 @@ def style_in(text: str) -> str | None:
     return taken[-1] if taken else None
 
 
-def told_elsewhere(clause: str) -> bool:
+def is_kept_in_fields(clause: str) -> bool:
     """Whether a clause is all style and profile, which are kept as fields of their own."""
     rest = _STYLE.sub(" ", undescribed(clause))
     return rest != clause and not _says_more(rest)
@@ -152,7 +152,7 @@ def _says_more(rest: str) -> bool:
 
 def _styles(text: str) -> list[tuple[str | None, bool]]:
     """Each style that is named, and whether it is left behind."""
-    said = " ".join(map(meant, statements(text)))
+    said = " ".join(map(own_speech, statements(text)))
     found = [(match, said[: match.start()]) for match in _STYLE.finditer(said)]
     return [
         (match.lastgroup, bool(_LEFT_BEHIND.search(before)))

@@ -9,7 +9,7 @@ from memory.domain.profile import FIELDS, described
 from memory.domain.recall.index import IndexedMessage
 from memory.domain.recall.words import words
 from memory.domain.remembered import Remembered
-from memory.domain.statements import kept
+from memory.domain.statements import current_facts
 
 USER = "user"
 
@@ -26,7 +26,7 @@ def outdated(passage: IndexedMessage, memory: LongTermMemory) -> OutdatedSince |
     """Why a passage is outdated; None: it may still be true."""
     if passage.speaker != USER:
         return None
-    now = {*kept(memory), memory.trading_style, *(getattr(memory, name) for name in FIELDS)}
+    now = {*current_facts(memory), memory.trading_style, *(getattr(memory, name) for name in FIELDS)}
     for past in memory.superseded:
         if passage.at < past.until and past.value not in now and _says(passage, past):
             return OutdatedSince(past.until, past.by)

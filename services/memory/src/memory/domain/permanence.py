@@ -8,7 +8,7 @@ What is said of the reader is about the chat.
 
 import re
 
-from contracts.spoken import MONTHS
+from contracts.calendar_names import MONTHS
 from memory.domain.claims import PERSON
 from memory.domain.long_term.concepts import SAYS_NOTHING, plain
 from memory.domain.long_term.course import HAS_HAPPENED
@@ -127,7 +127,7 @@ _NAME = re.compile(r"(?<=\w )(?!I\b)[A-ZÁÉÍÓÚÑ]\w+")
 _FIGURE = re.compile(r"\d")
 
 
-def lasts(clause: str) -> bool:
+def is_lasting(clause: str) -> bool:
     """Whether a clause of somebody about themselves holds for longer than the moment."""
     said, low = plain(clause).strip(" .,;:!"), clause.lower()
     if _GOES_ON.search(said):
@@ -168,4 +168,4 @@ def is_of_the_moment(statement: str) -> bool:
     said = plain(statement)
     own = [word for word in words(said) if word not in _POINTS and word not in SAYS_NOTHING]
     own += re.findall(r"\bté\b", statement.casefold())  # tea, which without its accent is a pronoun
-    return not own or _TROUBLE.search(said) is not None or not lasts(statement)
+    return not own or _TROUBLE.search(said) is not None or not is_lasting(statement)

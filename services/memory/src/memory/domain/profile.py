@@ -10,8 +10,8 @@ from datetime import datetime
 
 from contracts.memory_rpc import Superseded
 from contracts.zones import is_zone
-from memory.domain.long_term.speech import meant, statements
-from memory.domain.remembered import Remembered, superseding
+from memory.domain.long_term.speech import own_speech, statements
+from memory.domain.remembered import Remembered, with_superseded
 
 FIELDS = {
     "name": "name",
@@ -149,7 +149,7 @@ _ZONE = re.compile(
 def described(state: Remembered, text: str, now: datetime) -> Remembered:
     """With what the text says of its writer; the same object when it says nothing new."""
     for sentence in statements(text):
-        for field, value, said in _said(meant(sentence)):
+        for field, value, said in _said(own_speech(sentence)):
             held = getattr(state.memory, field)
             if said and held != value:
                 state = with_field(state, field, value, now)
@@ -165,7 +165,7 @@ def with_field(state: Remembered, field: str, value: str | None, now: datetime) 
     history = list(state.memory.superseded)
     if held is not None:
         past = Superseded(field=name, value=held, since=state.set_since.get(name), until=now, by=value)
-        history = superseding(history, past)
+        history = with_superseded(history, past)
     since = {key: at for key, at in state.set_since.items() if key != name}
     if value is not None:
         since[name] = now

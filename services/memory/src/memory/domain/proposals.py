@@ -12,19 +12,19 @@ from datetime import datetime
 
 from contracts.memory_rpc import LongTermMemory, fact_id
 from contracts.proposal_rpc import MOST_KNOWN, FactProposal, KnownFact, ProposalGround
-from memory.domain.facts_apart import why_both_stay
+from memory.domain.compatible_facts import why_both_stay
 from memory.domain.forgotten import is_forgotten
-from memory.domain.lesson import about_memory, told_elsewhere
+from memory.domain.lesson import about_memory, is_kept_in_fields
 from memory.domain.long_term.asked_notes import notes_in
 from memory.domain.long_term.concepts import plain
 from memory.domain.long_term.own_words import speaks_of_oneself
 from memory.domain.long_term.plain_facts import clauses, is_order
-from memory.domain.long_term.speech import meant, statements, unquoted
+from memory.domain.long_term.speech import own_speech, statements, unquoted
 from memory.domain.permanence import is_of_the_moment, is_passing
 from memory.domain.recall.words import words
-from memory.domain.relevant_facts import fitting
+from memory.domain.relevant_facts import matching_facts
 from memory.domain.remembered import LONGEST, Remembered
-from memory.domain.statements import adding, ending, kept, preferences_in
+from memory.domain.statements import current_facts, preferences_in, with_ended, with_fact
 
 BEFORE = 120
 """Characters before a statement that may say what it is about."""
@@ -48,18 +48,18 @@ def own_statements(texts: Sequence[str], known: LongTermMemory | None = None) ->
     """What of a turn may tell something lasting of its writer: no questions, no orders, nobody else's words. What does
     not speak of the writer counts where it, or what stands before it, has to do with a fact that is known: "Remember my
     Buick? It died"."""
-    facts = kept(known) if known else []
+    facts = current_facts(known) if known else []
     return [
         one
         for text, said in _statements(texts)
-        if speaks_of_oneself(one := meant(said))
-        or (not is_order(plain(one)) and fitting(facts, _with_what_is_before(text, said)))
+        if speaks_of_oneself(one := own_speech(said))
+        or (not is_order(plain(one)) and matching_facts(facts, _with_what_is_before(text, said)))
     ]
 
 
 def may_tell(texts: Sequence[str]) -> bool:
     """Whether a turn may tell something lasting at all, whatever is known: not if it only asks or orders."""
-    return any(not is_order(plain(meant(said))) for _, said in _statements(texts))
+    return any(not is_order(plain(own_speech(said))) for _, said in _statements(texts))
 
 
 def _statements(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -80,8 +80,8 @@ def ground(memory: LongTermMemory, texts: Sequence[str]) -> ProposalGround:
     said = own_statements(texts, memory)
     if not said:
         return ProposalGround(said=[])
-    facts = kept(memory)
-    found = dict.fromkeys([*fitting(facts, " ".join(said)), *facts])
+    facts = current_facts(memory)
+    found = dict.fromkeys([*matching_facts(facts, " ".join(said)), *facts])
     return ProposalGround(said=said, facts=[KnownFact(id=fact_id(one), fact=one) for one in found][:MOST_KNOWN])
 
 
@@ -122,7 +122,7 @@ def _with(
     lasting = [one for one in told if speaks_of_oneself(one) and not is_of_the_moment(one)]
     if proposal.do == "add":
         return _with_new(state, lasting, at) if lasting else (state, "no_kind")
-    named = (*kept(state.memory), *(past.value for past in state.memory.superseded))
+    named = (*current_facts(state.memory), *(past.value for past in state.memory.superseded))
     old = next((one for one in named if fact_id(one) == proposal.id), None)
     if old is None:
         return state, "no_such_fact"
@@ -132,7 +132,7 @@ def _with(
         return state, "known"
     why = why_both_stay(sentence, old, (proposal.fact or proposal.quote) if alone else None)
     if why is None:
-        state = ending(state, old, by[:LONGEST], at)
+        state = with_ended(state, old, by[:LONGEST], at)
     if proposal.do == "supersede":
         # Where both stay, what is new is true all the same.
         state, _ = _with_new(state, lasting or ([by] if why is None else []), at)
@@ -142,9 +142,11 @@ def _with(
 def _with_new(state: Remembered, told: Sequence[str], at: datetime) -> tuple[Remembered, str | None]:
     before = state
     for text in told:
-        same_turn = any(state.since.get(one) == at and _in_a_row(one, text) for one in kept(state.memory))
-        if not (told_elsewhere(text) or same_turn or any(_in_a_row(text, one) for one in kept(state.memory))):
-            state = adding(state, text[:LONGEST], at)
+        same_turn = any(state.since.get(one) == at and _in_a_row(one, text) for one in current_facts(state.memory))
+        if not (
+            is_kept_in_fields(text) or same_turn or any(_in_a_row(text, one) for one in current_facts(state.memory))
+        ):
+            state = with_fact(state, text[:LONGEST], at)
     return state, None if state is not before else "known"
 
 

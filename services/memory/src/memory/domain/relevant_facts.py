@@ -93,10 +93,10 @@ def relevant_facts(memory: LongTermMemory, question: str) -> list[str]:
         return facts
     always = [fact for fact in facts if _RESTRICTS.search(plain(fact))][:ALWAYS]
     newest = [fact for pair in zip(memory.user_notes, memory.preferences, strict=False) for fact in pair]
-    return list(dict.fromkeys([*always, *fitting(facts, question), *newest, *facts]))[:MOST]
+    return list(dict.fromkeys([*always, *matching_facts(facts, question), *newest, *facts]))[:MOST]
 
 
-def fitting(facts: Sequence[str], question: str) -> list[str]:
+def matching_facts(facts: Sequence[str], question: str) -> list[str]:
     """The facts that have to do with a text, best first."""
     terms = [_terms(fact) for fact in facts]
     everywhere = Counter(term for one in terms for term in one)

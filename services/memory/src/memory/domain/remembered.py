@@ -85,7 +85,7 @@ class Remembered:
         corrections = {**self.corrections, text: min(at, self.corrections.get(text, at))}
         return replace(self, corrections=_still_known(corrections, self.memory))
 
-    def told(self) -> LongTermMemory:
+    def dated_view(self) -> LongTermMemory:
         """The memory as its user reads it: with the time at which each thing was said."""
         held = {*_facts(self.memory), *self.memory.to_wire()}
         known = {**self.since, **self.set_since, "tradingStyle": self.style_since}
@@ -114,7 +114,7 @@ def unsaid(state: Remembered, words: Sequence[Forgotten], now: datetime) -> Reme
     return replace(state.changed(now, frequent_questions=questions, recent_strategies=strategies), gone=gone)
 
 
-def superseding(history: list[Superseded], past: Superseded) -> list[Superseded]:
+def with_superseded(history: list[Superseded], past: Superseded) -> list[Superseded]:
     """The history with one more value that something newer replaced, newest first."""
     return [past, *history][:HISTORY]
 
@@ -127,7 +127,7 @@ def restyled(state: Remembered, style: str | None, now: datetime) -> Remembered:
     history = list(state.memory.superseded)
     if old is not None:
         past = Superseded(field="tradingStyle", value=old, since=state.style_since, until=now, by=style)
-        history = superseding(history, past)
+        history = with_superseded(history, past)
     return replace(state.changed(now, trading_style=style, superseded=history), style_since=now)
 
 
@@ -242,7 +242,7 @@ def _replaced(state: Remembered, name: str, held: Any, value: Any, now: datetime
     if held is None or value is None or held == value:
         return state
     past = Superseded(field=name, value=held, since=state.set_since.get(name), until=now, by=value)
-    return state.changed(now, superseded=superseding(list(state.memory.superseded), past))
+    return state.changed(now, superseded=with_superseded(list(state.memory.superseded), past))
 
 
 def _refused(patch: Mapping[str, Any]) -> list[BadField]:

@@ -10,7 +10,7 @@ PREFIX = "nexus:budget:"
 
 
 @dataclass(frozen=True, slots=True)
-class Purse:
+class BudgetAccount:
     """The account of one limit. `limit` in tokens; None: no limit, usage is only counted.
 
     `keep`: seconds after its last use that it must exist, so that late settlements find it.
@@ -30,4 +30,4 @@ class Settlement:
     call: str
     reserved: int
     used: int
-    purses: list[Purse]
+    purses: list[BudgetAccount]

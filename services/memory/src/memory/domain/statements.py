@@ -16,23 +16,23 @@ from memory.domain.claims import (
     ends_only,
     is_attitude,
     may_replace,
+    names_replacement,
     replaces,
-    says_what_comes,
 )
+from memory.domain.compatible_facts import both_stay, is_over
 from memory.domain.corrections import corrected, joked_about, past_correction
-from memory.domain.facts_apart import is_over, leaves_both
 from memory.domain.forgotten import is_forgotten
 from memory.domain.long_term.asked_notes import notes_in
-from memory.domain.long_term.attributes import changing
+from memory.domain.long_term.attributes import says_change
 from memory.domain.long_term.concepts import content, plain
 from memory.domain.long_term.endings import endings
 from memory.domain.long_term.own_words import IS_MINE, speaks_of_oneself
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact
-from memory.domain.long_term.speech import meant, statements, unquoted
+from memory.domain.long_term.speech import own_speech, statements, unquoted
 from memory.domain.long_term.standing_orders import is_standing_order
 from memory.domain.permanence import is_of_the_moment, is_passing
 from memory.domain.relevant_facts import kinds
-from memory.domain.remembered import LONGEST, NOTES, OLDER, PREFERENCES, Remembered, superseding
+from memory.domain.remembered import LONGEST, NOTES, OLDER, PREFERENCES, Remembered, with_superseded
 
 _LEAD = (
     r"(?:now|actually|lately|nowadays|these days|from now on"
@@ -78,11 +78,11 @@ class _Statement:
     sentence: str = ""
 
 
-def told(state: Remembered, text: str, now: datetime, known: Known = lambda _: False) -> Remembered:
+def with_statements(state: Remembered, text: str, now: datetime, known: Known = lambda _: False) -> Remembered:
     """With what a text states. What it replaces, corrects, or says is true no longer, becomes history."""
     corrects = False
-    if joke := joked_about([one for one in kept(state.memory) if state.since.get(one, now) <= now], text):
-        state = ending(state, joke[0], joke[1][:LONGEST], now)
+    if joke := joked_about([one for one in current_facts(state.memory) if state.since.get(one, now) <= now], text):
+        state = with_ended(state, joke[0], joke[1][:LONGEST], now)
     for sentence in statements(text):
         mistaken, rest = past_correction(sentence)
         corrects = corrects or mistaken
@@ -103,7 +103,7 @@ def _with_corrections(state: Remembered, now: datetime) -> Remembered:
         if at < now:
             continue
         past = [one for one in state.memory.superseded if one.field in _NAMES and (one.since or at) <= at]
-        standing = [one for one in kept(state.memory) if state.since.get(one, at) <= at]
+        standing = [one for one in current_facts(state.memory) if state.since.get(one, at) <= at]
         standing += [one.value for one in past if one.until > at or (one.until, one.by) == (at, text)]
         wrong = corrected([one for one in standing if state.corrections.get(one) != at], text)
         for one in past:
@@ -113,7 +113,7 @@ def _with_corrections(state: Remembered, now: datetime) -> Remembered:
                 attribute = next(attribute for attribute, name in _FIELDS if name == one.field)
                 state = _with_statement(state, _Statement(one.value, attribute, claims(one.value)), one.since or at)
         if wrong is not None:
-            state = ending(state, wrong, text, at)
+            state = with_ended(state, wrong, text, at)
     return state
 
 
@@ -122,7 +122,7 @@ def _ends_by_rule(text: str, fact: str) -> bool:
     return replaces(said, held) or may_replace(said, held) or is_over(text, fact)
 
 
-def remembering(state: Remembered, text: str, now: datetime, *, instead_of: str | None = None) -> Remembered:
+def with_note(state: Remembered, text: str, now: datetime, *, instead_of: str | None = None) -> Remembered:
     """With a fact that the user wants remembered. `instead_of`: one that it corrects, which becomes history; not where
     it says nothing of that one and replaces another, since then the wrong one was named."""
     statement = _Statement(text, "user_notes", claims(text))
@@ -137,13 +137,13 @@ def remembering(state: Remembered, text: str, now: datetime, *, instead_of: str 
     return _with(state, statement.attribute or "user_notes", text, now)
 
 
-def adding(state: Remembered, text: str, now: datetime) -> Remembered:
+def with_fact(state: Remembered, text: str, now: datetime) -> Remembered:
     """With one statement of the user's own as a fact; what it replaces by the rules becomes history."""
     attribute = "preferences" if preferences_in(text) else "user_notes"
     return _with_statement(state, _Statement(text, attribute, claims(text)), now)
 
 
-def ending(state: Remembered, fact: str, by: str, now: datetime) -> Remembered:
+def with_ended(state: Remembered, fact: str, by: str, now: datetime) -> Remembered:
     """Without a fact that is so no longer since `now`, or has been history only since later: it keeps its dates."""
     for attribute, name in _FIELDS:
         if fact in getattr(state.memory, attribute):
@@ -161,7 +161,7 @@ def ending(state: Remembered, fact: str, by: str, now: datetime) -> Remembered:
     return state
 
 
-def kept(memory: LongTermMemory) -> list[str]:
+def current_facts(memory: LongTermMemory) -> list[str]:
     """All facts that stand as true."""
     return [*memory.user_notes, *memory.preferences, *memory.older_notes]
 
@@ -179,7 +179,7 @@ def _stated(written: str, known: Known) -> Iterator[_Statement]:
     if notes := notes_in(written):
         yield from (_Statement(note, "user_notes", claims(note)) for note in notes)
         return
-    sentence = meant(unquoted(written))
+    sentence = own_speech(unquoted(written))
     if is_standing_order(sentence):
         order = sentence.strip(" .!¡")
         yield _Statement(order, "preferences", claims(order))
@@ -196,7 +196,7 @@ def _stated(written: str, known: Known) -> Iterator[_Statement]:
         yield _Statement(sentence.rstrip(" .!"), None, head)
     whole = claims(sentence) if found else None
     for clause in found:
-        about = before + clause if clause is found[0] and changing(plain(before)) else clause
+        about = before + clause if clause is found[0] and says_change(plain(before)) else clause
         said = whole if whole and _PRONOUN.search(clause) else claims(about)
         if whole and clause is found[-1]:  # "I moved house, I'm in York now" says it in two
             said = replace(
@@ -254,7 +254,7 @@ def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> 
     past = [claims(text) for _, text in gone]
     only = (
         ends_only(said)
-        and not (says_what_comes(said, past) or _goes_on(statement.text))
+        and not (names_replacement(said, past) or _goes_on(statement.text))
         and not any(map(is_attitude, (said, *past)))
     )
     attribute = statement.attribute
@@ -287,7 +287,7 @@ def _replaced(state: Remembered, statement: _Statement, now: datetime) -> list[t
         (attribute, one, claims(one))
         for attribute, _ in _FIELDS
         for one in getattr(state.memory, attribute)
-        if _other(one, statement.text) and state.since.get(one, now) <= now and not leaves_both(sentence, one)
+        if _other(one, statement.text) and state.since.get(one, now) <= now and not both_stay(sentence, one)
     ]
     gone = [(attribute, one) for attribute, one, meant in held if replaces(said, meant)]
     if not gone:
@@ -346,7 +346,7 @@ def _ended_by_newer(state: Remembered, statement: _Statement, now: datetime, by:
     past = Superseded(field=name, value=text, since=now, until=until, by=by)
     if any((one.field, one.value, one.until) == (name, text, until) for one in state.memory.superseded):
         return state
-    history = superseding(list(state.memory.superseded), past)
+    history = with_superseded(list(state.memory.superseded), past)
     state = state.changed(until, superseded=history)
     if ends_only(claims(by)):
         # It stood as a fact of its own as long as nothing was known that it ends.
@@ -365,7 +365,7 @@ def _past(state: Remembered, attribute: str, text: str, now: datetime, by: str) 
     name = dict(_FIELDS)[attribute]
     past = Superseded(field=name, value=text, since=state.since.get(text), until=now, by=by)
     kept = [one for one in getattr(state.memory, attribute) if one != text]
-    history = superseding(list(state.memory.superseded), past)
+    history = with_superseded(list(state.memory.superseded), past)
     since = {one: at for one, at in state.since.items() if one != text}
     return replace(state.changed(now, **{attribute: kept}, superseded=history), since=since)
 

@@ -16,7 +16,7 @@ import orjson
 from contracts.channels import parse_chat
 from contracts.company import Channel, CompanyConfig, Webhook, channel_id
 from contracts.ids import NOBODY, derive_id, place_in_channel
-from contracts.webhooks import chosen
+from contracts.webhooks import is_subscribed
 
 FIRST_PAUSE = 1.0
 """Seconds between the first and the second attempt of a delivery."""
@@ -53,7 +53,7 @@ class WebhookEndpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldFact:
+class WebhookEvent:
     """A fact on its way to endpoints: its event's type and id, and the body that is sent."""
 
     company: str
@@ -64,7 +64,7 @@ class ToldFact:
     """Company/conversation, or company/user."""
 
 
-class NotToldError(ValueError):
+class NoWebhookEventError(ValueError):
     """An event that no endpoint receives; the message says why."""
 
 
@@ -89,14 +89,14 @@ def endpoint_id(company: str, url: str) -> str:
     return derive_id(company, "webhook", url).replace("-", "")
 
 
-def wanted(endpoints: list[WebhookEndpoint], event_type: str, subject: str) -> list[WebhookEndpoint]:
+def subscribed(endpoints: list[WebhookEndpoint], event_type: str, subject: str) -> list[WebhookEndpoint]:
     """The endpoints that receive such events about this (company/conversation or company/user)."""
     company, _, about = subject.partition("/")
     place = place_in_channel(company, about)
     return [
         one
         for one in endpoints
-        if chosen(one.hook.events, event_type)
+        if is_subscribed(one.hook.events, event_type)
         and (one.channel is None or (place is not None and place[0] == one.channel.id))
     ]
 
@@ -109,7 +109,7 @@ def company_of(subject: str) -> str | None:
     return parts[-2] if len(parts) > 3 else None
 
 
-def told(subject: str, seq: int, raw: bytes) -> ToldFact:
+def webhook_event(subject: str, seq: int, raw: bytes) -> WebhookEvent:
     """The event to send for the fact at `seq`: as on the bus, without the principal. `subject` says what it is about
     (company/conversation or company/user), like the bus's own subject, and `sequence` orders the facts of a
     conversation (https://github.com/cloudevents/spec/blob/main/cloudevents/extensions/sequence.md).
@@ -121,13 +121,13 @@ def told(subject: str, seq: int, raw: bytes) -> ToldFact:
         event: dict[str, object] = orjson.loads(raw)
         event_id, data = event["id"], event["data"]
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-        raise NotToldError(f"the message on {subject} is not an event") from error
+        raise NoWebhookEventError(f"the message on {subject} is not an event") from error
     address = parse_chat(subject)
     parts = subject.split(".")
     company, about = (address.company, address.conversation) if address else (parts[-2], parts[-1])
     event_type = address.kind.event_type if address else ".".join(parts[:-2])
     if not isinstance(event_id, str) or not isinstance(data, dict):
-        raise NotToldError(f"the message on {subject} is not an event")
+        raise NoWebhookEventError(f"the message on {subject} is not an event")
     if not _HEADER_SAFE.fullmatch(event_id):
         event_id = derive_id(company, about, event_id)
     shown: dict[str, object] = {name: value for name, value in data.items() if name != "principal"}  # pyright: ignore[reportUnknownVariableType]
@@ -136,7 +136,7 @@ def told(subject: str, seq: int, raw: bytes) -> ToldFact:
     if address:
         # Twenty digits: as texts they are in the same order as the numbers.
         event["sequence"] = f"{seq:020d}"
-    return ToldFact(company, event_type, event_id, orjson.dumps(event), event["subject"])
+    return WebhookEvent(company, event_type, event_id, orjson.dumps(event), event["subject"])
 
 
 def signed_headers(secret: str, event_id: str, timestamp: int, body: bytes) -> dict[str, str]:

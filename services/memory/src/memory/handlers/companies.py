@@ -31,7 +31,7 @@ def serve(deps: Deps, companies: CompanyRegistry) -> None:
     sightings = MongoSightings(deps.asked["sightings"])
 
     async def get(request: company_rpc.CompanyRequest) -> company_rpc.CompanyReply:
-        kept = await companies.kept(request.company_id)
+        kept = await companies.get_with_deleted(request.company_id)
         if kept is not None and kept.deleted:
             return company_rpc.CompanyReply(deleted=kept.version)
         return company_rpc.CompanyReply(settings=kept)

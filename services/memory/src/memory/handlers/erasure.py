@@ -166,7 +166,7 @@ def _serve_withdrawals(service: Service, withdrawals: MongoWithdrawals) -> None:
 
     async def withdrawn(request: ResponseRef) -> WithdrawnReply:
         return WithdrawnReply(
-            withdrawn=await withdrawals.holds(request.company_id, request.conversation_id, request.response)
+            withdrawn=await withdrawals.is_withdrawn(request.company_id, request.conversation_id, request.response)
         )
 
     service.serve(WITHDRAW, withdraw)

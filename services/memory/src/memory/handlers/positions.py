@@ -103,13 +103,13 @@ def in_mongodb(
     async def project(stored: Sequence[StoredFact]) -> None:
         facts = [fact for each in stored if (fact := log.fact(each)) is not None]
         await projection.project(facts)
-        await knowledge.heard(facts)
+        await knowledge.note_gaps(facts)
 
     async def project_again(stored: Sequence[StoredFact]) -> None:
         await process_all(stored, project)
 
     async def holds(stored: Sequence[StoredFact]) -> bool:
-        return await projection.holds([fact for each in stored if (fact := log.fact(each)) is not None])
+        return await projection.are_stored([fact for each in stored if (fact := log.fact(each)) is not None])
 
     async def learn(stored: StoredFact) -> None:
         if (fact := log.fact(stored)) is not None:

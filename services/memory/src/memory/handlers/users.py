@@ -10,7 +10,7 @@ from memory.application.erasure import DataErasure
 from memory.application.exports import Exports
 from memory.application.learner import Learner
 from memory.application.memories import Memories
-from memory.domain.meant import meant
+from memory.domain.references import referred_part
 from memory.fact_intake import FactIntake, FactType, TakenFact, take_in
 from runtime.lifecycle.service import Service
 from runtime.workers.outcomes import Ack
@@ -62,7 +62,7 @@ def serve(service: Service, memories: Memories, learner: Learner, exports: Expor
     async def what_is_meant(request: memory_rpc.MeantRequest) -> memory_rpc.MeantReply:
         await learner.caught_up()
         memory, version = await memories.read(request.company_id, request.user_id)
-        return meant(memory, request.about, request.symbols).model_copy(update={"version": version})
+        return referred_part(memory, request.about, request.symbols).model_copy(update={"version": version})
 
     async def patch(request: memory_rpc.MemoryPatchRequest) -> memory_rpc.MemoryReply:
         return memory_rpc.MemoryReply(

@@ -12,7 +12,7 @@ from contracts.events.knowledge import FileReceived, KnowledgeChanged, RefreshRe
 from contracts.ids import uuid7
 from contracts.streams import FACTS, KNOWLEDGE
 from memory.adapters.announcements import COMPANY_CHANGED
-from memory.adapters.bus_errors import bus_does
+from memory.adapters.bus_errors import bus_errors
 from memory.adapters.chat_log import SOURCE
 from memory.knowledge.indexes import KnowledgeIndexes
 from runtime.bus.connection import subscribe
@@ -45,7 +45,7 @@ class KnowledgeBus:
 
     async def forget(self, company: str) -> None:
         """Removes a company's documents and runs from the streams; raises BusUnavailableError."""
-        with bus_does("remove a company's knowledge from the streams"):
+        with bus_errors("remove a company's knowledge from the streams"):
             for kind in TOLD:
                 await self._js.purge_stream(FACTS.name, subject=fact(kind, company, None))
 

@@ -10,7 +10,7 @@ from memory.domain.recall.words import language_of
 from memory.errors import NoSuchKnowledgeError, StoreUnavailableError
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_gaps import AskedOnce, Gap, Gaps
-from memory.knowledge.question import TextProfile, telling
+from memory.knowledge.question import TextProfile, text_profile
 from memory.knowledge.records import Pair, Record
 from runtime.clock import Clock
 from runtime.recent import Recent
@@ -59,7 +59,7 @@ class GapList:
         times: list[tuple[str, AskedOnce]] = []
         for one in asked:
             question = " ".join(one.question.split())[:LONGEST]
-            told = telling(question)
+            told = text_profile(question)
             if told.words:
                 gap = await self._same(one.company, told)
                 if gap is None:
@@ -141,7 +141,7 @@ class GapList:
         for state in ("open", "dismissed", "answered"):
             if state not in held:
                 gaps = (await self._gaps.page(company, state, COMPARED, None)).items
-                held[state] = {gap.id: (gap, telling(gap.question)) for gap in gaps}
+                held[state] = {gap.id: (gap, text_profile(gap.question)) for gap in gaps}
             best = max(((_alike(told, asks), gap.id) for gap, asks in held[state].values()), default=(0.0, ""))
             if best[0] >= ALIKE:
                 return held[state][best[1]][0]
@@ -153,7 +153,7 @@ class GapList:
         before = [one for gaps in held.values() if (one := gaps.pop(gap.id, None)) is not None]
         if gap.state in held:
             told = next((told for one, told in before if one.question == gap.question), None)
-            held[gap.state][gap.id] = gap, told or telling(gap.question)
+            held[gap.state][gap.id] = gap, told or text_profile(gap.question)
 
 
 def _unasked(name: str, question: str, language: str | None, at: datetime) -> Gap:

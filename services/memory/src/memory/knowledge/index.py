@@ -16,7 +16,7 @@ from contracts.knowledge import INDEX_PAGE
 from memory.domain.recall.postings import Postings
 from memory.embeddings.fusion import fused
 from memory.knowledge.passages import Section, parted
-from memory.knowledge.question import SAYS_LITTLE, KnowledgeQuestion, QueryWord, TextProfile, telling
+from memory.knowledge.question import SAYS_LITTLE, KnowledgeQuestion, QueryWord, TextProfile, text_profile
 from memory.knowledge.texts import StemmedDocument, StemmedPassage
 
 MOST_PASSAGES = 20_000
@@ -108,7 +108,7 @@ class CompanyIndex:
         """Adds a document, replacing the one under its id."""
         self.drop(document.id)
         start = len(self._entries)
-        asked = tuple(telling(question) for question in document.questions)
+        asked = tuple(text_profile(question) for question in document.questions)
         held = self._documents[document.id] = _HeldDocument(document, range(start, start), asked)
         for place, text in enumerate(texts):
             self._postings.add(text.counts, text.length)
@@ -227,7 +227,7 @@ class CompanyIndex:
         words = [(weight * self._worth(stems), stems) for weight, stems in known]
 
         def held(said: str) -> float:
-            told = telling(said).stems
+            told = text_profile(said).stems
             return sum(
                 worth * max((part for stem, part in stems.items() if stem in told), default=0.0)
                 for worth, stems in words
@@ -270,7 +270,7 @@ class CompanyIndex:
 
     def _same_question(self, asked: str) -> Hit | None:
         """The pair that asks the same; of several the most similar one."""
-        told = telling(asked)
+        told = text_profile(asked)
         best: tuple[float, str] | None = None
         for name in {name for stem in told.stems for name in self._pairs.get(stem, ())}:
             share = max(self._share(told, other) for other in self._documents[name].telling)

@@ -17,7 +17,7 @@ from memory.embeddings.neighbours import Nearness, Neighbours
 from memory.knowledge.index import MOST_PASSAGES, CompanyIndex, Hit
 from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.passages import parted
-from memory.knowledge.question import Synonyms, understood, with_earlier
+from memory.knowledge.question import Synonyms, parsed_question, with_earlier
 from memory.knowledge.records import Record
 from memory.knowledge.texts import StemmedDocument, StemmedPassage
 from runtime.calls.deadlines import detached_context
@@ -96,7 +96,7 @@ class KnowledgeIndexes:
         hits: list[Hit] = []
         if index.passages.documents:
             meant = nearest_passages(near) if near else None
-            hits = index.passages.search(understood(text, earlier, language, index.synonyms), text, limit, meant)
+            hits = index.passages.search(parsed_question(text, earlier, language, index.synonyms), text, limit, meant)
         if near and near.centred:
             hits = [replace(one, near=_of_sections(one, near)) for one in hits]
         named = index.passages.pages(pages) if pages else []

@@ -43,7 +43,7 @@ from memory.knowledge.passages import Section
 from memory.knowledge.records import FAILED, GONE, READY, Record
 from memory.knowledge.runs import Refreshing
 from memory.knowledge.texts import StemmedDocument, StemmedPassage
-from runtime.calls.deadlines import part
+from runtime.calls.deadlines import part_deadline
 from runtime.lifecycle.service import Service
 
 READING = 3.0
@@ -117,7 +117,7 @@ class Searcher:
             earlier=query.earlier,
             language=query.language,
             pages=query.pages,
-            seconds=part(seconds),
+            seconds=part_deadline(seconds),
         )
         # Its parts are made here: checking them again would only cost time.
         return KnowledgeFound.model_construct(

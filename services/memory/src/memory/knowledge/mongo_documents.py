@@ -17,7 +17,7 @@ from pymongo import ASCENDING, InsertOne
 from pymongo.errors import BulkWriteError
 
 from contracts.knowledge import Block
-from memory.adapters.mongo import below, duplicates, page_of, replace_version, speaking
+from memory.adapters.mongo import duplicate_writes, keys_under, page_of, replace_version, store_errors
 from memory.domain.keys import END
 from memory.knowledge.records import GONE, Record, record_of, row_of
 from memory.knowledge.texts import StemmedPassage, packed, unpacked
@@ -36,7 +36,7 @@ def _older(stems: int) -> Document:
 
 
 def _parts_of(company: str, document: str, hashed: str) -> Document:
-    return {"_id": below(f"{company}/{document}/{hashed}")}
+    return {"_id": keys_under(f"{company}/{document}/{hashed}")}
 
 
 def _blocks_of(rows: Sequence[Document]) -> list[list[Block]]:
@@ -53,24 +53,24 @@ class Documents:
 
     async def get(self, company: str, document: str) -> Record | None:
         """The document, or the record that it was removed; None: never seen."""
-        async with speaking("read a document"):
+        async with store_errors("read a document"):
             row = await self._rows.find_one({"_id": f"{company}/{document}"})
         return record_of(row) if row else None
 
     async def put(self, company: str, record: Record, over: str | None) -> bool:
         """Replaces the version `over` (None: there is none yet); False: another one is there."""
-        async with speaking("store a document"):
+        async with store_errors("store a document"):
             return await replace_version(self._rows, row_of(company, record), over)
 
     async def page(self, company: str, source: str | None, limit: int, cursor: str | None) -> PageOf[Record]:
         """Documents, newest first."""
         prefix, key = (f"{company}/{source}", "sourceKey") if source else (company, "listKey")
-        async with speaking("list documents"):
+        async with store_errors("list documents"):
             return (await page_of(self._rows, key, prefix, limit, cursor, fields=_WITHOUT_BLOCKS)).mapped(record_of)
 
     async def site_pages(self, company: str, limit: int, after: str = "") -> list[Record]:
         """Pages of the site, by their ids, with the hashes of their blocks."""
-        async with speaking("list the site's pages"):
+        async with store_errors("list the site's pages"):
             where = {"pageKey": {"$gt": f"{company}/{after}", "$lt": f"{company}/{END}"}}
             rows = await self._rows.find(where).sort("pageKey", ASCENDING).limit(limit).to_list()
         return [record_of(row) for row in rows]
@@ -79,7 +79,7 @@ class Documents:
         """Every document of the company that was not removed."""
         after = f"{company}/"
         while True:
-            async with speaking("read a company's documents"):
+            async with store_errors("read a company's documents"):
                 where = {"_id": {"$gt": after, "$lt": f"{company}/{END}"}}
                 rows = await self._rows.find(where, _WITHOUT_BLOCKS).sort("_id", ASCENDING).limit(AT_ONCE).to_list()
             for row in rows:
@@ -91,12 +91,12 @@ class Documents:
 
     async def count_older(self, stems: int) -> int:
         """How many documents have passages with older stems than these."""
-        async with speaking("count documents with older stems"):
+        async with store_errors("count documents with older stems"):
             return await self._rows.count_documents(_older(stems))
 
     async def older(self, stems: int, limit: int) -> list[tuple[str, str]]:
         """Company and id of some of them."""
-        async with speaking("list documents with older stems"):
+        async with store_errors("list documents with older stems"):
             rows = await self._rows.find(_older(stems), {"_id": 1}).limit(limit).to_list()
         return [(company, name) for company, _, name in (str(row["_id"]).partition("/") for row in rows)]
 
@@ -111,8 +111,8 @@ class Documents:
 
     async def texts(self, company: str, document: str, edition: str) -> list[StemmedPassage]:
         """The passages of an edition, in order."""
-        async with speaking("read passages"):
-            where = {"_id": below(f"{company}/{document}/{edition}")}
+        async with store_errors("read passages"):
+            where = {"_id": keys_under(f"{company}/{document}/{edition}")}
             rows = await self._texts.find(where).sort("_id", ASCENDING).to_list()
         return [text for row in rows for text in unpacked(zlib.decompress(row["texts"]))]
 
@@ -120,7 +120,7 @@ class Documents:
         """Document, edition and a bundle of its passages, in order; also of outdated editions."""
         after = f"{company}/"
         while True:
-            async with speaking("read a company's passages"):
+            async with store_errors("read a company's passages"):
                 where = {"_id": {"$gt": after, "$lt": f"{company}/{END}"}}
                 rows = await self._texts.find(where).sort("_id", ASCENDING).limit(AT_ONCE).to_list()
             for row in rows:
@@ -136,12 +136,12 @@ class Documents:
         await self._insert(self._parts, [row], "store a document's blocks")
 
     async def has_parts(self, company: str, document: str, hashed: str) -> int:
-        async with speaking("count a document's parts"):
+        async with store_errors("count a document's parts"):
             return await self._parts.count_documents(_parts_of(company, document, hashed))
 
     async def parts(self, company: str, document: str, hashed: str) -> list[list[Block]]:
         """The parts that are there, in order."""
-        async with speaking("read a document's blocks"):
+        async with store_errors("read a document's blocks"):
             rows = await self._parts.find(_parts_of(company, document, hashed)).sort("_id", ASCENDING).to_list()
         return await asyncio.to_thread(_blocks_of, rows)
 
@@ -150,30 +150,30 @@ class Documents:
         this moment have a later number, and stay."""
         every = f"{company}/{document}/"
         number, _, _ = edition.partition(".")
-        async with speaking("delete old passages"):
+        async with store_errors("delete old passages"):
             await self._texts.delete_many({"_id": {"$gt": every, "$lt": f"{every}{number}"}})
             if hashed is not None:
                 await self._parts.delete_many(_parts_of(company, document, hashed))
 
     async def empty(self, company: str, document: str) -> None:
         """Deletes all texts of a removed document."""
-        async with speaking("delete passages"):
+        async with store_errors("delete passages"):
             for rows in (self._texts, self._parts):
-                await rows.delete_many({"_id": below(f"{company}/{document}")})
+                await rows.delete_many({"_id": keys_under(f"{company}/{document}")})
 
     async def forget(self, company: str) -> int:
         """Deletes everything of a company; returns how much."""
-        mine = {"_id": below(company)}
-        async with speaking("delete a company's documents"):
+        mine = {"_id": keys_under(company)}
+        async with store_errors("delete a company's documents"):
             gone = [await rows.delete_many(mine) for rows in (self._rows, self._texts, self._parts)]
         return sum(one.deleted_count for one in gone)
 
     async def _insert(self, rows: Collection, all_of_them: Sequence[Document], what: str) -> None:
         """Inserts rows; existing ones stay, since their ids determine their content. (Some servers cannot replace
         bytes.)"""
-        async with speaking(what):
+        async with store_errors(what):
             for start in range(0, len(all_of_them), 10):
                 try:
                     await rows.bulk_write([InsertOne(row) for row in all_of_them[start : start + 10]], ordered=False)
                 except BulkWriteError as error:
-                    duplicates(error)
+                    duplicate_writes(error)

@@ -12,7 +12,7 @@ from pymongo import DESCENDING, InsertOne
 from pymongo.errors import BulkWriteError
 
 from contracts.knowledge_rpc import GapExample, GapView
-from memory.adapters.mongo import below, duplicates, page_of, replace_version, speaking
+from memory.adapters.mongo import duplicate_writes, keys_under, page_of, replace_version, store_errors
 from memory.domain.keys import milliseconds, moment, timed_key
 from memory.ports import PageOf
 from runtime.stores.mongo import Database, Document
@@ -60,19 +60,19 @@ class Gaps:
         self._asked = database["knowledge_asked"]
 
     async def get(self, company: str, gap: str) -> Gap | None:
-        async with speaking("read a gap"):
+        async with store_errors("read a gap"):
             row = await self._rows.find_one({"_id": f"{company}/{gap}"})
         return _gap(row) if row else None
 
     async def put(self, company: str, gap: Gap, over: int | None) -> bool:
         """Replaces the version `over`; False: another one is there."""
-        async with speaking("store a gap"):
+        async with store_errors("store a gap"):
             return await replace_version(self._rows, _row(company, replace(gap, version=(over or 0) + 1)), over)
 
     async def page(self, company: str, state: str | None, limit: int, cursor: str | None) -> PageOf[Gap]:
         """Gaps of a state, the most asked first."""
         prefix = f"{company}/{state}" if state else company
-        async with speaking("list gaps"):
+        async with store_errors("list gaps"):
             return (await page_of(self._rows, "listKey", prefix, limit, cursor)).mapped(_gap)
 
     async def note(self, times: Sequence[tuple[str, AskedOnce]]) -> list[tuple[str, AskedOnce]]:
@@ -81,17 +81,17 @@ class Gaps:
             return []
         writes = [InsertOne(_noted(company, asked)) for company, asked in times]
         known: set[int] = set()
-        async with speaking("store questions without an answer"):
+        async with store_errors("store questions without an answer"):
             try:
                 await self._asked.bulk_write(writes, ordered=False)
             except BulkWriteError as error:
-                known = duplicates(error)
+                known = duplicate_writes(error)
         return [one for number, one in enumerate(times) if number not in known]
 
     async def examples(self, company: str, gap: str, most: int = SHOWN) -> list[GapExample]:
         """The newest occasions."""
-        async with speaking("read a gap's examples"):
-            found = self._asked.find({"gapKey": below(f"{company}/{gap}")})
+        async with store_errors("read a gap's examples"):
+            found = self._asked.find({"gapKey": keys_under(f"{company}/{gap}")})
             rows = await found.sort("gapKey", DESCENDING).limit(most).to_list()
         return [
             GapExample(
@@ -105,16 +105,16 @@ class Gaps:
 
     async def of_conversation(self, company: str, conversation: str) -> list[tuple[str, datetime]]:
         """The gaps asked in a conversation, and when."""
-        async with speaking("read a conversation's gaps"):
-            rows = await self._asked.find({"_id": below(f"{company}/{conversation}")}).to_list()
+        async with store_errors("read a conversation's gaps"):
+            rows = await self._asked.find({"_id": keys_under(f"{company}/{conversation}")}).to_list()
         return [(row["gapKey"].split("/")[1], moment(row["at"])) for row in rows]
 
     async def forget_conversations(self, company: str, conversations: Sequence[str]) -> None:
         """Deletes these conversations' occasions, and gaps that nobody else has asked."""
         for conversation in conversations:
             gaps = await self.of_conversation(company, conversation)
-            async with speaking("delete a conversation's gaps"):
-                await self._asked.delete_many({"_id": below(f"{company}/{conversation}")})
+            async with store_errors("delete a conversation's gaps"):
+                await self._asked.delete_many({"_id": keys_under(f"{company}/{conversation}")})
                 for gap in {gap for gap, _ in gaps}:
                     left = await self.examples(company, gap, 1)
                     if not left:
@@ -127,8 +127,8 @@ class Gaps:
 
     async def forget(self, company: str) -> int:
         """Deletes a company's gaps; returns how many."""
-        mine = {"_id": below(company)}
-        async with speaking("delete a company's gaps"):
+        mine = {"_id": keys_under(company)}
+        async with store_errors("delete a company's gaps"):
             gone = [await rows.delete_many(mine) for rows in (self._rows, self._asked)]
         return sum(one.deleted_count for one in gone)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pymongo import DESCENDING
 
 from contracts.knowledge import Run
-from memory.adapters.mongo import below, replace_version, speaking
+from memory.adapters.mongo import keys_under, replace_version, store_errors
 from memory.domain.keys import milliseconds, timed_key
 from runtime.stores.mongo import Database, Document
 
@@ -36,20 +36,20 @@ class Runs:
         self._rows = database["knowledge_runs"]
 
     async def get(self, company: str, run: str) -> StoredRun | None:
-        async with speaking("read a run"):
+        async with store_errors("read a run"):
             row = await self._rows.find_one({"_id": f"{company}/{run}"})
         return _reading(row) if row else None
 
     async def put(self, reading: StoredRun, over: int | None) -> bool:
         """Replaces the version `over`; False: another one is there."""
-        async with speaking("store a run"):
+        async with store_errors("store a run"):
             stored = replace(reading, version=(over or 0) + 1)
             return await replace_version(self._rows, _row(stored), over)
 
     async def newest(self, company: str, limit: int) -> list[StoredRun]:
         """The newest runs, newest first."""
-        async with speaking("list runs"):
-            where = {"listKey": below(company)}
+        async with store_errors("list runs"):
+            where = {"listKey": keys_under(company)}
             rows = await self._rows.find(where).sort("listKey", DESCENDING).limit(limit).to_list()
         return [_reading(row) for row in rows]
 
@@ -57,13 +57,13 @@ class Runs:
         """Deletes all but the newest."""
         kept = await self.newest(company, KEPT)
         if len(kept) == KEPT:
-            async with speaking("delete old runs"):
+            async with store_errors("delete old runs"):
                 await self._rows.delete_many({"listKey": {"$gt": f"{company}/", "$lt": _key(kept[-1].run)}})
 
     async def forget(self, company: str) -> int:
         """Deletes a company's runs; returns how many."""
-        async with speaking("delete a company's runs"):
-            gone = await self._rows.delete_many({"_id": below(company)})
+        async with store_errors("delete a company's runs"):
+            gone = await self._rows.delete_many({"_id": keys_under(company)})
         return gone.deleted_count
 
 

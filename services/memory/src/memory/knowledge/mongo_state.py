@@ -6,7 +6,7 @@ have not been checked for that.
 
 from pymongo import ASCENDING
 
-from memory.adapters.mongo import speaking
+from memory.adapters.mongo import store_errors
 from runtime.stores.mongo import Database
 
 
@@ -18,29 +18,29 @@ class State:
 
     async def repeated(self, company: str) -> frozenset[int]:
         """Blocks left out of the company's pages."""
-        async with speaking("read what pages repeat"):
+        async with store_errors("read what pages repeat"):
             row = await self._rows.find_one({"_id": company})
         return frozenset(row.get("repeated", ())) if row else frozenset()
 
     async def unsettle(self, company: str, now: int) -> None:
         """Pages were added or removed."""
-        async with speaking("mark a site as changed"):
+        async with store_errors("mark a site as changed"):
             await self._rows.update_one({"_id": company}, {"$set": {"unsettled": now}}, upsert=True)
 
     async def unsettled(self, before: int, limit: int) -> list[tuple[str, int]]:
         """Companies whose site has had no new page since then, and the mark."""
-        async with speaking("read which sites have changed"):
+        async with store_errors("read which sites have changed"):
             where = {"unsettled": {"$gt": 0, "$lt": before}}
             rows = await self._rows.find(where).sort("unsettled", ASCENDING).limit(limit).to_list()
         return [(row["_id"], row["unsettled"]) for row in rows]
 
     async def settle(self, company: str, mark: int, repeated: frozenset[int]) -> None:
         """Stores the repeated blocks."""
-        async with speaking("store what pages repeat"):
+        async with store_errors("store what pages repeat"):
             await self._rows.update_one({"_id": company}, {"$set": {"repeated": sorted(repeated)}}, upsert=True)
             await self._rows.update_one({"_id": company, "unsettled": mark}, {"$unset": {"unsettled": ""}})
 
     async def forget(self, company: str) -> int:
         """Deletes a company's state; returns how much."""
-        async with speaking("delete a site's state"):
+        async with store_errors("delete a site's state"):
             return (await self._rows.delete_one({"_id": company})).deleted_count

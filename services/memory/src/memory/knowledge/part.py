@@ -109,7 +109,7 @@ class KnowledgePart:
             PeriodicSweep("knowledge held and stored", COMPARING, self.indexes.look),
         )
 
-    async def heard(self, facts: Sequence[LogFact]) -> None:
+    async def note_gaps(self, facts: Sequence[LogFact]) -> None:
         """Finds in conversations' facts what the assistant did not know."""
         await self.gaps.note(one for fact in facts if (one := _unanswered(fact)) is not None)
         for fact in facts:
@@ -182,7 +182,7 @@ class KnowledgePart:
         if owner is None:
             return MISPLACED
         company = owner[0]
-        kept = await self._companies.kept(company)
+        kept = await self._companies.get_with_deleted(company)
         if kept is not None and kept.deleted:
             return Ack()  # of a run that began before its company was deleted
         try:

@@ -106,7 +106,7 @@ class Synonyms:
         return found
 
 
-def understood(
+def parsed_question(
     text: str, earlier: Sequence[str] = (), language: str | None = None, synonyms: Synonyms | None = None
 ) -> KnowledgeQuestion:
     """The question. What was said `earlier`, newest first, counts where it says little by itself."""
@@ -139,7 +139,7 @@ class TextProfile:
         return [word for word in self.words if word[0] in other.stems or word[1] in other.stems]
 
 
-def telling(text: str) -> TextProfile:
+def text_profile(text: str) -> TextProfile:
     found = {(english(word), spanish(word)): word for word in words(text) if word not in STOP}
     numbers = frozenset(word for word in found.values() if word[0].isdigit())
     return TextProfile(tuple(found), frozenset(stem for pair in found for stem in pair), numbers)

@@ -16,7 +16,7 @@ from contracts.events.chat import (
     OwnerKind,
 )
 from memory.adapters.chat_log import StreamLog
-from memory.adapters.mongo import asked
+from memory.adapters.mongo import for_requests
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.redis_looks import RedisLooks
@@ -76,7 +76,7 @@ async def sweepers(
         redis: Redis = Redis.from_url(servers.redis)  # pyright: ignore[reportUnknownMemberType]
         stack.push_async_callback(redis.aclose)
         mongo = await stack.enter_async_context(AsyncMongoClient[Document](servers.mongo, event_listeners=[*listeners]))
-        database = asked(mongo[servers.database])
+        database = for_requests(mongo[servers.database])
         log = StreamLog(ConversationLog(client), Publisher(client))
         await log.refresh()
         found.append(

@@ -3,7 +3,7 @@
 import asyncio
 
 from contracts.company import CompanySettings
-from runtime.calls.deadlines import part
+from runtime.calls.deadlines import part_deadline
 from runtime.companies import CompanyCache
 from runtime.errors import RpcError
 from tool_executor.domain.declaration import ToolUnavailableError
@@ -20,7 +20,7 @@ class ExecutorCompanies:
     async def tools_of(self, company: str) -> CompanyTools:
         """The defaults for a company that has no settings. Raises ToolUnavailableError."""
         try:
-            async with asyncio.timeout(part(_DEADLINE)):
+            async with asyncio.timeout(part_deadline(_DEADLINE)):
                 settings = await self._cache.get(company)
         except TimeoutError as error:
             raise ToolUnavailableError(f"the settings of {company} are not there yet") from error

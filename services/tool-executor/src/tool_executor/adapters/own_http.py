@@ -12,7 +12,7 @@ import aiohttp
 import orjson
 from yarl import URL
 
-from contracts.own_tools import Header, HttpTool, is_local, too_deep
+from contracts.own_tools import Header, HttpTool, is_local, is_nested_too_deep
 from runtime.auth.seal import NotSealableError, Seal
 from runtime.http.guarded_http import AddressNotAllowedError, GuardedSessions
 from tool_executor.domain.declaration import CallContext, Data, Handler, ToolFailedError
@@ -135,7 +135,7 @@ def readable(body: bytes) -> object:
         value: object = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise _no_json() from error
-    if too_deep(value, _DEEPEST):
+    if is_nested_too_deep(value, _DEEPEST):
         raise _no_json()
     return value
 

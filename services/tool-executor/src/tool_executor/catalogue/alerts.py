@@ -7,7 +7,7 @@ from contracts.tools.arguments import input_schema
 from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
 from tool_executor.domain.shapes import (
     TEXT,
-    gives,
+    data_schema,
     list_of,
     with_normal_symbol,
 )
@@ -27,7 +27,7 @@ def tools() -> list[DeclaredTool]:
             side_effects=True,
             time_limit=5.0,
             input_schema=input_schema(AlertArguments),
-            output_schema=gives({"alert_id": TEXT}),
+            output_schema=data_schema({"alert_id": TEXT}),
             reconcile=OverTheBus(),
             normaliser=with_normal_symbol,
             examples=({"symbol": "AAPL", "condition": ">=", "price": 450},),
@@ -40,7 +40,7 @@ def tools() -> list[DeclaredTool]:
             per_minute=30,
             time_limit=5.0,
             input_schema=input_schema(ListArguments),
-            output_schema=gives({"alerts": list_of({"type": "object"})}),
+            output_schema=data_schema({"alerts": list_of({"type": "object"})}),
             normaliser=with_normal_symbol,
             examples=({}, {"symbol": "AAPL"}),
         ),
@@ -55,7 +55,7 @@ def tools() -> list[DeclaredTool]:
             idempotent=True,
             time_limit=5.0,
             input_schema=input_schema(AlertRef),
-            output_schema=gives({"alert_id": TEXT}),
+            output_schema=data_schema({"alert_id": TEXT}),
             reconcile=OverTheBus(),
             examples=({"alert_id": "0196f0c2-6a51-7cc3-9b7e-0d5b2f3a1c44"},),
         ),

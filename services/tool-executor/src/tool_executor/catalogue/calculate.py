@@ -12,7 +12,7 @@ from tool_executor.domain.declaration import (
 )
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.position_size import SizingError, decimal_of, position_size, risk_reward
-from tool_executor.domain.shapes import PRICE, SHARE, above_zero, gives, takes
+from tool_executor.domain.shapes import PRICE, SHARE, above_zero, arguments_schema, data_schema
 from tool_executor.texts import TEXTS
 
 
@@ -72,7 +72,7 @@ def tools() -> list[DeclaredTool]:
             category=Category.CALCULATE,
             per_minute=100,
             time_limit=2.0,
-            input_schema=takes(
+            input_schema=arguments_schema(
                 {
                     "capital": above_zero("Account capital, in its currency"),
                     "entry_price": above_zero("Price at which the position is opened"),
@@ -84,7 +84,7 @@ def tools() -> list[DeclaredTool]:
                     "side": {**side, "description": "Only to have the stop's side checked"},
                 },
             ),
-            output_schema=gives(
+            output_schema=data_schema(
                 {
                     "side": side,
                     "quantity": amount,
@@ -105,14 +105,14 @@ def tools() -> list[DeclaredTool]:
             category=Category.CALCULATE,
             per_minute=100,
             time_limit=2.0,
-            input_schema=takes(
+            input_schema=arguments_schema(
                 {
                     "entry_price": above_zero("Price at which the position is opened"),
                     "stop_loss_price": above_zero("Price at which it is closed at a loss"),
                     "take_profit_price": above_zero("Price at which it is closed at a profit"),
                 }
             ),
-            output_schema=gives(
+            output_schema=data_schema(
                 {"side": side, "ratio": amount, "risk": PRICE, "reward": PRICE, "break_even_win_rate": SHARE}
             ),
             handler=calculate_risk_reward,

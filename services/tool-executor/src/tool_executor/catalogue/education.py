@@ -6,7 +6,7 @@ from contracts.tools.arguments import NOT_BLANK
 from tool_executor.domain.declaration import CacheScope, CallContext, Category, Data, DeclaredTool, ToolFailedError
 from tool_executor.domain.glossary import LEVELS, Glossary, UnknownConceptError
 from tool_executor.domain.plans import Arguments
-from tool_executor.domain.shapes import TEXT, gives, list_of, one_of, takes
+from tool_executor.domain.shapes import TEXT, arguments_schema, data_schema, list_of, one_of
 from tool_executor.texts import TEXTS
 
 
@@ -43,7 +43,7 @@ def tools() -> list[DeclaredTool]:
             time_limit=2.0,
             cache=CacheScope.PUBLIC,
             texts_differ=True,
-            input_schema=takes(
+            input_schema=arguments_schema(
                 {
                     "concept": {
                         **TEXT,
@@ -54,7 +54,7 @@ def tools() -> list[DeclaredTool]:
                 },
                 {"level": one_of(LEVELS, "For whom", default="beginner")},
             ),
-            output_schema=gives({"concept": TEXT, "explanation": TEXT, "related": list_of(TEXT)}),
+            output_schema=data_schema({"concept": TEXT, "explanation": TEXT, "related": list_of(TEXT)}),
             handler=explain_concept,
             normaliser=with_plain_spacing,
             examples=({"concept": "RSI"}, {"concept": "short selling", "level": "advanced"}),

@@ -13,12 +13,12 @@ def catalogue_view(entry: Entry, language: str, quota: Mapping[str, QuotaView] |
     return CatalogueTool(
         id=tool.id,
         name=tool.name,
-        description=tool.description.said_in(language),
+        description=tool.description.in_language(language),
         category=entry.category.value,
         required_plan=entry.plan.word,
         parameters=entry.parameters,
         side_effects=tool.side_effects,
-        label=tool.label.said_in(language) if tool.label else None,
+        label=tool.label.in_language(language) if tool.label else None,
         quota=cast("dict[Literal['minute', 'hour', 'day'], QuotaView] | None", quota),
     )
 
@@ -29,7 +29,7 @@ def details_view(entry: Entry, language: str) -> ToolDetails:
     return ToolDetails(
         name=tool.name,
         category=entry.category.value,
-        description=tool.description.said_in(language),
+        description=tool.description.in_language(language),
         parameters=entry.parameters,
         output_schema=dict(tool.output_schema),
         examples=[dict(example) for example in tool.examples],

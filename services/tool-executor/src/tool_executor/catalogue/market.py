@@ -11,7 +11,7 @@ from tool_executor.domain.shapes import (
     MAYBE,
     PRICE,
     TEXT,
-    gives,
+    data_schema,
     list_of,
     one_of,
     sourced,
@@ -23,12 +23,12 @@ from tool_executor.texts import TEXTS
 _TIMEFRAME = one_of(("1h", "4h", "1d"), "How long a bar is")
 _VOLUME = {"type": ["number", "null"], "minimum": 0}
 _OHLCV = {**dict.fromkeys(("open", "high", "low", "close"), PRICE), "volume": _VOLUME}
-FAILURE = gives({"error": TEXT, "ticker": {"type": "string"}, "reason": TEXT})
+FAILURE = data_schema({"error": TEXT, "ticker": {"type": "string"}, "reason": TEXT})
 _MAYBE_TEXT = {"type": ["string", "null"]}
 _DATE = {"type": ["string", "null"], "pattern": DAY_PATTERN}
 _FALL = {"type": "number", "maximum": 0, "minimum": -1}
 _SPREAD = {"type": ["number", "null"], "minimum": 0}
-_WINDOW = gives({"first": _DATE, "last": _DATE, "bars": {"type": "integer", "minimum": 1}, **_OHLCV})
+_WINDOW = data_schema({"first": _DATE, "last": _DATE, "bars": {"type": "integer", "minimum": 1}, **_OHLCV})
 _FUNDAMENTALS = {
     "period": {"type": ["string", "null"]},
     **dict.fromkeys(
@@ -41,7 +41,7 @@ _SNAPSHOT = sourced(
         "ohlcv": _WINDOW,
         "price": PRICE,
         "currency": TEXT,
-        "returns": gives(dict.fromkeys(("1d", "1w", "1m", "3m", "1y", "ytd"), MAYBE)),
+        "returns": data_schema(dict.fromkeys(("1d", "1w", "1m", "3m", "1y", "ytd"), MAYBE)),
         "max_drawdown": _FALL,
         "current_drawdown": _FALL,
         "volatility": _SPREAD,
@@ -71,7 +71,7 @@ market_tool = partial(
 
 
 def _per_ticker(entry: Schema) -> Schema:
-    return gives({"tickers": {"type": "object", "additionalProperties": entry}, "errors": list_of(FAILURE)})
+    return data_schema({"tickers": {"type": "object", "additionalProperties": entry}, "errors": list_of(FAILURE)})
 
 
 def with_indicators_once(arguments: Arguments) -> Arguments:
@@ -112,7 +112,9 @@ def tools() -> list[DeclaredTool]:
             per_minute=30,
             time_limit=8.0,
             input_schema=input_schema(OhlcvArguments),
-            output_schema=sourced({"bars": list_of(gives({"time": TEXT, **_OHLCV})), "closed": {"type": "boolean"}}),
+            output_schema=sourced(
+                {"bars": list_of(data_schema({"time": TEXT, **_OHLCV})), "closed": {"type": "boolean"}}
+            ),
             normaliser=with_normal_symbol,
             examples=({"symbol": "IBM", "timeframe": "1d", "limit": 20},),
         ),

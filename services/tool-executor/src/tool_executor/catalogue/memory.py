@@ -6,13 +6,13 @@ from contracts.tools.arguments import input_schema
 from contracts.tools.memory import FactArguments, ForgetArguments, MessageSearchArguments, UpdateArguments
 from contracts.tools_rpc import MEMORY_OUTCOME
 from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
-from tool_executor.domain.shapes import NUMBER, TEXT, gives, list_of, sourced
+from tool_executor.domain.shapes import NUMBER, TEXT, data_schema, list_of, sourced
 from tool_executor.texts import TEXTS
 
 
 def tools() -> list[DeclaredTool]:
-    fact = gives({"id": TEXT, "fact": TEXT})
-    undo = gives({"tool": TEXT, "arguments": {"type": "object"}})
+    fact = data_schema({"id": TEXT, "fact": TEXT})
+    undo = data_schema({"tool": TEXT, "arguments": {"type": "object"}})
     changing: dict[str, Any] = {
         "category": Category.MEMORY,
         "per_minute": 30,
@@ -23,7 +23,7 @@ def tools() -> list[DeclaredTool]:
         "handler": OverTheBus(),
         "reconcile": OverTheBus(MEMORY_OUTCOME.subject),
     }
-    passage = gives({"text": {"type": "string"}, "time": TEXT, "conversation_id": TEXT, "score": NUMBER})
+    passage = data_schema({"text": {"type": "string"}, "time": TEXT, "conversation_id": TEXT, "score": NUMBER})
     return [
         DeclaredTool(
             id="memory.search",

@@ -10,7 +10,7 @@ from tool_executor.domain.shapes import (
     NUMBER,
     SHARE,
     TEXT,
-    gives,
+    data_schema,
     list_of,
     one_of,
     sourced,
@@ -64,7 +64,9 @@ def tools() -> list[DeclaredTool]:
             per_minute=20,
             time_limit=20.0,
             input_schema=input_schema(FeatureArguments),
-            output_schema=sourced({"features": list_of(gives({"name": TEXT, "importance": SHARE, "value": MAYBE}))}),
+            output_schema=sourced(
+                {"features": list_of(data_schema({"name": TEXT, "importance": SHARE, "value": MAYBE}))}
+            ),
             examples=(
                 {"symbol": "IBM"},
                 {"symbol": "IBM", "prediction_id": "IBM-20130301-h5-v1"},

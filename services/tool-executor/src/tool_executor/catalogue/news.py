@@ -9,7 +9,7 @@ from tool_executor.domain.declaration import CacheScope, Category, DeclaredTool,
 from tool_executor.domain.shapes import (
     NUMBER,
     TEXT,
-    gives,
+    data_schema,
     list_of,
     sourced,
     with_normal_symbol,
@@ -32,8 +32,8 @@ news_tool = partial(
 
 
 def tools() -> list[DeclaredTool]:
-    sentiment = gives({"label": TEXT, "score": _SCORE, "method": TEXT})
-    item = gives({"title": TEXT, "time": TEXT, "source": TEXT, "sentiment": sentiment})
+    sentiment = data_schema({"label": TEXT, "score": _SCORE, "method": TEXT})
+    item = data_schema({"title": TEXT, "time": TEXT, "source": TEXT, "sentiment": sentiment})
     return [
         news_tool(
             id="news.get_news",
@@ -59,7 +59,7 @@ def tools() -> list[DeclaredTool]:
                 {
                     "label": TEXT,
                     "score": _SCORE,
-                    "sources": list_of(gives({"source": TEXT, "items": NUMBER, "score": _SCORE})),
+                    "sources": list_of(data_schema({"source": TEXT, "items": NUMBER, "score": _SCORE})),
                     "method": TEXT,
                 }
             ),

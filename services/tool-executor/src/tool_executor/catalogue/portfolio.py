@@ -10,7 +10,7 @@ from tool_executor.domain.shapes import (
     MAYBE,
     NUMBER,
     TEXT,
-    gives,
+    data_schema,
     list_of,
     one_of,
     sourced,
@@ -29,7 +29,7 @@ portfolio_tool = partial(
 
 
 def tools() -> list[DeclaredTool]:
-    position = gives(
+    position = data_schema(
         {
             "symbol": TEXT,
             "quantity": NUMBER,
@@ -37,7 +37,7 @@ def tools() -> list[DeclaredTool]:
             **dict.fromkeys(("price", "value", "unrealized"), MAYBE),
         }
     )
-    trade = gives(
+    trade = data_schema(
         {
             "order_id": TEXT,
             "symbol": TEXT,

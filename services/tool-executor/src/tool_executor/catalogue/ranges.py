@@ -10,7 +10,7 @@ from tool_executor.domain.plans import Arguments
 from tool_executor.domain.shapes import (
     MAYBE,
     TEXT,
-    gives,
+    data_schema,
     list_of,
     sourced,
     with_normal_symbol,
@@ -18,7 +18,7 @@ from tool_executor.domain.shapes import (
 )
 from tool_executor.texts import TEXTS
 
-_FIGURE = gives({"ticker": TEXT, "figure": TEXT, "value": MAYBE, "from": TEXT, "to": TEXT, "asked": TEXT})
+_FIGURE = data_schema({"ticker": TEXT, "figure": TEXT, "value": MAYBE, "from": TEXT, "to": TEXT, "asked": TEXT})
 
 
 def comparable(arguments: Arguments) -> Sequence[ArgumentProblem]:
@@ -79,7 +79,7 @@ def tools() -> list[DeclaredTool]:
                 {
                     "symbol": TEXT,
                     "crossings": list_of(
-                        gives({"on": TEXT, "above": {"type": "boolean"}, "close": {"type": "number"}})
+                        data_schema({"on": TEXT, "above": {"type": "boolean"}, "close": {"type": "number"}})
                     ),
                 }
             ),
@@ -101,7 +101,7 @@ def tools() -> list[DeclaredTool]:
                     "symbol": TEXT,
                     "rule": TEXT,
                     "figures": list_of(_FIGURE),
-                    "trades": list_of(gives({"on": TEXT, "side": TEXT, "price": {"type": "number"}})),
+                    "trades": list_of(data_schema({"on": TEXT, "side": TEXT, "price": {"type": "number"}})),
                     "assumptions": list_of(TEXT),
                 }
             ),

@@ -8,7 +8,7 @@ from contracts.ids import is_id
 from tool_executor.adapters.json_schema import CompiledSchema, CompiledSchemas
 from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
 from tool_executor.domain.limits import Limits, limits_of
-from tool_executor.domain.nulls import taking_null
+from tool_executor.domain.nulls import with_nullable_arguments
 from tool_executor.domain.plans import CompanyTools, Plan, VerifiedCaller, plan_named
 from tool_executor.ports import SchemaBrokenError
 
@@ -120,7 +120,7 @@ def check(tool: DeclaredTool, compiler: CompiledSchemas) -> Entry:
         plan=plan,
         category=category,
         limits=limits_of(*counts),
-        parameters=taking_null(tool.input_schema),
+        parameters=with_nullable_arguments(tool.input_schema),
         input=_compiled(tool, "input", tool.input_schema, compiler),
         output=_compiled(tool, "output", tool.output_schema, compiler),
     )

@@ -10,7 +10,7 @@ from tool_executor.domain.declaration import (
     ToolFailedError,
 )
 from tool_executor.domain.plans import Arguments, CompanyTools
-from tool_executor.domain.shapes import TEXT, gives, takes
+from tool_executor.domain.shapes import TEXT, arguments_schema, data_schema
 from tool_executor.domain.site_address import AddressRefusedError, canonical_path
 from tool_executor.ports import ReadPage
 from tool_executor.texts import TEXTS
@@ -60,8 +60,8 @@ def tools(read_page: ReadPage) -> list[DeclaredTool]:
             time_limit=10.0,
             cache=CacheScope.SITE,
             version=2,
-            input_schema=takes({"path": path}),
-            output_schema=gives(
+            input_schema=arguments_schema({"path": path}),
+            output_schema=data_schema(
                 {"url": TEXT, "title": {"type": "string"}, "text": {"type": "string"}, "truncated": {"type": "boolean"}}
             ),
             handler=fetch_page,

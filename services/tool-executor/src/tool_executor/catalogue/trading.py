@@ -10,7 +10,7 @@ from tool_executor.domain.declaration import ArgumentProblem, Category, Declared
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.shapes import (
     TEXT,
-    gives,
+    data_schema,
     list_of,
     with_normal_symbol,
 )
@@ -45,7 +45,7 @@ def tools() -> list[DeclaredTool]:
             side_effects=True,
             time_limit=5.0,
             input_schema=input_schema(OrderArguments),
-            output_schema=gives(
+            output_schema=data_schema(
                 {
                     "action_id": TEXT,
                     "status": TEXT,
@@ -73,7 +73,7 @@ def tools() -> list[DeclaredTool]:
             idempotent=True,
             time_limit=5.0,
             input_schema=input_schema(OrderRef),
-            output_schema=gives({"order_id": TEXT, "status": TEXT}),
+            output_schema=data_schema({"order_id": TEXT, "status": TEXT}),
             reconcile=OverTheBus(),
             examples=({"order_id": "0196f0c2-6a51-7cc3-9b7e-0d5b2f3a1c44"},),
         ),
@@ -85,7 +85,7 @@ def tools() -> list[DeclaredTool]:
             per_minute=30,
             time_limit=5.0,
             input_schema=input_schema(NoArguments),
-            output_schema=gives({"orders": list_of({"type": "object"})}),
+            output_schema=data_schema({"orders": list_of({"type": "object"})}),
             examples=({},),
         ),
     ]

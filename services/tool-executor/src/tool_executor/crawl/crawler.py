@@ -22,7 +22,7 @@ from tool_executor.crawl.facts import KnowledgeFacts
 from tool_executor.crawl.pages import PageReader, PageReading, ReadDocument
 from tool_executor.crawl.plan import CrawlPlan, address_in, site_in
 from tool_executor.crawl.preparation import Preparation, RunFailedError
-from tool_executor.crawl.words import said
+from tool_executor.crawl.words import reason_text
 from tool_executor.domain.crawl_outcomes import CrawlItem, PageOutcome
 from tool_executor.domain.site_address import Site
 from tool_executor.extraction.isolation import Extraction
@@ -110,7 +110,7 @@ class Crawler:
         """Reads one page; False: the place is another's by now. Raises RunFailedError: the site does not answer."""
         item = held.item
         if held.takes > _MOST_TAKES:
-            return await self._settle(state, place, held, PageOutcome("failed", "crashed", said("crashed")))
+            return await self._settle(state, place, held, PageOutcome("failed", "crashed", reason_text("crashed")))
         origin = address_in(Site(site.origins), item.url).origin
         robots = await self._preparation.robots(state, origin)
         interval = self._preparation.interval(origin, robots)
@@ -123,7 +123,7 @@ class Crawler:
         except Exception:
             # A fault of ours with one page must not hold up the others.
             log.exception("crawl.page_failed", company=plan.company_id, url=item.url)
-            read = PageReading(PageOutcome("failed", "crashed", said("crashed"), look_again=True))
+            read = PageReading(PageOutcome("failed", "crashed", reason_text("crashed"), look_again=True))
         outcome = await self._told(state, plan, item, read)
         await self._preparation.add(state, plan, site, outcome.found)
         await state.refuse(((left, None) for left in outcome.refused), plan.max_pages)
@@ -148,7 +148,7 @@ class Crawler:
             return read.outcome
         first = await state.claim_content(document.page.hash, document.url)
         if item.known is None and first != document.url:
-            duplicate = said("duplicate", other=first)
+            duplicate = reason_text("duplicate", other=first)
             return PageOutcome(
                 "skipped", "duplicate", duplicate, found=read.outcome.found, refused=read.outcome.refused
             )

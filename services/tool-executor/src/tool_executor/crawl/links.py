@@ -64,7 +64,7 @@ def most_of(shape: str, max_pages: int) -> int:
     return max(50, max_pages // 5) if "#" in shape else 0
 
 
-def goes_round(address: SiteUrl) -> bool:
+def repeats_itself(address: SiteUrl) -> bool:
     """Whether a path repeats itself, as relative links do that were meant to be absolute."""
     segments = [segment for segment in address.target.partition("?")[0].split("/") if segment]
     return len(segments) > _DEEPEST or any(segments.count(segment) >= 3 for segment in set(segments))

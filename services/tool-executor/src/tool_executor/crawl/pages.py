@@ -15,9 +15,9 @@ from tool_executor.adapters.page_fetcher import (
     PageFetcher,
     Redirected,
 )
-from tool_executor.crawl.links import RefusedLink, goes_round, target_of
+from tool_executor.crawl.links import RefusedLink, repeats_itself, target_of
 from tool_executor.crawl.plan import CrawlPlan, address_in
-from tool_executor.crawl.words import said
+from tool_executor.crawl.words import reason_text
 from tool_executor.domain.crawl_outcomes import TRIES, CrawlItem, PageOutcome
 from tool_executor.domain.declaration import ToolFailedError
 from tool_executor.domain.site_address import AddressRefusedError, Site, SiteUrl
@@ -77,7 +77,7 @@ class PageReader:
             answer = await self._fetcher.visit(address, wanted)
         except AddressRefusedError:
             return PageReading(
-                PageOutcome("skipped", "denied", said("denied"), gone=known.document_id if known else None)
+                PageOutcome("skipped", "denied", reason_text("denied"), gone=known.document_id if known else None)
             )
         except ToolFailedError as failed:
             return PageReading(self._not_fetched(item, failed))
@@ -92,11 +92,13 @@ class PageReader:
         match failed.reason:
             case "page_not_found":
                 if item.known is not None:
-                    return PageOutcome("skipped", "gone", said("gone"), gone=item.known.document_id, look_again=True)
+                    return PageOutcome(
+                        "skipped", "gone", reason_text("gone"), gone=item.known.document_id, look_again=True
+                    )
                 # A link may stand before its page, on a page that does not change. Found missing twice, it is left.
                 return PageOutcome("failed", "page_not_found", message, look_again=not item.sure)
             case "not_text":
-                return PageOutcome("skipped", "not_text", said("not_text"))
+                return PageOutcome("skipped", "not_text", reason_text("not_text"))
             case "unreachable" | "too_slow":
                 return self._tried(item, failed.reason, message, None)
             case "bad_status" if isinstance(failed, BadStatusError) and failed.status in _BUSY:
@@ -115,15 +117,15 @@ class PageReader:
         try:
             target = self._site.redirected(address, location)
         except AddressRefusedError:
-            return PageOutcome("skipped", "leaves_the_site", said("leaves_the_site"), gone=gone)
+            return PageOutcome("skipped", "leaves_the_site", reason_text("leaves_the_site"), gone=gone)
         url = str(target)
         if url == item.url or url in item.via:
-            return PageOutcome("failed", "redirect_loop", said("redirect_loop"))
+            return PageOutcome("failed", "redirect_loop", reason_text("redirect_loop"))
         if len(item.via) >= _MOST_REDIRECTS:
-            return PageOutcome("failed", "too_many_redirects", said("too_many_redirects", most=_MOST_REDIRECTS))
+            return PageOutcome("failed", "too_many_redirects", reason_text("too_many_redirects", most=_MOST_REDIRECTS))
         found = CrawlItem(url=url, sure=item.sure, via=[*item.via, item.url])
         return PageOutcome(
-            "skipped", "redirected", said("redirected", other=url), gone=gone, look_again=True, found=[found]
+            "skipped", "redirected", reason_text("redirected", other=url), gone=gone, look_again=True, found=[found]
         )
 
     async def _taken_out(self, item: CrawlItem, address: SiteUrl, answer: Fetched) -> PageReading:
@@ -145,7 +147,7 @@ class PageReader:
             return PageReading(outcome)
         if not page.blocks:
             return PageReading(
-                PageOutcome("failed", "no_text", said("no_text"), look_again=True, found=found, refused=refused)
+                PageOutcome("failed", "no_text", reason_text("no_text"), look_again=True, found=found, refused=refused)
             )
         if not page.title:
             page.title = name
@@ -177,10 +179,12 @@ class PageReader:
         for link in page.links:
             target = target_of(self._site, address, link)
             if isinstance(target, RefusedLink):
-                refused[target.url] = Left(url=target.url, outcome="skipped", reason="denied", message=said("denied"))
-            elif target is not None and goes_round(target):
+                refused[target.url] = Left(
+                    url=target.url, outcome="skipped", reason="denied", message=reason_text("denied")
+                )
+            elif target is not None and repeats_itself(target):
                 url = str(target)
-                refused[url] = Left(url=url, outcome="skipped", reason="goes_round", message=said("goes_round"))
+                refused[url] = Left(url=url, outcome="skipped", reason="goes_round", message=reason_text("goes_round"))
             elif target is not None:
                 found[str(target)] = CrawlItem(url=str(target))
         return list(found.values()), list(refused.values())
@@ -188,5 +192,5 @@ class PageReader:
 
 def _left(item: CrawlItem, reason: str, found: list[CrawlItem], refused: list[Left], **more: str | None) -> PageOutcome:
     gone = more.pop("gone", None)
-    message = said(reason, **more)
+    message = reason_text(reason, **more)
     return PageOutcome("skipped", reason, message, gone=gone, look_again=True, found=found, refused=refused)

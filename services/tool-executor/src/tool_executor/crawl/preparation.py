@@ -26,7 +26,7 @@ from tool_executor.crawl.links import RefusedLink, most_of, shape_of, target_of
 from tool_executor.crawl.plan import CrawlPlan, address_in, plan_of, site_in
 from tool_executor.crawl.robots import LARGEST, Robots
 from tool_executor.crawl.sitemaps import LIMITS, MOST_FILES, parse_sitemap
-from tool_executor.crawl.words import said
+from tool_executor.crawl.words import reason_text
 from tool_executor.domain.crawl_outcomes import CrawlItem
 from tool_executor.domain.declaration import ToolFailedError
 from tool_executor.domain.site_address import AddressRefusedError, Origin, Site, SiteUrl
@@ -242,4 +242,4 @@ def _without_word(page: KnownPage | None) -> KnownPage | None:
 
 
 def _skipped(url: str, reason: str, **values: object) -> Left:
-    return Left(url=url[:2048], outcome="skipped", reason=reason, message=said(reason, **values))
+    return Left(url=url[:2048], outcome="skipped", reason=reason, message=reason_text(reason, **values))

@@ -21,5 +21,5 @@ SAID = {
 }
 
 
-def said(reason: str, **values: object) -> str:
+def reason_text(reason: str, **values: object) -> str:
     return SAID[reason].format(**values)[:500]

@@ -17,7 +17,7 @@ def without_nulls(arguments: Arguments, schema: Schema) -> dict[str, object]:
     return _object(arguments, schema, schema, _DEEPEST)
 
 
-def taking_null(schema: Schema) -> dict[str, Any]:
+def with_nullable_arguments(schema: Schema) -> dict[str, Any]:
     """The schema as callers are shown it: each optional argument may also be null."""
     return _shown(dict(schema), _DEEPEST)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import cast
 from urllib.parse import quote, urlencode
 
-from contracts.own_tools import HttpTool, places
+from contracts.own_tools import HttpTool, address_arguments
 from tool_executor.domain.declaration import ArgumentProblem, ToolRefusedError
 from tool_executor.domain.plans import Arguments
 from tool_executor.texts import TEXTS
@@ -26,7 +26,7 @@ class OwnRequest:
 
 def request_of(tool: HttpTool, arguments: Arguments) -> OwnRequest:
     """The tool's request with these arguments, each in its place. Raises ToolRefusedError."""
-    url, named = tool.url, set(places(tool.url))
+    url, named = tool.url, set(address_arguments(tool.url))
     for name in named:
         url = url.replace("{" + name + "}", _part(name, arguments.get(name)))
     rest = {name: value for name, value in arguments.items() if name not in named}

@@ -16,7 +16,7 @@ PROVENANCE: Mapping[str, Schema] = {"source": TEXT, "as_of": {"type": "string", 
 """Fields of every answer about a market: where the figures come from, and their date."""
 
 
-def takes(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:
+def arguments_schema(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:
     """A tool's input: these arguments and no others."""
     return {
         "type": "object",
@@ -26,14 +26,14 @@ def takes(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None 
     }
 
 
-def gives(required: Mapping[str, Schema]) -> Schema:
+def data_schema(required: Mapping[str, Schema]) -> Schema:
     """The schema of a tool's data: at least these fields; the tool may return more."""
     return {"type": "object", "properties": dict(required), "required": list(required)}
 
 
 def sourced(required: Mapping[str, Schema]) -> Schema:
     """A tool's data with its provenance."""
-    return gives({**required, **PROVENANCE})
+    return data_schema({**required, **PROVENANCE})
 
 
 def list_of(item: Schema) -> Schema:

@@ -14,13 +14,13 @@ from tool_executor.extraction.markup import (
     BLOCKS,
     MENU,
     UNSEEN,
+    are_separate_words,
     full_lines,
     is_hidden,
     is_label,
     is_menu,
     one_line,
     read,
-    runs_together,
     tags,
 )
 from tool_executor.extraction.page_head import LONGEST_HEADING, PageHead
@@ -211,7 +211,7 @@ class _Reader:
             # Blanks of the markup are blanks; only those of code are kept.
             said = text if self._code else re.sub(r"\s+", " ", text)
             before = self._text[-1][-1:] if self._text and self._behind_tag and not self._code else ""
-            self._text += [" ", said] if runs_together(before, said) else [said]
+            self._text += [" ", said] if are_separate_words(before, said) else [said]
             self._behind_tag = False
             tells = any(map(str.isalnum, text))
             self._beside_links |= not self._linking and tells

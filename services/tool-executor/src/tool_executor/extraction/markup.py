@@ -67,7 +67,7 @@ def is_label(text: str, *, bold: bool) -> bool:
     return asks or (bold and (text[-1].isalpha() or text[-1] == ":"))
 
 
-def runs_together(before: str, after: str) -> bool:
+def are_separate_words(before: str, after: str) -> bool:
     """Whether two letters that only a tag parts are of two words: "Wheel" and "£12", shown in two columns."""
     return _RUN_TOGETHER.fullmatch(before + after[:1]) is not None
 

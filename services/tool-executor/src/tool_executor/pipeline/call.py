@@ -78,10 +78,10 @@ class CallProgress:
         return ToolResult(success=True, data=data, metadata=self.metadata(cached))
 
     def unknown_outcome(self, code: ToolCode | str) -> ToolResult:
-        message = TEXTS["call.unknown_outcome"].said_in(self.caller.language).format(tool=self.tool)
+        message = TEXTS["call.unknown_outcome"].in_language(self.caller.language).format(tool=self.tool)
         return self.failure(code, message, reason=OUTCOME_UNKNOWN)
 
-    def told(self, outcome: Outcome) -> Outcome:
+    def final_outcome(self, outcome: Outcome) -> Outcome:
         """The outcome, or that it is unknown: a refusal on the way to the tool, by a limit or because nobody serves it
         here, says nothing of an earlier attempt, which may still run in another executor."""
         refusal = None if self.reached or not isinstance(outcome, ToolResult) else outcome.error

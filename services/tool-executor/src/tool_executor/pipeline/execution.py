@@ -18,7 +18,7 @@ from tool_executor.domain.declaration import (
 )
 from tool_executor.pipeline.call import CallProgress, Outcome, Postponed, Rest
 from tool_executor.pipeline.validation import invalid
-from tool_executor.texts import TEXTS, spoken
+from tool_executor.texts import TEXTS, in_language
 
 _COME_BACK = 0.2
 _COMPANYS_PART = 4
@@ -71,7 +71,7 @@ class Execution:
         if limit <= 0:
             if look_up:  # not made now, but perhaps before
                 return call.unknown_outcome(ToolCode.TIMEOUT)
-            late = TEXTS["call.late"].said_in(language).format(tool=call.tool)
+            late = TEXTS["call.late"].in_language(language).format(tool=call.tool)
             return call.failure(ToolCode.TIMEOUT, late, reason="deadline_passed")
         # Until it has ended well, or has said why not, what has side effects may have had them.
         call.unknown = tool.side_effects
@@ -84,26 +84,26 @@ class Execution:
             return call.success(data)
         except TimeoutError:
             key, reason = ("timeout_unknown", OUTCOME_UNKNOWN) if tool.side_effects else ("timeout", None)
-            late = TEXTS[f"call.{key}"].said_in(language).format(tool=call.tool, seconds=f"{limit:.0f}")
+            late = TEXTS[f"call.{key}"].in_language(language).format(tool=call.tool, seconds=f"{limit:.0f}")
             return call.failure(ToolCode.TIMEOUT, late, reason=reason)
         except ToolRefusedError as refused:
             call.unknown = False
             return invalid(call, refused.problems)
         except ToolFailedError as failed:
             call.unknown = False
-            message = spoken(failed.message, language)
+            message = in_language(failed.message, language)
             return call.failure(ToolCode.EXECUTION_ERROR, message, reason=failed.reason)
         except ToolUnavailableError as away:
             # A store that answers too late may have written all the same, and an earlier attempt may still run.
             call.unknown = call.unknown and (away.asked or look_up)
             if call.unknown:
                 return call.unknown_outcome(ToolCode.UNAVAILABLE)
-            return call.failure(ToolCode.UNAVAILABLE, TEXTS["call.unavailable"].said_in(language), reason="service")
+            return call.failure(ToolCode.UNAVAILABLE, TEXTS["call.unavailable"].in_language(language), reason="service")
         except Exception as fault:  # whatever a handler raises is the call's failure, not ours
             self._on_fault(call, fault)
             if call.unknown:
                 return call.unknown_outcome(ToolCode.EXECUTION_ERROR)
-            message = TEXTS["call.failed"].said_in(language).format(tool=call.tool)
+            message = TEXTS["call.failed"].in_language(language).format(tool=call.tool)
             return call.failure(ToolCode.EXECUTION_ERROR, message, reason="internal")
 
     async def _made(self, call: CallProgress, limit: float) -> Data | None:

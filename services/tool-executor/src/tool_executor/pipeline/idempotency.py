@@ -44,19 +44,19 @@ class Idempotency:
             )
         except RedisUnavailableError:
             call.degraded = True
-            return call.told(await rest())
+            return call.final_outcome(await rest())
         match claim:
             case RecordedResult(result):
                 call.repeated = call.recorded = True
                 return result
             case OtherArguments():
-                return call.failure(ToolCode.CONFLICT, TEXTS["call.conflict"].said_in(call.caller.language))
+                return call.failure(ToolCode.CONFLICT, TEXTS["call.conflict"].in_language(call.caller.language))
             case RunningElsewhere(seconds):
                 return Postponed(min(max(seconds, _SHORTEST_WAIT), _LONGEST_WAIT))
             case Claimed(owner, abandoned):
                 call.abandoned = abandoned
                 try:
-                    outcome = call.told(await rest())
+                    outcome = call.final_outcome(await rest())
                 except BaseException:
                     # A fault of ours, or the end of the process: whoever gets the call next may begin at once.
                     with contextlib.suppress(RedisUnavailableError):

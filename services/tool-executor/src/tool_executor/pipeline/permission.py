@@ -24,8 +24,8 @@ class LoadCompany:
             try:
                 await self._companies.tools_of(call.caller.company)
             except ToolUnavailableError:
-                message = TEXTS["call.unavailable"].said_in(call.caller.language)
-                return call.told(call.failure(ToolCode.UNAVAILABLE, message, reason="settings"))
+                message = TEXTS["call.unavailable"].in_language(call.caller.language)
+                return call.final_outcome(call.failure(ToolCode.UNAVAILABLE, message, reason="settings"))
         return await rest()
 
 
@@ -46,13 +46,15 @@ class FindTool:
             except ToolUnavailableError:
                 if entry.needs_settings(call.caller):
                     return call.failure(
-                        ToolCode.UNAVAILABLE, TEXTS["call.unavailable"].said_in(language), reason="settings"
+                        ToolCode.UNAVAILABLE, TEXTS["call.unavailable"].in_language(language), reason="settings"
                     )
                 call.company = CompanyTools()
             if entry.visible_to(call.caller, call.company):
                 call.entry = entry
                 return await rest()
-        return call.failure(ToolCode.TOOL_NOT_FOUND, TEXTS["call.not_found"].said_in(language).format(tool=call.tool))
+        return call.failure(
+            ToolCode.TOOL_NOT_FOUND, TEXTS["call.not_found"].in_language(language).format(tool=call.tool)
+        )
 
 
 class Authorize:
@@ -62,7 +64,7 @@ class Authorize:
         has = Plan.FREE if call.caller.is_visitor else call.caller.plan
         needs = call.found.plan
         if has < needs:
-            message = TEXTS[f"call.upgrade_to_{needs.word}"].said_in(call.caller.language).format(tool=call.tool)
+            message = TEXTS[f"call.upgrade_to_{needs.word}"].in_language(call.caller.language).format(tool=call.tool)
             return call.failure(ToolCode.PLAN_REQUIRED, message, required_plan=needs.word)
         return await rest()
 
@@ -78,7 +80,7 @@ class RateStep:
         quota = None if call.degraded else await self._shared(call)
         if call.degraded:
             if call.found.tool.side_effects:
-                message = TEXTS["call.unavailable"].said_in(call.caller.language)
+                message = TEXTS["call.unavailable"].in_language(call.caller.language)
                 return call.failure(ToolCode.UNAVAILABLE, message, reason="store")
             quota = (await self._ask(self._alone, call)).blocking
         if quota is None:
@@ -86,7 +88,7 @@ class RateStep:
         window = quota.window
         per = TEXTS[f"call.windows.{window.name}"]
         message = TEXTS["call.rate_limit"].format(tool=call.tool, limit=window.limit, window=per)
-        return call.failure(ToolCode.RATE_LIMIT, message.said_in(call.caller.language), reset_at=quota.reset_at)
+        return call.failure(ToolCode.RATE_LIMIT, message.in_language(call.caller.language), reset_at=quota.reset_at)
 
     async def _shared(self, call: CallProgress) -> Quota | None:
         try:

@@ -11,7 +11,7 @@ from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.nulls import without_nulls
 from tool_executor.domain.numbers import numbers_out_of_range
 from tool_executor.pipeline.call import CallProgress, Outcome, Postponed, Rest
-from tool_executor.texts import TEXTS, spoken
+from tool_executor.texts import TEXTS, in_language
 
 
 class LeaveOutNulls:
@@ -51,7 +51,7 @@ class CheckOutput:
             outcome, problems = await self._once(call, rest)
         if not problems:
             return outcome
-        message = TEXTS["call.invalid_output"].said_in(call.caller.language).format(tool=call.tool)
+        message = TEXTS["call.invalid_output"].in_language(call.caller.language).format(tool=call.tool)
         return call.failure(ToolCode.INVALID_OUTPUT, message, fields=_told(call, problems))
 
     async def _once(self, call: CallProgress, rest: Rest) -> tuple[Outcome, Sequence[ArgumentProblem]]:
@@ -69,10 +69,10 @@ def invalid(call: CallProgress, problems: Sequence[ArgumentProblem]) -> ToolResu
     """VALIDATION_ERROR with its fields."""
     fields = _told(call, problems)
     said = "; ".join(f"{field.field or 'arguments'}: {field.message}" for field in fields)
-    message = TEXTS["call.invalid"].said_in(call.caller.language).format(tool=call.tool, problems=said)
+    message = TEXTS["call.invalid"].in_language(call.caller.language).format(tool=call.tool, problems=said)
     return call.failure(ToolCode.VALIDATION_ERROR, message[:1000], fields=fields)
 
 
 def _told(call: CallProgress, problems: Sequence[ArgumentProblem]) -> list[FieldError]:
     language = call.caller.language
-    return [FieldError(field=one.field, message=spoken(one.message, language)) for one in problems]
+    return [FieldError(field=one.field, message=in_language(one.message, language)) for one in problems]

@@ -5,6 +5,6 @@ from contracts.text import Text, read_texts
 TEXTS = read_texts("tool_executor.texts")
 
 
-def spoken(message: Text | str, language: str) -> str:
+def in_language(message: Text | str, language: str) -> str:
     """The text in that language; a plain string is one already."""
-    return message.said_in(language) if isinstance(message, Text) else message
+    return message.in_language(language) if isinstance(message, Text) else message

@@ -16,8 +16,8 @@ from agent.domain.analysis.question_patterns import EXTREME, OVERALL, PER_RISK
 from agent.domain.analysis.wanted_calls import BACKTEST, CORRELATION, CROSSINGS, PERFORMANCE, SNAPSHOT, Question
 from agent.domain.text_features import language_of, plain
 from agent.domain.tickers import tickers_in
+from contracts.calendar_names import NUMBERS
 from contracts.languages import Language
-from contracts.spoken import NUMBERS
 
 Period = Literal["1d", "1w", "1m", "3m", "1y", "ytd"]
 
@@ -178,7 +178,7 @@ def refusal_of(query: str, *, tickers_given: bool) -> Refusal | None:
     return None if about_markets or tickers_given else Refusal.OTHER
 
 
-def asks_of_all(text: str) -> bool:
+def is_about_all_tickers(text: str) -> bool:
     """Whether a text asks for figures of all tickers that there are: "which of the five fell most?"."""
     said = plain(text)
     # "Which stocks beat IBM?" is of all, and of that one.

@@ -9,9 +9,9 @@ from contracts.languages import Language
 _LABELS = TEXTS.section("analysis.call")
 
 
-def named(tool: str, arguments: dict[str, Any], language: Language) -> str:
+def call_name(tool: str, arguments: dict[str, Any], language: Language) -> str:
     """Names the results of a call as a person would."""
-    label = _LABELS[tool].said_in(language) if tool in _LABELS else tool
+    label = _LABELS[tool].in_language(language) if tool in _LABELS else tool
     if tool == INDICATORS:
         label += f" {', '.join(arguments.get('indicators', ()))}"
     if "start" in arguments or "end" in arguments:

@@ -9,7 +9,7 @@ from contracts.languages import Language
 MAX_LIMITATIONS = 4
 
 
-def told(report: dict[str, Any], language: Language) -> str:
+def report_in_chat(report: dict[str, Any], language: Language) -> str:
     """Plain text with a few paragraphs; figures as the summary has them."""
     parts = [str(report["summary"])]
     sources: dict[str, list[str]] = {}
@@ -19,11 +19,11 @@ def told(report: dict[str, Any], language: Language) -> str:
             reports.append(str(one["report"]))
     if sources:
         lines = (f"- {'; '.join([told_from, *reports])}" for told_from, reports in sources.items())
-        parts.append("\n".join([TEXTS["analysis.told.sources"].said_in(language), *lines]))
+        parts.append("\n".join([TEXTS["analysis.told.sources"].in_language(language), *lines]))
     limitations = [one for one in report["limitations"] if one not in parts[0]][:MAX_LIMITATIONS]
     if limitations and report["findings"]:
         parts.append(
-            "\n".join([TEXTS["analysis.told.limitations"].said_in(language), *(f"- {one}" for one in limitations)])
+            "\n".join([TEXTS["analysis.told.limitations"].in_language(language), *(f"- {one}" for one in limitations)])
         )
     parts.append(str(report["disclaimer"]))
     return "\n\n".join(parts)

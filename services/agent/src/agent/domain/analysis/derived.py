@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, cast
 
-from agent.domain.analysis.episodes import told_ahead, told_crossings, told_falls
+from agent.domain.analysis.episodes import crossings_text, drawdowns_text, upcoming_results_text
 from agent.domain.analysis.figures import has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name, joined, money, number, over, percent, signed
-from agent.domain.analysis.headlines import told_news
+from agent.domain.analysis.headlines import news_text
 from agent.domain.analysis.wanted_calls import CROSSINGS, Question
 from agent.domain.claims.facts import CLOSED, FALLS, HOLDING, is_fraction
 from agent.texts import TEXTS
@@ -44,17 +44,17 @@ _DATES = ("next_earnings_date", "next_dividend_date")
 _NONE: Mapping[str, int] = {}
 
 
-def told_derived(findings: Sequence[Finding], language: Language) -> str:
+def derived_text(findings: Sequence[Finding], language: Language) -> str:
     """A few short paragraphs on stretches, where the question names no figure; empty where there are none."""
     lines: list[str] = []
     for finding in findings:
         lines += _stretches(finding, _USUAL, language)
-        lines += told_crossings(finding, language)
-        lines += told_news(finding, language)
+        lines += crossings_text(finding, language)
+        lines += news_text(finding, language)
     return "\n".join([*lines, *_ranks(findings, ("return",), language, lowest_first=False)])
 
 
-def told_asked(findings: Sequence[Finding], question: Question, language: Language) -> str:
+def requested_figures_text(findings: Sequence[Finding], question: Question, language: Language) -> str:
     """Reports what was asked for and nothing else: one ticker's figures stretch by stretch, several tickers' side by
     side."""
     then = [name for name in question.figures if name not in question.now_only]  # today's are not those of that time
@@ -76,18 +76,18 @@ def told_asked(findings: Sequence[Finding], question: Question, language: Langua
             lines += _beside_averages(finding, question.averages, language)
         lines += _stretches(finding, alone, language, question.periods, question.most)
         if "drawdowns" in question.figures:
-            lines += told_falls(finding, language, question.most.get("drawdowns"))
+            lines += drawdowns_text(finding, language, question.most.get("drawdowns"))
         if "crossings" in question.figures:
             within = _stretch_of(CROSSINGS, question)
             within = over(within, language, finding.get("as_of")) if within else ""
             most = question.most.get("crossings")
-            lines += told_crossings(finding, language, within, most, upward=question.upward)
+            lines += crossings_text(finding, language, within, most, upward=question.upward)
         if "sentiment" in question.figures:
             lines += _tone(finding, language)
         if "news" in question.figures:
-            lines += told_news(finding, language)
+            lines += news_text(finding, language)
     if question.ahead and "next_earnings_date" in names:
-        side_by_side = [*told_ahead(findings, question.ahead, language), *side_by_side]
+        side_by_side = [*upcoming_results_text(findings, question.ahead, language), *side_by_side]
     return "\n".join([*side_by_side, *lines])
 
 
@@ -156,7 +156,7 @@ def _stretches(
         unknown = [one for one in mine if one.get("value") is None and periods == ()]
         if unknown:
             missing = joined([figure_name(str(one["figure"]), language) for one in unknown], language)
-            told = TEXTS["analysis.told.missing"].said_in(language)
+            told = TEXTS["analysis.told.missing"].in_language(language)
             found.append(told.format(ticker=ticker, missing=missing))
     return found
 
@@ -187,19 +187,19 @@ def _said(one: Mapping[str, Any], language: Language) -> str:
     if other == HOLDING:
         if name == "return":
             value = percent(float(one["value"]), language)
-            return TEXTS["analysis.told.holding_return"].said_in(language).format(value=value)
+            return TEXTS["analysis.told.holding_return"].in_language(language).format(value=value)
         return ""
     label = figure_name(name, language)
     if one.get("length") and name in ("RSI", "ATR", "ADX", "EMA", "VWAP"):
         label += f" ({one['length']})"
     if name in ("correlation", "beta") and other:
-        told = TEXTS["analysis.told.against"].said_in(language)
+        told = TEXTS["analysis.told.against"].in_language(language)
         return told.format(label=label, other=other, value=number(float(one["value"]), language, 2))
-    text, on_day = f"{label} {_value(one, language)}", TEXTS["analysis.told.on_day"].said_in(language)
+    text, on_day = f"{label} {_value(one, language)}", TEXTS["analysis.told.on_day"].in_language(language)
     if one.get("on") and name != "close" and not name.startswith("sma_") and one["figure"] not in _OF_DAY:
         first, last = one.get("from"), one.get("to")
         if name.startswith(("best_", "worst_", "up_", "down_")) and not name.endswith("_day") and first and last:
-            told = TEXTS["analysis.told.between_days"].said_in(language)
+            told = TEXTS["analysis.told.between_days"].in_language(language)
             return text + told.format(first=day(first, language), last=day(last, language))
         return text + on_day.format(day=day(str(one["on"]), language))
     if name == "close" and one.get("on") and one.get("asked") != f"{one['on']}/{one['on']}":
@@ -215,7 +215,7 @@ def _value(one: Mapping[str, Any], language: Language) -> str:
     name, value = str(one["figure"]), one["value"]
     if name in _DATES:
         expected = one.get("label") == "expected"
-        return day(str(value), language) + (TEXTS["analysis.told.expected"].said_in(language) if expected else "")
+        return day(str(value), language) + (TEXTS["analysis.told.expected"].in_language(language) if expected else "")
     if name in ("macd", "signal", "histogram"):
         return number(float(value), language, 3)
     if name in _MONEY or name.startswith("sma_"):
@@ -243,11 +243,11 @@ def _beside_averages(finding: Finding, lengths: Sequence[int], language: Languag
             value = money(float(one["value"]), price.get("currency"), language)
             gap = mine.get(f"gap_{one['figure'][4:]}")
             value += f"; {signed(percent(float(gap['value']), language))}" if gap else ""
-            place = TEXTS[f"analysis.told.{place}"].said_in(language)
-            told = TEXTS["analysis.told.average"].said_in(language)
+            place = TEXTS[f"analysis.told.{place}"].in_language(language)
+            told = TEXTS["analysis.told.average"].in_language(language)
             parts.append(told.format(place=place, length=one["figure"][4:], value=value))
         close = money(float(price["value"]), price.get("currency"), language)
-        told = TEXTS["analysis.told.close"].said_in(language)
+        told = TEXTS["analysis.told.close"].in_language(language)
         lines.append(
             told.format(over=over(str(asked), language), ticker=ticker, close=close, parts=joined(parts, language))
         )
@@ -260,8 +260,8 @@ def _tone(finding: Finding, language: Language) -> list[str]:
     for one in entries(finding, ()):
         if one["figure"] == "sentiment" and one.get("value") is not None:
             label, value = str(one.get("label")), number(float(one["value"]), language, 2)
-            label = labels[label].said_in(language) if label in labels else label
-            told = TEXTS["analysis.told.tone"].said_in(language)
+            label = labels[label].in_language(language) if label in labels else label
+            told = TEXTS["analysis.told.tone"].in_language(language)
             lines.append(told.format(ticker=finding["ticker"], label=label, value=value))
     return lines
 
@@ -301,7 +301,7 @@ def _ranks(
             begun = _begun(known)
             if begun and not begin_together(begun.values()):
                 since = joined([f"{ticker} {day(first, language)}" for ticker, first in begun.items()], language)
-                lines.append(TEXTS["analysis.told.unranked"].said_in(language).format(since=since))
+                lines.append(TEXTS["analysis.told.unranked"].in_language(language).format(since=since))
                 break
             order = _order(known, name, lowest_first=lowest_first)
             if by_size and name == "return":
@@ -352,11 +352,11 @@ def _order_of(name: str, language: Language, lowest_first: bool, *, by_size: boo
     if name in _DATES:
         return label
     if by_size and name == "return":
-        return TEXTS[f"analysis.order.{'smallest' if lowest_first else 'largest'}"].said_in(language)
+        return TEXTS[f"analysis.order.{'smallest' if lowest_first else 'largest'}"].in_language(language)
     if name == "growth":
-        label = TEXTS["analysis.order.final_amount"].said_in(language)
+        label = TEXTS["analysis.order.final_amount"].in_language(language)
     first = ("deepest", "mildest") if name in FALLS else ("highest", "lowest")
-    return TEXTS[f"analysis.order.{first[lowest_first]}_first"].said_in(language).format(label=label)
+    return TEXTS[f"analysis.order.{first[lowest_first]}_first"].in_language(language).format(label=label)
 
 
 def _side(one: Mapping[str, Any], language: Language) -> str:

@@ -14,7 +14,7 @@ _NEXT_RESULTS = "next_earnings_date"
 _DAYS = {"d": 1, "w": 7, "m": 30}
 
 
-def told_falls(finding: Finding, language: Language, most: int | None = None) -> list[str]:
+def drawdowns_text(finding: Finding, language: Language, most: int | None = None) -> list[str]:
     """The deepest falls from a peak, with their days; no more than `most`."""
     found = cast("Sequence[Mapping[str, Any]]", finding.get("drawdowns") or ())
     found = sorted(found, key=lambda one: float(one["depth"]))[:most]
@@ -26,16 +26,16 @@ def told_falls(finding: Finding, language: Language, most: int | None = None) ->
             day(one["peak"], language),
             day(one["trough"], language),
         )
-        end = TEXTS["analysis.episodes.not_recovered"].said_in(language)
+        end = TEXTS["analysis.episodes.not_recovered"].in_language(language)
         if one.get("recovered"):
-            end = TEXTS["analysis.episodes.recovered"].said_in(language).format(day=day(one["recovered"], language))
-        told = TEXTS["analysis.episodes.fall"].said_in(language)
+            end = TEXTS["analysis.episodes.recovered"].in_language(language).format(day=day(one["recovered"], language))
+        told = TEXTS["analysis.episodes.fall"].in_language(language)
         said.append(told.format(depth=depth, peak=peak, low=low, end=end))
-    falls = TEXTS["analysis.episodes.falls"].said_in(language)
+    falls = TEXTS["analysis.episodes.falls"].in_language(language)
     return [falls.format(ticker=finding["ticker"], falls="; ".join(said))] if said else []
 
 
-def told_crossings(
+def crossings_text(
     finding: Finding,
     language: Language,
     within: str = "",
@@ -49,26 +49,26 @@ def told_crossings(
         return []
     fast, slow = cast("Sequence[int]", finding.get("crossing_averages") or (50, 200))
     found = cast("Sequence[Mapping[str, Any]]", finding["crossings"])
-    head = TEXTS["analysis.episodes.crossings"].said_in(language).format(fast=fast, slow=slow)
+    head = TEXTS["analysis.episodes.crossings"].in_language(language).format(fast=fast, slow=slow)
     if fast == 1:
-        head = TEXTS["analysis.episodes.crossings_of_close"].said_in(language).format(slow=slow)
+        head = TEXTS["analysis.episodes.crossings_of_close"].in_language(language).format(slow=slow)
     head = ", ".join(filter(None, (within, finding["ticker"], head)))
     found = [one for one in found if upward in (None, bool(one["above"]))]
-    ways = [TEXTS[f"analysis.episodes.went_{way}"].said_in(language) for way in ("below", "above")]
+    ways = [TEXTS[f"analysis.episodes.went_{way}"].in_language(language) for way in ("below", "above")]
     said = [f"{day(str(one['on']), language)} ({ways[bool(one['above'])]})" for one in found]
-    none = TEXTS["analysis.episodes.no_crossing"].said_in(language)
+    none = TEXTS["analysis.episodes.no_crossing"].in_language(language)
     return [f"{head}: {', '.join(said[-(most or 0) :]) or none}."]
 
 
-def told_ahead(findings: Sequence[Finding], ahead: str, language: Language) -> list[str]:
+def upcoming_results_text(findings: Sequence[Finding], ahead: str, language: Language) -> list[str]:
     """Reports which tickers publish results in the period ahead (`Question.ahead`); nothing if no date is known."""
     dated = {str(one["ticker"]): as_date(one[_NEXT_RESULTS]) for one in findings if one.get(_NEXT_RESULTS)}
     if not dated:
         return []
     first, last = _stretch_ahead(ahead, max(as_date(one["as_of"]) for one in findings if one.get("as_of")))
     due = [ticker for ticker, on in dated.items() if first <= on <= last]
-    who = joined(due, language) or TEXTS["analysis.episodes.nobody_due"].said_in(language)
-    told = TEXTS["analysis.episodes.due"].said_in(language)
+    who = joined(due, language) or TEXTS["analysis.episodes.nobody_due"].in_language(language)
+    told = TEXTS["analysis.episodes.due"].in_language(language)
     return [told.format(first=day(first, language), last=day(last, language), who=who)]
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from agent.domain.claims.figure_words import FIGURES
 from agent.domain.claims.words import WORDS
-from contracts.spoken import NUMBERS
+from contracts.calendar_names import NUMBERS
 
 Kind = Literal["stretch", "standing", "company", "indicator", "news"]
 """The source of a figure: get_performance; a snapshot; the company's figures and dates; get_indicators; get_news,
@@ -267,7 +267,7 @@ QUESTION_WORDS = WORDS | frozenset(_ASKING.split()) | NUMBERS.keys()
 """Words that a question may have and that ask for nothing by themselves."""
 
 
-def meant(name: str, kind: Kind | None, *, timed: bool, dated: bool) -> tuple[str, Kind | None]:
+def disambiguated(name: str, kind: Kind | None, *, timed: bool, dated: bool) -> tuple[str, Kind | None]:
     """Most profitable over some time is a return, else it is a margin; a volume between days is a day's average."""
     if name == "profitable":
         return ("return", "stretch") if timed else ("net_margin", kind)

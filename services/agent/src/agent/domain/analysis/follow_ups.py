@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from agent.domain.analysis.asked import asks_of_all, is_analysis, language_in
+from agent.domain.analysis.asked import is_about_all_tickers, is_analysis, language_in
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalized
 from agent.domain.analysis.question_patterns import unread_words
@@ -39,7 +39,7 @@ def _ranking(text: str, before: Sequence[str]) -> str | None:
     days = when_in(text).arguments
     for earlier in reversed(before[-_SPOKEN:]):
         days = days or when_in(earlier).arguments
-        if not found and asks_of_all(earlier):
+        if not found and is_about_all_tickers(earlier):
             found = ["all", "stocks"] if language_in(text, "en") == "en" else ["todas las", "acciones"]
             break
         named = tickers_in(normalized(earlier).text)
@@ -60,7 +60,7 @@ def _at_another_time(text: str, before: Sequence[str]) -> str | None:
     if not names_time or read_question(text, ()).figures:
         return None
     asked = whole_question(before[-1], before[:-1]) or before[-1]
-    if not (asks_of_all(asked) or (is_analysis(asked) and len(tickers_in(asked)) > 1)):
+    if not (is_about_all_tickers(asked) or (is_analysis(asked) and len(tickers_in(asked)) > 1)):
         return None
     rest = Unread(folded(asked))
     stretches_in(rest)

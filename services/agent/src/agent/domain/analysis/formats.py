@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 
 from agent.domain.analysis.stretches import ALL_TIME
 from agent.texts import TEXTS
+from contracts.calendar_names import month_name
 from contracts.languages import Language
-from contracts.spoken import month_name
 
 _SPANISH = str.maketrans(",.", ".,")
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:|$)")
@@ -19,13 +19,13 @@ def figure_name(name: str, language: Language) -> str:
     """Names a figure as a person would; returns are named by their period."""
     group, _, period = name.partition(".")
     if group == "returns" and period in _PERIODS:
-        return f"{_FIGURES['return'].said_in(language)} ({period_name(period, language)})"
-    return _FIGURES[name].said_in(language) if name in _FIGURES else name
+        return f"{_FIGURES['return'].in_language(language)} ({period_name(period, language)})"
+    return _FIGURES[name].in_language(language) if name in _FIGURES else name
 
 
 def period_name(period: str, language: Language) -> str:
     """1y as "1 year"."""
-    return _PERIODS[period].said_in(language)
+    return _PERIODS[period].in_language(language)
 
 
 def percent(fraction: float, language: Language) -> str:
@@ -62,9 +62,9 @@ def money(value: float, currency: str | None, language: Language) -> str:
     """202.91 as USD 202.91 or 202,91 USD; large amounts in billions or millions."""
     unit, scaled = "", value
     if abs(value) >= 1e9:
-        unit, scaled = TEXTS["analysis.unit.billion"].said_in(language), value / 1e9
+        unit, scaled = TEXTS["analysis.unit.billion"].in_language(language), value / 1e9
     elif abs(value) >= 1e6:
-        unit, scaled = TEXTS["analysis.unit.million"].said_in(language), value / 1e6
+        unit, scaled = TEXTS["analysis.unit.million"].in_language(language), value / 1e6
     text = number(scaled, language, 1 if unit else 2)
     name = currency or ""
     written = f"{text}{unit} {name}" if language != "en" else f"{name} {text}{unit}"
@@ -75,7 +75,7 @@ def day(moment: str | date | datetime, language: Language) -> str:
     """2013-03-01 as 1 March 2013 or 1 de marzo de 2013."""
     found = as_date(moment)
     month = month_name(found.month, language)
-    return TEXTS["analysis.day"].said_in(language).format(day=found.day, month=month, year=found.year)
+    return TEXTS["analysis.day"].in_language(language).format(day=found.day, month=month, year=found.year)
 
 
 def moment(written: object, language: Language) -> str:
@@ -107,7 +107,7 @@ def joined(parts: Sequence[str], language: Language) -> str:
     """a, b and c."""
     if len(parts) < 2:
         return "".join(parts)
-    last = TEXTS["analysis.and_before_i" if parts[-1][:1] in "iI" else "analysis.and"].said_in(language)
+    last = TEXTS["analysis.and_before_i" if parts[-1][:1] in "iI" else "analysis.and"].in_language(language)
     return ", ".join(parts[:-1]) + last + parts[-1]
 
 
@@ -122,21 +122,21 @@ def over(asked: str, language: Language, until: str | None = None) -> str:
     if until and last and first < until[:10] and as_date(last) - as_date(until) > _CLOSED_FOR:
         last = until[:10]
     if slash and first == last:
-        return TEXTS["analysis.stretch.day"].said_in(language).format(first=day(first, language))
+        return TEXTS["analysis.stretch.day"].in_language(language).format(first=day(first, language))
     if slash and first == ALL_TIME.arguments["start"] and last:
-        return TEXTS["analysis.stretch.all_up_to"].said_in(language).format(last=day(last, language))
+        return TEXTS["analysis.stretch.all_up_to"].in_language(language).format(last=day(last, language))
     if slash and last:
-        told = TEXTS["analysis.stretch.from_to"].said_in(language)
+        told = TEXTS["analysis.stretch.from_to"].in_language(language)
         return told.format(first=day(first, language), last=day(last, language))
     if asked == ALL_TIME.period:
-        return TEXTS["analysis.stretch.all"].said_in(language)
+        return TEXTS["analysis.stretch.all"].in_language(language)
     if slash:
-        return TEXTS["analysis.stretch.since"].said_in(language).format(first=day(first, language))
+        return TEXTS["analysis.stretch.since"].in_language(language).format(first=day(first, language))
     if asked == "ytd":
-        return TEXTS["analysis.stretch.ytd"].said_in(language)
+        return TEXTS["analysis.stretch.ytd"].in_language(language)
     count = int(asked[:-1])
     return (
         TEXTS[f"analysis.stretch.{'one' if count == 1 else 'several'}_{asked[-1]}"]
-        .said_in(language)
+        .in_language(language)
         .format(count=count)
     )

@@ -15,9 +15,16 @@ from typing import Any
 from agent.domain.analysis import question_patterns as patterns
 from agent.domain.analysis.amounts import WITH_MONEY, amount_in
 from agent.domain.analysis.call_plan import Asked, ByKind, CallPlan
-from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST, ROWS, Kind, meant
+from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST, ROWS, Kind, disambiguated
 from agent.domain.analysis.normalization import normalized
-from agent.domain.analysis.question_patterns import awaited, in_one_clause, numbers_of, unit_of, unread_words, upward
+from agent.domain.analysis.question_patterns import (
+    crossing_direction,
+    in_one_clause,
+    numbers_of,
+    period_ahead,
+    unit_of,
+    unread_words,
+)
 from agent.domain.analysis.stretches import (
     ALL_TIME,
     ALL_TIME_WORDS,
@@ -27,8 +34,8 @@ from agent.domain.analysis.stretches import (
     Unread,
     When,
     own_stretches,
-    since,
     stretches_in,
+    without_end,
     years_of,
 )
 from agent.domain.analysis.wanted_calls import Question
@@ -36,7 +43,7 @@ from agent.domain.claims.facts import FALLS
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import number_of
 from agent.domain.tickers import NAMES, tickers_in
-from contracts.spoken import NUMBERS
+from contracts.calendar_names import NUMBERS
 
 MOST_YEARS = 3
 """Years that are looked at one by one: calls of one tool for a ticker, by its budget."""
@@ -81,7 +88,7 @@ class _QuestionReader:
                 found.unread.append(untold[0].strip())
         self._ordered()
         if patterns.EARNINGS.search(self._unread.text) and (ahead := self._unread.first(patterns.AHEAD)) is not None:
-            found.ahead = awaited(ahead)
+            found.ahead = period_ahead(ahead)
             self._places.append((ahead.start(), "next_earnings_date", "company"))
         relation = self._relation()
         rule = self._rule()
@@ -145,7 +152,9 @@ class _QuestionReader:
     def _mean(self, stretches: list[When], *, invested: bool) -> None:
         """Finds which figure each word means, given the stretches that are named."""
         dated = any(one.arguments or one.period not in (None, "1d") for one in stretches)
-        self._places = [(at, *meant(name, kind, timed=bool(stretches), dated=dated)) for at, name, kind in self._places]
+        self._places = [
+            (at, *disambiguated(name, kind, timed=bool(stretches), dated=dated)) for at, name, kind in self._places
+        ]
         if invested and any(name == "shares" for _, name, _ in self._places):
             self._places = [one for one in self._places if one[1] not in ("growth", "base", "price")]
 
@@ -158,7 +167,7 @@ class _QuestionReader:
             stretches = [one for one in stretches if not one.is_day] or stretches
         if patterns.RECOVERED.search(query):
             # A fall of 2008 may have been recovered later.
-            stretches = [*stretches, *(one for one in map(since, stretches) if one not in stretches)]
+            stretches = [*stretches, *(one for one in map(without_end, stretches) if one not in stretches)]
         if "crossings" in names and patterns.LAST_TIME.search(query):
             stretches, found.most["crossings"] = stretches or [ALL_TIME], 1
         a_year = names & {"best_year", "worst_year"} and [len(years_of(one)) for one in stretches] == [1]
@@ -230,7 +239,7 @@ class _QuestionReader:
         if match is None:
             return None
         self._places.append((match.start(), "crossings", None))
-        self._found.upward = upward(folded(self._query))
+        self._found.upward = crossing_direction(folded(self._query))
         lengths = self._lengths() or self._of_averages() or {}
         self._unread.first(patterns.WHOLE_AVERAGE)
         return lengths

@@ -12,11 +12,11 @@ from contracts.languages import Language
 _NEW_YORK = ZoneInfo("America/New_York")
 
 
-def told_news(finding: Mapping[str, Any], language: Language) -> list[str]:
+def news_text(finding: Mapping[str, Any], language: Language) -> list[str]:
     items = cast("Sequence[Mapping[str, Any]]", finding.get("news") or ())
     if not items:
         return []
-    head = TEXTS["analysis.told.headlines"].said_in(language).format(ticker=finding["ticker"])
+    head = TEXTS["analysis.told.headlines"].in_language(language).format(ticker=finding["ticker"])
     return [
         head,
         *(f"- {one['title']} ({one['source']}, {day(_published(str(one['time'])), language)})" for one in items),

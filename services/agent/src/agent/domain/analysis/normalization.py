@@ -14,9 +14,9 @@ from agent.domain.analysis.question_patterns import UNIT
 from agent.domain.claims import times
 from agent.domain.claims.lexer import folded
 from agent.domain.number_words import with_days_in_figures
-from agent.domain.text_features import one_apart, swapped
+from agent.domain.text_features import is_one_letter_apart, is_transposed
 from agent.domain.tickers import NAMES, tickers_in
-from contracts.spoken import MONTHS, NUMBERS
+from contracts.calendar_names import MONTHS, NUMBERS
 
 _ENDS = r"(?=\W*(?:$|[?.,;:!]))"
 _ORDER = r"(?:first|second|third|fourth|primero?|segundo|tercero?|cuarto)"
@@ -289,7 +289,11 @@ def _meant(word: str) -> str | None:
     if word in _SPELT or word in QUESTION_WORDS or word in _OTHERS or word.rstrip("s") in _SPELT:
         return None
     if len(word) < 4:
-        found = [one for one in _SHORT if (sorted(one) == sorted(word) and one[0] != word[0]) or swapped(word, one)]
+        found = [
+            one for one in _SHORT if (sorted(one) == sorted(word) and one[0] != word[0]) or is_transposed(word, one)
+        ]
     else:
-        found = [one for one in _SPELT if one_apart(word, one)] or [one for one in _SHORT if swapped(word, one)]
+        found = [one for one in _SPELT if is_one_letter_apart(word, one)] or [
+            one for one in _SHORT if is_transposed(word, one)
+        ]
     return found[0] if len(set(found)) == 1 else None

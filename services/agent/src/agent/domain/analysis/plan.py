@@ -30,7 +30,7 @@ class ToolInfo:
     parameters: Mapping[str, Any] = field(default_factory=JsonObject)
 
     @property
-    def takes_one(self) -> bool:
+    def is_per_ticker(self) -> bool:
         """Whether it is asked about one ticker a call."""
         return "symbol" in self.parameters.get("properties", {})
 
@@ -68,7 +68,7 @@ def within_budgets(
     ticker as its budget says, and at most `max_calls` in all, counted per tool and ticker, in the wanted order.
     """
     budgets = {tool.name: tool.budget for tool in tools}
-    single = {tool.name for tool in tools if tool.takes_one}
+    single = {tool.name for tool in tools if tool.is_per_ticker}
     used: dict[tuple[str, str], int] = {}
     spent = 0
     calls: list[Planned] = []

@@ -26,7 +26,7 @@ _ROUTING = (
 )
 
 
-def tickers_messages(query: str) -> Messages:
+def ticker_messages(query: str) -> Messages:
     """Asks for ``{"tickers": [...]}``."""
     return [{"role": "system", "content": _TICKERS}, {"role": "user", "content": _json({"question": query})}]
 
@@ -60,7 +60,7 @@ def summary_messages(
     """Asks for a summary of the findings."""
     asked = {"question": query, "findings": list(findings), "limitations": list(limitations)}
     return [
-        {"role": "system", "content": TEXTS["prompt.analysis"].said_in(language).format(period=period)},
+        {"role": "system", "content": TEXTS["prompt.analysis"].in_language(language).format(period=period)},
         {"role": "user", "content": _json(asked)},
     ]
 
@@ -68,7 +68,7 @@ def summary_messages(
 def once_more(messages: Messages, said: str, dropped: Sequence[Dropped], language: Language) -> Messages:
     """The same, after a summary of which the data does not back these sentences."""
     told = "\n".join(f"- {one.sentence} ({'; '.join(one.reasons)})" for one in dropped)
-    asked = {"role": "user", "content": TEXTS["prompt.analysis_again"].said_in(language).format(dropped=told)}
+    asked = {"role": "user", "content": TEXTS["prompt.analysis_again"].in_language(language).format(dropped=told)}
     return [*messages, {"role": "assistant", "content": said}, asked]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from agent.domain.analysis.figure_vocabulary import BACK, FELL, INDICATOR_WORDS, QUESTION_WORDS
 from agent.domain.claims import times
-from contracts.spoken import MONTHS
+from contracts.calendar_names import MONTHS
 
 CORRELATED = re.compile(
     r"\b(?:(?:least |most )?(?:un)?correlat\w+|correlaci\w+|correlacionad\w+|mov(?:e|es|ed|ing) (?:\w+ "
@@ -221,7 +221,7 @@ WORD = re.compile(r"[a-z][a-z'-]+|(?<![\w.,])\d[\d.,]{0,20}(?: ?%| per ?cent| po
 _JOINS = re.compile(r"[,;]|\b(?:and|y|e)\b")
 
 
-def upward(query: str) -> bool | None:
+def crossing_direction(query: str) -> bool | None:
     """Whether averages that crossed to above are asked for, or those to below (False); None: both."""
     above, below = bool(_ABOVE.search(query)), bool(_BELOW.search(query))
     return above if above != below else None
@@ -232,7 +232,7 @@ def in_one_clause(query: str, places: Collection[int]) -> bool:
     return bool(places) and not _JOINS.search(query, min(places), max(places))
 
 
-def awaited(ahead: re.Match[str]) -> str:
+def period_ahead(ahead: re.Match[str]) -> str:
     """Returns the period that AHEAD has found: week, month, a month's number, or so many days, weeks or months from now
     (2w)."""
     if ahead["name"]:

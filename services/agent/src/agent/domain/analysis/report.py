@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from agent.domain.analysis.asked import AskedPeriod
-from agent.domain.analysis.call_names import named
+from agent.domain.analysis.call_names import call_name
 from agent.domain.analysis.comparison import comparison, value_of
 from agent.domain.analysis.derived import answers, begin_together
 from agent.domain.analysis.figures import Gathered, has_prices
@@ -94,7 +94,7 @@ def not_answered(calls: Sequence[AnalysisCall], found: Gathered, language: Langu
         if call.again:
             continue
         by_name = call.tool not in ANALYSIS_TOOLS
-        what = named(call.tool, call.arguments or {}, language)
+        what = call_name(call.tool, call.arguments or {}, language)
         error: dict[str, Any] = (call.result or {}).get("error") or {}
         if error and by_name:
             wrong = "; ".join(str(one["message"]) for one in error.get("fields") or ())
@@ -142,7 +142,7 @@ def not_read(
         for call in question.calls:
             lack = [one for one in call.tickers if (call.tool, call.arguments, one) not in made]
             if lack and call.tool not in away:
-                what, reason = named(call.tool, call.arguments, language), plain_reason("budget", language)
+                what, reason = call_name(call.tool, call.arguments, language), plain_reason("budget", language)
                 told.append(note("not_answered", language, what=what, tickers=", ".join(lack), reason=reason))
         for words in question.unread:
             reason = plain_reason("unread", language)

@@ -12,8 +12,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from agent.domain.analysis.asked import Period, asks_for_a_forecast, asks_of_all, language_in, period_in, refusal_of
-from agent.domain.analysis.derived import told_asked, told_derived
+from agent.domain.analysis.asked import (
+    Period,
+    asks_for_a_forecast,
+    is_about_all_tickers,
+    language_in,
+    period_in,
+    refusal_of,
+)
+from agent.domain.analysis.derived import derived_text, requested_figures_text
 from agent.domain.analysis.figures import Gathered, data_of, gathered
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalized
@@ -26,7 +33,7 @@ from agent.domain.analysis.plan import (
     read_tickers,
     within_budgets,
 )
-from agent.domain.analysis.prompts import Messages, once_more, routing_messages, summary_messages, tickers_messages
+from agent.domain.analysis.prompts import Messages, once_more, routing_messages, summary_messages, ticker_messages
 from agent.domain.analysis.report import (
     in_own_currency,
     limits_of_data,
@@ -99,7 +106,7 @@ Step = AskModel | CallTools | Finish
 def language_of(record: AnalysisRecord, company: CompanyConfig | None) -> Language:
     """The language that the report is in: the query's own, if the company speaks it."""
     asked = language_in(record.request.query, record.request.language or "en")
-    return company.spoken(asked) if company else asked
+    return company.answer_language(asked) if company else asked
 
 
 def advance(
@@ -124,12 +131,12 @@ def advance(
     return _finished(record, usable, language, now)
 
 
-def replied(record: AnalysisRecord, reply: AnalysisReply) -> AnalysisRecord:
+def with_reply(record: AnalysisRecord, reply: AnalysisReply) -> AnalysisRecord:
     """The record with one more model reply, or failure."""
     return record.model_copy(update={"replies": [*record.replies, reply]})
 
 
-def ran(record: AnalysisRecord, results: Mapping[str, dict[str, Any]]) -> AnalysisRecord:
+def with_results(record: AnalysisRecord, results: Mapping[str, dict[str, Any]]) -> AnalysisRecord:
     """The record with results, by call id."""
     calls = [
         call.model_copy(update={"result": results[call.call_id]}) if call.call_id in results else call
@@ -140,7 +147,7 @@ def ran(record: AnalysisRecord, results: Mapping[str, dict[str, Any]]) -> Analys
 
 def is_of_all(request: AnalysisRequested) -> bool:
     """Whether a request names no tickers and is about all that there are."""
-    return not request.tickers and asks_of_all(normalized(request.query).text)
+    return not request.tickers and is_about_all_tickers(normalized(request.query).text)
 
 
 def _with_tickers(
@@ -163,7 +170,7 @@ def _with_tickers(
     if not tickers and request.use_llm:
         reply = _reply(record, "tickers")
         if reply is None:
-            return record.model_copy(update={"stage": "reading"}), AskModel("tickers", tickers_messages(request.query))
+            return record.model_copy(update={"stage": "reading"}), AskModel("tickers", ticker_messages(request.query))
         tickers = list(dict.fromkeys(read_tickers(reply.text or "") or ()))
         if tickers:
             notes.append(note("inferred", language, tickers=", ".join(tickers)))
@@ -315,9 +322,9 @@ def _judged(
 def _by_rule(found: Gathered, question: Question, missing: Sequence[str], period: Period, language: Language) -> str:
     """Summarises by rules: what was asked for, and what could not be answered; if no figure was named, how the tickers
     stand."""
-    said = [told_asked(found.findings, question, language)] if question.figures else []
+    said = [requested_figures_text(found.findings, question, language)] if question.figures else []
     if not any(said) and not (question.figures and missing):
-        said = [told_derived(found.findings, language), rule_summary(found.findings, period, language)]
+        said = [derived_text(found.findings, language), rule_summary(found.findings, period, language)]
     text = "\n".join(filter(None, [*said, *missing]))
     return f"{text}\n{basis(found.findings, found.sources, language)}".strip()
 

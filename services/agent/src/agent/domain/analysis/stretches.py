@@ -154,7 +154,7 @@ def years_of(when: When) -> list[When]:
     return [_days(times.year_range(year)) for year in range(int(first[:4]), int(last[:4]) + 1)]
 
 
-def since(when: When) -> When:
+def without_end(when: When) -> When:
     """The same with no end."""
     return _days(f"{when.arguments['start']}/") if "start" in when.arguments else when
 

@@ -47,7 +47,7 @@ def _moves(priced: Sequence[Finding], period: Period, language: Language) -> lis
         label = period_name(period, language)
         tickers = joined([str(finding["ticker"]) for finding in priced], language)
         return [_text("too_short", language, period=label, tickers=tickers)]
-    over = TEXTS[f"analysis.over.{period}"].said_in(language).format(date=day(known[0][0]["as_of"], language))
+    over = TEXTS[f"analysis.over.{period}"].in_language(language).format(date=day(known[0][0]["as_of"], language))
     known.sort(key=lambda pair: -pair[1])
     said = [f"{finding['ticker']} {_moved(value, language)}" for finding, value in known]
     sentences = [f"{over} {_text('price_alone', language)}, {joined(said, language)}."]
@@ -180,4 +180,4 @@ def _dates(finding: Finding, language: Language) -> list[str]:
 
 
 def _text(key: str, language: Language, **parts: object) -> str:
-    return TEXTS[f"analysis.rule.{key}"].said_in(language).format(**parts)
+    return TEXTS[f"analysis.rule.{key}"].in_language(language).format(**parts)

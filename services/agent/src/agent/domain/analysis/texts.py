@@ -6,25 +6,25 @@ from contracts.languages import Language
 
 def disclaimer(language: Language) -> str:
     """Returns the text below every analysis."""
-    return TEXTS["analysis.disclaimer"].said_in(language)
+    return TEXTS["analysis.disclaimer"].in_language(language)
 
 
 def plain_reason(key: str, language: Language) -> str:
     """Why something that was asked for is not answered."""
-    return TEXTS[f"analysis.not_answered.{key}"].said_in(language)
+    return TEXTS[f"analysis.not_answered.{key}"].in_language(language)
 
 
 def reason_of(failure: str | None, language: Language) -> str:
     """Why there is no model reply."""
     reasons = TEXTS.section("analysis.no_model")
-    return reasons.get(failure or "", reasons["away"]).said_in(language)
+    return reasons.get(failure or "", reasons["away"]).in_language(language)
 
 
 def note(key: str, language: Language, **parts: object) -> str:
     """A limitation, or another remark, in a sentence."""
-    return TEXTS[f"analysis.note.{key}"].said_in(language).format(**parts)
+    return TEXTS[f"analysis.note.{key}"].in_language(language).format(**parts)
 
 
 def plain_summary(key: str, language: Language, **parts: object) -> str:
     """The summary of an answer that has no figures."""
-    return TEXTS[f"analysis.summary.{key}"].said_in(language).format(**parts)
+    return TEXTS[f"analysis.summary.{key}"].in_language(language).format(**parts)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from agent.domain.claims.lexer import Number, Token, folded
-from contracts.spoken import MONTHS, NUMBERS
+from contracts.calendar_names import MONTHS, NUMBERS
 
 _N = r"[-+−]?\$?\d[\d.,]*\d|\$?\d"
 _UNIT = r"(?P<{0}>\s?(?:%|billion|million|bn|millones|mil millones|usd|dollars|dolares))"
@@ -259,7 +259,7 @@ def without_span_verbs(said: str) -> str:
     return f"{said[: match.start()]}{'was'.ljust(len(verb))}{said[match.start() + len(verb) :]}"
 
 
-def agrees(low: str) -> bool:
+def directions_agree(low: str) -> bool:
     """Whether the directions in a folded sentence are those of its own numbers."""
     if _NOT.search(low):
         return True

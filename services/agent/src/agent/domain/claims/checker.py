@@ -15,9 +15,9 @@ from itertools import chain
 
 from agent.domain.claims import sentence_patterns as patterns
 from agent.domain.claims.agreement import (
-    agrees,
     as_figures,
     beside_the_close,
+    directions_agree,
     has_owner,
     with_each_average,
     with_each_unit,
@@ -28,17 +28,17 @@ from agent.domain.claims.agreement import (
 from agent.domain.claims.claim import Carried, Claim, SentenceClaims
 from agent.domain.claims.clauses import BEARING
 from agent.domain.claims.crossings import COUNT, crossings_right, only_lengths
-from agent.domain.claims.events import events, in_general, of_speaker
-from agent.domain.claims.excerpts import excerpts, stands_alone
+from agent.domain.claims.events import events, is_about_speaker, is_general
+from agent.domain.claims.excerpts import excerpts, names_its_subject
 from agent.domain.claims.facts import HOLDING, Facts
 from agent.domain.claims.lexer import Lexer, Number, Token, folded, is_talk
 from agent.domain.claims.reader import read
 from agent.domain.claims.sentences import cells_of, sentences
 from agent.domain.claims.spoken_frame import without_frame
-from agent.domain.claims.states import count_right, judged_whole, misreads_rsi
+from agent.domain.claims.states import count_right, judge_sentence, misreads_rsi
 from agent.domain.claims.times import YEAR, with_year
 from agent.domain.claims.unbacked import is_multiple, unbacked, wrong_days_apart
-from agent.domain.claims.verdicts import contradicted, wrong
+from agent.domain.claims.verdicts import contradicted_part, unbacked_part
 from agent.domain.claims.words import OPINIONS, TALK
 from agent.domain.tickers import NAMES
 
@@ -121,7 +121,7 @@ class ClaimChecker:
         for text, from_start in excerpts(sentence):
             trial = copy(before)
             trial._strict = True
-            if stands_alone(self._lexer.tokens(text), from_start=from_start) and trial._proves(text):
+            if names_its_subject(self._lexer.tokens(text), from_start=from_start) and trial._proves(text):
                 self._carried, self._lost = trial._carried, trial._lost
                 return text, reasons
         return "", reasons
@@ -177,7 +177,7 @@ class ClaimChecker:
             measured = any(token.kind == "number" for token in tokens)
             if happened := events(said, self._odd(tokens), measured=measured):
                 return (f"an event that nothing told: {', '.join(happened)}",)
-            if is_talk(tokens) or (in_general(said) and not any(token.kind in _DEFINITE for token in tokens)):
+            if is_talk(tokens) or (is_general(said) and not any(token.kind in _DEFINITE for token in tokens)):
                 return ()
         reading = read(tokens, self._told, self._carried, self._asked)
         self._claims = reading.named and any(claim.relation not in _OF_DAYS for claim in reading.claims)
@@ -188,12 +188,17 @@ class ClaimChecker:
         if patterns.EVERY_YEAR.search(folded(said)):
             reading.claims = list(self._in_every_stretch(reading.claims))
         if self._strict:
-            found = [*reading.problems, *(reason for claim in reading.claims if (reason := wrong(claim, self._facts)))]
+            found = [
+                *reading.problems,
+                *(reason for claim in reading.claims if (reason := unbacked_part(claim, self._facts))),
+            ]
             if reading.named and not reading.claims and any(token.word in OPINIONS for token in tokens):
                 found.append("a judgement without a figure")
         else:
             found = self._against(reading, said, tokens)
-        proven, otherwise = judged_whole(folded(said), tokens, reading, self._facts, self._asked, counted=bool(counted))
+        proven, otherwise = judge_sentence(
+            folded(said), tokens, reading, self._facts, self._asked, counted=bool(counted)
+        )
         found = [one for one in found if not one.startswith(proven)] + otherwise
         if misreads_rsi(folded(said), self._facts, calm=calm is not None):
             found.append("the RSI says otherwise")
@@ -204,7 +209,7 @@ class ClaimChecker:
         found += [
             f"a headline in other words: {one[1]}" for one in patterns.QUOTE.finditer(sentence) if self._alters(one[1])
         ]
-        if not agrees(folded(said)):
+        if not directions_agree(folded(said)):
             found.append("the direction is not that of its numbers")
         if crossed:
             said = COUNT.sub(" ", folded(said))
@@ -249,7 +254,7 @@ class ClaimChecker:
             anyone = anyone and whose[id(claim.number)] == 1
             of = self._known if anyone else ()
             each = [replace(claim, subject=one) for one in dict.fromkeys((claim.subject, *of))]
-            why = [contradicted(one, self._facts, supposed=supposed, beside=beside, paired=paired) for one in each]
+            why = [contradicted_part(one, self._facts, supposed=supposed, beside=beside, paired=paired) for one in each]
             if (reason := why[0]) and all(why):
                 told[claim.subject].append(reason)
         # "The stock", where nobody is named: whichever of those before it is so of.
@@ -269,7 +274,7 @@ class ClaimChecker:
             promised = reading.named or bool(patterns.THE_STOCK.search(low))
             promised = promised and problem.startswith("a promise") and not patterns.WILL_TELL.search(low)
             untold = reading.named and not reading.claims and problem.startswith("words") and not offers
-            untold = untold and not of_speaker(said) and not (self._facts.labels and patterns.TONE.search(low))
+            untold = untold and not is_about_speaker(said) and not (self._facts.labels and patterns.TONE.search(low))
             if foreign or promised or untold:
                 found.append(problem)
         return found

@@ -67,7 +67,7 @@ class Clause:
         self.follow: tuple[str, ...] = ()
 
     @property
-    def names_when(self) -> bool:
+    def is_about_time(self) -> bool:
         """Whether it tells when a best or worst stretch was, and not how much: "its worst month was October"."""
         return bool(self.figure and self.figure[0].startswith(_ENDS) and self.periods and not self._numbers)
 
@@ -89,7 +89,7 @@ class Clause:
         self._read_days()
         # Which peaked in March 2012: its high was then.
         dated = self.figure in _ENDS_OF_A_STRETCH and not self._numbers and any("/" in one for one in self.periods)
-        if self.names_when or dated:
+        if self.is_about_time or dated:
             reading.add(Claim("during", None, self.figure, periods=tuple(self.periods)), context.subjects or (None,))
         if self.denies:
             self._deny(before)

@@ -10,7 +10,7 @@ _OF_A_PART = 2.5
 """How many times as far off a part of the whole may be: "more than half" is 57% too."""
 
 
-def approaches(number: Number, actual: float) -> bool:
+def is_near(number: Number, actual: float) -> bool:
     near = [value * number.scale for value, _ in number.readings]
     near = [value for value in near if not number.bound or (actual >= value) == (number.bound == ">")]
     off = (WITHIN if number.bound else NEAR) * (_OF_A_PART if number.part else 1) * actual
@@ -23,7 +23,7 @@ def is_zero(number: Number) -> bool:
     return any(value == 0 for value, _ in number.readings)
 
 
-def rounds(number: Number, actual: float) -> bool:
+def is_rounded_from(number: Number, actual: float) -> bool:
     return any(
         abs(value * number.scale - abs(actual))
         <= 0.5 * 10.0 ** -_places(value, places, number) * number.scale * 1.000001
@@ -31,9 +31,9 @@ def rounds(number: Number, actual: float) -> bool:
     )
 
 
-def is_told(number: Number, actual: float) -> bool:
+def is_stated_by(number: Number, actual: float) -> bool:
     """Whether it is the figure, rounded; or near a figure that is said to be above or below it, and is."""
-    return approaches(number, abs(actual)) if number.bound or number.part else rounds(number, actual)
+    return is_near(number, abs(actual)) if number.bound or number.part else is_rounded_from(number, actual)
 
 
 def _places(value: float, places: int, number: Number) -> int:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from agent.domain.claims.lexer import Number, Token
 from agent.domain.claims.times import Day
-from contracts.spoken import NUMBERS
+from contracts.calendar_names import NUMBERS
 
 _CROSSING = re.compile(r"\b(?:averages?|medias?|cross(?:es|ed|ing|ings)?|cruces?|cruz\w+)\b")
 _WAY = re.compile(

@@ -114,18 +114,18 @@ def events(said: str, odd: Collection[str], *, measured: bool = False) -> list[s
             if verb in odd and _is_event(before, subject, verb, odd)
         }
         return sorted({word for word in odd if word in TALK} | (set(found) if people else apart))
-    if not found and not of_speaker(said):
+    if not found and not is_about_speaker(said):
         found = [word for word in odd if word in TALK or _COMPANY.search(low)]
     return sorted(set(found))
 
 
-def in_general(said: str) -> bool:
+def is_general(said: str) -> bool:
     """Whether it says how things are, or what the talk does, of nobody else that is spoken of."""
     low = folded(said)
-    return bool(_ANYONE.search(low) or ((_HABIT.search(low) or of_speaker(said)) and not _SOMEONE.search(low)))
+    return bool(_ANYONE.search(low) or ((_HABIT.search(low) or is_about_speaker(said)) and not _SOMEONE.search(low)))
 
 
-def of_speaker(said: str) -> bool:
+def is_about_speaker(said: str) -> bool:
     """Whether it tells what the one who answers did, or has for the one who asked."""
     return bool(_SPEAKER.search(said))
 

@@ -87,7 +87,7 @@ def _without(before: str, after: str) -> str:
     return f"{_ENDS.sub('', before)}{comma} {after}"
 
 
-def stands_alone(tokens: Sequence[Token], *, from_start: bool) -> bool:
+def names_its_subject(tokens: Sequence[Token], *, from_start: bool) -> bool:
     """Whether a run of clauses names whom it is about before it says anything of them."""
     if any(token.kind in ("not", "neither", "untrue") for token in tokens):
         return False  # What is denied of a part need not be denied of the whole.

@@ -7,7 +7,7 @@ or less" is a plain word before "more" can be a comparison.
 import re
 
 from agent.domain.claims.figure_words import FIGURES
-from contracts.spoken import NUMBERS
+from contracts.calendar_names import NUMBERS
 
 CURRENCY = {
     **dict.fromkeys(("$", "us$", "usd", "dollar", "dollars", "dolar", "dolares"), "USD"),

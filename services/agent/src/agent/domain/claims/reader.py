@@ -90,7 +90,7 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
         reading.claims += [replace(one, subject=name, denied=True) for one in moved.values() for name in but]
         if clause.pays and not any(_DIVIDENDS & {*one.figures} for one in reading.claims[before:]):
             reading.problems.append(_PAID)
-        then = tuple(clause.periods) if clause.names_when else ()
+        then = tuple(clause.periods) if clause.is_about_time else ()
         if clause.figure:
             figure = clause.figure
         elif clause.move:

@@ -3,7 +3,7 @@ offers."""
 
 import re
 
-from contracts.spoken import NUMBERS
+from contracts.calendar_names import NUMBERS
 
 _EXTREME = r"(?:en )?(?:over(?:bought|sold)|sobre(?:compra|ven)\w*)"
 CALM = re.compile(

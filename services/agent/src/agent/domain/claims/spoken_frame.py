@@ -6,7 +6,7 @@ Models that explain something say all of these.
 
 import re
 
-from contracts.spoken import MONTHS
+from contracts.calendar_names import MONTHS
 
 _ANSWER = re.compile(
     r"^\W*(?:no|yes|s[ií]|not (?:really|quite|yet|exactly)|todav[ií]a no|a[uú]n no|no del todo)\s*[.,:;!—–-]+\s+", re.I

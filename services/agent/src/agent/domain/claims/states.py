@@ -9,8 +9,8 @@ from agent.domain.claims.lexer import Token, periods_of
 from agent.domain.claims.orders import order_right
 from agent.domain.claims.recoveries import recoveries_right
 from agent.domain.claims.values import RETURNS, value_of
-from agent.domain.claims.verdicts import wrong
-from contracts.spoken import NUMBERS
+from agent.domain.claims.verdicts import unbacked_part
+from contracts.calendar_names import NUMBERS
 
 OVERBOUGHT, OVERSOLD = 65.0, 35.0
 """An RSI from which on nobody is misled by the word: the usual 70 and 30, and those who use narrower ones."""
@@ -32,7 +32,7 @@ _OF_RECOVERIES = (
 """How reasons begin that the proof of the whole takes away."""
 
 
-def judged_whole(
+def judge_sentence(
     low: str, tokens: Sequence[Token], reading: SentenceClaims, facts: Facts, asked: str | None, *, counted: bool
 ) -> tuple[tuple[str, ...], list[str]]:
     """What is judged of a folded sentence as a whole: how the reasons begin that its proof takes away, for what is
@@ -46,7 +46,7 @@ def judged_whole(
     against = ["a recovery that was not, or was"] if recovered is False else []
     against += ["the MACD says otherwise"] if placed is False else []
     against += ["not in that order"] if ordered is False else []
-    return proven, against + (["no such strong move"] if overstates(low, reading.claims, facts) else [])
+    return proven, against + (["no such strong move"] if is_overstated(low, reading.claims, facts) else [])
 
 
 def misreads_rsi(low: str, facts: Facts, *, calm: bool) -> bool:
@@ -82,11 +82,11 @@ def count_right(
     if few is None or len(moved) != 1 or any(token.kind in ("number", "ticker", "not") for token in tokens):
         return None
     periods = tuple(periods_of(tokens)) or ((asked,) if asked else ())
-    found = [wrong(Claim(moved[0], one, periods=periods), facts) for one in known]
+    found = [unbacked_part(Claim(moved[0], one, periods=periods), facts) for one in known]
     return found.count(None) == NUMBERS[few["n"]] if periods else None
 
 
-def overstates(low: str, claims: Sequence[Claim], facts: Facts) -> bool:
+def is_overstated(low: str, claims: Sequence[Claim], facts: Facts) -> bool:
     """Whether it calls a collapse or a leap what has hardly moved."""
     moves = [one for one in claims if one.relation in ("rose", "fell") and one.subject and one.number is None]
     found = [value_of(facts, one.subject or "", RETURNS, one.periods) for one in moves]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from contracts.spoken import MONTHS, NUMBERS, month_name
+from contracts.calendar_names import MONTHS, NUMBERS, month_name
 
 _SHORT = {month_name(number, "en")[:3].lower(): number for number in range(1, 13)}
 FIRST_DAY = "1900-01-01"

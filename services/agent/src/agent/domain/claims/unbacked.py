@@ -14,8 +14,8 @@ from agent.domain.claims.facts import Facts
 from agent.domain.claims.lexer import Token
 from agent.domain.claims.times import COUNT, YEAR, count_of
 from agent.domain.claims.values import value_of
-from agent.domain.claims.verdicts import is_difference, is_of_now, wrong
-from contracts.spoken import NUMBERS
+from agent.domain.claims.verdicts import is_difference, is_of_now, unbacked_part
+from contracts.calendar_names import NUMBERS
 
 _ENDMOST = r"best|worst|(?:strong|weak|high|low|large|bigg|small|steep|deep)est|mejor|peor|mayor|menor"
 _WHOLE = r"(?:its|their|the|his|su|sus|lo|los|las|el|la)"
@@ -331,6 +331,10 @@ def unbacked(
         and not re.search(r"\b(?:only|solo) \d", low)
     ):
         others = [name for name in facts.subjects if name not in named]
-        if any(wrong(replace(claim, subject=other, number=None), facts) is None for claim in moves for other in others):
+        if any(
+            unbacked_part(replace(claim, subject=other, number=None), facts) is None
+            for claim in moves
+            for other in others
+        ):
             found.append("not the only one")
     return found

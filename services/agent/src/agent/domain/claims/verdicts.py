@@ -1,7 +1,7 @@
 """Judges a claim: compares it with the facts of its ticker, figure and period.
 
-`wrong` says what of a claim no fact backs, as a report needs; `contradicted` only what the facts speak against, as a
-chat does. "MSFT rose more than IBM" compares their returns of that period.
+`unbacked_part` says what of a claim no fact backs, as a report needs; `contradicted_part` only what the facts speak
+against, as a chat does. "MSFT rose more than IBM" compares their returns of that period.
 """
 
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from datetime import date
 from itertools import combinations
 
 from agent.domain.claims.claim import Claim
-from agent.domain.claims.closeness import approaches, is_told, is_zero, rounds
+from agent.domain.claims.closeness import is_near, is_rounded_from, is_stated_by, is_zero
 from agent.domain.claims.facts import FALLS, HOLDING, Facts, FigureFact, is_fraction
 from agent.domain.claims.figure_words import FIGURES
 from agent.domain.claims.lexer import Number
@@ -23,7 +23,7 @@ EVEN = 0.0011
 """Returns that differ by less are written alike."""
 
 
-def wrong(claim: Claim, facts: Facts) -> str | None:
+def unbacked_part(claim: Claim, facts: Facts) -> str | None:
     """What of the claim no fact backs; None: it holds."""
     reason = _wrong(claim, facts)
     if not claim.denied:
@@ -96,13 +96,13 @@ UNKNOWN = (
 """Reasons of claims that nothing speaks against: no tool has told enough to judge them."""
 
 
-def contradicted(
+def contradicted_part(
     claim: Claim, facts: Facts, *, supposed: bool = False, beside: frozenset[str] = frozenset(), paired: bool = False
 ) -> str | None:
     """What of the claim the tools deny: its number, for this figure, ticker and period, or its direction, comparison or
     rank. None: it holds, or no tool has told of it. `supposed`: the sentence tells of what may be, where any number of
     the talk may stand; `beside`: all the figures that it names; `paired`: as many of them as numbers, one for each."""
-    reason = wrong(claim, facts)
+    reason = unbacked_part(claim, facts)
     if reason is None or _is_unknown(reason) or is_difference(claim, facts):
         return None
     if claim.relation == "is" and claim.number is not None and not claim.denied:
@@ -126,7 +126,7 @@ def is_difference(claim: Claim, facts: Facts) -> bool:
     ]
     known = [one for one in known if is_fraction(one[0]) and (not claim.periods or one[1] in (None, *claim.periods))]
     return any(
-        one[:2] == other[:2] and is_told(claim.number, (one[2] - other[2]) * 100)
+        one[:2] == other[:2] and is_stated_by(claim.number, (one[2] - other[2]) * 100)
         for one, other in combinations(known, 2)
     )
 
@@ -156,15 +156,15 @@ def _is_near(number: Number, fact: FigureFact, move: str | None) -> bool:
     falls = move == "fell" or number.sign == "-"
     if fact.figure not in FALLS and (move is not None or number.sign) and falls != (fact.value < 0):
         return False
-    return approaches(number, abs(fact.value) * (100 if fact.unit == "fraction" else 1))
+    return is_near(number, abs(fact.value) * (100 if fact.unit == "fraction" else 1))
 
 
 def _worked_out(number: Number, facts: Facts) -> bool:
     """Whether it is a price times a number of the talk, or the way from a price to one, which everybody can see."""
     prices = [one.value for one in facts.facts if one.figure in _PRICES and isinstance(one.value, float) and one.value]
     if number.percent:
-        return any(rounds(number, (one / price - 1) * 100) for one in facts.loose for price in prices)
-    return any(rounds(number, one * price) for one in facts.loose for price in prices)
+        return any(is_rounded_from(number, (one / price - 1) * 100) for one in facts.loose for price in prices)
+    return any(is_rounded_from(number, one * price) for one in facts.loose for price in prices)
 
 
 def _is_unknown(reason: str) -> bool:
@@ -176,8 +176,8 @@ def _given(claim: Claim, number: Number, facts: Facts, *, supposed: bool) -> boo
     number that was given; else one of a figure that has no name here, or the talk's own price."""
     timed = number.percent and bool(claim.periods) and not claim.soft
     if claim.subject is None or supposed or not (claim.figures or claim.move or timed):
-        near = [value for value in facts.loose if number.about and approaches(number, abs(value))]
-        if not timed and (near or any(rounds(number, value) for value in facts.loose)):
+        near = [value for value in facts.loose if number.about and is_near(number, abs(value))]
+        if not timed and (near or any(is_rounded_from(number, value) for value in facts.loose)):
             return True
         known = [one for one in facts.facts if not timed or one.period in claim.periods]
         # Each side of a trial has its own figures, and each ticker its own of a name.
@@ -193,7 +193,7 @@ def _given(claim: Claim, number: Number, facts: Facts, *, supposed: bool) -> boo
         others = (fact for fact in others if fact.figure not in RETURNS)
     if any(_as_said(number, fact, claim.move) for fact in others):
         return True
-    return not number.percent and set(names) <= _PRICES and any(rounds(number, value) for value in facts.loose)
+    return not number.percent and set(names) <= _PRICES and any(is_rounded_from(number, value) for value in facts.loose)
 
 
 def _is_of_other_days(fact: FigureFact, claim: Claim) -> bool:
@@ -208,7 +208,7 @@ def _is_of_other_days(fact: FigureFact, claim: Claim) -> bool:
 
 def _as_said(number: Number, fact: FigureFact, move: str | None) -> bool:
     """Whether the number is a fact's, with no other currency and no other sign."""
-    if not isinstance(fact.value, float) or not any(rounds(number, fact.value * by) for by in (1, 100)):
+    if not isinstance(fact.value, float) or not any(is_rounded_from(number, fact.value * by) for by in (1, 100)):
         return False
     if number.money is not None and fact.unit == "money" and (fact.currency or number.money) != number.money:
         return False
@@ -231,7 +231,7 @@ def _number(claim: Claim, facts: Facts) -> str | None:
     if _fits_any(claim, number, facts):
         return None
     loose = not claim.figures and claim.move is None and not number.percent
-    if loose and any(rounds(number, value) for value in facts.loose):
+    if loose and any(is_rounded_from(number, value) for value in facts.loose):
         return None
     return f"{claim.subject or 'a number'}: no {'/'.join(claim.figures) or 'figure'} like that"
 
@@ -283,7 +283,7 @@ def _fits(fact: FigureFact, number: Number, move: str | None) -> bool:
     if number.money is not None and (fact.unit != "money" or (fact.currency or number.money) != number.money):
         return False
     actual = fact.value * 100 if fact.unit == "fraction" else fact.value
-    if not is_told(number, actual):
+    if not is_stated_by(number, actual):
         return False
     if fact.figure.startswith("gap_"):
         return True  # on which side of the average it is, is a claim of its own

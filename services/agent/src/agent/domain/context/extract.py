@@ -77,7 +77,7 @@ def _point(text: str, mine: bool, language: Language) -> tuple[float, str]:
         )
         if score > best[0]:
             best = (score, sentence)
-    who = TEXTS["prompt.who.answered" if mine else "prompt.who.asked"].said_in(language)
+    who = TEXTS["prompt.who.answered" if mine else "prompt.who.asked"].in_language(language)
     return (best[0], f"{who} {best[1]}") if best[1] else best
 
 

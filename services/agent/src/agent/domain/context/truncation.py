@@ -25,7 +25,7 @@ def cut(text: str, most: int, count: Callable[[str], int], language: Language) -
     kept = int(len(text) * most / tokens)
     while kept > 8:
         head = int(kept * HEAD)
-        mark = TEXTS["prompt.left_out"].said_in(language).format(count=len(text) - kept)
+        mark = TEXTS["prompt.left_out"].in_language(language).format(count=len(text) - kept)
         shorter = f"{text[:head]}{mark}{text[len(text) - (kept - head) :]}"
         found = count(shorter)
         if found <= most:

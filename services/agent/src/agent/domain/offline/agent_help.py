@@ -8,7 +8,7 @@ from agent.domain.offline.intents import wish_in
 from agent.domain.offline.wishes import Intent
 from agent.domain.text_features import language_of
 from agent.texts import TEXTS
-from contracts.languages import Language, in_code
+from contracts.languages import Language, rule_language
 
 _KINDS = (Intent.GREETING, Intent.THANKS, Intent.HANDOFF)
 _SENTENCE = re.compile(r"(^|[.!?]\s+)([a-záéíóúüñ])")
@@ -16,10 +16,10 @@ _SENTENCE = re.compile(r"(^|[.!?]\s+)([a-záéíóúüñ])")
 
 def suggestions(question: str, language: Language) -> tuple[str, ...]:
     """Three replies to the newest message; `language`: where the message does not show its own."""
-    spoken = in_code(language_of(question, language))
+    spoken = rule_language(language_of(question, language))
     intent = wish_in(question, ()).intent if question.strip() else Intent.GREETING
     replies = TEXTS.section(f"offline.replies.{intent.name.lower() if intent in _KINDS else 'other'}")
-    return tuple(reply.said_in(spoken) for reply in replies.values())
+    return tuple(reply.in_language(spoken) for reply in replies.values())
 
 
 def suggested(question: str, language: Language) -> str:

@@ -14,11 +14,11 @@ from agent.domain.analysis.stretches import BLANK, Unread, stretches_in
 from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE
 from agent.domain.claims.lexer import folded
 from agent.domain.number_words import in_figures
-from agent.domain.offline import slots, talk_words
-from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_stretch
+from agent.domain.offline import conditions, slots, talk_words
+from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_time_range
 from agent.domain.offline.changes import change_in, changed, kept_in, nearer, percent_in, share_in, spent_in
-from agent.domain.offline.common_words import is_common, telling
-from agent.domain.offline.conditions import away_in, condition_after, from_now, unwaiting, waiting, wants_change
+from agent.domain.offline.common_words import is_common, significant_words
+from agent.domain.offline.conditions import away_in, condition_after, from_now, wants_change
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import place_in
 from agent.domain.offline.lexicon import keys_of
@@ -27,10 +27,10 @@ from agent.domain.offline.slots import (
     ParsedText,
     Schema,
     arguments_for,
-    as_given,
     condition_in,
-    missing_from,
+    missing_arguments,
     only_figures,
+    tool_value,
 )
 from agent.domain.offline.small_talk import small
 from agent.domain.offline.wishes import Intent, Wish
@@ -118,7 +118,7 @@ def amended(
     if earlier.missing == ("quantity",) and same and not own and (money := spent_in(said)) is not None:
         return replace(earlier, missing=(), way="spend", shown=str(money))
     if len(earlier.missing) == 1 and earlier.missing != WHEN and (figure := slots.FIGURE_ALONE.fullmatch(said)):
-        given = {earlier.missing[0]: as_given(earlier.missing[0], figure["figure"])}  # the answer to our question
+        given = {earlier.missing[0]: tool_value(earlier.missing[0], figure["figure"])}  # the answer to our question
     if tool == _ORDER and row is None and talk_words.LATER.search(said) and len(said.split()) <= FEW:
         return replace(earlier, missing=WHEN)
     if earlier.missing == WHEN and same:
@@ -166,7 +166,7 @@ def amended(
         if new:
             merged = {**given, **arguments, **new}
             waits = (name for name in earlier.missing if name.endswith("_price") and name not in merged)
-            missing = tuple(dict.fromkeys([*missing_from(schema, merged), *waits]))
+            missing = tuple(dict.fromkeys([*missing_arguments(schema, merged), *waits]))
             missing = tuple(name for name in missing if name != _WORKED_OUT.get(earlier.way))
             return replace(earlier, calls=((tool, merged), *earlier.calls[1:]), missing=missing)
     if earlier.missing:
@@ -184,7 +184,7 @@ def amended(
             name = "get_ml_features"
             return Wish(Intent.TOOL, ((name, arguments),)) if name in schemas else Wish(Intent.TOOL, withheld=name)
     if tool == _ORDER and row is None and not own and "?" not in text and (waits := condition_after(text)):
-        order = waiting(Wish(Intent.TOOL, ((tool, unwaiting(arguments)),)), waits)
+        order = conditions.with_condition(Wish(Intent.TOOL, ((tool, conditions.without_condition(arguments)),)), waits)
         plain_level = not order.way and not order.missing and "quantity" in arguments
         return _instead(earlier, order.calls[0][1]) if plain_level else Wish(Intent.UNREAD, shown=waits)
     corrects = talk_words.AMENDS.search(said) or (row is None and talk_words.YES_BUT.search(said))
@@ -236,7 +236,7 @@ def amended(
             shares = arguments.get("tickers") or [arguments["symbol"]]
             return Wish(Intent.TOOL, tuple(("get_ohlcv", {"symbol": one, **of_day}) for one in shares))
     of_it = not own or (len(own) == 1 and row is None)
-    if tool == "get_ohlcv" and same and of_it and (frame := frame_in(said)) and not names_stretch(text, said):
+    if tool == "get_ohlcv" and same and of_it and (frame := frame_in(said)) and not names_time_range(text, said):
         return Wish(Intent.TOOL, ((tool, in_frame(arguments | ({"symbol": own[0]} if own else {}), frame)),))
     if (
         own
@@ -267,7 +267,7 @@ def _at_other_times(text: str, said: str, earlier: Wish, schemas: Mapping[str, S
         return Wish(Intent.TOOL, ((tool, {"tickers": tickers, "start": days[0], "end": days[1]}),))
     unread = Unread(OF_A_STRETCH.sub(BLANK, folded(_BEFORE_IT.sub(" ", text))))
     stretch = next(iter(stretches_in(unread)), None)
-    rest = [word for word in telling(unread.text.replace(BLANK, " ")) if not is_common(keys_of(word))]
+    rest = [word for word in significant_words(unread.text.replace(BLANK, " ")) if not is_common(keys_of(word))]
     if stretch is None and BLANK in unread.text and tool != CORRELATION and not rest:
         days = {name: arguments[name] for name in ("start", "end", "period") if name in arguments} or {"period": "1y"}
         return Wish(Intent.TOOL, ((PERFORMANCE, {"tickers": tickers, **days}),)) if PERFORMANCE in schemas else None

@@ -41,7 +41,7 @@ _OFFERING_A_PERSON = (Intent.UPSET, Intent.WAITED, Intent.WRONGED)
 
 
 def _say(key: str, language: Language, **parts: object) -> str:
-    return TEXTS[f"offline.{key}"].said_in(language).format(**parts)
+    return TEXTS[f"offline.{key}"].in_language(language).format(**parts)
 
 
 def plain_answer(
@@ -73,13 +73,13 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
         return _say("no_later", language)
     if wish.missing:
         known = TEXTS.section("offline.parts")
-        parts = ", ".join(known[name].said_in(language) if name in known else name for name in wish.missing)
+        parts = ", ".join(known[name].in_language(language) if name in known else name for name in wish.missing)
         return _say("exact_figure" if wish.way else "missing", language, parts=parts)
     talk = TEXTS.section("offline.talk").get(wish.intent.name.lower())
     if talk is None:
         return unknown(language, missed=missed)
     offer = f" {_OFFER[language]}" if wish.intent in _OFFERING_A_PERSON else ""
-    return talk.said_in(language) + offer
+    return talk.in_language(language) + offer
 
 
 def unknown(
@@ -151,26 +151,26 @@ def nobody_yet(language: Language) -> str:
 
 def is_unknown(text: str) -> bool:
     """Whether an answer was that nothing is known, or nothing for certain."""
-    return tells_nothing(text) or any(said in text for said in _UNSURE.values())
+    return is_empty_answer(text) or any(said in text for said in _UNSURE.values())
 
 
-def tells_nothing(text: str) -> bool:
+def is_empty_answer(text: str) -> bool:
     """Whether an answer was that nothing is known, or nothing but what stands near it."""
     return any(said in text for said in _BEGINNINGS)
 
 
-def said_again(text: str, language: Language) -> str:
+def repeated_answer(text: str, language: Language) -> str:
     """The last answer, which tells what is asked for now."""
     told = text.replace(NOTICE[language], "").strip()
     return f"{_say('again', language)}\n{told}"
 
 
-def own_plan(plan: str, language: Language) -> str:
+def plan_answer(plan: str, language: Language) -> str:
     """Which plan a customer has."""
     return _say("own_plan", language, plan=plan.capitalize())
 
 
-def told_before(facts: Sequence[str], language: Language) -> str:
+def user_facts_answer(facts: Sequence[str], language: Language) -> str:
     """What the user has told of themselves, in their own words."""
     begin, end = _say("quotes", language)
     return _say("told_before", language, facts=", ".join(f"{begin}{one}{end}" for one in facts))
@@ -178,12 +178,12 @@ def told_before(facts: Sequence[str], language: Language) -> str:
 
 def offers_person(text: str) -> bool:
     """Whether an answer asked if a person shall go on."""
-    return tells_nothing(text) or any(offer in text for offer in _OFFER.values())
+    return is_empty_answer(text) or any(offer in text for offer in _OFFER.values())
 
 
 def abilities(offered: Collection[str], language: Language) -> str:
     """What the requester can have done, by the tools that they really have."""
-    parts = [said.said_in(language) for tool, said in TEXTS.section("offline.able").items() if tool in offered]
+    parts = [said.in_language(language) for tool, said in TEXTS.section("offline.able").items() if tool in offered]
     if not parts:
         return _say("can_only_pass_on", language)
     return _say("abilities", language, told="; ".join(dict.fromkeys(parts)))
@@ -270,7 +270,7 @@ def _error(tool: str, arguments: dict[str, Any], error: dict[str, Any], language
     reason = error.get("message") or error.get("code") or "?"
     changes = tool in ("create_paper_order", "cancel_paper_order", "create_alert", "delete_alert")
     if error.get("code") == ToolCode.UNKNOWN_OUTCOME:
-        reason = TEXTS[f"step.reasons.{'outcome_unknown' if changes else 'no_answer'}"].said_in(language)
+        reason = TEXTS[f"step.reasons.{'outcome_unknown' if changes else 'no_answer'}"].in_language(language)
     if changes:
         return _say("not_done", language, reason=reason)
     return _say("not_looked_up", language, about=about, reason=reason)

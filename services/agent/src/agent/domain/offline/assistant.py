@@ -4,16 +4,16 @@ The newest message is read as a wish (`intents`). A wish with tool calls makes t
 ("what is AAPL trading at?"); a question about the company is answered from its pages (`site`); the rest is small talk.
 """
 
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
-from typing import Any, cast
+from typing import Any
 
 from agent.domain.offline.answers import (
     NOTICE,
     answer_from,
     do_you_mean,
+    is_empty_answer,
     is_unknown,
     left_out,
     no_more_than,
@@ -22,43 +22,41 @@ from agent.domain.offline.answers import (
     not_understood,
     offers_person,
     one_at_a_time,
-    own_plan,
     plain_answer,
-    said_again,
-    tells_nothing,
-    told_before,
+    plan_answer,
+    repeated_answer,
     tools_away,
+    user_facts_answer,
     which,
 )
 from agent.domain.offline.calls import OF_PUBLICATION, of_this_year
 from agent.domain.offline.coming_events import coming_events
-from agent.domain.offline.common_words import telling
-from agent.domain.offline.concepts import another_term, asked_term, order_kind
+from agent.domain.offline.common_words import significant_words
+from agent.domain.offline.concepts import another_term, order_kind, requested_term
 from agent.domain.offline.day_answers import hours_call, market_now
-from agent.domain.offline.intents import after_an_order, asks_what_this_is, wish_in
-from agent.domain.offline.listed import chosen_in, reading_chosen
+from agent.domain.offline.intents import after_an_order, is_about_the_company, wish_in
+from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.market_words import UNLISTED
-from agent.domain.offline.nearest_readings import LOOK_UPS, nearest_readings, quotes_most, unread_beside
+from agent.domain.offline.nearest_readings import LOOK_UPS, covers_question, nearest_readings, unread_beside
 from agent.domain.offline.own_name import name_answer
 from agent.domain.offline.person_words import beside_the_wish
-from agent.domain.offline.questions import is_for_several, is_vague, leans, terms
+from agent.domain.offline.previous_questions import is_follow_up
+from agent.domain.offline.prompt_messages import question_in, results_in, rule_calls_in
+from agent.domain.offline.questions import is_for_several, is_vague, lacks_subject, terms
 from agent.domain.offline.relative_days import days_ago, since_then, with_past_days
 from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.site import TOOL, SiteQuestion, from_knowledge, from_site
-from agent.domain.offline.small_talk import asks_how, tells_of_oneself
-from agent.domain.offline.spoken import goes_on
+from agent.domain.offline.small_talk import is_about_procedure, is_customers_statement
 from agent.domain.offline.steps import Result, SayText, UseTools, step_of
 from agent.domain.offline.talk_words import BEST, GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, PLAN_FOR_IT, TAKEN, WHETHER
-from agent.domain.offline.tool_words import OF_THE_PLAN, OWN, asks
+from agent.domain.offline.tool_words import OF_THE_PLAN, OWN, is_question
 from agent.domain.offline.wishes import Intent, Wish
-from agent.domain.shortcuts.answers import own_answer
+from agent.domain.shortcuts.answers import rule_calls_answer
 from agent.domain.shortcuts.steps import FORGET, REMEMBER, rest_of
 from agent.domain.text_features import decision_words, language_of, plain, symbols_in
-from agent.domain.turn.journal import TurnCall
 from contracts.company import CompanyConfig
-from contracts.events.chat import MAX_TEXT
 from contracts.knowledge import KnowledgeFound
-from contracts.languages import Language, in_code, is_elsewhere
+from contracts.languages import Language, is_in_another_language, rule_language
 
 HAND_OFF = "hand_off"
 _OF_THE_AGENT = {HAND_OFF, "market_analysis"}
@@ -97,17 +95,17 @@ def respond(
     trading platform; `facts`: what the user has told that answers the question; `plan`: theirs, if they have one.
     """
     demo = company is None or company.company_id == DEMO
-    question, after, before, said = _question(messages)
-    foreign = is_elsewhere(question)
-    language = in_code(language if foreign else language_of(question, language))
+    question, after, before, said = question_in(messages)
+    foreign = is_in_another_language(question)
+    language = rule_language(language if foreign else language_of(question, language))
     trades = company is None or company.trades
     question, *before = (_addressed(spelled_out(one, language, trades=trades), company) for one in (question, *before))
-    language = in_code(company.spoken(language)) if company else language
-    results, missed = _results(after), any(map(is_unknown, said))
+    language = rule_language(company.answer_language(language)) if company else language
+    results, missed = results_in(after), any(map(is_unknown, said))
     accepts = bool(said) and offers_person(said[-1]) and decision_words(question)
     handed = any(tool == HAND_OFF for tool, _, _ in results)
     # After what memory was asked for, or a hand-over to which nobody has come, what else was asked is still due.
-    done = own_answer(_own_calls(after), language, of_several=bool(rest_of(question)))
+    done = rule_calls_answer(rule_calls_in(after), language, of_several=bool(rest_of(question)))
     results = [one for one in results if one[0] not in (FORGET, REMEMBER, HAND_OFF)]
     question = beside_the_wish(question) if handed else (done and rest_of(question)) or question
     question, wish = _wish_of(question, before, said[-1] if said else "", offered, market, trades=trades)
@@ -119,7 +117,7 @@ def respond(
     away = knowledge is None or not knowledge.complete
     of_the_plan = PLAN_FOR_IT.search(plain(question)) is not None
     # The site's examples name shares, and tell nothing of them.
-    of_the_company = asks_how(question) or TAKEN.search(plain(question))
+    of_the_company = is_about_procedure(question) or TAKEN.search(plain(question))
     of_a_share = "get_price" in offered and bool(symbols_in(question)) and not of_the_company
     if handed and (accepts or not question):
         response = SayText(nobody_yet(language))
@@ -128,7 +126,7 @@ def respond(
     elif not wish.calls and (events := coming_events(question, market, language)):
         response = SayText(events)
     elif facts and not wish.way and all(tool == "get_price" for tool, _ in wish.calls):
-        response = SayText(told_before(facts, language))
+        response = SayText(user_facts_answer(facts, language))
     elif (
         (wish.intent is Intent.UNKNOWN or (wish.intent is Intent.ABOUT and TOOL not in offered)) and away and not known
     ):
@@ -137,13 +135,15 @@ def respond(
         (wish.intent is Intent.SITE and not of_a_share)
         or (wish.intent is Intent.ABOUT and (known or TOOL in offered))
         or (wish.intent is Intent.UNKNOWN and known)
-        or (wish.withheld and known and (asks_how(question) or asks_whether) and not of_the_plan)
+        or (wish.withheld and known and (is_about_procedure(question) or asks_whether) and not of_the_plan)
     ):
         about = wish.intent is Intent.ABOUT
         asked = _site_question(question, before, said, language, page_url, about=about, missed=missed, away=away)
         if knowledge is not None and known:
             response = from_knowledge(asked, knowledge)
-            if wish.withheld and (not _CITED.search(response.text) or (asks_whether and tells_nothing(response.text))):
+            if wish.withheld and (
+                not _CITED.search(response.text) or (asks_whether and is_empty_answer(response.text))
+            ):
                 response = SayText(plain_answer(wish, language, offered, demo=demo))
         else:
             response = from_site(asked, results, last=last)
@@ -170,13 +170,15 @@ def respond(
     else:
         response = SayText(plain_answer(wish, language, offered, missed=missed, demo=demo))
     leans = wish.calls and not symbols_in(question)
-    looked_up = wish.calls[0][0] if wish.calls and results and (leans or asks(question)) else ""
+    looked_up = wish.calls[0][0] if wish.calls and results and (leans or is_question(question)) else ""
     if isinstance(response, SayText) and looked_up in LOOK_UPS and (unread := unread_beside(looked_up, question)):
         response = SayText(f"{response.text}\n{left_out(unread, language)}")
     if isinstance(response, SayText) and (is_unknown(response.text) or response.text == not_searched(language)):
         response = _otherwise(question, wish, before, said, offered, results, language, market) or response
         near = (
-            not isinstance(response, SayText) or not is_unknown(response.text) or quotes_most(question, response.text)
+            not isinstance(response, SayText)
+            or not is_unknown(response.text)
+            or covers_question(question, response.text)
         )
         if "search_memory" in offered and not near:  # a page that is about something else answers no customer
             response = SayText(plain_answer(Wish(Intent.UNKNOWN), language, offered, missed=missed, demo=demo))
@@ -186,7 +188,7 @@ def respond(
     if isinstance(response, SayText) and plan and not wish.calls and MY_PLAN.search(plain(question)):
         more = terms(MY_PLAN.sub(" ", plain(question))) and not is_unknown(response.text)
         rest = f"\n{response.text}" if more else ""
-        response = SayText(own_plan(plan, language) + rest)
+        response = SayText(plan_answer(plan, language) + rest)
     if isinstance(response, UseTools):
         return response if not last else SayText(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
     text = f"{response.text}\n{one_at_a_time(wish.later, language)}" if wish.later else response.text
@@ -215,7 +217,7 @@ def _otherwise(
     market: Mapping[str, Any] | None,
 ) -> SayText | UseTools | None:
     """What to answer where neither a tool nor a page was found for a question."""
-    term = asked_term(plain(question)) or another_term(plain(question), before)
+    term = requested_term(plain(question)) or another_term(plain(question), before)
     term = term or ("" if OWN.search(plain(question)) else order_kind(plain(question)))
     if term and "explain_concept" in offered:
         found = next((one for one in results if one[0] == "explain_concept"), None)
@@ -225,9 +227,13 @@ def _otherwise(
             return SayText(answer_from(*found, question, language))
     named = [] if TAKEN.search(plain(question)) else symbols_in(question)
     decides = not named or re.search(r"\b(?:cancel|confirm|anul)", plain(question))
-    if not (asks(question) or OF_THE_PLAN.search(plain(question))) and decides and after_an_order(before[-1:], offered):
+    if (
+        not (is_question(question) or OF_THE_PLAN.search(plain(question)))
+        and decides
+        and after_an_order(before[-1:], offered)
+    ):
         return SayText(plain_answer(Wish(Intent.NOT_YET), language))
-    if tells_of_oneself(question, offered) and not named:
+    if is_customers_statement(question, offered) and not named:
         return SayText(plain_answer(Wish(Intent.TOLD), language))
     if "get_price" in offered and UNLISTED.search(plain(question)):
         there = ", ".join((market or {}).get("symbols", ()))
@@ -238,9 +244,9 @@ def _otherwise(
     told = said and re.search(r"\d", said[-1]) and not _CITED.search(said[-1]) and "http" not in said[-1]
     best = BEST.search(plain(question))
     told = told and not is_unknown(said[-1]) and (best is None or best[0].removesuffix("est") in plain(said[-1]))
-    if told and OF_WHAT_WAS_TOLD.search(plain(question)) and not telling(BEST.sub(" ", question)):
-        return SayText(said_again(said[-1], language))
-    nothing_near = not asks_how(question)
+    if told and OF_WHAT_WAS_TOLD.search(plain(question)) and not significant_words(BEST.sub(" ", question)):
+        return SayText(repeated_answer(said[-1], language))
+    nothing_near = not is_about_procedure(question)
     if (
         not named
         and nothing_near
@@ -330,71 +336,21 @@ def _site_question(
     before = [one[:MOST_COMPARED] for one in before[-3:]]
     if before and is_for_several(question, before[-1]):
         *before, question = before  # what one costs is told once more
-    leaning = before[-1] if before and (goes_on(question) or leans(question) or is_vague(terms(question))) else ""
-    if leaning and len(before) > 1 and (goes_on(leaning, 3) or leans(leaning)):
+    leaning = (
+        before[-1]
+        if before and (is_follow_up(question) or lacks_subject(question) or is_vague(terms(question)))
+        else ""
+    )
+    if leaning and len(before) > 1 and (is_follow_up(leaning, 3) or lacks_subject(leaning)):
         leaning = f"{before[-2]}\n{leaning}"  # it leans on the one before it in turn
-    leaning = "" if asks_what_this_is(leaning) else leaning
-    answered = said[-1] if said and not tells_nothing(said[-1]) else ""
+    leaning = "" if is_about_the_company(leaning) else leaning
+    answered = said[-1] if said and not is_empty_answer(said[-1]) else ""
     earlier = leaning or (before[-1] if before else "")
-    told = next((one for one in reversed(said) if not tells_nothing(one)), "")
+    told = next((one for one in reversed(said) if not is_empty_answer(one)), "")
     return SiteQuestion(question, leaning, language, page_url, about, missed, answered, away, earlier, told)
-
-
-def _question(messages: Sequence[Mapping[str, Any]]) -> tuple[str, Sequence[Mapping[str, Any]], list[str], list[str]]:
-    """The newest user message, what came after it, and what the user and the assistant had said before. Of each message
-    its end is read, as much as one in a chat may have: a program may send thirty times as much."""
-    spoken: dict[str, list[str]] = {"user": [], "assistant": []}
-    newest = max((at for at, one in enumerate(messages) if one["role"] == "user"), default=len(messages))
-    for message in messages[:newest]:
-        if message["role"] in spoken and message.get("content"):
-            text = str(message["content"])[-MAX_TEXT:]
-            chosen = reading_chosen(text, (spoken["assistant"] or [""])[-1]) if message["role"] == "user" else None
-            spoken[str(message["role"])].append(chosen or text)
-    question = str(messages[newest]["content"])[-MAX_TEXT:] if newest < len(messages) else ""
-    question = reading_chosen(question, (spoken["assistant"] or [""])[-1]) or question
-    return question, messages[newest + 1 :], spoken["user"], spoken["assistant"]
 
 
 def _has_said(messages: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the notice was given in what the prompt holds of the conversation."""
     said = (str(message.get("content") or "") for message in messages if message["role"] == "assistant")
     return any(notice in text for text in said for notice in NOTICE.values())
-
-
-def _results(messages: Sequence[Mapping[str, Any]]) -> list[Result]:
-    """(tool, arguments, data or error) of each call that has come back."""
-    calls: dict[str, tuple[str, dict[str, Any]]] = {}
-    results: list[Result] = []
-    for message in messages:
-        for call in message.get("tool_calls") or ():
-            calls[call["id"]] = (call["function"]["name"], json.loads(call["function"]["arguments"]))
-        if message["role"] == "tool" and message["tool_call_id"] in calls:
-            results.append((*calls[message["tool_call_id"]], _body(str(message["content"]))))
-    return results
-
-
-def _own_calls(messages: Sequence[Mapping[str, Any]]) -> list[TurnCall]:
-    """What the agent did by itself in this turn, each with its result."""
-    asked = {call["id"]: call["function"] for message in messages for call in message.get("tool_calls") or ()}
-    told = {message["tool_call_id"]: str(message["content"]) for message in messages if message["role"] == "tool"}
-    return [
-        TurnCall(call_id, one["name"], one["arguments"], result=_as_result(_body(told[call_id])))
-        for call_id, one in asked.items()
-        if one["name"] in (FORGET, REMEMBER) and call_id in told
-    ]
-
-
-def _as_result(body: Mapping[str, Any]) -> str:
-    return json.dumps({"success": "error" not in body, "data": body, "error": body.get("error")})
-
-
-def _body(content: str) -> dict[str, Any]:
-    start, end = content.find("<page_data>\n"), content.rfind("\n</page_data>")
-    text = content[start + len("<page_data>\n") : end] if start >= 0 and end > start else content
-    try:
-        parsed = json.loads(text)
-    except json.JSONDecodeError:
-        # A tool of the caller's own may answer in words.
-        return {"text": text}
-    body = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {}
-    return cast("dict[str, Any]", body["result"]) if "note" in body and isinstance(body.get("result"), dict) else body

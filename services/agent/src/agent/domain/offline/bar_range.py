@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any
 
 from agent.domain.analysis.stretches import when_in
-from contracts.spoken import NUMBERS
+from contracts.calendar_names import NUMBERS
 
 MOST_BARS = 500
 MOST_DAYS = 300
@@ -84,7 +84,7 @@ def day_of(arguments: Mapping[str, Any]) -> date | None:
     return None if "start" in arguments or "end" not in arguments else date.fromisoformat(str(arguments["end"]))
 
 
-def names_stretch(text: str, said: str) -> bool:
+def names_time_range(text: str, said: str) -> bool:
     """Whether a text says of how long, or of which days."""
     return bool(when_in(text).arguments) or any(shape.search(said) for shape in (_HOURS, _CANDLES, _SPAN))
 

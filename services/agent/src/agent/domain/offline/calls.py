@@ -16,7 +16,7 @@ from agent.domain.offline import market_words, talk_words
 from agent.domain.offline.bar_range import MOST_BARS
 from agent.domain.offline.changes import OF_CASH, percent_in, share_in, spent_in
 from agent.domain.offline.conditions import from_now
-from agent.domain.offline.endings import ending, selling
+from agent.domain.offline.endings import cancellation, sale
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.position_size import sized
 from agent.domain.offline.relative_days import date_in
@@ -26,7 +26,7 @@ from agent.domain.offline.slots import (
     arguments_for,
     condition_in,
     figures_in,
-    missing_from,
+    missing_arguments,
     unpriced,
 )
 from agent.domain.offline.wishes import Calls, Intent, Wish
@@ -113,9 +113,9 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
     if row.way == "affordable" and (spent := row.asks.match(said.plain)) is not None:
         return Wish(Intent.TOOL, ((tool, {"symbol": said.symbols[0]}),), way=row.way, shown=spent["budget"])
     if row.way in ("cancel", "delete_alert"):
-        return ending(row.way, tool, schema, said)
+        return cancellation(row.way, tool, schema, said)
     if row.way in ("sell", "stop"):
-        return selling(row.way, tool, schema, said)
+        return sale(row.way, tool, schema, said)
     if (
         "symbol" in (schema.get("properties") or {})
         and len(said.symbols) > 1
@@ -130,7 +130,7 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
         return Wish(Intent.TOOL, ((tool, found),), way="portfolio")
     if tool == "get_watchlist" and "get_price" in schemas and talk_words.DOING.search(said.plain):
         return Wish(Intent.TOOL, ((tool, found),), way="watched")
-    missing = missing_from(schema, found)
+    missing = missing_arguments(schema, found)
     if tool == "calculate_position_size" and (size := sized(found, missing, said)) is not None:
         return size
     if tool == "create_paper_order":

@@ -20,9 +20,9 @@ from agent.domain.offline.doubts import (
 )
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.passage_index import Candidates
+from agent.domain.offline.previous_questions import is_follow_up
 from agent.domain.offline.questions import needed, specific_words, terms
 from agent.domain.offline.relevance import Section, likely
-from agent.domain.offline.spoken import goes_on
 from agent.domain.text_features import plain, stem
 
 NEAR = 0.4
@@ -80,7 +80,7 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
     asked = terms(FREE_OR_PAID.sub(" ", question))
     before = {word: keys for word, keys in terms(earlier).items() if word not in asked}
     specific = specific_words(asked)
-    must = [*needed(question), *(carried(question, earlier) if goes_on(question) else ())]
+    must = [*needed(question), *(carried(question, earlier) if is_follow_up(question) else ())]
     # Of a question that has only words that anybody says, those.
     words = [*(specific or (word for word in asked if word[0] != "=")), *specific_words(before)]
     index, about = among.index, [(asked | before)[word] for word in words]
@@ -90,7 +90,7 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
 
     strange = [word for word in specific if not index.is_known(asked[word])]
     # All that it is about is strange: that it follows another question makes no section likely.
-    unspoken = bool(told) and len(strange) == len(specific) and not goes_on(question)
+    unspoken = bool(told) and len(strange) == len(specific) and not is_follow_up(question)
     unspoken = unspoken and (len(strange) >= SEVERAL or nowhere(question, among) != [])
 
     def stands_out(section: Section) -> bool:
@@ -120,7 +120,7 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
     found = [one for one in ranked if stands_near(one)]
     if specific and not any(index.is_known(asked[word]) for word in specific):
         # What stands near the question before it is about other things, unless this one goes on with that.
-        found = [one for one in found if (goes_on(question) and one.likelihood >= _HALF) or near(one)]
+        found = [one for one in found if (is_follow_up(question) and one.likelihood >= _HALF) or near(one)]
     if not found:
         faint = [one for one in ranked[:SHOWN] if nearness(one, among) > 0]
         shown = faint if any(nearness(one, among) >= _FAINTLY_NEAR for one in faint) else []
@@ -128,12 +128,12 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
     # What lacks rarer words of the question gives way to what has them; a price, or when, is told by what shows one.
     lacking = {one.place: missing(one) for one in found}
     found = [one for one in found if comes_close(one) and lacking[one.place] < lacking[found[0].place]][:1] or found
-    found = [one for one in found if index.holds(must, one.sentences[0])] or found
+    found = [one for one in found if index.covers(must, one.sentences[0])] or found
     of_a_thing = shapes.DO_YOU.search(plain(question)) or any(keys & shapes.BARE for keys in asked.values())
     at = found[0].sentences[0]
     if not specific:
         # "How many hours is it?" says nothing of what: that section may tell it which has such a figure.
-        may = bool(must) and index.holds(must, at) and found[0].likelihood >= _HALF and index.share(asked, at) >= NEAR
+        may = bool(must) and index.covers(must, at) and found[0].likelihood >= _HALF and index.share(asked, at) >= NEAR
     else:
         may = any(index.has(asked[word], at) >= TOLD for word in specific)
         may = may and not (among.passages[at].row and untold_words(asked, [at], among))

@@ -62,13 +62,13 @@ def coming_events(question: str, market: Mapping[str, Any] | None, language: Lan
     known = [one for one in cast("Sequence[Event]", market["upcoming_events"]) if not wanted or one["kind"] in wanted]
     span = _span(said, as_date(market["current_time"]))
     found = [one for one in known if span is None or span.first <= as_date(one["date"]) <= span.last]
-    texts = {name: text.said_in(language) for name, text in TEXTS.section("offline.calendar").items()}
+    texts = {name: text.in_language(language) for name, text in TEXTS.section("offline.calendar").items()}
     head = texts["head" if found else "next" if known else "nothing"]
     return "\n".join([head, *(_line(one, language) for one in (found or known[:1])[:MOST]), "", texts["about"]])
 
 
 def _line(event: Event, language: Language) -> str:
-    sure = TEXTS["offline.calendar.expected"].said_in(language) if event["status"] == "expected" else ""
+    sure = TEXTS["offline.calendar.expected"].in_language(language) if event["status"] == "expected" else ""
     return f"- {day(event['date'], language)}: {event['name']}{sure} ({event['source']})"
 
 

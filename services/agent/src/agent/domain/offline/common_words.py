@@ -7,7 +7,7 @@ that lacks them may still answer ("apply", "quick", "siempre").
 from functools import lru_cache
 
 from agent.domain.offline.lexicon import words_of
-from agent.domain.text_features import bare_verb, one_apart, stem, swapped, word_set
+from agent.domain.text_features import bare_verb, is_one_letter_apart, is_transposed, stem, word_set
 
 LIGHT = word_set(
     "do does did is are was be been am can could may might will would shall should have has had i you we they it he "
@@ -82,17 +82,17 @@ def is_common(keys: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=8_192)
 def _nearly_common(word: str) -> bool:
-    return any(one_apart(word, one) for one in _LONG_COMMON)
+    return any(is_one_letter_apart(word, one) for one in _LONG_COMMON)
 
 
-def telling(text: str) -> list[str]:
+def significant_words(text: str) -> list[str]:
     """The words of a text that say what it is about."""
     return [word for word in words_of(text) if not _is_light(word)]
 
 
 @lru_cache(maxsize=8_192)
 def _is_light(word: str) -> bool:
-    if len(word) == 4 and stem(word) not in COMMON and any(swapped(word, one) for one in LIGHT):
+    if len(word) == 4 and stem(word) not in COMMON and any(is_transposed(word, one) for one in LIGHT):
         return True
     return word not in ASKING and any(one in LIGHT for one in (word, bare_verb(word), *_without_ending(word)))
 

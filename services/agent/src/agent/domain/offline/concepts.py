@@ -85,9 +85,9 @@ def concepts_in(text: str, before: Sequence[str], *, named: bool) -> list[str]:
         if CONCEPT.search(one) and CONCEPT.search(other):
             return [one, other]
     if (other := _DIFFERS.search(said)) and before and (spoken := CONCEPT.search(plain(before[-1]))):
-        earlier = asked_term(plain(before[-1])) or spoken[0]
+        earlier = requested_term(plain(before[-1])) or spoken[0]
         return [earlier, other["other"]] if CONCEPT.search(other["other"]) or "limit" in other["other"] else []
-    what = "" if named else asked_term(said)
+    what = "" if named else requested_term(said)
     if what in _ITSELF and before and (spoken := CONCEPT.search(plain(before[-1]))):
         what = spoken[0]  # what was just asked for
     if not what and not named and (going_on := ANOTHER_TERM.match(said)):
@@ -101,7 +101,7 @@ DEFINES = re.compile(r"\bwhat (?:does|do) .* (?:mean|stand for)\b|\bque (?:signi
 """Asks what a word means, whatever was spoken of before."""
 
 
-def asked_term(said: str) -> str:
+def requested_term(said: str) -> str:
     """What the last clause of a text (plain) wants explained; nothing: it asks for something else."""
     if _OF_ITSELF.fullmatch(said):
         return _ITSELF[0]
@@ -115,7 +115,7 @@ def asked_term(said: str) -> str:
 
 def another_term(said: str, before: Sequence[str]) -> str:
     """The term that a text (plain) asks for behind one that was just explained; nothing: it does not."""
-    found = ANOTHER_TERM.match(said) if before and asked_term(plain(before[-1])) else None
+    found = ANOTHER_TERM.match(said) if before and requested_term(plain(before[-1])) else None
     return found["what"] if found else ""
 
 

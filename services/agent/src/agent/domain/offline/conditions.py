@@ -88,13 +88,13 @@ def condition_after(text: str) -> str:
     return match["condition"] if match else ""
 
 
-def unwaiting(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def without_condition(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The order without the prices that it waited for."""
     kept = {name: one for name, one in arguments.items() if not name.endswith("_price")}
     return {**kept, "order_type": "market"}
 
 
-def waiting(order: Wish, condition: str) -> Wish:
+def with_condition(order: Wish, condition: str) -> Wish:
     """The order at the price that its condition names. Without one it is asked for: an order whose condition nobody
     looks at would be filled at once."""
     tool, arguments = order.calls[0]

@@ -136,7 +136,7 @@ def without_length(said: str) -> str:
     return " ".join(_HOW_MANY_UNITS.sub(" ", STATED_LENGTH.sub(" ", AGE.sub(" ", said))).split())
 
 
-def takes(text: str) -> bool:
+def states_duration(text: str) -> bool:
     """Whether a sentence says how long something takes, and not until when something may be done."""
     said = _ON_CONDITION.sub(" ", plain(text))
     return bool(_AT_ONCE.search(said) or _LONG.search(said))
@@ -213,7 +213,7 @@ _HAS_NOT = re.compile(
 """What one has and the other has not: no quotation says that."""
 
 
-def fits(question: str, before: str, quoted: Sequence[Excerpt]) -> bool:
+def meets_constraints(question: str, before: str, quoted: Sequence[Excerpt]) -> bool:
     """Whether what is going to be quoted, as a whole, tells what the question states and asks for."""
     said, text = plain(question), " ".join(f"{one.heading}: {one.text}" for one in quoted)
     if states_length(said) and not TELLS_LENGTH.search(plain(text)):
@@ -226,10 +226,10 @@ def fits(question: str, before: str, quoted: Sequence[Excerpt]) -> bool:
         return False
     if ASKS_OPINION.search(said) and not SAYS_WORTH.search(plain(text)):
         return False
-    if HOW_LONG_IT_TAKES.search(said) and not any(takes(one.text) for one in quoted):
+    if HOW_LONG_IT_TAKES.search(said) and not any(states_duration(one.text) for one in quoted):
         return False
     for keys in carried(question, before) if before else ():
-        if keys == TAKES and not any(takes(one.text) for one in quoted):
+        if keys == TAKES and not any(states_duration(one.text) for one in quoted):
             return False
         if keys == shapes.DURATION and not _LONG.search(text):
             return False

@@ -5,14 +5,14 @@ from datetime import date
 from typing import Any, cast
 
 from agent.domain.analysis.formats import moment, number, percent, signed
-from agent.domain.offline.market_days import asked_day
+from agent.domain.offline.market_days import day_in
 from agent.domain.offline.market_words import ANOTHER_DAY
 from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.wishes import Calls
 from agent.domain.text_features import plain
 from agent.texts import TEXTS
+from contracts.calendar_names import day_name
 from contracts.languages import Language
-from contracts.spoken import day_name
 
 HOURS = "get_market_hours"
 """The tool that tells the hours of a day."""
@@ -56,7 +56,7 @@ def hours_call(question: str, offered: Collection[str], market: Mapping[str, Any
     if HOURS not in offered:
         return ()
     said, now = plain(question), (market or {}).get("current_time")
-    day = asked_day(said, date.fromisoformat(str(now)[:10])) if now else date_in(said)
+    day = day_in(said, date.fromisoformat(str(now)[:10])) if now else date_in(said)
     if day is None and now:
         return ()
     return ((HOURS, {"day": str(day)} if day else {}),)
@@ -70,9 +70,9 @@ def market_now(question: str, market: Mapping[str, Any] | None, language: Langua
         return None
     ends = ("next_close", "next_open") if market["status"] == "open" else ("next_open", "next_close")
     told = [_say(end, language, moment=moment(market[end], language)) for end in ends if market.get(end)]
-    said = "; ".join(filter(None, (status.said_in(language), _say("and", language).join(told)))) + "."
+    said = "; ".join(filter(None, (status.in_language(language), _say("and", language).join(told)))) + "."
     return _say("no_other_day", language, now=said) if ANOTHER_DAY.search(plain(question)) else said
 
 
 def _say(key: str, language: Language, **parts: object) -> str:
-    return TEXTS[f"offline.day.{key}"].said_in(language).format(**parts)
+    return TEXTS[f"offline.day.{key}"].in_language(language).format(**parts)

@@ -7,16 +7,16 @@ with the likeliest other sections: "I am not sure this answers your question."
 from collections.abc import Mapping, Sequence
 
 from agent.domain.offline import constraints, shapes
-from agent.domain.offline.common_words import telling
+from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.constraints import FREE_OR_PAID, carried
-from agent.domain.offline.evidence import tells
+from agent.domain.offline.evidence import has_evidence
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_in, keys_of
-from agent.domain.offline.months import tells_month
+from agent.domain.offline.months import covers_month
 from agent.domain.offline.other_cases import is_another_case
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import TELLS, as_a_whole, has_name
-from agent.domain.offline.questions import is_of_leaving, leans, needed, specific_words, terms
+from agent.domain.offline.questions import is_of_leaving, lacks_subject, needed, specific_words, terms
 from agent.domain.offline.relevance import Section, likely
 from agent.domain.text_features import plain
 
@@ -49,7 +49,7 @@ _NAMING = 4
 """Digits from which on a number is a name, a year or an amount."""
 
 
-def doubts(
+def quotes_with_certainty(
     question: str, before: str, earlier: str, chosen: Sequence[Excerpt], among: Candidates, told: str = ""
 ) -> tuple[list[Excerpt], bool]:
     """What to quote, and whether that answers the question for certain: what was chosen with its paragraph, or with
@@ -69,14 +69,14 @@ def doubts(
         for one in whole
         # What does not tell what such a question needs is no other answer.
         if one.place in places
-        or any(index.holds(must, at) and tells(question, index.section(at)) for at in one.sentences)
+        or any(index.covers(must, at) and has_evidence(question, index.section(at)) for at in one.sentences)
     ]
     mine = [one for one in sections if one.place in places]
     if not any(_MONTH & keys for keys in asked.values()):
         # What holds in one month is the exception.
         untold += ["=month" for at in spots if shapes.A_MONTH_ALONE.match(among.passages[at].text)][:1]
     untold += [word for word, keys in asked.items() if _MONTH & keys and not _is_told(keys - _MONTH, spots, among)]
-    if any(tells_month(question, among.passages[at].text) for at in spots):
+    if any(covers_month(question, among.passages[at].text) for at in spots):
         untold = [word for word in untold if not asked.get(word, _MONTH) & _MONTH]
     if all(keys & (shapes.CLOCK | _HOURS) for keys in asked.values()) and not any(
         constraints.shows_hour(among.passages[at].text) for at in spots
@@ -112,7 +112,7 @@ def doubts(
         and called.likelihood >= CERTAIN
         and _is_of(called, asked, must, among)
     ):
-        of_it = [among.passages[at] for at in called.sentences if index.holds(must, at)]
+        of_it = [among.passages[at] for at in called.sentences if index.covers(must, at)]
         return with_neighbours(of_it[:1], asked, must, among), True
     if not (untold or another or nearer) and called is None and sections[0] in mine and not far_behind:
         alike = any(_is_headed_alike(asked, among.passages[at].heading) for at in spots)
@@ -142,7 +142,7 @@ def is_surely(
         section.likelihood >= _NEARLY_SURE
         and nearness(section, among) >= _NEAR_ENOUGH
         and not untold_words(asked, quoted, among)
-        and all(any(among.index.holds([keys], at) for at in quoted) for keys in needs)
+        and all(any(among.index.covers([keys], at) for at in quoted) for keys in needs)
         and (not any(keys & shapes.PRICE for keys in needs) or any(map(str.isdigit, said)))
         and (shapes.CLOCK not in needs or constraints.shows_hour(said))
     )
@@ -151,7 +151,7 @@ def is_surely(
 def _titled_by(section: Section, asked: Mapping[str, frozenset[str]]) -> bool:
     """Whether a section's heading has no other telling words than those that the question is about."""
     words = specific_words(asked)
-    said = telling(section.place[1])
+    said = significant_words(section.place[1])
     return bool(said) and all(any(asked[word] & keys_of(one) for word in words) for one in said)
 
 
@@ -159,7 +159,7 @@ def _is_of(
     section: Section, asked: Mapping[str, frozenset[str]], must: Sequence[frozenset[str]], among: Candidates
 ) -> bool:
     """Whether a section is of nothing but what the question names, and tells the price or time that is asked for."""
-    return bool(must) and _titled_by(section, asked) and any(among.index.holds(must, at) for at in section.sentences)
+    return bool(must) and _titled_by(section, asked) and any(among.index.covers(must, at) for at in section.sentences)
 
 
 def _naming(
@@ -175,7 +175,7 @@ def _naming(
 
     def says_it(at: int) -> bool:
         said = keys_in(among.passages[at].text)
-        return all(keys & said for keys in lacking) and among.index.holds(figures, at)
+        return all(keys & said for keys in lacking) and among.index.covers(figures, at)
 
     return [one for one in sections if lacking and one not in mine and any(map(says_it, one.sentences))][:1]
 
@@ -183,9 +183,9 @@ def _naming(
 def _is_of_named_row(question: str, before: str, chosen: Sequence[Excerpt]) -> bool:
     """Whether a question for the price, or how long, of what was spoken of is told by the table's row of that name."""
     spoken = frozenset[str]().union(*terms(before).values())
-    named = [telling(one.text.partition(":")[0]) for one in chosen if _is_of_table(one)]
+    named = [significant_words(one.text.partition(":")[0]) for one in chosen if _is_of_table(one)]
     return (
-        leans(question)
+        lacks_subject(question)
         and len(named) == len(chosen)
         and all(name and all(keys_of(word) & spoken for word in name) for name in named)
     )
@@ -201,7 +201,9 @@ def with_neighbours(
     def stands_alone(at: int) -> bool:
         said = keys_in(among.passages[at].text)
         return (
-            all(among.index.says(keys, at) for keys in figures) if figures else all(asked[one] & said for one in words)
+            all(among.index.has_word(keys, at) for keys in figures)
+            if figures
+            else all(asked[one] & said for one in words)
         )
 
     if any(one in chosen and one.item and stands_alone(at) for at, one in enumerate(among.passages)):
@@ -229,7 +231,7 @@ def stands_beside(other: Section, shown: Sequence[Section], must: Sequence[froze
     first, index = shown[0], among.index
     foreign = [among.passages[one.sentences[0]].number in among.foreign for one in (other, first)]
     likelier = other.likelihood > first.likelihood and nearness(other, among) > 0
-    tells_it = likelier or any(index.holds(must, at) for at in other.sentences)
+    tells_it = likelier or any(index.covers(must, at) for at in other.sentences)
     return other not in shown and other.likelihood >= LIKELY and foreign[0] <= foreign[1] and tells_it
 
 
@@ -271,18 +273,18 @@ def _called(
 def _tells_all(asked: Mapping[str, frozenset[str]], must: Sequence[frozenset[str]], at: int, among: Candidates) -> bool:
     """Whether all that a question is about stands in a table's row with what names it, or in a sentence's heading."""
     index, words = among.index, [*specific_words(asked), *(word for word in asked if word.isdigit())]
-    if len(words) < SEVERAL or not index.holds(must, at):
+    if len(words) < SEVERAL or not index.covers(must, at):
         return False
     if (one := among.passages[at]).row:
         # Its page's title may be about another sense of a word; what it is called itself is not.
         columns = keys_in(" ".join((one.column, *one.columns)))
-        named = any(index.says(asked[word], at) for word in words if not asked[word] & shapes.BARE)
+        named = any(index.has_word(asked[word], at) for word in words if not asked[word] & shapes.BARE)
         return named and all(asked[word] & columns or index.has(asked[word], at) >= _NAMED for word in words)
     return index.is_headed(asked, words, at)
 
 
 def _is_told(keys: frozenset[str], at_places: Sequence[int], among: Candidates) -> bool:
-    return any(among.index.says(keys, at) for at in at_places)
+    return any(among.index.has_word(keys, at) for at in at_places)
 
 
 def _is_headed_alike(asked: Mapping[str, frozenset[str]], heading: str) -> bool:

@@ -19,7 +19,7 @@ _PAID = re.compile(r"\b(?:paid|bought|entry|cost|pagu?[eo]|pagado|compr[eo]|comp
 _LISTED = word_set("alert alerta alarm alarma aviso order orden pedido")
 
 
-def ending(way: str, tool: str, schema: Schema, said: ParsedText) -> Wish:
+def cancellation(way: str, tool: str, schema: Schema, said: ParsedText) -> Wish:
     """The order to cancel or the alert to delete, by its symbol, price or place; or all of them."""
     found = arguments_for(tool, schema, said)
     at = place_in(said.plain, *_LISTED)
@@ -37,7 +37,7 @@ def ending(way: str, tool: str, schema: Schema, said: ParsedText) -> Wish:
     return Wish(Intent.TOOL, ((tool, found),), way=way)
 
 
-def selling(way: str, tool: str, schema: Schema, said: ParsedText) -> Wish:
+def sale(way: str, tool: str, schema: Schema, said: ParsedText) -> Wish:
     """How much of a holding to sell, now or at a stop: a number, a share ("half"), or all but some."""
     found: dict[str, Any] = arguments_for(tool, schema, said)
     if way == "stop" and "quantity" in found and not found.keys() & {"stop_price", "side"}:

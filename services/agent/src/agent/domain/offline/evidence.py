@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.domain.number_words import BELOW_100
-from agent.domain.offline.constraints import AGE, fits
+from agent.domain.offline.constraints import AGE, meets_constraints
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.text_features import plain
 
@@ -129,7 +129,7 @@ HOW_HEADING = re.compile(
 )
 
 
-def tells(question: str, said: str) -> bool:
+def has_evidence(question: str, said: str) -> bool:
     """Whether a text has what questions of this kind ask for."""
     asked, told = plain(question), plain(said)
     return all(one.tells.search(told) for one in CHECKS if one.asks.search(asked))
@@ -138,4 +138,4 @@ def tells(question: str, said: str) -> bool:
 def answers(question: str, before: str, quoted: Sequence[Excerpt]) -> bool:
     """Whether what is quoted, as a whole, tells all that the question states and asks for."""
     text = " ".join(f"{one.heading}: {one.text}" for one in quoted)
-    return bool(quoted) and tells(question, text) and fits(question, before, quoted)
+    return bool(quoted) and has_evidence(question, text) and meets_constraints(question, before, quoted)

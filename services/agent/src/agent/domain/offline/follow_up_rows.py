@@ -10,7 +10,7 @@ from agent.domain.offline.lexicon import keys_in
 from agent.domain.offline.passage_index import PassageIndex
 from agent.domain.offline.questions import is_bare, is_day, needed, terms
 from agent.domain.offline.shapes import COMPARING, OBLIGED, SHAPED, SHAPES, SHOWN
-from agent.domain.offline.superlatives import asks_for_most
+from agent.domain.offline.superlatives import is_superlative
 from agent.domain.text_features import plain
 
 _MOST = 3
@@ -25,7 +25,7 @@ def follow_up_rows(question: str, leans: bool, answered: str, passages: Sequence
     they do not have. `leans`: it goes on with what was asked before; `answered`: what was said last."""
     told = [one for one in passages if one.row and not one.item and one.is_in(answered)]
     asked, said = terms(FREE_OR_PAID.sub(" ", question)), plain(question)
-    whole = asks_for_most(question) or COMPARING.search(said) or OBLIGED.search(said) or listed(question, passages)
+    whole = is_superlative(question) or COMPARING.search(said) or OBLIGED.search(said) or listed(question, passages)
     if not asked or whole or len({table_of(one) for one in told}) != 1 or len(told) > _MOST:
         return []
     if is_bare(asked):
@@ -55,7 +55,7 @@ def _shown(asked: _Terms, question: str, rows: Sequence[Excerpt]) -> list[Excerp
     return [
         one
         for at, one in enumerate(rows)
-        if all(_looks_like(one, keys) or (not keys & SHOWN and index.says(keys, at)) for keys in looks)
+        if all(_looks_like(one, keys) or (not keys & SHOWN and index.has_word(keys, at)) for keys in looks)
     ]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from datetime import date
 
 from agent.domain.analysis.amounts import amount_in
-from agent.domain.analysis.asked import asks_of_all
+from agent.domain.analysis.asked import is_about_all_tickers
 from agent.domain.analysis.follow_ups import whole_question
 from agent.domain.analysis.stretches import Unread
 from agent.domain.claims.lexer import folded
@@ -18,16 +18,16 @@ from agent.domain.offline import market_words, talk_words
 from agent.domain.offline.amendments import FIGURES
 from agent.domain.offline.calls import PERSONAL, OfferedTools
 from agent.domain.offline.grammar import ORDERS
-from agent.domain.offline.key_words import put_right
-from agent.domain.offline.market_days import asked_day
+from agent.domain.offline.key_words import with_known_spelling
+from agent.domain.offline.market_days import day_in
 from agent.domain.offline.person_words import asks_for_person
+from agent.domain.offline.previous_questions import both_before, one_before
 from agent.domain.offline.questions import terms
 from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.small_talk import mood, past_greeting, small
-from agent.domain.offline.spoken import both_before, one_before
 from agent.domain.offline.tool_wishes import both_wishes, listed_by, tool_wish
 from agent.domain.offline.wishes import Intent, Wish
-from agent.domain.shortcuts.memory_words import memory_wish, undoes
+from agent.domain.shortcuts.memory_words import is_undo, memory_wish
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import plain, symbols_in
 
@@ -64,7 +64,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     earlier, oldest first; `trades`: whether the company is a trading platform."""
     text, before = _asked(text), [_asked(one) for one in before]
     said = plain(text)
-    if (asks_for_person(text) or asks_for_person(put_right(text))) and not talk_words.ASKS_WHEN.search(said):
+    if (asks_for_person(text) or asks_for_person(with_known_spelling(text))) and not talk_words.ASKS_WHEN.search(said):
         return Wish(Intent.HANDOFF)
     if talk_words.ABILITIES.search(said):
         return Wish(Intent.ABILITIES)
@@ -83,7 +83,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     compared = bool(before) and len(symbols_in(before[-1])) > 1 and not market_words.OF_ALL.search(said)
     of_those = compared or (among and talk_words.OVERALL.fullmatch(said) is not None)
     analyses = "market_analysis" in schemas
-    of_all, whole = analyses and asks_of_all(text), whole_question(text, before) if analyses else None
+    of_all, whole = analyses and is_about_all_tickers(text), whole_question(text, before) if analyses else None
     unlisted = market_words.MOVERS.search(said) and not symbols_in(text) and not of_those and not of_all
     if _ABOUT_PEOPLE in schemas and unlisted:
         return Wish(Intent.UNLISTED)
@@ -128,9 +128,9 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.STATED)
     if talk_words.AGREES.search(said) and decision_in(text) == "confirm" and after_an_order(before[-3:], schemas):
         return Wish(Intent.TOOL, (("get_pending_orders", {}),))  # what is confirmed?
-    if talk := small(said) or small(put_right(text)) or mood(said, text):
+    if talk := small(said) or small(with_known_spelling(text)) or mood(said, text):
         return Wish(talk)
-    if _ABOUT_PEOPLE in schemas and undoes(text, later=True):
+    if _ABOUT_PEOPLE in schemas and is_undo(text, later=True):
         return Wish(Intent.UNDO)
     if _ABOUT_PEOPLE in schemas and talk_words.FORGET.fullmatch(said):
         return Wish(Intent.FORGET)
@@ -141,7 +141,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
             return Wish(Intent.NOT_YET)
         waits = decision == "confirm" and after_an_order(before[-3:], schemas)
         return Wish(Intent.TOOL, (("get_pending_orders", {}),)) if waits else Wish(Intent.FINE)
-    if found is None and asks_what_this_is(text):
+    if found is None and is_about_the_company(text):
         return Wish(Intent.ABOUT)
     if found is not None or _PAGE not in schemas:
         return found or Wish(Intent.UNKNOWN)
@@ -153,11 +153,11 @@ def _of_hours(said: str, before: Sequence[str], back: int = _TOPIC) -> bool:
     if market_words.OPEN.search(said) and market_words.MARKET.search(said):
         return True
     short = len(said.split()) <= _FOLLOW_UP and not market_words.OF_SUPPORT.search(said)
-    goes_on = market_words.OPEN.search(said) or asked_day(said, date.min.replace(year=2000)) is not None
+    goes_on = market_words.OPEN.search(said) or day_in(said, date.min.replace(year=2000)) is not None
     return bool(back and before and short and goes_on) and _of_hours(plain(before[-1]), before[:-1], back - 1)
 
 
-def asks_what_this_is(text: str) -> bool:
+def is_about_the_company(text: str) -> bool:
     """Whether a text asks what the company is or does."""
     bare = talk_words.THIS_PLACE.sub("this", talk_words.YOU_ALL.sub("you", plain(past_greeting(text))))
     return talk_words.IS_ABOUT.search(bare) is not None and not talk_words.MEANT.search(bare) and not terms(bare)

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 
 from agent.domain.number_words import large_in_figures
-from agent.domain.text_features import one_apart, plain, word_set
+from agent.domain.text_features import is_one_letter_apart, plain, word_set
 
 _KEYS = word_set(
     "price prices quote quotes portfolio position positions watchlist alert alerts order orders pending history "
@@ -28,7 +28,7 @@ _CUT = word_set(
 _SAME_SOUND = str.maketrans({"k": "c", "z": "s", "v": "b"})
 
 
-def put_right(text: str) -> str:
+def with_known_spelling(text: str) -> str:
     """The text, plain, with each key word that has one letter wrong as it should be."""
     return _WORD.sub(lambda match: _nearest(match[0]), large_in_figures(plain(text)))
 
@@ -42,7 +42,7 @@ def _nearest(word: str) -> str:
         return least  # alert and alerta are one; compra and compara are two
     if len(word) < 5:
         return word
-    near = sorted(key for key in _KEYS if len(key) >= 5 and one_apart(word, key))
+    near = sorted(key for key in _KEYS if len(key) >= 5 and is_one_letter_apart(word, key))
     return near[0] if near else word
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from agent.domain.number_words import in_figures
-from agent.domain.offline.common_words import telling
+from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.excerpts import Excerpt, of_columns
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.shapes import WHAT_TIME, WHEN, WHICH_DAYS
@@ -51,13 +51,13 @@ def listed(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     if found is None or WHICH_DAYS.search(plain(question)):
         return []
     kind = found["kind"] or found["named"]
-    every = (members, _columns, _items, _named_alike, _sections, _enumerated)
-    ways = (members, _enumerated) if found["types"] else every
+    every = (members_of_kind, _columns, _items, _named_alike, _sections, _enumerated)
+    ways = (members_of_kind, _enumerated) if found["types"] else every
     ways = ways[:1] if keys_of(kind) & _OWN_SHAPE else ways
     return next((those for way in ways if (those := way(kind, passages))), list[Excerpt]())[:MOST_SHOWN]
 
 
-def counts_up(question: str, one: Excerpt) -> bool:
+def can_list(question: str, one: Excerpt) -> bool:
     """Whether a sentence can answer the question, should that be for what there is of a kind."""
     found = _LISTED.search(plain(question))
     of_kinds = found is not None and not keys_of(found["kind"] or found["named"]) & _OWN_SHAPE
@@ -103,7 +103,11 @@ def table_of(one: Excerpt) -> tuple[str, str, str]:
 def _items(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """The items of a list under a heading that says little else than the kind."""
     keys = keys_of(kind)
-    under = [one for one in passages if one.item and keys & keys_in(one.heading) and len(telling(one.heading)) <= _FEW]
+    under = [
+        one
+        for one in passages
+        if one.item and keys & keys_in(one.heading) and len(significant_words(one.heading)) <= _FEW
+    ]
     return [one for one in under if (one.url, one.heading) == (under[0].url, under[0].heading)] if under else []
 
 
@@ -118,7 +122,7 @@ def _sections(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     keys = keys_of(kind)
 
     def is_called(title: str) -> bool:
-        words = telling(TITLE_END.split(title)[0])
+        words = significant_words(TITLE_END.split(title)[0])
         return any(keys & keys_of(word) for word in (words if len(words) <= _FEW else words[:1]))
 
     return _of_one_page([one for one in passages if one.heading and is_called(one.title)])
@@ -141,7 +145,7 @@ def _enumerated(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     return sorted(said, key=lambda one: not keys & keys_in(one.heading))[:1]
 
 
-def members(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+def members_of_kind(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """Those of the kind, of the page that has the most of them."""
     keys = keys_of(kind)
     pages: dict[tuple[str, str], list[Excerpt]] = {}
@@ -189,7 +193,7 @@ def with_names(question: str, answered: str, passages: Sequence[Excerpt]) -> str
         if not one_of and (WHEN.search(said) or WHAT_TIME.search(said)):
             continue  # the last boat is the one that leaves last
         # "The first and the third plan": both are plans.
-        of_kind = of_kind if one_of else [name_of(one) for one in members(str(kind), passages)]
+        of_kind = of_kind if one_of else [name_of(one) for one in members_of_kind(str(kind), passages)]
         known = of_kind or (names if one_of or len(names) > 1 else [])
         if -1 <= at < len(known) and len(known) > 1:
             end = found.end() if one_of or of_kind else found.end("place")
@@ -200,7 +204,7 @@ def with_names(question: str, answered: str, passages: Sequence[Excerpt]) -> str
 
 
 def _is_called(keys: frozenset[str], title: str) -> bool:
-    words = telling(title)
+    words = significant_words(title)
     return bool(words) and all(keys & keys_of(word) for word in words)
 
 

@@ -7,7 +7,7 @@ all =price. An unknown word is looked up again with one letter changed, missing,
 import re
 from functools import lru_cache
 
-from agent.domain.text_features import one_apart, plain, stem, swapped
+from agent.domain.text_features import is_one_letter_apart, is_transposed, plain, stem
 from contracts.vocabulary import SAME_MEANING, forms_of
 
 _MEANINGS = """
@@ -99,11 +99,11 @@ def meanings_of(word: str) -> frozenset[str]:
     if len(word) < _SHORTEST_SWAP:
         return found
     if len(word) < _SHORTEST_GUESS:
-        whole = {name for known, names in _WHOLE.items() if swapped(word, known) for name in names}
-        return frozenset(whole | {name for known, name in _STARTS if swapped(word, known)})
+        whole = {name for known, names in _WHOLE.items() if is_transposed(word, known) for name in names}
+        return frozenset(whole | {name for known, name in _STARTS if is_transposed(word, known)})
     near = [name for start, name in _STARTS if len(start) >= _SHORTEST_GUESS and _starts_almost(word, start)]
-    near += [name for known, names in _WHOLE.items() if len(known) >= _SHORTEST_GUESS and one_apart(word, known)
-             for name in names]  # fmt: skip
+    guessed = [known for known in _WHOLE if len(known) >= _SHORTEST_GUESS and is_one_letter_apart(word, known)]
+    near += [name for known in guessed for name in _WHOLE[known]]
     return frozenset(near)
 
 
@@ -131,7 +131,7 @@ def _exact(word: str) -> frozenset[str]:
 
 
 def _starts_almost(word: str, start: str) -> bool:
-    return any(one_apart(word[:length], start) for length in (len(start) - 1, len(start), len(start) + 1))
+    return any(is_one_letter_apart(word[:length], start) for length in (len(start) - 1, len(start), len(start) + 1))
 
 
 def _parts(found: str) -> list[str]:

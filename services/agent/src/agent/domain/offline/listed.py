@@ -10,8 +10,8 @@ from collections.abc import Collection, Sequence
 from agent.domain.offline.grammar import TABLE, TAKES_BACK, UNDOES
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.kinds import PLACES
+from agent.domain.offline.previous_questions import FAR
 from agent.domain.offline.slots import order_named
-from agent.domain.offline.spoken import FAR
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain, symbols_in
 from agent.texts import TEXTS
@@ -41,7 +41,7 @@ def _fits(text: str, line: str) -> bool:
     return all(shown.get(name) == one for name, one in order_named(plain(text)).items())
 
 
-def reading_chosen(text: str, shown: str) -> str | None:
+def chosen_reading(text: str, shown: str) -> str | None:
     """The reading that a text chooses of those which the newest answer (`shown`) asked about: "the first one", or a yes
     where there is one. None: it asked about none, or the text says something else."""
     asked = next((one for one in shown.splitlines() if any(begun in one for begun in _ASKED)), "")

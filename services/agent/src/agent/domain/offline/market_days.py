@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 
 from agent.domain.offline.relative_days import DATES, MONTH_FORMS, date_in
-from contracts.spoken import WEEKDAYS
+from contracts.calendar_names import WEEKDAYS
 
 _MONDAY, _THURSDAY = 0, 3
 _PAST = re.compile(r"\b(?:was|were|did|last|fue|estuvo|estaba|abrio|cerro|pasad[oa])\b")
@@ -85,7 +85,7 @@ _NAMED = tuple((re.compile(rf"\b(?:{words})\b"), of_year) for words, of_year in 
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
-def asked_day(said: str, today: date) -> date | None:
+def day_in(said: str, today: date) -> date | None:
     """The day that a text (plain) names; None: it names none."""
     if any(pattern.search(said) for pattern in DATES):
         return date_in(said)

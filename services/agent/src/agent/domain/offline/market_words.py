@@ -6,7 +6,7 @@ Here are the words for: the market's hours, the shares that moved most, why one 
 import re
 
 from agent.domain.offline.constraints import A_DAY
-from contracts.spoken import MONTHS
+from contracts.calendar_names import MONTHS
 
 MOVERS = re.compile(
     r"^(?!.*\b(?:my|mine|mis?|tengo|do i (?:have|own|hold)|them|of these|de estas)\b).*(?:"

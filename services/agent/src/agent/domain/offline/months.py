@@ -16,7 +16,7 @@ _RANGE = re.compile(
 )
 
 
-def tells_month(question: str, text: str) -> bool:
+def covers_month(question: str, text: str) -> bool:
     """Whether a text names a range of months with every month of the question in it."""
     asked = [_number(one[0]) for one in re.finditer(rf"\b(?:{A_MONTH.pattern})\b", plain(question))]
     ranges = [(_number(one["first"]), _number(one["last"])) for one in _RANGE.finditer(plain(text))]

@@ -10,9 +10,9 @@ from collections.abc import Collection
 
 from agent.domain.analysis.stretches import Unread, stretches_in
 from agent.domain.claims.lexer import folded
-from agent.domain.offline.common_words import is_common, telling
+from agent.domain.offline.common_words import is_common, significant_words
 from agent.domain.offline.grammar import TABLE, ToolPhrase
-from agent.domain.offline.key_words import put_right
+from agent.domain.offline.key_words import with_known_spelling
 from agent.domain.offline.lexicon import keys_of, words_of
 from agent.domain.offline.market_words import GROUP
 from agent.domain.offline.slots import SAYS_SIDE
@@ -45,7 +45,7 @@ def nearest_readings(text: str, offered: Collection[str], language: Language, sy
     """The sentences, at most two, that ask for what a text comes nearest to; none: it has no word of any tool.
     `symbol`: the share that it is about."""
     said = plain(text)
-    sentences = {tool: one.said_in(language) for tool, one in TEXTS.section("offline.reading").items()}
+    sentences = {tool: one.in_language(language) for tool, one in TEXTS.section("offline.reading").items()}
     if not SAYS_SIDE.search(said):
         sentences.pop("create_paper_order")  # nobody who says neither buy nor sell is offered an order
     heard = {tool: len({match[0] for match in CUES[tool].finditer(said)}) for tool in sentences if tool in offered}
@@ -63,9 +63,9 @@ def is_of_another(row: ToolPhrase, text: str) -> bool:
     return len(unread) > 1 or any(one.search(word) for word in unread for one in CUES.values())
 
 
-def quotes_most(question: str, answer: str) -> bool:
+def covers_question(question: str, answer: str) -> bool:
     """Whether an answer from pages has most telling words of the question, beside those that it names as not found."""
-    words = [word for word in telling(question) if not is_common(keys_of(word))]
+    words = [word for word in significant_words(question) if not is_common(keys_of(word))]
     quoted = re.sub(r"[“«][^”»]*[”»]", " ", answer)
     has = {key for word in words_of(plain(quoted)) for key in keys_of(word)}
     return not words or 2 * sum(1 for word in words if not has.isdisjoint(keys_of(word))) > len(words)
@@ -73,18 +73,18 @@ def quotes_most(question: str, answer: str) -> bool:
 
 def unread_beside(tool: str, text: str) -> list[str]:
     """The words of a question for a tool that belong to another thing, and are no share, figure, time or courtesy."""
-    said, tools = put_right(text), _OF_A_STRETCH if tool in _OF_A_STRETCH else (tool,)
+    said, tools = with_known_spelling(text), _OF_A_STRETCH if tool in _OF_A_STRETCH else (tool,)
     rows = [row.asks for row in TABLE if row.tool in tools and tool != "get_price"]
     reads = next((row for row in rows if row.match(said)), None)
     untimed = Unread(folded(text))
     for _ in stretches_in(untimed) if tool in (*_OF_A_STRETCH, "get_correlation", "get_price") else ():
         pass
-    rest = put_right(untimed.text)
+    rest = with_known_spelling(untimed.text)
     for one in tools:
         rest = re.sub(rf"(?:{CUES[one].pattern})\w*", " ", rest)
     return [
         word
-        for word in telling(said)
+        for word in significant_words(said)
         if re.search(rf"\b{word}\b", rest)
         and word not in _BESIDE
         and not symbols_in(word)

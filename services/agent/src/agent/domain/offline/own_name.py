@@ -42,10 +42,12 @@ def name_answer(
         if told is None and not visitor:
             return None
         return (
-            TEXTS["offline.name.unknown" if told is None else "offline.name.known"].said_in(language).format(name=told)
+            TEXTS["offline.name.unknown" if told is None else "offline.name.known"]
+            .in_language(language)
+            .format(name=told)
         )
     met = _only_told(question) if visitor else None
-    return TEXTS["offline.name.met"].said_in(language).format(name=_written(met["name"])) if met else None
+    return TEXTS["offline.name.met"].in_language(language).format(name=_written(met["name"])) if met else None
 
 
 def _name_in(text: str) -> str | None:

@@ -13,12 +13,12 @@ from functools import cached_property, lru_cache
 
 from agent.domain.offline import constraints, shapes
 from agent.domain.offline.common_words import COMMON, is_common
-from agent.domain.offline.constraints import measured, shows_contact, takes
+from agent.domain.offline.constraints import measured, shows_contact, states_duration
 from agent.domain.offline.evidence import HOW_HEADING
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.questions import SOMEWHERE
-from agent.domain.text_features import one_apart, plain, stem
+from agent.domain.text_features import is_one_letter_apart, plain, stem
 
 _RELATED = {"=discount": "=price"}
 """What tells a part of it."""
@@ -88,7 +88,7 @@ class PassageIndex:
             headed |= {key for key, said in shapes.SAID_AS if key in shapes.TOLD_ITSELF and said.search(one.heading)}
         self._steps = [bool(HOW_HEADING.search(plain(one.heading))) for one in passages]
         for one, own in zip(passages, self._own, strict=True):
-            own |= constraints.TAKES if takes(one.text) else set()
+            own |= constraints.TAKES if states_duration(one.text) else set()
             own |= constraints.LENGTH if constraints.TELLS_LENGTH.search(plain(one.text)) else set()
             own |= constraints.WORTH if constraints.SAYS_WORTH.search(plain(one.text)) else set()
             own |= _WEEKDAY if constraints.A_DAY.search(plain(one.text)) else set()
@@ -216,26 +216,26 @@ class PassageIndex:
         """The words of a question that are no name of anything here, as a short heading or a row's first cell is."""
         return [keys for keys in asked.values() if keys not in SHOWN_ALONE and not keys & self._names]
 
-    def names_alone(self, asked: Mapping[str, frozenset[str]]) -> bool:
+    def is_name_alone(self, asked: Mapping[str, frozenset[str]]) -> bool:
         """Whether a question is nothing but the name of something here, as "and Premium?"."""
         named = [keys for keys in asked.values() if not keys <= COMMON and keys not in SHOWN_ALONE]
         return bool(named) and len(named) == len(asked) and all(keys & self._names for keys in named)
 
-    def shares_any(self, words: Sequence[frozenset[str]], at: int) -> bool:
+    def has_any_word(self, words: Sequence[frozenset[str]], at: int) -> bool:
         """Whether a passage or its section has one of the words."""
         return any(self.has(keys, at) for keys in words)
 
-    def says_itself(self, words: Sequence[frozenset[str]], at: int) -> bool:
+    def has_word_itself(self, words: Sequence[frozenset[str]], at: int) -> bool:
         """Whether one of the words stands in the passage, and not only around it."""
         return self._row[at] or any(
             keys & self._own[at] or (keys & self._under[at] and len(self._under[at]) <= _ONE_NAME) for keys in words
         )
 
-    def says(self, keys: frozenset[str], at: int) -> bool:
+    def has_word(self, keys: frozenset[str], at: int) -> bool:
         """Whether a passage or its own heading has a word."""
         return bool(keys & (self._own[at] | self._under[at]))
 
-    def tells_another_day(self, asked: Mapping[str, frozenset[str]], at: int) -> bool:
+    def is_about_another_day(self, asked: Mapping[str, frozenset[str]], at: int) -> bool:
         """Whether a passage has a day of the question by telling of other days."""
         days = [keys & self._own[at] for keys in asked.values() if keys & _WEEKDAY]
         return any(shared and shared <= _WEEKDAY | _WEEKEND for shared in days)
@@ -262,7 +262,7 @@ class PassageIndex:
         said = plain(self._said[at])
         return any(keys & keys_of(word) for found in shapes.COUNTED.finditer(said) for word in found[0].split()[1:])
 
-    def holds(self, needed: Sequence[frozenset[str]], at: int) -> bool:
+    def covers(self, needed: Sequence[frozenset[str]], at: int) -> bool:
         """Whether a passage, or what stands above it, tells all that is needed; a price, where its section shows some,
         it tells itself."""
         own = self._own[at] | self._around[at]
@@ -275,7 +275,7 @@ class PassageIndex:
             for keys in needed
         )
 
-    def says_more(self, asked: Mapping[str, frozenset[str]], at: int) -> bool:
+    def has_more_words(self, asked: Mapping[str, frozenset[str]], at: int) -> bool:
         """Whether a passage is more than one word of the question, as a menu's are."""
         more = len(self._texts[at]) != 1 or self._said[at].endswith(".")
         return more or not any(keys & keys_of(self._texts[at][0]) for keys in asked.values())
@@ -338,7 +338,7 @@ class PassageIndex:
             word
             for word in self._seen
             for key in long
-            if (len(word) >= 4 and one_apart(word, key))
+            if (len(word) >= 4 and is_one_letter_apart(word, key))
             or (word.startswith(key) and len(word) - len(key) <= _CUT_SHORT)
         )
 

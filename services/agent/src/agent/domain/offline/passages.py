@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent.domain.offline import constraints, shapes
-from agent.domain.offline.common_words import COMMON, telling
+from agent.domain.offline.common_words import COMMON, significant_words
 from agent.domain.offline.constraints import carried, is_part_of_price, without_how_long
-from agent.domain.offline.evidence import HOW_TO, tells
+from agent.domain.offline.evidence import HOW_TO, has_evidence
 from agent.domain.offline.excerpts import Excerpt, SitePage, passages_of
-from agent.domain.offline.kinds import MOST_SHOWN, counts_up, listed, name_of
+from agent.domain.offline.kinds import MOST_SHOWN, can_list, listed, name_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.passage_index import SHORT, SHOWN_ALONE, Candidates
 from agent.domain.offline.questions import is_bare, is_of_leaving, is_vague, needed, specific_words, terms
 from agent.domain.offline.sections import all_shown, compared, included
-from agent.domain.offline.superlatives import asks_for_most, the_most, whole_of
+from agent.domain.offline.superlatives import is_superlative, the_most, whole_of
 from agent.domain.text_features import plain, stem
 
 ENOUGH = 0.6
@@ -43,7 +43,7 @@ def as_a_whole(question: str, before: str, passages: Sequence[Excerpt]) -> list[
     sections = listed(question, passages)
     if not sections and not constraints.ASKS_OPINION.search(plain(question)):
         sections = compared(question, before, passages)
-    if not sections and asks_for_most(question):
+    if not sections and is_superlative(question):
         most = the_most(question, before, passages)
         said, last = (" ".join(words_of(one)) for one in (question, before.rpartition("\n")[2]))
         holds = shapes.INCLUDED.search(said) or (shapes.INCLUDED.search(last) and not shapes.HOW_MUCH.search(said))
@@ -63,10 +63,10 @@ def rank(
     asked, earlier = _asked(question, before, passages), terms(before)
     if (
         sections
-        or asks_for_most(question)
+        or is_superlative(question)
         or not passages
         or not asked
-        or not (before or telling(question) or "=directions" in asked)
+        or not (before or significant_words(question) or "=directions" in asked)
     ):
         return sections
     if all(keys & shapes.PRICE for keys in asked.values()) and shapes.OBLIGED.search(plain(question)):
@@ -75,34 +75,34 @@ def rank(
         return []  # when, or for how much: of what is not said
     index = among.index
     leaning_on = carried(question, before) if before else []
-    names_alone = bool(earlier) and index.names_alone(asked)
+    names_alone = bool(earlier) and index.is_name_alone(asked)
     must = [*needed(question), *leaning_on]
     part_alone = any(keys & shapes.PRICE for keys in asked.values()) and not constraints.PART_OF_PRICE.search(
         plain(question)
     )
     shares = [
-        index.share(asked, at) if index.holds(must, at) and index.says_more(asked, at) else 0.0
+        index.share(asked, at) if index.covers(must, at) and index.has_more_words(asked, at) else 0.0
         for at in range(len(passages))
     ]
     if earlier and is_bare(asked):
         # "And how much is it?" is of what was asked before, and of nothing else.
         shares = [
-            index.share_of_it(asked, earlier, at, of_it) if index.holds(must, at) else 0.0
+            index.share_of_it(asked, earlier, at, of_it) if index.covers(must, at) else 0.0
             for at in range(len(passages))
         ]
     if (leaning_on or names_alone) and (topic := index.unnamed(terms(without_how_long(before)))):
         # "And on Pro?" is of what was asked of Premium.
-        shares = [share if index.shares_any(topic, at) else 0.0 for at, share in enumerate(shares)]
+        shares = [share if index.has_any_word(topic, at) else 0.0 for at, share in enumerate(shares)]
     if (constraints.TAKES in must or shapes.CLOCK in must) and (
         topic := [keys for keys in asked.values() if keys not in SHOWN_ALONE]
     ):
         # Under "Trial and refunds" each sentence has a time of its own.
-        shares = [share if index.says_itself(topic, at) else 0.0 for at, share in enumerate(shares)]
+        shares = [share if index.has_word_itself(topic, at) else 0.0 for at, share in enumerate(shares)]
     if before and is_vague(asked):
         # "Can I add more?" is of what was asked before.
         shares = [share if index.share(earlier, at) >= of_it else 0.0 for at, share in enumerate(shares)]
-    shares = [share if share and tells(question, index.section(at)) else 0.0 for at, share in enumerate(shares)]
-    shares = [share if counts_up(question, one) else 0.0 for share, one in zip(shares, passages, strict=True)]
+    shares = [share if share and has_evidence(question, index.section(at)) else 0.0 for at, share in enumerate(shares)]
+    shares = [share if can_list(question, one) else 0.0 for share, one in zip(shares, passages, strict=True)]
     if part_alone:
         shares = [0.0 if is_part_of_price(one.text) else share for share, one in zip(shares, passages, strict=True)]
     if (many := shapes.HOW_MANY.search(plain(question))) and not keys_of(many["what"]) & COMMON:
@@ -138,7 +138,7 @@ def rank(
     if index.only_heading(asked, at):
         # The heading asks it; what stands below, from its beginning, is the answer: a list as a whole.
         return [passages[other] for other in section[: MOST_SHOWN if chosen.item else 3]]
-    if chosen.row and index.tells_another_day(asked, at):
+    if chosen.row and index.is_about_another_day(asked, at):
         # That a day is not among them shows by all of them.
         return [passages[other] for other in section if passages[other].row][:MOST_SHOWN]
     titled = keys_in(f"{chosen.title} {chosen.heading}")
@@ -210,7 +210,7 @@ def _names_said(question: str, whole: Sequence[str]) -> dict[str, frozenset[str]
     return {stem(word): keys_of(word) for word in words_of(question) if stem(word) in names and len(word) > SHORT}
 
 
-def names_row(question: str, one: Excerpt) -> bool:
+def is_row_name(question: str, one: Excerpt) -> bool:
     """Whether a question has the name of a table's row, which is one word."""
     return one.row and not one.item and bool(_names_said(question, [name_of(one)]))
 

@@ -29,7 +29,7 @@ def sized(found: dict[str, Any], missing: tuple[str, ...], said: ParsedText) -> 
     return Wish(Intent.TOOL, ((_TOOL, found),), way="sized", shown=str(share or 1.0))
 
 
-def as_many(earlier: Wish, symbols: Sequence[str], share: float) -> Wish | None:
+def same_quantity(earlier: Wish, symbols: Sequence[str], share: float) -> Wish | None:
     """The order for as many as were just worked out, or a share of them: "get me half of that"; None: no number was."""
     if earlier.way in ("affordable", "means"):
         bought = {"symbol": earlier.calls[0][1]["symbol"], "side": "buy", "order_type": "market"}

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from agent.domain.offline import constraints, shapes
-from agent.domain.offline.common_words import ASKING, COMMON, is_common, telling
+from agent.domain.offline.common_words import ASKING, COMMON, is_common, significant_words
 from agent.domain.offline.constraints import states_length, without_how_long, without_length
 from agent.domain.offline.evidence import ONLY_HOW_MANY, PARTY
 from agent.domain.offline.lexicon import keys_in, keys_of, meanings_of, words_of
@@ -54,7 +54,7 @@ def is_day(word: str) -> bool:
     return word in _DAYS
 
 
-def leans(text: str) -> bool:
+def lacks_subject(text: str) -> bool:
     """Whether a question is for a price, or how long, and does not say of what."""
     return is_bare(terms(text))
 
@@ -117,7 +117,7 @@ def _allowed(said: str) -> Iterator[frozenset[str]]:
     if bringing := shapes.BRINGING.match(said, begun):
         yield _BROUGHT
         begun = bringing.end()
-    doing = next(iter(telling(said[begun:])), "")
+    doing = next(iter(significant_words(said[begun:])), "")
     meant = {"change"} if shapes.TO_ANOTHER.match(said, may.end()) else meanings_of(doing)
     done = frozenset(f"={name}" for name in meant)
     yield frozenset() if done & shapes.TOLD_OTHERWISE else done
@@ -127,7 +127,7 @@ def terms(text: str) -> dict[str, frozenset[str]]:
     """By word or shape of a question: the keys by which passages have it."""
     shaped: dict[str, frozenset[str]] = {}
     for aside in (constraints.NEXT, constraints.AGE, PARTY):
-        if aside.search(plain(text)) and (aside is not PARTY or telling(PARTY.sub(" ", plain(text)))):
+        if aside.search(plain(text)) and (aside is not PARTY or significant_words(PARTY.sub(" ", plain(text)))):
             text = aside.sub(" ", plain(text))
     text = shapes.ASIDE.sub(" ", shapes.FOR_WHOM.sub(" ", shapes.FREE_OF.sub(r"\1", text)))
     if shapes.WHERE_IS.search(plain(text)):
@@ -147,10 +147,10 @@ def terms(text: str) -> dict[str, frozenset[str]]:
             shaped[key], text = frozenset((key,)), shape.sub(" ", text)
     if shapes.HOW_MUCH.search(" ".join(words_of(text))):
         # "How much is it?" alone is for its price.
-        priced = not telling(text) or shapes.HOW_PRICED.search(" ".join(words_of(text)))
+        priced = not significant_words(text) or shapes.HOW_PRICED.search(" ".join(words_of(text)))
         shaped["=figure"] = shapes.PRICE if priced else shapes.FIGURE
-    word_of = {stem(word): word for word in telling(text)}
-    keys = {stem(word): keys_of(word) | {f"={name}" for name in meanings_of(word)} for word in telling(text)}
+    word_of = {stem(word): word for word in significant_words(text)}
+    keys = {stem(word): keys_of(word) | {f"={name}" for name in meanings_of(word)} for word in significant_words(text)}
     # "Open" in a question for hours is not the one of "open your account", nor "where" all of "where do I sign up".
     telling_more = {word: found for word, found in keys.items() if word not in _WHERE}
     keys = telling_more if telling_more or shaped else keys

@@ -29,7 +29,7 @@ def quoted(passages: Sequence[Excerpt], language: Language) -> str:
     pages = dict.fromkeys((one.title or one.url, one.url) for one in passages)
     source = "; ".join(f"{title}, {url}" for title, url in pages)
     joint = "\n\n" if "\n" in said else " "
-    return f"{said}{joint}" + TEXTS["offline.read_in"].said_in(language).format(pages=source)
+    return f"{said}{joint}" + TEXTS["offline.read_in"].in_language(language).format(pages=source)
 
 
 def _joined(passages: Sequence[Excerpt]) -> str:

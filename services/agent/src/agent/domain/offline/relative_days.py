@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from agent.domain.analysis.stretches import when_in
-from contracts.spoken import MONTHS, NUMBERS, WEEKDAYS
+from contracts.calendar_names import MONTHS, NUMBERS, WEEKDAYS
 
 _WEEKDAYS = {
     form: number for name, number in WEEKDAYS.items() for form in (name, name.replace("é", "e").replace("á", "a"))

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from agent.domain.offline.constraints import FREE_OR_PAID
 from agent.domain.offline.lexicon import keys_in, words_of
 from agent.domain.offline.passage_index import Candidates
-from agent.domain.offline.questions import is_vague, leans, needed, terms
-from agent.domain.offline.spoken import goes_on
+from agent.domain.offline.previous_questions import is_follow_up
+from agent.domain.offline.questions import is_vague, lacks_subject, needed, terms
 
 _OWN = 2.9
 """The share of the question that the sentence covers."""
@@ -60,7 +60,7 @@ def likely(question: str, earlier: str, told: str, among: Candidates) -> list[Se
     asked = terms(FREE_OR_PAID.sub(" ", question))
     before = {word: keys for word, keys in terms(earlier).items() if word not in asked}
     must, vague = needed(question), is_vague(asked)
-    leaning = leans(question) or goes_on(question) or vague
+    leaning = lacks_subject(question) or is_follow_up(question) or vague
     if vague and before:
         asked = {}  # "can she come?" is of what was asked before, and of nothing else that comes
     said = [word for word in words_of(question) if len(word) >= _SHORTEST and not (vague and before)]
@@ -86,13 +86,13 @@ def likely(question: str, earlier: str, told: str, among: Candidates) -> list[Se
                 + (_EARLIER + _EARLIER_LEANT_ON * leaning) * (index.share(before, at) if before else 0.0)
                 + _FOUND / max(passages[at].number, 1)
                 - _FOREIGN * (passages[at].number in among.foreign)
-                + _NEEDED * (float(index.holds(must, at)) if must else _NOT_ASKED)
+                + _NEEDED * (float(index.covers(must, at)) if must else _NOT_ASKED)
                 + _BEGINS * _begun(said, index.words(at))
                 + _NEAR * passages[at].near
             )
     ranked = _ranked(places, scores)
     # Within a section, sentences that show what the question needs come first.
-    return [replace(one, sentences=tuple(sorted(one.sentences, key=lambda at: not index.holds(must, at))))
+    return [replace(one, sentences=tuple(sorted(one.sentences, key=lambda at: not index.covers(must, at))))
             for one in ranked]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ A page mentions its free trial at the top and again beside its prices.
 import re
 from collections.abc import Sequence
 
-from agent.domain.offline.common_words import telling
+from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_of
 from agent.domain.text_features import numbers_in, plain
@@ -39,8 +39,8 @@ def _says_again(one: Excerpt, other: Excerpt) -> bool:
     figures = _figures(one.text)
     if not figures or figures != _figures(other.text) or _denies(one.text) != _denies(other.text):
         return False
-    said = frozenset(key for word in telling(f"{other.heading} {other.text}") for key in keys_of(word))
-    words = [word for word in telling(one.text) if not word.isdigit()]
+    said = frozenset(key for word in significant_words(f"{other.heading} {other.text}") for key in keys_of(word))
+    words = [word for word in significant_words(one.text) if not word.isdigit()]
     return sum(bool(keys_of(word) & said) for word in words) >= _SHARED * len(words)
 
 

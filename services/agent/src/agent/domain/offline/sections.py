@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from agent.domain.offline import shapes
-from agent.domain.offline.common_words import telling
+from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.excerpts import Excerpt, of_columns
 from agent.domain.offline.kinds import MOST_SHOWN, column_named, name_of, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
-from agent.domain.offline.questions import leans, needed
-from agent.domain.offline.superlatives import asks_for_most
+from agent.domain.offline.questions import lacks_subject, needed
+from agent.domain.offline.superlatives import is_superlative
 
 _DEAR = re.compile(r"\b(?:expensive|car[oa]s?)\b")
 _OF_ALL = re.compile(
@@ -62,7 +62,7 @@ def _sides(texts: Sequence[str], names: AbstractSet[str]) -> list[list[str]]:
         [
             word
             for word in words_of(shapes.COMPARING.sub(" ", part))
-            if word in names or (telling(word) and "=price" not in keys_of(word))
+            if word in names or (significant_words(word) and "=price" not in keys_of(word))
         ]
         for part in parts
     ]
@@ -94,7 +94,7 @@ def _called(row: Excerpt, side: Sequence[str]) -> int:
     """How many words a row's name has, if all of them are among these; of "2 m²" and "Child (3-15)", 2 and Child."""
     keys, name = {key for word in side for key in keys_of(word)}, words_of(row.text.partition(":")[0].partition("(")[0])
     figures = any(map(str.isdigit, side))
-    named = [word for word in name if (word.isdigit() if figures else telling(word) or len(name) == 1)]
+    named = [word for word in name if (word.isdigit() if figures else significant_words(word) or len(name) == 1)]
     return len(named) if all(keys_of(word) & keys for word in named) else 0
 
 
@@ -124,7 +124,7 @@ def in_columns_named(question: str, before: str, shown: Sequence[Excerpt]) -> li
     columns, called = shown[0].columns, {key for one in shown for key in keys_in(one.text.partition(":")[0])}
     every = range(len(columns))
     named = _columns_named(question, columns, called)
-    leaning = leans(question) and not asks_for_most(question)
+    leaning = lacks_subject(question) and not is_superlative(question)
     named = named or (_columns_named(before, columns, called) if leaning else []) or every
     needs = [keys - shapes.FIGURE if keys & shapes.PRICE else keys for keys in needed(question)]
     looks = [shape for key, shape in shapes.SHAPES if any(key in keys for keys in needs)]
@@ -142,7 +142,7 @@ def in_columns_named(question: str, before: str, shown: Sequence[Excerpt]) -> li
 
 def _columns_named(text: str, columns: Sequence[str], called: set[str]) -> list[int]:
     """The columns whose names have most of a text's words; words of the rows' own names do not count."""
-    words = [word for word in telling(text) if not keys_of(word) & called]
+    words = [word for word in significant_words(text) if not keys_of(word) & called]
     shared = [_shared(name, words) for name in columns]
     return [at for at, many in enumerate(shared) if many and many == max(shared)]
 
@@ -159,7 +159,7 @@ def included(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     if not shapes.INCLUDED.search(said) or shapes.WHETHER.search(said) or shapes.HOW_MANY.search(said):
         return []
     of_what = shapes.INCLUDED.sub(" ", said)
-    section = column_named(frozenset(words_of(of_what)), passages) or _section(telling(of_what), passages)
+    section = column_named(frozenset(words_of(of_what)), passages) or _section(significant_words(of_what), passages)
     return section if len(section) > 1 else []
 
 
@@ -184,7 +184,7 @@ def all_shown(said: str, asked: Mapping[str, frozenset[str]], passages: Sequence
 
 def _named(heading: str) -> list[str]:
     """A heading's words without the figures beside them, as "Silver – 85 €" has one."""
-    return [word for word in telling(heading) if not word.isdigit()]
+    return [word for word in significant_words(heading) if not word.isdigit()]
 
 
 def _section(named: Sequence[str], passages: Sequence[Excerpt]) -> list[Excerpt]:

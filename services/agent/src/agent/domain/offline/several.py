@@ -96,4 +96,4 @@ def alert_instead(said: str, earlier: Wish) -> Wish | None:
     falls = (name == "limit_price") == (order.get("side") == "buy")
     alert = {"symbol": order.get("symbol"), "condition": "<=" if falls else ">=", "price": order[name]}
     language = language_of(said, "en")
-    return Wish(Intent.TOOL, (("create_alert", alert),), later=TEXTS["offline.cancel_it"].said_in(language))
+    return Wish(Intent.TOOL, (("create_alert", alert),), later=TEXTS["offline.cancel_it"].in_language(language))

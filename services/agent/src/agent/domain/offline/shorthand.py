@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from agent.domain.number_words import with_days_in_figures
 from agent.domain.offline.colloquial import in_known_words
-from agent.domain.text_features import one_apart, swapped
+from agent.domain.text_features import is_one_letter_apart, is_transposed
 from agent.domain.tickers import NAMES
 from contracts.languages import Language
 
@@ -120,6 +120,6 @@ def _name(word: str) -> str:
     low = word.lower()
     if low in NAMES or low.endswith("s"):
         return word
-    near = (name for name in _NAMED if one_apart(low, name)
-            and (len(name) >= _LONG or len(name) != len(low) or swapped(low, name)))  # fmt: skip
+    near = (name for name in _NAMED if is_one_letter_apart(low, name)
+            and (len(name) >= _LONG or len(name) != len(low) or is_transposed(low, name)))  # fmt: skip
     return next(near, word)

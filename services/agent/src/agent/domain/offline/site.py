@@ -13,22 +13,22 @@ from typing import Any, cast
 from agent.domain.offline.ages import is_for_age
 from agent.domain.offline.answers import is_unknown, not_searched, unknown, unread
 from agent.domain.offline.closest import TELLING, nearest, nowhere, surely
-from agent.domain.offline.common_words import telling
+from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.constraints import A_DAY
-from agent.domain.offline.doubts import doubts
+from agent.domain.offline.doubts import quotes_with_certainty
 from agent.domain.offline.evidence import answers
 from agent.domain.offline.excerpts import Excerpt, SitePage, sentences_of
 from agent.domain.offline.follow_up_rows import follow_up_rows
 from agent.domain.offline.kinds import with_names
 from agent.domain.offline.lexicon import keys_in, keys_of, meanings_of, words_of
 from agent.domain.offline.passage_index import Candidates
-from agent.domain.offline.passages import ENOUGH, about, best_passages, names_row, rank
-from agent.domain.offline.questions import is_of_leaving, leans, needed, terms
+from agent.domain.offline.passages import ENOUGH, about, best_passages, is_row_name, rank
+from agent.domain.offline.questions import is_of_leaving, lacks_subject, needed, terms
 from agent.domain.offline.quotations import quoted
 from agent.domain.offline.sections import in_columns_named
 from agent.domain.offline.shapes import FULL_NAME, OF_IT, PRICE, TOLD_ITSELF, WHERE_IS
 from agent.domain.offline.steps import Result, SayText, UseTools
-from agent.domain.offline.superlatives import asks_for_most
+from agent.domain.offline.superlatives import is_superlative
 from agent.domain.text_features import plain
 from contracts.knowledge import INDEX_PAGE, KnowledgeFound, Passage
 from contracts.languages import Language
@@ -148,7 +148,7 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         # What a question is about stands behind what is said of it in English, before it in Spanish.
         missing = [word for word in nowhere(asked.question, everything) if len(word) >= TELLING] or [""]
         return asked.unknown((), near, missing[-1 if asked.language == "en" else 0])
-    shown, certain = doubts(asked.question, asked.before, asked.earlier, chosen, everything, asked.told)
+    shown, certain = quotes_with_certainty(asked.question, asked.before, asked.earlier, chosen, everything, asked.told)
     if not certain:
         return asked.unknown(shown)
     if len({one.heading for one in shown}) == 1:  # of several, each is quoted with its own
@@ -192,15 +192,15 @@ def _answering(asked: SiteQuestion, mine: Candidates, others: Candidates) -> lis
         chosen = rank(asked.question, nearer, mine, of_it=of_it)
     if not chosen and asked.before and any(key in TOLD_ITSELF for key in terms(asked.question)):
         chosen = rank(asked.question, "", mine)
-    words = telling(asked.question)
+    words = significant_words(asked.question)
     place = WHERE_IS.search(plain(asked.question))
-    leaning = bool(asked.before) and leans(asked.question)
+    leaning = bool(asked.before) and lacks_subject(asked.question)
     if not chosen and (place or leaning or len(words) > 1 or any(_is_said(word, others.passages) for word in words)):
         # Words of two languages look alike by chance: the stem of one alone proves nothing.
         chosen = rank(asked.question, asked.before, others, SURE, of_it)
     for clause in _CLAUSE.findall(asked.question):
         # What is said beside a question may be nothing that the pages speak of.
-        chosen = chosen or ([] if leans(clause) else rank(clause, "", mine, SURE))
+        chosen = chosen or ([] if lacks_subject(clause) else rank(clause, "", mine, SURE))
     return chosen if answers(asked.question, asked.before, chosen) else []
 
 
@@ -208,7 +208,7 @@ def _lacks_price(question: str, chosen: Sequence[Excerpt], among: Candidates) ->
     """Whether a price is asked for that what was chosen lacks, where pages show some: another figure is none."""
     priced = [keys for keys in needed(question) if keys & PRICE]
     places = [at for at, one in enumerate(among.passages) if one in chosen]
-    return bool(priced and places) and not any(among.index.holds(priced, at) for at in places)
+    return bool(priced and places) and not any(among.index.covers(priced, at) for at in places)
 
 
 def _of_a_person(asked: SiteQuestion) -> bool:
@@ -220,7 +220,7 @@ def _of_a_person(asked: SiteQuestion) -> bool:
 def _same_section(asked: SiteQuestion, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """What the section that was quoted last says of a question that leans on it."""
     person = _of_a_person(asked)
-    if not (asked.answered and (asked.before or person)) or asks_for_most(asked.question):
+    if not (asked.answered and (asked.before or person)) or is_superlative(asked.question):
         return []
     if person:
         names = [set(words_of(name)) for name in FULL_NAME.findall(asked.answered)]
@@ -230,10 +230,10 @@ def _same_section(asked: SiteQuestion, passages: Sequence[Excerpt]) -> list[Exce
     told = [one for one in passages if one.is_in(asked.answered)]
     places = {(one.url, one.heading) for one in told}
     places = {one for one in places if not is_of_leaving(one[1], f"{asked.question} {asked.before}")} or places
-    if 1 < len(places) <= _QUOTED and leans(asked.question):
+    if 1 < len(places) <= _QUOTED and lacks_subject(asked.question):
         of_them = Candidates([one for one in passages if (one.url, one.heading) in places])
         return rank(asked.question, asked.before, of_them) or rank(asked.question, "", of_them)
-    if len(places) != 1 or any(names_row(asked.question, one) for one in passages if one not in told):
+    if len(places) != 1 or any(is_row_name(asked.question, one) for one in passages if one not in told):
         return []
     beside = [one for one in passages if (one.url, one.heading) == (told[0].url, told[0].heading) and not one.row]
     if len(beside) > _LONG:
@@ -251,9 +251,9 @@ def _named(one: Excerpt, question: str) -> Excerpt:
     """A sentence about a person says about whom; a yes or a no to the question above it, to which."""
     if _YES_OR_NO.match(one.text) and one.heading:
         asked = keys_in(question)
-        alike = all(keys_of(word) & asked for word in telling(one.heading))
+        alike = all(keys_of(word) & asked for word in significant_words(one.heading))
         return one if alike else replace(one, text=f"{one.heading} {one.text}")
-    heading = telling(one.heading)
+    heading = significant_words(one.heading)
     if (
         one.item
         and 0 < len(words_of(one.heading)) <= _NAME
@@ -328,7 +328,7 @@ def next_pages(
     question: str, before: str, language: Language, read: Sequence[SitePage], tried: Collection[str]
 ) -> tuple[str, ...]:
     """The paths to read next: of what the pages read so far lead to, what promises most for the question."""
-    asked = {key for word in (*telling(question), *telling(before)) for key in keys_of(word)}
+    asked = {key for word in (*significant_words(question), *significant_words(before)) for key in keys_of(word)}
     ranked: dict[str, tuple[float, int]] = {}
     for page in read:
         for path, words, spoken in page.links:

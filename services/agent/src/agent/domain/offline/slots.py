@@ -14,7 +14,7 @@ from agent.domain.offline.bar_range import bar_range, frame_in
 from agent.domain.offline.concepts import EXPLAIN, explained
 from agent.domain.offline.relative_days import DATES, date_in
 from agent.domain.text_features import language_of, number_of, plain, symbols_in, word_set
-from contracts.spoken import NUMBERS
+from contracts.calendar_names import NUMBERS
 
 Schema = Mapping[str, Any]
 NUMBER = r"[-\u2212]?\d(?:[\d.,]*\d)?(?:e\d{1,2}\b|\s?k\b)?"
@@ -183,7 +183,7 @@ def arguments_for(tool: str, schema: Schema, said: ParsedText) -> dict[str, Any]
     return found
 
 
-def missing_from(schema: Schema, found: Mapping[str, Any]) -> tuple[str, ...]:
+def missing_arguments(schema: Schema, found: Mapping[str, Any]) -> tuple[str, ...]:
     """The arguments that the tool needs and the text does not tell."""
     return tuple(name for name in schema.get("required") or () if name not in found)
 
@@ -261,7 +261,7 @@ def only_figures(said: str, schema: Schema) -> bool:
     return bool(named and figures) and _BESIDE_FIGURES.issuperset(re.findall(r"\w+", rest))
 
 
-def as_given(name: str, figures: str) -> float:
+def tool_value(name: str, figures: str) -> float:
     """A figure that was asked for, as the tool takes it."""
     value = _value(figures, point=False)
     return value / 100 if name == "risk_percent" and value >= _WHOLE_PERCENT else value
@@ -352,7 +352,7 @@ def _query(said: ParsedText, schema: Schema) -> str | None:
     return what[:200] if len(what) > 1 else None
 
 
-def sides_said(said: str) -> list[tuple[str, str]]:
+def sides_in(said: str) -> list[tuple[str, str]]:
     """The sides that a text (plain) names, in their order, each with its word."""
     meant = _NOT_MEANT.sub(" ", said)
     found = [(match.start(), side, match[0]) for side, words in _SIDES.items() if (match := words.search(meant))]
@@ -361,7 +361,7 @@ def sides_said(said: str) -> list[tuple[str, str]]:
 
 def _side(said: ParsedText, schema: Schema) -> str | None:
     del schema
-    return next((side for side, _ in sides_said(said.plain)), None)
+    return next((side for side, _ in sides_in(said.plain)), None)
 
 
 def condition_in(said: str) -> str:

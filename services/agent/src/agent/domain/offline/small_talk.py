@@ -9,7 +9,7 @@ from collections.abc import Collection
 from agent.domain.offline import talk_words
 from agent.domain.offline.own_name import is_of_name
 from agent.domain.offline.person_words import only_asks_for_person
-from agent.domain.offline.tool_words import asks
+from agent.domain.offline.tool_words import is_question
 from agent.domain.offline.wishes import Intent
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import plain, word_set
@@ -121,19 +121,19 @@ def talk_only(text: str) -> bool:
     )
 
 
-def asks_how(text: str) -> bool:
+def is_about_procedure(text: str) -> bool:
     """Whether a question is about how something works, not for it to be done."""
     return bool(talk_words.HOW_OR_WHICH.search(plain(text)))
 
 
-def tells_of_oneself(text: str, offered: Collection[str]) -> bool:
+def is_customers_statement(text: str, offered: Collection[str]) -> bool:
     """Whether a customer only tells something of themselves, which is no question that could have an answer."""
-    return "search_memory" in offered and tells(text)
+    return "search_memory" in offered and is_statement(text)
 
 
-def tells(text: str) -> bool:
+def is_statement(text: str) -> bool:
     """Whether somebody only tells something of themselves."""
     said = plain(text)
     return "?" not in text and bool(
-        talk_words.EXCLAIMS.match(said) or (talk_words.TELLS.match(said) and not asks(text))
+        talk_words.EXCLAIMS.match(said) or (talk_words.TELLS.match(said) and not is_question(text))
     )

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.domain.offline.common_words import telling
+from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.kinds import MOST_SHOWN, column_named, columns_of_things, name_of, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
@@ -108,14 +108,14 @@ def _of_several(question: str) -> str:
     return said
 
 
-def asks_for_most(question: str) -> bool:
+def is_superlative(question: str) -> bool:
     """Whether a question is for the most or the least of something that pages tell in figures."""
     return _meant(_of_several(question)) is not None
 
 
 def the_most(question: str, before: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """The row or sentence that has it; none where the passages do not show which it is."""
-    question = next(filter(asks_for_most, re.split(r"[.,;:!?¿¡]+", question)), "")
+    question = next(filter(is_superlative, re.split(r"[.,;:!?¿¡]+", question)), "")
     question = said = _of_several(question)
     meant = _meant(said)
     if meant is None or _HOW.search(said):
@@ -241,12 +241,12 @@ def _name_of(heading: str, row: Excerpt) -> str:
 
 def _kind_named(question: str) -> set[str]:
     """Of what kind the one is: the words that are neither the superlative nor said of anything."""
-    return _said_of(" ".join(word for word in telling(question) if word not in _ANY), question)
+    return _said_of(" ".join(word for word in significant_words(question) if word not in _ANY), question)
 
 
 def _said_of(text: str, question: str = "") -> set[str]:
     superlative = plain(question or text)
-    return {key for word in telling(text) if not _in_superlative(word, superlative) for key in keys_of(word)}
+    return {key for word in significant_words(text) if not _in_superlative(word, superlative) for key in keys_of(word)}
 
 
 def _said_by_all(rows: Sequence[tuple[float, Excerpt]]) -> set[str]:

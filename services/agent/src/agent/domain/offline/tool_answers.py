@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable
 from typing import Any, cast
 
-from agent.domain.analysis.chat_text import told
+from agent.domain.analysis.chat_text import report_in_chat
 from agent.domain.analysis.comparison import PERIODS
-from agent.domain.analysis.derived import told_derived
+from agent.domain.analysis.derived import derived_text
 from agent.domain.analysis.formats import figure, figure_name, moment, number, percent, period_name, signed
 from agent.domain.offline.day_answers import market_hours
 from agent.domain.text_features import plain
@@ -33,7 +33,7 @@ def needs_a_plan(tool: str, language: Language, *, customer: bool = False) -> st
 
 def how_many(arguments: Fields, language: Language) -> str:
     """For an order that does not say how many."""
-    verb = TEXTS[f"offline.verbs.{arguments['side']}"].said_in(language)
+    verb = TEXTS[f"offline.verbs.{arguments['side']}"].in_language(language)
     return _say("how_many", language, verb=verb, symbol=arguments["symbol"])
 
 
@@ -47,7 +47,7 @@ def tool_answer(tool: str, body: Fields, language: Language) -> str:
 
 
 def _say(key: str, language: Language, **parts: object) -> str:
-    return TEXTS[f"offline.results.{key}"].said_in(language).format(**parts)
+    return TEXTS[f"offline.results.{key}"].in_language(language).format(**parts)
 
 
 def _price(body: Fields, language: Language) -> str:
@@ -123,7 +123,7 @@ def _price_type(order: Fields, language: Language) -> str:
 def _said(code: str, language: Language) -> str:
     """What a code of a tool is called among people; one that is not known is said as it is."""
     known = TEXTS.section("offline.said").get(code)
-    return known.said_in(language) if known else code.replace("_", " ")
+    return known.in_language(language) if known else code.replace("_", " ")
 
 
 def _watchlist(body: Fields, language: Language) -> str:
@@ -224,7 +224,7 @@ def _moves(body: Fields, language: Language) -> str:
 
 def _stretch(body: Fields, language: Language) -> str:
     figures = _list(body, "figures")
-    told = told_derived(
+    told = derived_text(
         [{"ticker": ticker, "derived": figures} for ticker in dict.fromkeys(str(one["ticker"]) for one in figures)],
         language,
     )
@@ -304,7 +304,7 @@ def _list(body: Fields, name: str) -> list[Fields]:
 _DONE = {"cancel_paper_order": "cancelled", "delete_alert": "deleted"}
 """Tools whose result is told by the same words whatever it is."""
 _TOLD: dict[str, Callable[[Fields, Language], str]] = {
-    "market_analysis": told,
+    "market_analysis": report_in_chat,
     "get_price": _price,
     "calculate_position_size": _position_size,
     "calculate_risk_reward": _risk_reward,

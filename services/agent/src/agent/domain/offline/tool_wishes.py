@@ -13,14 +13,15 @@ from agent.domain.offline import market_words, talk_words
 from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, OF_A_STRETCH, WHEN, amended, changes_listed
 from agent.domain.offline.calls import LEANS_ON_ONE, OfferedTools, all_moved, call_of
 from agent.domain.offline.changes import change_in, percent_in, share_in
-from agent.domain.offline.common_words import telling
+from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.concepts import CONCEPT, DEFINES, concepts_in
-from agent.domain.offline.conditions import order_and_condition, waiting
+from agent.domain.offline.conditions import order_and_condition, with_condition
 from agent.domain.offline.grammar import LISTED_BY, TABLE, TAKES_BACK, UNDOES, ToolPhrase
-from agent.domain.offline.key_words import put_right
+from agent.domain.offline.key_words import with_known_spelling
 from agent.domain.offline.kinds import place_in
 from agent.domain.offline.nearest_readings import LOOK_UPS, is_of_another
-from agent.domain.offline.position_size import as_many, cost_of
+from agent.domain.offline.position_size import cost_of, same_quantity
+from agent.domain.offline.previous_questions import FAR, both_before, one_before
 from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.several import (
     alert_instead,
@@ -33,13 +34,12 @@ from agent.domain.offline.several import (
 from agent.domain.offline.slots import (
     AT_MARKET,
     ParsedText,
-    missing_from,
+    missing_arguments,
     order_named,
 )
 from agent.domain.offline.small_talk import LONGEST_TALK, small
-from agent.domain.offline.spoken import FAR, both_before, one_before
-from agent.domain.offline.tool_words import MINE, asks, by_share_words, by_words, without_symbols
-from agent.domain.offline.unread import EFFECTS, asked_for, asks_else, has_effects, unread_change, whole
+from agent.domain.offline.tool_words import MINE, by_share_words, by_words, is_question, without_symbols
+from agent.domain.offline.unread import EFFECTS, has_effects, has_foreign_words, requested, unread_change, whole
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
@@ -78,10 +78,10 @@ def tool_wish(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish |
     if key not in schemas.read and len(schemas.read) < _MOST_READ:
         schemas.read[key] = None
         read = _tool_read(text, schemas, before)
-        found = asked_for(text, read)
-        if found is not None and found.withheld in EFFECTS and asks_else(text, found.withheld):
+        found = requested(text, read)
+        if found is not None and found.withheld in EFFECTS and has_foreign_words(text, found.withheld):
             found = None  # the words of something else, which no plan has
-        if found is not read and asks(text):  # a question, and perhaps about something that has such words
+        if found is not read and is_question(text):  # a question, and perhaps about something that has such words
             other = _tool_read(text, schemas, before, effects=False)
             found = None if other is not None and has_effects(other) else other
         schemas.read[key] = found
@@ -89,15 +89,15 @@ def tool_wish(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish |
 
 
 def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effects: bool = True) -> Wish | None:
-    said = put_right(text)
+    said = with_known_spelling(text)
     if _meant(said) is None:
         said = next((one for one in (plain(text), in_figures(said)) if _meant(one)), said)
     row = _meant(said, effects=effects)
     row = by_words(text, plain(text)) or row
     if row is None or (row.tool == "get_price" and not row.way):
         row = by_share_words(text) or row  # a price is what is meant where nothing else is named
-    if row is not None and row.tool in LEANS_ON_ONE and telling(own_words := _QUOTED.sub(" ", text)):
-        row = _meant(put_right(own_words))  # what somebody else said orders nothing
+    if row is not None and row.tool in LEANS_ON_ONE and significant_words(own_words := _QUOTED.sub(" ", text)):
+        row = _meant(with_known_spelling(own_words))  # what somebody else said orders nothing
     if (
         row is not None
         and row.about
@@ -130,10 +130,10 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     if (row is None or row.tool == "create_paper_order") and (parts := order_and_condition(text)) is not None:
         order = tool_wish(parts.order, schemas, before)
         if order is not None and order.calls and order.calls[0][0] == "create_paper_order":
-            return whole(text, waiting(order, parts.condition), conditional=True)
+            return whole(text, with_condition(order, parts.condition), conditional=True)
     unheld = row is None or (row.way == "sell" and listed_by(before) not in (None, "get_portfolio"))
     if unheld and TAKES_BACK.search(said) and not AT_MARKET.search(said):
-        spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
+        spoken = (_meant(with_known_spelling(one)) for one in reversed(before[-FAR:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and way in (one.way, one.tool)), None)
     if row is None and symbols_in(text) and talk_words.DROPS.match(said) and listed_by(before) == _LIST:
@@ -177,7 +177,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     if (
         earlier is not None
         and orders
-        and (counted := as_many(earlier, own or one_before(said, before), share_in(said) or 1.0))
+        and (counted := same_quantity(earlier, own or one_before(said, before), share_in(said) or 1.0))
     ):
         return counted
     nothing_else = not (without_symbols(text) or re.search(r"\d", said) or talk_words.OF_ONESELF.match(said))
@@ -198,7 +198,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         and len(said.split()) <= FEW
     ):
         # What it was that was explained, or asked of another, which may have gone on with what was asked before it.
-        row = _meant(put_right(before[-1])) or _row_of(earlier)
+        row = _meant(with_known_spelling(before[-1])) or _row_of(earlier)
         row = row if row is not None and row.about and row.tool in _LOOKED_UP else None
         again = row
         if again is not None and earlier is not None and earlier.calls[0][0] == PERFORMANCE and not earlier.way:
@@ -297,7 +297,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         alerts = alerts_at_each(text, row.tool, schemas[row.tool], about)
         if len(alerts) > 1:
             return Wish(Intent.TOOL, alerts)
-    asked = f"{said} {put_right(before[-1])}" if row is again else said
+    asked = f"{said} {with_known_spelling(before[-1])}" if row is again else said
     wish = call_of(row, ParsedText(f"{text} {before[-1]}" if row is again else text, asked, tuple(about)), schemas)
     meaning = CONCEPT.search(said) if wish is not None and talk_words.EXPLAINED_TOO.search(said) else None
     if meaning and wish is not None and row.tool in _LOOKED_UP and "explain_concept" in schemas:
@@ -307,7 +307,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     if wish is not None and wish.missing and row.tool in FIGURES and (known := _figured(schemas, before)):
         # What was worked out before says the rest.
         merged = {**{name: one for name, one in known.items() if name in wish.missing}, **wish.calls[0][1]}
-        return Wish(Intent.TOOL, ((row.tool, merged),), missing_from(schemas[row.tool], merged))
+        return Wish(Intent.TOOL, ((row.tool, merged),), missing_arguments(schemas[row.tool], merged))
     return wish
 
 
@@ -318,11 +318,11 @@ def both_wishes(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish
     waits = order_and_condition(text) is not None
     for cut in list(_AND.finditer(text))[:_MOST_WISHES]:
         parts = text[: cut.start()], text[cut.end() :]
-        rows = [by_words(one, plain(one)) or _meant(put_right(one)) for one in parts]
+        rows = [by_words(one, plain(one)) or _meant(with_known_spelling(one)) for one in parts]
         one = next((row for row in rows if row), None)
         if None in rows and (one.tool in _OF_THE_LIST if one else listed_by(before) == _LIST):
             parts = tuple(part if row else f"{part} watchlist" for part, row in zip(parts, rows, strict=True))
-            rows = [row or _meant(put_right(part)) for part, row in zip(parts, rows, strict=True)]
+            rows = [row or _meant(with_known_spelling(part)) for part, row in zip(parts, rows, strict=True)]
         if rows[0] is None or (rows[1] is None and not TAKES_BACK.search(plain(parts[1]))):
             continue
         first, then = tool_wish(parts[0], schemas, before), tool_wish(parts[1], schemas, [*before, parts[0]])
@@ -355,7 +355,7 @@ def _corrected(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
 
 def _spoke_of(before: Sequence[str]) -> bool:
     """Whether one of these messages was about what is held."""
-    rows = (_meant(put_right(one), alone=MINE.search(plain(one)) is not None) for one in before)
+    rows = (_meant(with_known_spelling(one), alone=MINE.search(plain(one)) is not None) for one in before)
     return any(row is not None and row.tool == "get_portfolio" for row in rows)
 
 
@@ -365,7 +365,7 @@ def _leans_on_one(wish: Wish | None) -> bool:
 
 def listed_by(before: Sequence[str]) -> str | None:
     """What shows the alerts, orders or list that were spoken of last."""
-    spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
+    spoken = (_meant(with_known_spelling(one)) for one in reversed(before[-FAR:]))
     return next((LISTED_BY[one.tool] for one in spoken if one and one.tool in LISTED_BY), None)
 
 

@@ -6,7 +6,7 @@ word more that says something is about something else.
 
 import re
 
-from agent.domain.offline.common_words import is_common, telling
+from agent.domain.offline.common_words import is_common, significant_words
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.lexicon import keys_of
 from agent.domain.text_features import plain, symbols_in
@@ -35,7 +35,7 @@ _ASKS = re.compile(
 )
 
 
-def asks(text: str) -> bool:
+def is_question(text: str) -> bool:
     """Whether a text is a question, by its mark or by how it begins."""
     return bool(_ASKS.search(plain(text)))
 
@@ -63,4 +63,4 @@ def by_share_words(text: str) -> ToolPhrase | None:
 
 def without_symbols(text: str) -> list[str]:
     """The telling words of a text that name no share."""
-    return [word for word in telling(text) if not symbols_in(word)]
+    return [word for word in significant_words(text) if not symbols_in(word)]

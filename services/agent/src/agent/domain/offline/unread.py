@@ -11,10 +11,10 @@ from functools import lru_cache
 from agent.domain.number_words import in_figures
 from agent.domain.offline.changes import ALL_BUT, SHARE
 from agent.domain.offline.conditions import POLITE, YES
-from agent.domain.offline.key_words import put_right
-from agent.domain.offline.slots import AN_ORDER, AT_MARKET, NEGATED, NUMBER, PAID, TAKES_PROFIT, sides_said
+from agent.domain.offline.key_words import with_known_spelling
+from agent.domain.offline.slots import AN_ORDER, AT_MARKET, NEGATED, NUMBER, PAID, TAKES_PROFIT, sides_in
 from agent.domain.offline.wishes import Intent, Wish
-from agent.domain.text_features import language_of, number_of, one_apart, plain, symbols_in, word_set
+from agent.domain.text_features import is_one_letter_apart, language_of, number_of, plain, symbols_in, word_set
 from agent.domain.tickers import NAMES
 from agent.texts import TEXTS
 
@@ -80,7 +80,7 @@ def has_effects(wish: Wish) -> bool:
     return not EFFECTS.isdisjoint(tool for tool, _ in wish.calls)
 
 
-def asked_for(text: str, wish: Wish | None) -> Wish | None:
+def requested(text: str, wish: Wish | None) -> Wish | None:
     """The wish, if it has no effect or the text asks for it; else the word that does not belong to a request. What it
     waits for is asked about.
 
@@ -90,7 +90,7 @@ def asked_for(text: str, wish: Wish | None) -> Wish | None:
     """
     if wish is None or not has_effects(wish) or any(name == "when" or name.endswith("price") for name in wish.missing):
         return wish
-    said = in_figures(_BESIDE.sub(" ", put_right(_NAMED.sub(" ", _REASON.sub(" ", text)))))
+    said = in_figures(_BESIDE.sub(" ", with_known_spelling(_NAMED.sub(" ", _REASON.sub(" ", text)))))
     words = [*_PAST.findall(text), *re.findall(r"[^\W\d_]+", said)]
     named = symbols_in(text) or all(tool != "create_paper_order" for tool, _ in wish.calls)
     asked = False
@@ -101,9 +101,9 @@ def asked_for(text: str, wish: Wish | None) -> Wish | None:
     return wish
 
 
-def asks_else(text: str, tool: str) -> bool:
+def has_foreign_words(text: str, tool: str) -> bool:
     """Whether a text has words that no request of this tool has."""
-    wish = asked_for(text, Wish(Intent.TOOL, ((tool, {}),)))
+    wish = requested(text, Wish(Intent.TOOL, ((tool, {}),)))
     return wish is not None and wish.intent is Intent.UNREAD
 
 
@@ -111,7 +111,7 @@ def asks_else(text: str, tool: str) -> bool:
 def _is_said(word: str) -> bool:
     """Whether a word is one of a request, also a long one with a letter wrong inside; an ending makes another word."""
     near = (one for one in _SAID if len(one) >= _LONG and one[0] == word[0] and one[-1] == word[-1])
-    return word in _SAID or (len(word) >= _LONG and any(one_apart(word, one) for one in near))
+    return word in _SAID or (len(word) >= _LONG and any(is_one_letter_apart(word, one) for one in near))
 
 
 def whole(text: str, wish: Wish, *, conditional: bool = False) -> Wish:
@@ -135,7 +135,7 @@ def unread_in(text: str, wish: Wish, *, conditional: bool = False) -> str:
     if turned is not None:
         return turned[0]
     sides = {str(arguments.get("side")) for _, arguments in wish.calls}
-    if other := next((word for side, word in sides_said(said) if side not in sides), ""):
+    if other := next((word for side, word in sides_in(said) if side not in sides), ""):
         return other if not TAKES_PROFIT.search(said) else ""
     return unread_figure(text, said, wish)
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.domain.prompt.copilot_words import INSTRUCTIONS, SUPPORT, WORDS, Words
-from agent.domain.prompt.layers import LONGEST_SUMMARY, base, presence
+from agent.domain.prompt.layers import LONGEST_SUMMARY, base_layer, persona_lines
 from agent.domain.text_features import one_line
 from contracts.company import CompanyConfig
 from contracts.context_rpc import (
@@ -57,14 +57,14 @@ def copilot_sections(
     context = context or FullContext(missing=["context"])
     if company is not None and not company.trades:
         return _joined(
-            base(language, company),
+            base_layer(language, company),
             _person(words, context, customer),
             _known(words, _untraded(context)),
             _conversation(words, _untraded(context), summary),
             _section(words["instruct"], [*(words[one] for one in SUPPORT), *_missing(words, context)]),
         )
     own = (
-        [company.custom_system_prompt or "", words["role"], *presence(language, company)]
+        [company.custom_system_prompt or "", words["role"], *persona_lines(language, company)]
         if company
         else [words["role"]]
     )

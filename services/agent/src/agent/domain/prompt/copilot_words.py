@@ -9,7 +9,8 @@ Words = Mapping[str, str]
 _CODED = ("risks", "experiences", "styles", "languages")
 
 WORDS: Mapping[Language, Words] = {
-    language: {key: text.said_in(language) for key, text in TEXTS.section("copilot").items()} for language in LANGUAGES
+    language: {key: text.in_language(language) for key, text in TEXTS.section("copilot").items()}
+    for language in LANGUAGES
 }
 VALUES: Mapping[Language, Words] = {
     language: {key.rpartition(".")[2]: text for key, text in words.items() if key.split(".")[0] in _CODED}

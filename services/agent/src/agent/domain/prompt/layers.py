@@ -24,18 +24,18 @@ class VisitorInfo:
     visits: int
 
 
-def base(language: Language, company: CompanyConfig) -> str:
+def base_layer(language: Language, company: CompanyConfig) -> str:
     """Layer 1: the company's own prompt or else the default one, and how the assistant presents itself."""
     role = company.custom_system_prompt or _default_base(language, company.name)
-    return "\n".join([role, *presence(language, company)])
+    return "\n".join([role, *persona_lines(language, company)])
 
 
-def presence(language: Language, company: CompanyConfig) -> list[str]:
+def persona_lines(language: Language, company: CompanyConfig) -> list[str]:
     """The assistant's name and tone, where the company has said them."""
     called, tone = company.assistant.name, company.assistant.tone
     said = [
-        TEXTS["prompt.name"].said_in(language).format(name=one_line(called, 60)) if called else "",
-        TEXTS["prompt.tone"].said_in(language).format(tone=one_line(tone, 300).rstrip(".")) if tone else "",
+        TEXTS["prompt.name"].in_language(language).format(name=one_line(called, 60)) if called else "",
+        TEXTS["prompt.tone"].in_language(language).format(tone=one_line(tone, 300).rstrip(".")) if tone else "",
     ]
     return [line for line in said if line]
 
@@ -51,12 +51,12 @@ def system_prompt(
 ) -> str:
     """Layers 1 to 4, an empty line between them; those that do not apply are left out.
 
-    `custom`: layer 1, of `base`; `copilot`: a customer's sections, which are layer 1 then; `summary`: of a visitor's
-    conversation, before what is sent of it.
+    `custom`: layer 1, of `base_layer`; `copilot`: a customer's sections, which are layer 1 then; `summary`: of a
+    visitor's conversation, before what is sent of it.
     """
     layers = [text for _, text in layers_of(language, custom=copilot or custom, visitor=visitor, tool_names=tool_names)]
     if summary:
-        layers.append(f"{TEXTS['prompt.earlier'].said_in(language)} {one_line(summary, LONGEST_SUMMARY)}")
+        layers.append(f"{TEXTS['prompt.earlier'].in_language(language)} {one_line(summary, LONGEST_SUMMARY)}")
     return "\n\n".join(layers)
 
 
@@ -66,24 +66,24 @@ def layers_of(
     """The layers that apply, each with its name, in their order."""
     layers: list[tuple[Layer, str]] = [
         ("base", custom or _default_base(language)),
-        ("brevity", TEXTS["prompt.brevity"].said_in(language)),
+        ("brevity", TEXTS["prompt.brevity"].in_language(language)),
     ]
     if visitor is not None:
         layers.append(("visitor", _visitor(language, visitor)))
     if tool_names:
-        layers.append(("tools", TEXTS["prompt.tools"].said_in(language).format(names=", ".join(tool_names))))
+        layers.append(("tools", TEXTS["prompt.tools"].in_language(language).format(names=", ".join(tool_names))))
     return layers
 
 
 def _default_base(language: Language, company: str | None = None) -> str:
-    said = TEXTS["prompt.named_company" if company else "prompt.unnamed_company"].said_in(language)
+    said = TEXTS["prompt.named_company" if company else "prompt.unnamed_company"].in_language(language)
     whose = said.format(name=one_line(company, 80)) if company else said
-    return TEXTS["prompt.base"].said_in(language).format(company=whose)
+    return TEXTS["prompt.base"].in_language(language).format(company=whose)
 
 
 def _visitor(language: Language, visitor: VisitorInfo) -> str:
     names = ("title", "page", "stage", "visits")
-    title, page, stage, visits = (TEXTS[f"prompt.visitor.{name}"].said_in(language) for name in names)
+    title, page, stage, visits = (TEXTS[f"prompt.visitor.{name}"].in_language(language) for name in names)
     # Page titles and stages come from the visitor's browser: one line each, so that they cannot pose as a layer.
     facts = [(page, visitor.page), (stage, visitor.funnel_stage), (visits, str(visitor.visits))]
     return "\n".join([title, *(f"- {name}: {one_line(value)}" for name, value in facts if value)])

@@ -22,7 +22,7 @@ INTERRUPTED = json.dumps(
 """What stands in for the result of a call that never came back: a call without a result bricks a conversation."""
 
 
-def alternating(spoken: Iterable[tuple[bool, str]]) -> list[dict[str, Any]]:
+def alternating_messages(spoken: Iterable[tuple[bool, str]]) -> list[dict[str, Any]]:
     """(mine, text) pairs as user and assistant messages; neighbours of one side are joined, empty ones dropped."""
     messages: list[dict[str, Any]] = []
     for mine, text in spoken:
@@ -47,9 +47,9 @@ def conversation(
 ) -> list[dict[str, Any]]:
     """Everything the model is sent, in the OpenAI chat shape. `last`: the answer must be given now; `given`: the
     passages that the system prompt holds, after which those of searches are counted."""
-    messages = [{"role": "system", "content": system}, *alternating(spoken), *stepped(steps, given)]
+    messages = [{"role": "system", "content": system}, *alternating_messages(spoken), *stepped(steps, given)]
     if last:
-        messages.append({"role": "system", "content": TEXTS["prompt.enough"].said_in(language)})
+        messages.append({"role": "system", "content": TEXTS["prompt.enough"].in_language(language)})
     return messages
 
 

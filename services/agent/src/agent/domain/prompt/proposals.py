@@ -29,7 +29,7 @@ def proposal_messages(ground: ProposalGround, language: Language) -> list[JsonOb
             break
         said.insert(0, text)
     shown = {"said": said, "facts": [{"id": one.id, "fact": one.fact} for one in ground.facts]}
-    task = TEXTS["prompt.proposals"].said_in(language).format(form=_FORM, none=_NONE)
+    task = TEXTS["prompt.proposals"].in_language(language).format(form=_FORM, none=_NONE)
     return [
         {"role": "system", "content": task},
         {"role": "user", "content": json.dumps(shown, ensure_ascii=False)},

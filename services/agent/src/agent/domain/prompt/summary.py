@@ -25,6 +25,6 @@ def summary_messages(earlier: str | None, said: Iterable[PromptMessage], languag
         lines.append({"by": "copilot" if message.mine else "customer", "text": text})
     transcript = {"earlierSummary": earlier, "messages": lines[::-1]}
     return [
-        {"role": "system", "content": TEXTS["prompt.summary"].said_in(language)},
+        {"role": "system", "content": TEXTS["prompt.summary"].in_language(language)},
         {"role": "user", "content": json.dumps(transcript, ensure_ascii=False)},
     ]

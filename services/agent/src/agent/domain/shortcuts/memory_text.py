@@ -8,8 +8,8 @@ from typing import cast
 from agent.domain.prompt.copilot_words import VALUES
 from agent.domain.text_features import language_of
 from agent.texts import TEXTS
+from contracts.calendar_names import month_name
 from contracts.languages import LANGUAGES, Language
-from contracts.spoken import month_name
 from contracts.zones import zone
 
 Fields = Mapping[str, object]
@@ -20,7 +20,7 @@ _SINGLE = ("name", "riskProfile", "experience", "language", "timezone", "trading
 _OWN_WORDS = frozenset(("userNotes", "preferences", "olderNotes"))
 
 
-def told_memory(memory: Fields, language: Language, after: int = 0, more: int = 0) -> str:
+def memory_in_words(memory: Fields, language: Language, after: int = 0, more: int = 0) -> str:
     """A memory (wire form) in sentences, facts newest first, each with its number, the day on which the user said it,
     and what to say to forget or correct it. `after`: so many facts were told before, and with them all else; `more`: so
     many are left out here."""
@@ -31,7 +31,7 @@ def told_memory(memory: Fields, language: Language, after: int = 0, more: int = 
 
     def say(name: str, value: str) -> None:
         since = _text("said", language).format(date=_day(known[name], language, where)) if name in known else ""
-        how = TEXTS[f"told_memory.how.{name}"].said_in(language)
+        how = TEXTS[f"told_memory.how.{name}"].in_language(language)
         lines.append(_text(name, language).format(value=value + since) + how)
 
     facts = [*_list(memory, "userNotes"), *_list(memory, "preferences"), *_list(memory, "olderNotes")]
@@ -64,7 +64,7 @@ def told_memory(memory: Fields, language: Language, after: int = 0, more: int = 
 
 
 def listed_facts(told: str) -> dict[int, str]:
-    """The facts in a text of `told_memory`, by their numbers; empty: it is another text."""
+    """The facts in a text of `memory_in_words`, by their numbers; empty: it is another text."""
     for language in LANGUAGES:
         quote = "(.+)".join(map(re.escape, _text("quotes", language)))
         offer = re.escape(_text("offer", language).split("{number}")[0])
@@ -75,7 +75,7 @@ def listed_facts(told: str) -> dict[int, str]:
 
 
 def _text(key: str, language: Language) -> str:
-    return TEXTS[f"told_memory.{key}"].said_in(language)
+    return TEXTS[f"told_memory.{key}"].in_language(language)
 
 
 def _ended(past: Fields, language: Language, coded: Callable[[str], str], where: tzinfo) -> str:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from agent.domain.shortcuts.words import ORDINALS
 from agent.domain.text_features import plain
-from contracts.spoken import FORGETTING
+from contracts.calendar_names import FORGETTING
 
 LONGEST = 400
 """Characters of a plain request."""
@@ -182,12 +182,12 @@ def list_wish(text: str) -> ListWish | None:
     return None
 
 
-def names_memory(text: str) -> bool:
+def is_about_memory(text: str) -> bool:
     """Whether the words of a list wish are those for what is remembered, and for nothing else that a list may hold."""
     return bool(_OF_MEMORY_ALONE.match(plain(text)))
 
 
-def in_full(fact: str, text: str) -> str | None:
+def completed_fact(fact: str, text: str) -> str | None:
     """A fact as it is corrected: "I save 300" by "it is 400"; None: the words do not tell all of it."""
     match = _VALUE.fullmatch(text)
     if match is None:
@@ -202,14 +202,14 @@ def _numbers(named: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(ORDINALS.get(one) or (int(one) if one.isdigit() else LAST) for one in found))
 
 
-def undoes(text: str, *, forgotten: bool = False, later: bool = False) -> bool:
+def is_undo(text: str, *, forgotten: bool = False, later: bool = False) -> bool:
     """Whether a text takes back what was remembered, or `forgotten`, and says no more. `later`: something else was said
     since, so that "never mind" is about that."""
     match = _UNDO.fullmatch(" ".join(plain(text).split()).strip(" ¿?¡!."))
     return match is not None and not ((forgotten or later) and match["never"])
 
 
-def acts(text: str) -> bool:
+def is_about_actions(text: str) -> bool:
     """Whether a text speaks of an order, an alert or a list: what is taken back afterwards may be that."""
     return bool(_ACTS.search(plain(text)))
 

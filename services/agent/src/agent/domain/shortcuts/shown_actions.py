@@ -17,7 +17,7 @@ class ShownAction:
     symbol: str = ""
 
 
-def asked_in(message: Mapping[str, object]) -> tuple[ShownAction, ...]:
+def actions_in(message: Mapping[str, object]) -> tuple[ShownAction, ...]:
     """The pending actions in an assistant's message (its stored data); unreadable ones are left out."""
     actions = message.get("actions")
     if not is_list(actions):
@@ -28,11 +28,11 @@ def asked_in(message: Mapping[str, object]) -> tuple[ShownAction, ...]:
             continue
         fields = object_of(action)
         if fields.get("state") == "pending" and isinstance(fields.get("id"), str):
-            found.append(asked_of(fields))
+            found.append(action_of(fields))
     return tuple(found)
 
 
-def asked_of(action: Mapping[str, object]) -> ShownAction:
+def action_of(action: Mapping[str, object]) -> ShownAction:
     """Reads an action from its wire form."""
     details = action.get("details")
     known = object_of(details)

@@ -25,7 +25,7 @@ UNKNOWN = "OUTCOME_UNKNOWN"
 """The code of a step of which nobody could tell whether it was done."""
 
 
-def own_step(text: str, asked: Sequence[ShownAction], *, trades: bool = True) -> ModelAnswer | None:
+def rule_step(text: str, asked: Sequence[ShownAction], *, trades: bool = True) -> ModelAnswer | None:
     """The step that a user's words ask for; None: the model answers. `asked`: what the newest answer asked of them;
     `trades`: elsewhere the orders that people speak of are none of these."""
     verdict = verdict_in(text, asked)
@@ -79,22 +79,22 @@ def _calls_of(wish: MemoryWish) -> list[tuple[str, dict[str, Any]]]:
     return [(FORGET, {"about": wish.about} if wish.kind == "forget" else {"everything": True})]
 
 
-def is_own(step: TurnStep) -> bool:
+def is_rule_step(step: TurnStep) -> bool:
     """Whether the rules asked for a step's calls, and not a model."""
     return step.provider == RULES
 
 
-def own_calls(journal: Journal) -> list[TurnCall]:
+def rule_calls(journal: Journal) -> list[TurnCall]:
     """Returns every call that the rules asked for, a predecessor's first."""
-    return [call for step in journal.steps if is_own(step) for call in step.calls]
+    return [call for step in journal.steps if is_rule_step(step) for call in step.calls]
 
 
-def finished(journal: Journal) -> list[TurnCall]:
+def settled_rule_calls(journal: Journal) -> list[TurnCall]:
     """The calls of this turn's own steps, once they are settled."""
-    return [call for step in journal.steps if is_own(step) and step.basis == journal.basis for call in step.calls]
+    return [call for step in journal.steps if is_rule_step(step) and step.basis == journal.basis for call in step.calls]
 
 
-def said(text: str) -> ModelAnswer:
+def rule_answer(text: str) -> ModelAnswer:
     """An answer of the rules."""
     return ModelAnswer(text=text, model=OFFLINE_MODEL, provider="offline")
 

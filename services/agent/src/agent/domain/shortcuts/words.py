@@ -103,7 +103,7 @@ def decision_in(text: str) -> Decision | None:
     return "confirm" if found & {"yes", "fine", "weak"} else None
 
 
-def agrees(text: str, *, asked: bool) -> bool:
+def begins_with_agreement(text: str, *, asked: bool) -> bool:
     """Whether a text begins by agreeing to what was said, or by choosing from it, whatever follows ("yes, but make it
     5", "please do", "the second one"). `asked`: it was a question; otherwise "ok" only says that it was heard."""
     rest = _bare(text)

@@ -15,8 +15,8 @@ from contracts.ids import is_id
 from contracts.languages import Language
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.a2a.rpc import Json
-from gateway.doors.approvals import told_state
-from gateway.doors.spoken import ClientText
+from gateway.doors.approvals import state_in_words
+from gateway.doors.client_text import ClientText
 from gateway.texts import TEXTS
 
 SUBMITTED = "TASK_STATE_SUBMITTED"
@@ -135,7 +135,7 @@ class Task:
         self.left_to_person = owner.kind is not OwnerKind.AI
         if not self.left_to_person:
             return []
-        said = (TEXTS["handover.has_it"] if owner.kind is OwnerKind.HUMAN else TEXTS["handover.awaited"]).said_in(
+        said = (TEXTS["handover.has_it"] if owner.kind is OwnerKind.HUMAN else TEXTS["handover.awaited"]).in_language(
             self._language
         )
         return [self._turn(WORKING, said, about={"owner": owner.to_wire()}, at=event.created_at)]
@@ -161,7 +161,7 @@ class Task:
             return [self._turn(COMPLETED, at=at)]
         self._metadata = {"actions": [action.to_wire() for action in self.actions]}
         refused = states <= {ActionState.REJECTED, ActionState.EXPIRED}
-        told = "\n".join(told_state(action, self._language) for action in self.actions)
+        told = "\n".join(state_in_words(action, self._language) for action in self.actions)
         return [self._turn(CANCELED if refused else COMPLETED, told, about=self._metadata, at=at)]
 
     def _delta(self, identity: str, text: str) -> list[Json]:

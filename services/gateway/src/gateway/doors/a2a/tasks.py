@@ -105,7 +105,7 @@ class Tasks:
             with suppress(TimeoutError):
                 async with asyncio.timeout(STOPPED_SECONDS):
                     thread.follow(task.name.seq)
-                    while events := await thread.heard():
+                    while events := await thread.next_events():
                         for event in events:
                             task.hear(event)
             return task.view(wanted.history_length)
@@ -198,7 +198,7 @@ class Tasks:
         if name is None:
             raise task_not_found()
         try:
-            conversation = await self.api.threads.own(self.caller, name.conversation)
+            conversation = await self.api.threads.own_conversation(self.caller, name.conversation)
         except RefusedError as error:
             raise task_not_found() from error
         async with self._open(conversation, after=name.seq - 1) as thread:
@@ -218,14 +218,14 @@ class Tasks:
 
     async def _own(self, context: str) -> str:
         try:
-            return await self.api.threads.own(self.caller, context)
+            return await self.api.threads.own_conversation(self.caller, context)
         except RefusedError as error:
             raise invalid("contextId", "there is no such context: leave it out to begin one") from error
 
     async def _mine(self, context: str) -> list[str]:
         """The context, if it is the caller's. Another's is treated like one that does not exist."""
         try:
-            return [await self.api.threads.own(self.caller, context)]
+            return [await self.api.threads.own_conversation(self.caller, context)]
         except RefusedError:
             return []
 
@@ -250,7 +250,7 @@ class Tasks:
                     if task.state in TERMINAL:
                         return
         except TimeoutError:
-            known = await self.api.actions.known(self.caller.company, self.caller.subject, list(actions))
+            known = await self.api.actions.states(self.caller.company, self.caller.subject, list(actions))
             if any(one.state is not ActionState.PENDING for one in known):
                 await tell(task.decided(known))
 
@@ -290,7 +290,7 @@ async def _follow(task: Task, thread: Thread, tell: Tell | None = None) -> None:
     `tell` it goes on until a person has the task, or it has taken too long. Raises A2AError: the task was deleted."""
     try:
         thread.follow(task.name.seq, patient=True)
-        while events := await thread.heard():
+        while events := await thread.next_events():
             updates = [update for event in events for update in task.hear(event)]
             if tell is not None and updates:
                 await tell(updates)

@@ -66,7 +66,7 @@ async def run_agent(
                 raise RefusedError(ErrorCode.NOT_FOUND, "no call of this thread waits for such a result")
         except RefusedError as error:
             # What is wrong with an answer to an interrupt or a call is an event: the protocol knows no other error.
-            return _ended([*first, *run.fail(str(error.code), await thread.words(error))])
+            return _ended([*first, *run.fail(str(error.code), await thread.error_in_words(error))])
         for one in new:
             asked = (await thread.send(one, wishes)).seq
         if not new and not known:
@@ -91,7 +91,7 @@ async def _tell(thread: Thread, asked: int, run: AguiRun, first: Sequence[Json],
         await write(sent(first))
         await translate(thread, asked, run, lambda told: write(sent(told)))
     except GatewayError as error:
-        await write(sent(run.fail(str(error.code), await thread.words(error), error.wait)))
+        await write(sent(run.fail(str(error.code), await thread.error_in_words(error), error.wait)))
     finally:
         if not run.ended:
             # HttpAgent.abortRun is "Cancels the current HTTP request": the protocol has no other cancel.

@@ -12,7 +12,7 @@ from contracts.events.chat import Owner, OwnerKind, Role
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.agui import events
 from gateway.doors.agui.events import Json
-from gateway.doors.spoken import ClientText
+from gateway.doors.client_text import ClientText
 
 SUCCESS: Json = {"type": "success"}
 CANCELLED: Json = {"type": "cancelled"}
@@ -80,7 +80,7 @@ class AguiRun:
                 self.left_to_person = event.owner.kind is not OwnerKind.AI
                 return [_owner(event.owner)]
             case ws.MessageFrame():
-                return [] if event.message.role.asks else self._whole(event.message)
+                return [] if event.message.role.gets_answers else self._whole(event.message)
             case Ended():
                 return self._end(event)
             case _:

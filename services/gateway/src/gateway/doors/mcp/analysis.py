@@ -14,7 +14,7 @@ from contracts.languages import Language
 from contracts.streams import TURNS
 from contracts.wrong_fields import message_of
 from gateway.doors.mcp.offer import Context, caller_of, language_of
-from gateway.doors.mcp.results import done, refused, told, unavailable
+from gateway.doors.mcp.results import refused, successful, tool_result, unavailable
 from gateway.doors.mcp.tasks import Json, takes_tasks
 from gateway.errors import GatewayError, RefusedError, UnavailableError
 from gateway.ports import TokenCaller
@@ -60,7 +60,7 @@ class McpAnalyses:
         return [
             types.Tool(
                 name=NAME,
-                description=TEXTS["analysis.description"].said_in(language),
+                description=TEXTS["analysis.description"].in_language(language),
                 input_schema=_PARAMETERS,
                 annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=True),
             )
@@ -143,7 +143,7 @@ class McpAnalyses:
 
 def _stage(name: str, language: Language) -> str:
     """Says what is done in the stage; a newer release's stage is described like the first."""
-    return TEXTS[f"analysis.stages.{name if name in _STAGES else _STAGES[0]}"].said_in(language)
+    return TEXTS[f"analysis.stages.{name if name in _STAGES else _STAGES[0]}"].in_language(language)
 
 
 def _handle(kept: KeptAnalysis, language: Language) -> Json:
@@ -175,4 +175,4 @@ def _task(kept: KeptAnalysis, language: Language) -> Json:
 def _result(record: AnalysisRecord) -> types.CallToolResult:
     if record.error is not None:
         return refused(record.error.code, record.error.message)
-    return told(done(record.report or {}))
+    return tool_result(successful(record.report or {}))

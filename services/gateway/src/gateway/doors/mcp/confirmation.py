@@ -68,10 +68,14 @@ def waiting_in(data: Mapping[str, object] | None) -> PendingAction | None:
 def form(waiting: PendingAction, language: str) -> types.ElicitRequestFormParams:
     """The question to the client's user."""
     summary = waiting.in_words
-    question, title = (TEXTS[f"order.{key}"].said_in(language) for key in ("question", "confirm"))
+    question, title = (TEXTS[f"order.{key}"].in_language(language) for key in ("question", "confirm"))
     titles = TEXTS.section("order.titles")
     changes = {
-        name: {"type": "number", "title": titles[name].said_in(language) if name in titles else name, "default": value}
+        name: {
+            "type": "number",
+            "title": titles[name].in_language(language) if name in titles else name,
+            "default": value,
+        }
         for name, value in waiting.editable.items()
     }
     schema = {

@@ -18,7 +18,7 @@ LIMIT = "nexus/limit"
 _OPEN_WORLD = frozenset({"market", "news", "own", "site"})
 
 
-def described(tool: ToolDetails, *, views: bool) -> types.Tool:
+def listed_tool(tool: ToolDetails, *, views: bool) -> types.Tool:
     """A tool for the list; with its view, for clients that show views."""
     meta: dict[str, object] = {"nexus/plan": tool.required_plan, "nexus/category": tool.category}
     if views and tool.name in VIEWS:
@@ -38,7 +38,7 @@ def described(tool: ToolDetails, *, views: bool) -> types.Tool:
     )
 
 
-def told(
+def tool_result(
     result: ToolResult,
     limit: dict[str, object] | None = None,
     *,
@@ -60,7 +60,7 @@ def told(
 def refused(code: ToolCode | str, message: str) -> types.CallToolResult:
     """A refusal by the gateway itself."""
     error = ToolError(code=code, message=message)
-    return told(ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0)))
+    return tool_result(ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0)))
 
 
 def unavailable(error: UnavailableError) -> MCPError:
@@ -68,7 +68,7 @@ def unavailable(error: UnavailableError) -> MCPError:
     return MCPError(code=types.INTERNAL_ERROR, message=error.message, data={"code": str(error.code)})
 
 
-def done(data: Mapping[str, object]) -> ToolResult:
+def successful(data: Mapping[str, object]) -> ToolResult:
     """Data that no tool returned."""
     return ToolResult(success=True, data=dict(data), metadata=ToolMetadata(execution_time=0.0))
 

@@ -34,7 +34,7 @@ from gateway.doors.mcp.confirmation import (
     with_tool_names,
 )
 from gateway.doors.mcp.offer import Context, Offer, caller_of, check_page, language_of, principal_of
-from gateway.doors.mcp.results import described, done, refused, told, unavailable
+from gateway.doors.mcp.results import listed_tool, refused, successful, tool_result, unavailable
 from gateway.doors.mcp.tasks import Json
 from gateway.doors.mcp.views import (
     CONFIRMATION,
@@ -100,7 +100,7 @@ class McpTools:
         views = shows_views(context)
         if views:
             own.append(decide_tool())
-        return types.ListToolsResult(tools=[*(described(tool, views=views) for tool in tools), *own])
+        return types.ListToolsResult(tools=[*(listed_tool(tool, views=views) for tool in tools), *own])
 
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
@@ -128,7 +128,7 @@ class McpTools:
             beside = None
             if waiting is not None and shows_views(context):
                 beside = {CONFIRMATION: confirmation_of(self._api.seal_key, principal_of(caller), waiting.action)}
-            return told(result, _limit(answer), beside=beside)
+            return tool_result(result, _limit(answer), beside=beside)
         question = form(waiting, language)
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return question_result(waiting, question)
@@ -140,14 +140,16 @@ class McpTools:
         """Carries out the user's decision; a second one on the same action changes nothing."""
         decision = decision_in(answer)
         if decision is None:
-            return told(done(waiting.data))
+            return tool_result(successful(waiting.data))
         edits = edits_in(waiting, answer) if decision == "confirm" else None
         try:
             action = await self._api.actions.decide(caller, waiting.action, decision, language, edits)
         except GatewayError as error:
             return refused(_code(error), error.message)
         changed = with_tool_names(edits or {}) if action.state is ActionState.CONFIRMED else {}
-        return told(done(_decided(waiting.data, action, changed)), failed=action.state is ActionState.FAILED)
+        return tool_result(
+            successful(_decided(waiting.data, action, changed)), failed=action.state is ActionState.FAILED
+        )
 
     async def _from_view(
         self, caller: TokenCaller, arguments: Mapping[str, object], language: str
@@ -165,7 +167,7 @@ class McpTools:
         except GatewayError as error:
             return refused(_code(error), error.message)
         data = {"action_id": action.id, "status": action.state.value, "action": action.to_wire()}
-        return told(done(data), failed=action.state is ActionState.FAILED)
+        return tool_result(successful(data), failed=action.state is ActionState.FAILED)
 
 
 def _limit(answer: ToolAnswer) -> dict[str, object] | None:

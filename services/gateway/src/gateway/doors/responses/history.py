@@ -18,7 +18,7 @@ async def items_before(api: Api, caller: TokenCaller, body: CreateResponse) -> l
     items: list[InputItem] = []
     replied = False
     for message in reply.messages:
-        asks = message.role.asks
+        asks = message.role.gets_answers
         if asks and replied:
             break
         replied = replied or (not asks and message.seq > name.asked)

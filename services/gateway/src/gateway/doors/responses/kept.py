@@ -13,10 +13,10 @@ from gateway.chat.customers import has_account
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.chat.sent_messages import SentMessage, client_message_id
 from gateway.chat.thread import Thread
-from gateway.doors.approvals import told_state
+from gateway.doors.approvals import state_in_words
 from gateway.doors.completions.request import sampling_of
 from gateway.doors.responses.names import ResponseName, action_of, read_name, response_of_item
-from gateway.doors.responses.objects import about
+from gateway.doors.responses.objects import new_response
 from gateway.doors.responses.requests import CreateResponse, fingerprint, text_of
 from gateway.doors.responses.response_events import Json, ResponseEvents
 from gateway.doors.translation import Tell
@@ -51,7 +51,7 @@ class ResponseCaller:
     approvals: bool = True
 
 
-async def place(api: Api, asking: ResponseCaller, body: CreateResponse) -> tuple[str, str]:
+async def message_place(api: Api, asking: ResponseCaller, body: CreateResponse) -> tuple[str, str]:
     """The conversation, and the id of the message in it; the same for a repeated request.
 
     With a key (Idempotency-Key) or a previous response that is simple. Otherwise OpenAI's clients repeat the body and
@@ -82,25 +82,25 @@ async def previous(api: Api, caller: TokenCaller, response: str) -> str:
         if name.action is None and api.threads.just_sent(caller, name.conversation, name.asked):
             return name.conversation
         with suppress(UnavailableError):  # whoever cannot tell now lets the caller write
-            return await there(api, caller, name)
+            return await existing_conversation(api, caller, name)
         return name.conversation
     except RefusedError as error:
         fault = FieldFault(field="previous_response_id", message="there is no such response")
         raise RefusedError(error.code, fault.message, [fault]) from None
 
 
-async def there(api: Api, caller: TokenCaller, name: ResponseName) -> str:
+async def existing_conversation(api: Api, caller: TokenCaller, name: ResponseName) -> str:
     """Returns the response's conversation; raises NOT_FOUND unless it is the caller's, and for a deleted response."""
-    conversation = await own(api, caller, name)
+    conversation = await own_conversation(api, caller, name)
     if await api.memory.withdrawn(caller.company, conversation, name.within):
         raise not_found("response")
     return conversation
 
 
-async def own(api: Api, caller: TokenCaller, name: ResponseName) -> str:
+async def own_conversation(api: Api, caller: TokenCaller, name: ResponseName) -> str:
     """Returns the response's conversation, even if it was deleted; raises NOT_FOUND unless it is the caller's."""
     try:
-        return await api.threads.own(caller, name.conversation)
+        return await api.threads.own_conversation(caller, name.conversation)
     except RefusedError:  # whose client has never heard of a conversation
         raise not_found("response") from None
 
@@ -113,7 +113,7 @@ class RequestWords:
     instructions: str
 
 
-def said(body: CreateResponse) -> RequestWords:
+def request_words(body: CreateResponse) -> RequestWords:
     """The request's items by kind; raises RefusedError BAD_FIELD, naming one."""
     if isinstance(body.input, str):
         return RequestWords(body.input, body.instructions or "")
@@ -202,7 +202,7 @@ def _failure(code: str | None, text: str) -> GatewayError:
     return TookTooLongError(text) if code == SystemCode.DEADLINE else UnavailableError(text)
 
 
-def opened(api: Api, asking: ResponseCaller, conversation: str, after: int | None = None) -> Thread:
+def thread_of(api: Api, asking: ResponseCaller, conversation: str, after: int | None = None) -> Thread:
     """The conversation's thread, to be entered."""
     return api.threads.open(
         asking.caller, conversation, address=asking.address, locale=asking.locale, after=after, door=DOOR
@@ -221,7 +221,7 @@ async def begin(
             raise RefusedError(ErrorCode.CONFLICT, "Idempotency-Key: it was used for another request; choose a new one")
     name = ResponseName(conversation, stored.seq)
     now = api.clock.now().timestamp()
-    begun = about(body, str(name), now, conversation=conversation)
+    begun = new_response(body, str(name), now, conversation=conversation)
     telling = ResponseEvents(begun, name.place, approvals=asking.approvals)
     return KeptResponse(name, telling, thread, now)
 
@@ -232,20 +232,21 @@ async def follow(run: KeptResponse, tell: Tell | None = None) -> None:
     if tell is not None:
         await tell(begun)
     run.thread.follow(run.name.asked)
-    while events := await run.thread.heard():
+    while events := await run.thread.next_events():
         told = [one for event in events for one in run.tell(event)]
         if told and tell is not None:
             await tell(told)
 
 
 def resume(api: Api, thread: Thread, name: ResponseName, after: int = -1) -> KeptResponse:
-    """Continues a response begun anywhere; the thread follows what comes after its message (see `own` and `there`)."""
+    """Continues a response begun anywhere; the thread (of `own_conversation` or
+    `existing_conversation`) follows what comes after its message."""
     now = api.clock.now().timestamp()
-    begun = about(None, str(name), now, conversation=name.conversation)
+    begun = new_response(None, str(name), now, conversation=name.conversation)
     return KeptResponse(name, ResponseEvents(begun, name.place, after), thread, now)
 
 
-async def standing(run: KeptResponse) -> Json:
+async def current_response(run: KeptResponse) -> Json:
     """The response as it is now; raises NOT_FOUND if there is no such message."""
     for event in await run.thread.now(run.name.asked):
         run.tell(event)
@@ -258,11 +259,11 @@ async def standing(run: KeptResponse) -> Json:
 async def delete(api: Api, asking: ResponseCaller, name: ResponseName) -> None:
     """Hides the response and stops a running answer. The messages stay in the conversation. Raises NOT_FOUND unless
     it exists and is the caller's."""
-    async with opened(api, asking, await there(api, asking.caller, name), name.asked - 1) as thread:
+    async with thread_of(api, asking, await existing_conversation(api, asking.caller, name), name.asked - 1) as thread:
         run = resume(api, thread, name)
         if name.action is not None:
             await stored_decision(api, asking, name)
-        elif (await standing(run))["status"] == "in_progress":
+        elif (await current_response(run))["status"] == "in_progress":
             with suppress(RefusedError):  # it has just ended
                 await run.thread.cancel(name.asked)
         if not await api.memory.withdraw(asking.caller.company, name.conversation, name.within):
@@ -306,8 +307,8 @@ async def decide(
 async def stored_decision(api: Api, asking: ResponseCaller, name: ResponseName, after: int = -1) -> DecisionTold:
     """A decision's response, later; raises NOT_FOUND unless the action is the caller's."""
     caller = asking.caller
-    await there(api, caller, name)
-    known = await api.actions.known(caller.company, caller.subject, [name.action or ""])
+    await existing_conversation(api, caller, name)
+    known = await api.actions.states(caller.company, caller.subject, [name.action or ""])
     if not known:
         raise not_found("response")
     return await _decision(api, asking, name, known[0], None, after)
@@ -325,7 +326,7 @@ async def _decision(
     language = await api.companies.language_for(asking.caller.company, asking.locale, action.summary)
     now = api.clock.now().timestamp()
     place, conversation = (action.id, None) if name is None else (name.place, name.conversation)
-    telling = ResponseEvents(about(body, f"resp_{place}", now, conversation=conversation), place, after)
-    events = [*telling.begin(), *telling.whole(told_state(action, language)), *telling.decided(action)]
+    telling = ResponseEvents(new_response(body, f"resp_{place}", now, conversation=conversation), place, after)
+    events = [*telling.begin(), *telling.whole(state_in_words(action, language)), *telling.decided(action)]
     events += telling.end("completed", int(now))
     return DecisionTold(telling.response, events)

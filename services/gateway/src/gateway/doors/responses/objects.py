@@ -9,7 +9,7 @@ _TEXT: Json = {"type": "text"}
 _NO_TOOL: Json = {"description": None, "parameters": None, "strict": None}
 
 
-def about(body: CreateResponse | None, identity: str, created: float, *, conversation: str | None) -> Json:
+def new_response(body: CreateResponse | None, identity: str, created: float, *, conversation: str | None) -> Json:
     """A response that has begun. `conversation`: where it is kept; None: it is unkept. `body`: None if it is
     requested later: only the text of the original request is stored."""
     body = body or CreateResponse(input="-")

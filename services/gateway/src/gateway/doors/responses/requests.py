@@ -152,7 +152,7 @@ def check(body: CreateResponse) -> None:
         if name not in _HARMLESS:
             raise bad_field(f"include[{index}]", f"there is no {name!r} here")
     for index, tool in enumerate(body.tools or ()):
-        if names_ours(tool):
+        if is_platform_tool(tool):
             continue
         if tool.type != "function":
             raise bad_field(f"tools[{index}].type", "functions of your own alone: ours are used by themselves")
@@ -171,7 +171,7 @@ def check(body: CreateResponse) -> None:
         raise bad_field("background", "needs a response that is kept: leave store out")
 
 
-def names_ours(tool: ClientTool) -> bool:
+def is_platform_tool(tool: ClientTool) -> bool:
     """Whether it names the platform's own tools, which are used in any case."""
     return tool.type == "mcp" and tool.server_label == LABEL
 
@@ -179,7 +179,7 @@ def names_ours(tool: ClientTool) -> bool:
 def takes_approvals(body: CreateResponse, client: str) -> bool:
     """Whether the client accepts an `mcp_approval_request`. `client`: its User-Agent. OpenAI's Agents SDK ends a run
     at one whose server is not among its tools."""
-    return not client.startswith("Agents/") or any(map(names_ours, body.tools or ()))
+    return not client.startswith("Agents/") or any(map(is_platform_tool, body.tools or ()))
 
 
 def text_of(content: str | list[MessagePart] | None, at: str, *, first: int = 0) -> str:

@@ -21,7 +21,7 @@ from gateway.doors.door_route import DoorRoute
 from gateway.doors.responses import kept, unkept
 from gateway.doors.responses.history import items_before
 from gateway.doors.responses.names import read_name
-from gateway.doors.responses.objects import about
+from gateway.doors.responses.objects import new_response
 from gateway.doors.responses.requests import (
     APPROVAL,
     CreateResponse,
@@ -92,7 +92,7 @@ async def create(
     if only_approves(body):
         return _decision(await kept.decide(api, asking, body, approved), stream=bool(body.stream))
     keeps = _keeps(body, caller)
-    said = kept.said(body) if keeps else None
+    said = kept.request_words(body) if keeps else None
     if said is not None:
         if is_blank(said.text):
             raise bad_field("input", "write something")
@@ -101,8 +101,8 @@ async def create(
         await kept.decide(api, asking, body, approved)
     if said is None:
         return await _unkept(request, api, asking, body)
-    conversation, identity = await kept.place(api, asking, body)
-    async with kept.opened(api, asking, conversation) as thread:
+    conversation, identity = await kept.message_place(api, asking, body)
+    async with kept.thread_of(api, asking, conversation) as thread:
         run = await kept.begin(api, thread, asking, body, said, identity)
         if body.stream:
             return EventStream(partial(_tell, thread.hand_on(), run.telling, partial(kept.follow, run)))
@@ -131,11 +131,13 @@ async def retrieve(
     after = -1 if starting_after is None else starting_after
     if name.action is not None:
         return _decision(await kept.stored_decision(api, asking, name, after), stream=stream)
-    async with kept.opened(api, asking, await kept.there(api, caller, name), name.asked - 1) as thread:
+    async with kept.thread_of(
+        api, asking, await kept.existing_conversation(api, caller, name), name.asked - 1
+    ) as thread:
         run = kept.resume(api, thread, name, after)
         if stream:
             return EventStream(partial(_tell, thread.hand_on(), run.telling, partial(kept.follow, run)))
-        return _json(await kept.standing(run))
+        return _json(await kept.current_response(run))
 
 
 @router.post("/{responseId}/cancel", response_class=Response, responses=described(400, 404, 429, 504) | _STREAM)
@@ -144,15 +146,15 @@ async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: N
     name = read_name(response)
     asking = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
     # What is being answered is not deleted, and is stopped also where memory cannot say so.
-    async with kept.opened(api, asking, await kept.own(api, caller, name), name.asked - 1) as thread:
+    async with kept.thread_of(api, asking, await kept.own_conversation(api, caller, name), name.asked - 1) as thread:
         run = kept.resume(api, thread, name)
         try:
             await thread.cancel(name.asked)
         except RefusedError as error:
             if error.code != ErrorCode.NOT_FOUND:
                 raise
-            await kept.there(api, caller, name)
-            return _json(await kept.standing(run))
+            await kept.existing_conversation(api, caller, name)
+            return _json(await kept.current_response(run))
         try:
             async with asyncio.timeout(CANCEL_SECONDS):
                 await kept.follow(run)
@@ -198,7 +200,7 @@ def _hindrance(body: CreateResponse, caller: TokenCaller) -> str | None:
         said = item.type == "message" and item.role in {"user", "system", "developer"} and not item.has_pictures
         if not said and item.type != APPROVAL and not is_echo(item):
             return f"input[{index}]"
-    said = kept.said(body)
+    said = kept.request_words(body)
     if len(said.text) > MAX_TEXT:
         return "input"
     return "instructions" if len(said.instructions) > MAX_TEXT else None
@@ -222,7 +224,7 @@ async def _unkept(request: Request, api: Api, asking: kept.ResponseCaller, body:
     )
     admit(request, api, caller, asked)
     created = api.clock.now().timestamp()
-    begun = about(body, f"resp_{request_id}", created, conversation=None)
+    begun = new_response(body, f"resp_{request_id}", created, conversation=None)
     telling = ResponseEvents(begun, request_id, approvals=asking.approvals)
     events = unkept.events(api, caller, asked, telling, shape)
     if body.stream:

@@ -8,7 +8,7 @@ from contracts.conversation_rpc import MessageView
 from contracts.events import turn
 from contracts.events.chat import Action, ActionState, OwnerKind, Role
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
-from gateway.doors.spoken import ClientText
+from gateway.doors.client_text import ClientText
 
 Json = dict[str, Any]
 
@@ -50,7 +50,7 @@ class UiReply:
                 self.left_to_person = event.owner.kind is not OwnerKind.AI
                 return [{"type": "data-owner", "id": "owner", "data": event.owner.to_wire()}]
             case ws.MessageFrame():
-                if event.message.role.asks:
+                if event.message.role.gets_answers:
                     return []
                 return [{"type": "data-message", "id": event.message.id, "data": _words(event.message)}]
             case Ended():

@@ -90,7 +90,7 @@ async def resume_stream(
     """The answer to the chat's newest question, from its beginning. 204: the client has had it, or nobody has asked."""
     conversation, asked = await _asked(api, caller, chat)
     if asked == 0 or (
-        api.threads.was_told(conversation, asked) and not await api.threads.awaited(caller, conversation)
+        api.threads.was_delivered(conversation, asked) and not await api.threads.awaited(caller, conversation)
     ):
         return Response(status_code=204)
     locale = named_language(accept_language)
@@ -165,9 +165,9 @@ async def _tell(
         await translate(
             thread, asked, reply, lambda told: write(server_sent.events(told) + (_DONE if reply.ended else b""))
         )
-        api.threads.told(place.conversation, asked)
+        api.threads.mark_delivered(place.conversation, asked)
     except GatewayError as error:
-        failed = reply.fail(str(error.code), await thread.words(error), error.wait)
+        failed = reply.fail(str(error.code), await thread.error_in_words(error), error.wait)
         await write(server_sent.events(failed) + _DONE)
     finally:
         if reply.ended:

@@ -30,8 +30,8 @@ def summary(order: Order) -> str:
     whole = TEXTS["order.summary"].format(
         side=TEXTS[f"order.sides.{order.side}"], quantity=figure(order.quantity), symbol=order.symbol, terms=terms
     )
-    instead = TEXTS["order.instead"].said_in(order.language) if order.replaces else ""
-    return whole.said_in(order.language) + instead
+    instead = TEXTS["order.instead"].in_language(order.language) if order.replaces else ""
+    return whole.in_language(order.language) + instead
 
 
 def outcome(order: Order) -> str | None:
@@ -52,4 +52,4 @@ def outcome(order: Order) -> str | None:
         reason=TEXTS.section("order.reasons").get(order.reason or "", order.reason or ""),
         part=part,
     )
-    return said.said_in(order.language)
+    return said.in_language(order.language)

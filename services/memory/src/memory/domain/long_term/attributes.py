@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from contracts.spoken import MONTHS
+from contracts.calendar_names import MONTHS
 from memory.domain.long_term.concepts import COUNTS, concept, content, plain
 from memory.domain.long_term.endings import role_in
 from memory.domain.long_term.frames import FRAMES, MY, NEW, OF_RELATIVES, ROLE, SET
@@ -170,7 +170,7 @@ def without_adverbs(said: str) -> str:
     return _ADVERBS.sub("", f"{said} ").rstrip()
 
 
-def changing(said: str) -> bool:
+def says_change(said: str) -> bool:
     """Whether a plain text says that something is different from before."""
     return bool(_NOW.search(said))
 
@@ -182,7 +182,7 @@ def values(text: str) -> list[Value]:
         said = ", ".join(part for part in _PARTS.split(said) if not _NOT_SO.search(part))
     if not _OF_ONESELF.search(said):
         return []
-    changed = changing(said)
+    changed = says_change(said)
     said = without_adverbs(said)
     found = list(_framed(said, changed))
     found += _of_mine(said, changed, text)
@@ -196,7 +196,7 @@ def values(text: str) -> list[Value]:
 
 def of_relative(who: str, said: str) -> list[Value]:
     """What a plain statement about a relative says of where they live, work or learn: of each one value at a time."""
-    changed = changing(said)
+    changed = says_change(said)
     schools = [stage for stage, pattern in SCHOOLS if pattern.search(said)][:1]
     found = [Value(f"schooling of {who}", frozenset(schools), frozenset(), changed)] if schools else []
     for what, pattern in OF_RELATIVES:

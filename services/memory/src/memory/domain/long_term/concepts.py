@@ -6,7 +6,7 @@
 import re
 from functools import lru_cache
 
-from contracts.spoken import NUMBERS
+from contracts.calendar_names import NUMBERS
 from memory.domain.recall.words import STOP, english, folded, spanish, words
 
 SHORTEST = 5
@@ -161,9 +161,9 @@ def concept(word: str) -> str:
 
 def content(text: str) -> frozenset[str]:
     """The concepts of a text, without what says nothing by itself."""
-    return frozenset(telling_words(text))
+    return frozenset(significant_words(text))
 
 
-def telling_words(text: str) -> list[str]:
+def significant_words(text: str) -> list[str]:
     """The same in their order."""
     return [concept(word) for word in words(plain(text)) if word in _CONCEPT or word not in SAYS_NOTHING]

@@ -6,7 +6,7 @@ Over plain text, but for `has_happened`, which reads accents.
 
 import re
 
-from contracts.spoken import MONTHS
+from contracts.calendar_names import MONTHS
 
 _MONTHS = "|".join(MONTHS)
 SO_NO_LONGER = re.compile(

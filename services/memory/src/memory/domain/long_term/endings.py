@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from contracts.spoken import MONTHS
+from contracts.calendar_names import MONTHS
 from memory.domain.long_term.concepts import concept, content, plain
 from memory.domain.long_term.slots import OCCASION
 from memory.domain.long_term.state_patterns import EMPLOYED

@@ -2,7 +2,7 @@
 
 import re
 
-from contracts.spoken import MONTHS
+from contracts.calendar_names import MONTHS
 from memory.domain.long_term.concepts import content
 from memory.domain.recall.words import words
 

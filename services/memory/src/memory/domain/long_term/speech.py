@@ -222,7 +222,7 @@ def _is_laughed_at(said: str) -> bool:
     return bool(_LAUGHS.search(said) and _BOASTS_OR_WISHES.search(said))
 
 
-def meant(sentence: str) -> str:
+def own_speech(sentence: str) -> str:
     """A sentence with spaces for what somebody else says in it, and for what is only imagined."""
     said = same_length(sentence)
     boundaries = [0, *(match.start() for match in _BOUNDARY.finditer(said))]

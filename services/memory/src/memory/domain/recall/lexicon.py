@@ -3,7 +3,7 @@
 Written for this project from general grammar; no list was copied.
 """
 
-from contracts import spoken
+from contracts import calendar_names
 
 
 def _set(text: str) -> frozenset[str]:
@@ -194,8 +194,8 @@ _SAME = """
 _SHORT = _set("jan feb apr jun jul aug sept oct nov dec")
 """Abbreviations of months, without "mar" and "may", which are words."""
 MONTHS = {
-    **spoken.MONTHS,
-    **{word: spoken.MONTHS[name] for name in spoken.MONTHS for word in _SHORT if name.startswith(word)},
+    **calendar_names.MONTHS,
+    **{word: calendar_names.MONTHS[name] for name in calendar_names.MONTHS for word in _SHORT if name.startswith(word)},
 }
 LATELY = _set("last latest recent recently current currently now today ultimo ultima ultimos reciente actual ahora hoy")
 """Words that ask for the newest."""

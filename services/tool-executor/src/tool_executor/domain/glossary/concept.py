@@ -59,9 +59,11 @@ class UnknownConceptError(LookupError):
         asked = " ".join(text.split())
         if len(asked) > _LONGEST_QUOTE:
             asked = asked[: _LONGEST_QUOTE - 1] + "…"
-        message = TEXTS["glossary.unknown"].said_in(language).format(text=asked)
+        message = TEXTS["glossary.unknown"].in_language(language).format(text=asked)
         if suggestions:
-            message = TEXTS["glossary.perhaps"].said_in(language).format(unknown=message, names=", ".join(suggestions))
+            message = (
+                TEXTS["glossary.perhaps"].in_language(language).format(unknown=message, names=", ".join(suggestions))
+            )
         super().__init__(message)
         self.suggestions = suggestions
         self.message = message

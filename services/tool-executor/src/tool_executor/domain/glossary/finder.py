@@ -15,7 +15,7 @@ from rapidfuzz import fuzz, process
 from tool_executor.domain.glossary.concept import Concept, NotFound
 from tool_executor.domain.glossary.misspellings import Misspellings, NameKey, acronyms_of
 from tool_executor.domain.glossary.name_keys import key_of, stems_of, unordered_key_of, words_of
-from tool_executor.domain.glossary.questions import is_filler, is_subject, peelings
+from tool_executor.domain.glossary.questions import is_filler, is_subject, without_fillers
 
 MOST_SUGGESTIONS = 3
 _LONGEST_TEXT = 300
@@ -48,7 +48,7 @@ class Finder:
         """The concept that the text names beyond doubt, or what comes near. Reads the first 300 characters."""
         # A misspelling accounts for all that was asked, so it goes before a name that accounts for a part: in
         # "exponental moving average" the moving average is not meant, nor the revenue in "revene trading".
-        peeled = list(peelings(words_of(text[:_LONGEST_TEXT])))
+        peeled = list(without_fillers(words_of(text[:_LONGEST_TEXT])))
         for asked in peeled:
             if concept := self._exactly(asked):
                 return concept

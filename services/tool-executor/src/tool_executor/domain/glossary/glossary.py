@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from importlib.resources.abc import Traversable
 from typing import Self
 
-from contracts.languages import spoken_language
+from contracts.languages import language_of_tags
 from tool_executor.domain.glossary.concept import Concept, Explained, Level, NotFound, UnknownConceptError
 from tool_executor.domain.glossary.finder import Finder
 from tool_executor.domain.glossary.loader import load_concepts, packaged_files
@@ -41,7 +41,7 @@ class Glossary:
         Raises:
             UnknownConceptError: the text names none; its message, in the same language, says what comes near.
         """
-        spoken = spoken_language(language)
+        spoken = language_of_tags(language)
         found = self.find(concept_text)
         if isinstance(found, NotFound):
             names = tuple(concept.names[spoken] for concept in found.suggestions)

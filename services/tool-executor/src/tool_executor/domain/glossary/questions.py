@@ -41,7 +41,7 @@ def is_subject(word: str) -> bool:
     return word not in _NO_SUBJECT and not word.isdecimal()
 
 
-def peelings(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def without_fillers(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """The words, then again and again without an outer filler: first those in front, then those behind.
 
     The last one has no filler at either end; it is empty if there was nothing else.

@@ -20,8 +20,8 @@ from contracts.preview_rpc import SITE_CHECK
 from contracts.rpc import Method
 from contracts.tools_rpc import OWN_ACTION_DECIDE
 from contracts.wrong_fields import message_of
-from gateway.adapters.service_calls import meaning
-from gateway.domain.spoken_errors import in_language
+from gateway.adapters.service_calls import gateway_error
+from gateway.domain.error_language import in_language
 from runtime.errors import RpcError
 
 ERRORS = {
@@ -106,7 +106,7 @@ def test_whatever_keeps_a_page_or_document_from_being_read_is_told_in_spanish() 
     ],
 )
 def test_a_service_that_does_not_answer_is_told_as_what_is_missing(method: Method, missing: str) -> None:
-    said = str(meaning(method, RpcError("TIMEOUT", "no reply")))
+    said = str(gateway_error(method, RpcError("TIMEOUT", "no reply")))
     assert missing in said
     assert in_language(said, "es") != said
 

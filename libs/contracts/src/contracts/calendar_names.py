@@ -6,12 +6,12 @@ from contracts.texts import TEXTS
 
 def month_name(month: int, language: str) -> str:
     """January for 1."""
-    return TEXTS["calendar.months"].said_in(language).split()[month - 1]
+    return TEXTS["calendar.months"].in_language(language).split()[month - 1]
 
 
 def day_name(weekday: int, language: str) -> str:
     """Monday for 0."""
-    return TEXTS["calendar.days"].said_in(language).split()[weekday]
+    return TEXTS["calendar.days"].in_language(language).split()[weekday]
 
 
 WEEKDAYS = {day_name(number, language).lower(): number for language in LANGUAGES for number in range(7)}

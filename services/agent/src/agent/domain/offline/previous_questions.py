@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.domain.offline.common_words import telling
+from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.constraints import AGE
 from agent.domain.offline.kinds import place_in
 from agent.domain.offline.talk_words import GOING_ON, THE_OTHER
@@ -29,7 +29,7 @@ def one_before(said: str, before: Sequence[str]) -> list[str]:
     return [spoken[at]] if at < len(spoken) else []
 
 
-def goes_on(text: str, words: int = 2) -> bool:
+def is_follow_up(text: str, words: int = 2) -> bool:
     """Whether a question of so many telling words leans on the last."""
     said = plain(text)
-    return bool(GOING_ON.search(said)) and len(telling(AGE.sub(" ", said))) <= words
+    return bool(GOING_ON.search(said)) and len(significant_words(AGE.sub(" ", said))) <= words

@@ -7,7 +7,7 @@ purchase, a visit) has happened for ever; another date, season, weekday or hour 
 import re
 from itertools import pairwise
 
-from contracts.spoken import MONTHS, NUMBERS
+from contracts.calendar_names import MONTHS, NUMBERS
 from memory.domain.claims import (
     GENERIC,
     PEOPLE,
@@ -90,7 +90,7 @@ def why_both_stay(said: str, old: str, quote: str | None = None) -> str | None:
     """
     alone = quote is not None
     new, held = claims(said), claims(old)
-    if leaves_both(said, old):
+    if both_stay(said, old):
         return "both_true" if _of_the_writer(said, held).strip(" .") else "other_thing"
     if replaces(new, held) or may_replace(new, held):
         return None
@@ -119,7 +119,7 @@ def why_both_stay(said: str, old: str, quote: str | None = None) -> str | None:
     return None if over or corrects or denies or happened or refigured else "not_over"
 
 
-def leaves_both(said: str, old: str) -> bool:
+def both_stay(said: str, old: str) -> bool:
     """Whether what is said can take nothing from a fact, however alike they are: it is of somebody else, of a part, or
     for a while."""
     held = claims(old)

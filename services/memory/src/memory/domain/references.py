@@ -11,7 +11,7 @@ from typing import Any
 
 from contracts.memory_rpc import LongTermMemory, MeantReply, fact_id
 from memory.domain.fact_parts import without_part
-from memory.domain.long_term.concepts import content, plain, telling_words
+from memory.domain.long_term.concepts import content, plain, significant_words
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import facets, kinds
 
@@ -68,7 +68,7 @@ class _Removal:
     texts: list[str] = field(default_factory=list[str])
 
 
-def meant(memory: LongTermMemory, about: str, symbols: Collection[str] = ()) -> MeantReply:
+def referred_part(memory: LongTermMemory, about: str, symbols: Collection[str] = ()) -> MeantReply:
     """What the words are about, with the merge patch that takes it out; nothing, or several that they may mean.
     `symbols`: those that the words name."""
     if past := _past_meant(memory, about):
@@ -88,10 +88,10 @@ def meant(memory: LongTermMemory, about: str, symbols: Collection[str] = ()) -> 
             found.patch[name] = None
             found.texts.append(value)
     held = [one for name in _FACTS if name not in found.patch for one in wire.get(name, ())]
-    facts, several = facts_meant(held, about)
+    facts, several = referred_facts(held, about)
     if several and found.patch:
         several = ()
-    _without(found, wire, {fact: part_meant(fact, about) for fact in facts})
+    _without(found, wire, {fact: referred_clause(fact, about) for fact in facts})
     _without_words(found, wire, about)
     return MeantReply(patch=found.patch, texts=list(dict.fromkeys(found.texts)), several=list(several))
 
@@ -102,7 +102,7 @@ def _past_meant(memory: LongTermMemory, about: str) -> list[str]:
     now = [*memory.user_notes, *memory.preferences, *memory.older_notes]
     if by_id := [one for one in past if fact_id(one) == about.strip()]:
         return [one for one in by_id if one not in now]
-    said, telling = plain(about), telling_of(LIVING.sub("job", plain(about)))
+    said, telling = plain(about), reference_words(LIVING.sub("job", plain(about)))
     held = [getattr(memory, name) for name in ("trading_style", "risk_profile", "experience", "name")]
     if any(_names(said, str(one)) for one in held if one):
         return []
@@ -119,12 +119,12 @@ def _names(said: str, value: str) -> bool:
     return any(one in said for one in _MARKS.get(value, (plain(value),)))
 
 
-def facts_meant(facts: Sequence[str], about: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def referred_facts(facts: Sequence[str], about: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The facts that the words (or an id) are about; else those that they may be about, if there are several."""
     if by_id := tuple(one for one in facts if fact_id(one) == about.strip()):
         return by_id, ()
     bare = LIVING.sub("job", plain(about))
-    telling = telling_of(bare)
+    telling = reference_words(bare)
     named = [one for one in facts if telling and _share(telling, one) >= ENOUGH]
     if named and len(telling) == 1 and _ASKS.search(bare):
         # "Where I work": what speaks of working, and not of the way to work.
@@ -138,15 +138,17 @@ def facts_meant(facts: Sequence[str], about: str) -> tuple[tuple[str, ...], tupl
     return (), tuple(alike)
 
 
-def part_meant(fact: str, about: str) -> tuple[str, str]:
+def referred_clause(fact: str, about: str) -> tuple[str, str]:
     """What of a fact the words are about, and what is left of it: nothing, if they are about all of it."""
-    return without_part(fact, telling_of(plain(about))) or (fact, "")
+    return without_part(fact, reference_words(plain(about))) or (fact, "")
 
 
 def _only_says_what_kind(bare: str, fact: str) -> bool:
     """Whether the words say nothing that a fact of their kind does not: Paris is none of who lives in Cusco."""
     kind = facets(fact)
-    return all(facets(one) & kind or not (telling := telling_of(one)) or _share(telling, fact) for one in words(bare))
+    return all(
+        facets(one) & kind or not (telling := reference_words(one)) or _share(telling, fact) for one in words(bare)
+    )
 
 
 def _is_torn(named: Sequence[str], bare: str) -> bool:
@@ -159,7 +161,7 @@ def _of_kind(facts: Sequence[str], bare: str) -> list[str]:
     return [one for one in facts if asked & kinds(one)]
 
 
-def telling_of(bare: str) -> frozenset[str]:
+def reference_words(bare: str) -> frozenset[str]:
     return content(bare) - _SAYS_NOTHING
 
 
@@ -170,7 +172,9 @@ def _share(telling: frozenset[str], fact: str) -> float:
 
 
 def _place(telling: frozenset[str], fact: str) -> int:
-    return next((at for at, one in enumerate(telling_words(fact)) if any(_alike(one, asked) for asked in telling)), 99)
+    return next(
+        (at for at, one in enumerate(significant_words(fact)) if any(_alike(one, asked) for asked in telling)), 99
+    )
 
 
 def _alike(one: str, other: str) -> bool:
@@ -189,7 +193,7 @@ def _without(found: _Removal, wire: dict[str, Any], facts: Mapping[str, tuple[st
 
 def _without_words(found: _Removal, wire: dict[str, Any], about: str) -> None:
     """Questions and strategies that the words are about."""
-    telling = telling_of(plain(about))
+    telling = reference_words(plain(about))
     for name in ("frequentQuestions", "recentStrategies"):
         held: list[Any] = wire.get(name) or []
         gone = [one for one in held if telling and _share(telling, _told([one])[0]) >= ENOUGH]

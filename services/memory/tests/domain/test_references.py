@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from contracts.memory_rpc import LongTermMemory, Superseded, fact_id
-from memory.domain.fact_changes import NotMeantError, forget, is_said
+from memory.domain.fact_changes import NotMeantError, forget, is_stated
 from memory.domain.forgotten import is_forgotten
-from memory.domain.meant import facts_meant, meant
+from memory.domain.references import referred_facts, referred_part
 from memory.domain.remembered import Remembered, corrected
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -19,7 +19,7 @@ NOTES = ["no quiero arriesgar más del 1% por operación", "vivo en Lima"]
     [("lo del riesgo", NOTES[:1]), ("que vivo en Lima", NOTES[1:]), ("lo de Quito", [])],
 )
 def test_a_word_inside_another_is_meant_too(about: str, gone: list[str]) -> None:
-    assert meant(LongTermMemory(user_notes=NOTES), about).texts == gone
+    assert referred_part(LongTermMemory(user_notes=NOTES), about).texts == gone
 
 
 @pytest.mark.parametrize(
@@ -46,33 +46,33 @@ def test_a_word_inside_another_is_meant_too(about: str, gone: list[str]) -> None
 )
 def test_a_fact_is_meant_in_any_words(about: str, gone: str) -> None:
     kept = ["I like long answers", "Odio las acciones de centavo"]
-    assert meant(LongTermMemory(user_notes=[*kept, gone]), about).texts == [gone]
+    assert referred_part(LongTermMemory(user_notes=[*kept, gone]), about).texts == [gone]
 
 
 def test_of_several_facts_that_may_be_meant_none_is_forgotten_and_all_are_named() -> None:
     notes = ["My wife is called Joan", "My wife is a nurse"]
-    found = meant(LongTermMemory(user_notes=notes, name="Ana"), "my wife's name")
+    found = referred_part(LongTermMemory(user_notes=notes, name="Ana"), "my wife's name")
     assert (found.patch, found.several) == ({}, notes)
     drives = ["I drive a Corolla", "I ride a Vespa"]
-    assert meant(LongTermMemory(user_notes=drives), "my vehicle").several == drives
-    assert meant(LongTermMemory(user_notes=drives), "everything about my vehicles").texts == drives
-    assert meant(LongTermMemory(user_notes=["I trade options"]), "that trade").texts == []
+    assert referred_part(LongTermMemory(user_notes=drives), "my vehicle").several == drives
+    assert referred_part(LongTermMemory(user_notes=drives), "everything about my vehicles").texts == drives
+    assert referred_part(LongTermMemory(user_notes=["I trade options"]), "that trade").texts == []
 
 
 def test_where_somebody_works_is_not_how_they_get_there() -> None:
     notes = ["Voy en bici al trabajo", "Trabajo en Correos"]
-    assert meant(LongTermMemory(user_notes=notes), "dónde trabajo").texts == notes[1:]
+    assert referred_part(LongTermMemory(user_notes=notes), "dónde trabajo").texts == notes[1:]
 
 
 def test_fields_are_meant_by_their_names_values_and_symbols() -> None:
     memory = LongTermMemory(
         favorite_symbols=["AAPL", "IBM"], trading_style="swing", name="Ana", risk_profile="moderate"
     )
-    assert meant(memory, "Apple", ["AAPL"]).patch == {"favoriteSymbols": ["IBM"]}
-    assert meant(memory, "my favourites").patch == {"favoriteSymbols": None}
-    assert meant(memory, "that I do swing trading").patch == {"tradingStyle": None}
-    assert meant(memory, "my name").patch == {"name": None}
-    assert meant(memory, "my risk profile").texts == ["moderate"]
+    assert referred_part(memory, "Apple", ["AAPL"]).patch == {"favoriteSymbols": ["IBM"]}
+    assert referred_part(memory, "my favourites").patch == {"favoriteSymbols": None}
+    assert referred_part(memory, "that I do swing trading").patch == {"tradingStyle": None}
+    assert referred_part(memory, "my name").patch == {"name": None}
+    assert referred_part(memory, "my risk profile").texts == ["moderate"]
 
 
 def _once(value: str, field: str = "userNotes") -> Superseded:
@@ -82,19 +82,19 @@ def _once(value: str, field: str = "userNotes") -> Superseded:
 @pytest.mark.parametrize("about", ["that I lived in Lima", "I live in Lima", "lo de Lima", fact_id("I live in Lima")])
 def test_forgetting_what_is_history_leaves_what_is_so_now(about: str) -> None:
     memory = LongTermMemory(user_notes=["I live in Cusco"], superseded=[_once("I live in Lima")])
-    found = meant(memory, about)
+    found = referred_part(memory, about)
     assert (found.patch, found.texts, found.past) == ({}, ["I live in Lima"], ["I live in Lima"])
 
 
 def test_a_former_profile_is_meant_by_its_value_and_the_present_one_by_its_name() -> None:
     memory = LongTermMemory(risk_profile="aggressive", superseded=[_once("conservative", "riskProfile")])
-    assert meant(memory, "that my risk profile was conservative").past == ["conservative"]
-    assert meant(memory, "my risk profile").patch == {"riskProfile": None}
-    assert meant(memory, "that I am aggressive").patch == {"riskProfile": None}
+    assert referred_part(memory, "that my risk profile was conservative").past == ["conservative"]
+    assert referred_part(memory, "my risk profile").patch == {"riskProfile": None}
+    assert referred_part(memory, "that I am aggressive").patch == {"riskProfile": None}
 
 
 def test_a_fact_of_the_kind_that_says_something_else_is_asked_about_and_not_forgotten() -> None:
-    found = meant(LongTermMemory(user_notes=["I live in Cusco"]), "that I live in Paris")
+    found = referred_part(LongTermMemory(user_notes=["I live in Cusco"]), "that I live in Paris")
     assert (found.patch, found.several) == ({}, ["I live in Cusco"])
 
 
@@ -111,7 +111,7 @@ def test_a_fact_of_the_kind_that_says_something_else_is_asked_about_and_not_forg
 def test_of_a_fact_that_says_several_things_the_one_that_is_meant_goes(
     fact: str, about: str, part: str, rest: str
 ) -> None:
-    found = meant(LongTermMemory(user_notes=[fact]), about)
+    found = referred_part(LongTermMemory(user_notes=[fact]), about)
     assert (found.patch, found.texts) == ({"userNotes": [rest]}, [part])
     since = datetime(2026, 1, 5, tzinfo=UTC)
     past = Superseded(field="userNotes", value="I rent a flat", until=since, by=fact)
@@ -134,7 +134,7 @@ def test_of_a_fact_that_says_several_things_the_one_that_is_meant_goes(
     ],
 )
 def test_a_fact_that_is_one_statement_goes_whole(fact: str, about: str) -> None:
-    assert meant(LongTermMemory(user_notes=[fact]), about).texts == [fact]
+    assert referred_part(LongTermMemory(user_notes=[fact]), about).texts == [fact]
 
 
 def test_that_means_what_was_said_before_it() -> None:
@@ -147,7 +147,7 @@ def test_that_means_what_was_said_before_it() -> None:
 
 
 def test_a_place_that_no_fact_names_is_asked_about_whatever_else_its_name_means() -> None:
-    assert facts_meant(["I live in York"], "I live on Mars") == ((), ("I live in York",))
+    assert referred_facts(["I live in York"], "I live on Mars") == ((), ("I live in York",))
 
 
 @pytest.mark.parametrize(
@@ -169,4 +169,4 @@ def test_a_place_that_no_fact_names_is_asked_about_whatever_else_its_name_means(
 def test_a_fact_is_said_where_its_words_stand_meant_and_neither_denied_nor_over(
     fact: str, written: str, said: bool
 ) -> None:
-    assert is_said(fact, [written]) is said
+    assert is_stated(fact, [written]) is said

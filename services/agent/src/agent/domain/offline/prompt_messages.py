@@ -1,0 +1,65 @@
+"""Reads the messages of a prompt: the newest question, what was said before it, and what tools have answered."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from agent.domain.offline.listed import chosen_reading
+from agent.domain.offline.steps import Result
+from agent.domain.shortcuts.steps import FORGET, REMEMBER
+from agent.domain.turn.journal import TurnCall
+from contracts.events.chat import MAX_TEXT
+
+
+def question_in(messages: Sequence[Mapping[str, Any]]) -> tuple[str, Sequence[Mapping[str, Any]], list[str], list[str]]:
+    """The newest user message, what came after it, and what the user and the assistant had said before. Of each message
+    its end is read, as much as one in a chat may have: a program may send thirty times as much."""
+    spoken: dict[str, list[str]] = {"user": [], "assistant": []}
+    newest = max((at for at, one in enumerate(messages) if one["role"] == "user"), default=len(messages))
+    for message in messages[:newest]:
+        if message["role"] in spoken and message.get("content"):
+            text = str(message["content"])[-MAX_TEXT:]
+            chosen = chosen_reading(text, (spoken["assistant"] or [""])[-1]) if message["role"] == "user" else None
+            spoken[str(message["role"])].append(chosen or text)
+    question = str(messages[newest]["content"])[-MAX_TEXT:] if newest < len(messages) else ""
+    question = chosen_reading(question, (spoken["assistant"] or [""])[-1]) or question
+    return question, messages[newest + 1 :], spoken["user"], spoken["assistant"]
+
+
+def results_in(messages: Sequence[Mapping[str, Any]]) -> list[Result]:
+    """(tool, arguments, data or error) of each call that has come back."""
+    calls: dict[str, tuple[str, dict[str, Any]]] = {}
+    results: list[Result] = []
+    for message in messages:
+        for call in message.get("tool_calls") or ():
+            calls[call["id"]] = (call["function"]["name"], json.loads(call["function"]["arguments"]))
+        if message["role"] == "tool" and message["tool_call_id"] in calls:
+            results.append((*calls[message["tool_call_id"]], _body(str(message["content"]))))
+    return results
+
+
+def rule_calls_in(messages: Sequence[Mapping[str, Any]]) -> list[TurnCall]:
+    """What the agent did by itself in this turn, each with its result."""
+    asked = {call["id"]: call["function"] for message in messages for call in message.get("tool_calls") or ()}
+    told = {message["tool_call_id"]: str(message["content"]) for message in messages if message["role"] == "tool"}
+    return [
+        TurnCall(call_id, one["name"], one["arguments"], result=_as_result(_body(told[call_id])))
+        for call_id, one in asked.items()
+        if one["name"] in (FORGET, REMEMBER) and call_id in told
+    ]
+
+
+def _as_result(body: Mapping[str, Any]) -> str:
+    return json.dumps({"success": "error" not in body, "data": body, "error": body.get("error")})
+
+
+def _body(content: str) -> dict[str, Any]:
+    start, end = content.find("<page_data>\n"), content.rfind("\n</page_data>")
+    text = content[start + len("<page_data>\n") : end] if start >= 0 and end > start else content
+    try:
+        parsed = json.loads(text)
+    except json.JSONDecodeError:
+        # A tool of the caller's own may answer in words.
+        return {"text": text}
+    body = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {}
+    return cast("dict[str, Any]", body["result"]) if "note" in body and isinstance(body.get("result"), dict) else body
