@@ -3,7 +3,7 @@
     run      state, plan, step, counts (n:…), pages seen (p:<address>), how many of a shape (s:…), texts (x:<hash>)
     queue    pages to read, by the earliest time at which they may be read (microseconds of Redis's clock)
     held     the page in work, by the place at the run (a message of the work queue) that reads it
-    left     pages that were skipped or failed, the last 200
+    left     pages that were skipped or failed, at most 200: of those that were only skipped the oldest go first
     gone     documents that no longer exist
     again    pages that are not documents, for the next run to look at
 
@@ -30,25 +30,38 @@ _NOW = """
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 """
+_LEAVE = """
+local function leave(list, line, most)
+  redis.call('RPUSH', list, line)
+  if redis.call('LLEN', list) <= tonumber(most) then return end
+  for at = 0, tonumber(most) do
+    local oldest = redis.call('LINDEX', list, at)
+    local ends = oldest:find('"reason":"endless"', 1, true) or oldest:find('"reason":"full"', 1, true)
+    if oldest:find('"outcome":"skipped"', 1, true) and not ends then return redis.call('LREM', list, 1, oldest) end
+  end
+  redis.call('LPOP', list)
+end
+"""
+"""Where a site has more to tell than fits, what failed, and where it was too large, is what its owner has to know."""
 _ADD = Script(
     _NOW
+    + _LEAVE
     + """
 if redis.call('HGET', KEYS[1], 'state') == 'over' then return 0 end
 local most, added = tonumber(ARGV[1]), 0
-local function leave(line)
+local function skip(line)
   redis.call('HINCRBY', KEYS[1], 'n:found', 1)
   redis.call('HINCRBY', KEYS[1], 'n:skipped', 1)
-  redis.call('RPUSH', KEYS[3], line)
-  redis.call('LTRIM', KEYS[3], -tonumber(ARGV[2]), -1)
+  leave(KEYS[3], line, ARGV[2])
 end
 for i = 3, #ARGV, 6 do
   local url, item, shape, cap, line = ARGV[i], ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3]), ARGV[i + 4]
   if redis.call('HEXISTS', KEYS[1], 'p:' .. url) == 0 then
     local seen = tonumber(redis.call('HGET', KEYS[1], 'pages')) or 0
     if cap > 0 and (tonumber(redis.call('HGET', KEYS[1], 's:' .. shape)) or 0) >= cap then
-      if redis.call('HSETNX', KEYS[1], 'e:' .. shape, 1) == 1 then leave(line) end
+      if redis.call('HSETNX', KEYS[1], 'e:' .. shape, 1) == 1 then skip(line) end
     elseif seen >= most then
-      if redis.call('HSETNX', KEYS[1], 'full', 1) == 1 then leave(ARGV[i + 5]) end
+      if redis.call('HSETNX', KEYS[1], 'full', 1) == 1 then skip(ARGV[i + 5]) end
     else
       if cap > 0 then redis.call('HINCRBY', KEYS[1], 's:' .. shape, 1) end
       redis.call('HSET', KEYS[1], 'p:' .. url, 1)
@@ -63,15 +76,15 @@ return 1
 """
 )
 _REFUSE = Script(
-    """
+    _LEAVE
+    + """
 if redis.call('HGET', KEYS[1], 'state') == 'over' then return 0 end
 for i = 3, #ARGV, 3 do
   if (tonumber(redis.call('HGET', KEYS[1], 'n:skipped')) or 0) < tonumber(ARGV[1])
       and redis.call('HSETNX', KEYS[1], 'p:' .. ARGV[i], 1) == 1 then
     redis.call('HINCRBY', KEYS[1], 'n:found', 1)
     redis.call('HINCRBY', KEYS[1], 'n:skipped', 1)
-    redis.call('RPUSH', KEYS[2], ARGV[i + 1])
-    redis.call('LTRIM', KEYS[2], -tonumber(ARGV[2]), -1)
+    leave(KEYS[2], ARGV[i + 1], ARGV[2])
     if ARGV[i + 2] ~= '' then redis.call('RPUSH', KEYS[3], ARGV[i + 2]) end
   end
 end
@@ -115,6 +128,7 @@ return hold('', 1)
 )
 _SETTLE = Script(
     _NOW
+    + _LEAVE
     + """
 local held = redis.call('HGET', KEYS[3], ARGV[1])
 if not held or held:match('^(.-)\\n') ~= ARGV[2] then return -1 end
@@ -123,10 +137,7 @@ if ARGV[3] == 'again' then
   redis.call('ZADD', KEYS[2], string.format('%.0f', now + tonumber(ARGV[4]) * 1000), ARGV[5])
 else
   redis.call('HINCRBY', KEYS[1], 'n:' .. ARGV[3], 1)
-  if ARGV[6] ~= '' then
-    redis.call('RPUSH', KEYS[4], ARGV[6])
-    redis.call('LTRIM', KEYS[4], -tonumber(ARGV[10]), -1)
-  end
+  if ARGV[6] ~= '' then leave(KEYS[4], ARGV[6], ARGV[10]) end
   if ARGV[7] ~= '' then redis.call('RPUSH', KEYS[5], ARGV[7]) end
   if ARGV[8] ~= '' then redis.call('RPUSH', KEYS[6], ARGV[8]) end
 end
