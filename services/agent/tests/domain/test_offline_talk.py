@@ -288,6 +288,13 @@ def test_a_customer_is_told_their_name_and_not_the_sentence_that_had_it() -> Non
     assert found == SayText("Your name is Olga.")
 
 
+@pytest.mark.parametrize("question", ["Who is my accountant?", "who's my account manager"])
+def test_who_somebody_is_stands_in_no_account(question: str) -> None:
+    fact = "my accountant is Laura"
+    found = respond([{"role": "user", "content": question}], SCHEMAS, "en", introduced=True, facts=[fact])
+    assert found == SayText(f"You told me “{fact}”.")
+
+
 @pytest.mark.parametrize(
     ("text", "asks"),
     [

@@ -26,8 +26,8 @@ OF_THE_PLAN = re.compile(r"\b(?:plans?|planes|upgrad\w+|downgrad\w+|subscri\w+|s
 OWN = re.compile(r"\b(?:pending|pendientes?|my|i|i ve|we|our|mis?|me|nuestr[oa]s?|tengo|llevo|he|hemos)\b|\bany")
 _TELL_ME = re.compile(r"\b(?:me|nos) cuent\w+", re.IGNORECASE)
 """What is told, and no account."""
-_ABLE = re.compile(r"\b(?:can|could|puedo|podria|podemos)\b")
-"""What could be done is not what is there."""
+_OF_ELSE = re.compile(r"\b(?:can|could|puedo|podria|podemos|who\W?s?|whose|quien(?:es)?)\b")
+"""What could be done is not what is there, nor is who somebody is."""
 _ASKS = re.compile(
     r"\?|^\W*(?:(?:and|so|hey|ok|y|pues|oye) )*(?:any\w*|what\W?s?|which|how\W?s?|when|where|why|who|if|show|see|list|"
     r"que|cual(?:es)?|como|"
@@ -43,7 +43,7 @@ def is_question(text: str) -> bool:
 def by_words(text: str, said: str) -> ToolPhrase | None:
     """The tool that a question about what is one's own consists of the words of; `said`: the text, plain."""
     words = [word for word in without_symbols(_TELL_ME.sub(" ", text)) if word not in _LEFT_OUT]
-    if not words or not OWN.search(said) or not _ASKS.search(said) or _ABLE.search(said):
+    if not words or not OWN.search(said) or not _ASKS.search(said) or _OF_ELSE.search(said):
         return None
     tool = next((tool for tool in _OF_ONESELF if all(map(NAMING[tool].match, words))), None)
     return ToolPhrase(tool, _ASKS) if tool else None
