@@ -140,36 +140,36 @@ class SimulatedLedger:
         self._server = server
 
     async def reserve(
-        self, call: str, tokens: int, seconds: float, purses: list[BudgetAccount], further: FurtherCall | None = None
+        self, call: str, tokens: int, seconds: float, accounts: list[BudgetAccount], further: FurtherCall | None = None
     ) -> Payer | Literal["both"] | None:
         """Whose limit is reached; None: it is reserved; "both": the further call, too."""
         also = set[tuple[str, int]]() if further is None else {(further.reservation_id, further.tokens)}
 
         def reserve() -> Payer | Literal["both"] | None:
-            accounts, now = self._accounts(purses), self._server.time()
-            if (call, tokens) in accounts[0].held:
-                return "both" if also and also <= accounts[0].held.keys() else None
+            kept, now = self._kept(accounts), self._server.time()
+            if (call, tokens) in kept[0].held:
+                return "both" if also and also <= kept[0].held.keys() else None
             calls = {(call, tokens): now + seconds} | dict.fromkeys(also, now + 2 * seconds)
-            for purse, account in zip(purses, accounts, strict=True):
-                limit = purse.limit if purse.limit is not None else float("inf")
-                if (taken := account.taken(now)) >= limit:
-                    return purse.payer
-                if taken + sum(one for _, one in calls) > limit / 2:
+            for account, one in zip(accounts, kept, strict=True):
+                limit = account.limit if account.limit is not None else float("inf")
+                if (taken := one.taken(now)) >= limit:
+                    return account.payer
+                if taken + sum(size for _, size in calls) > limit / 2:
                     calls = {(call, tokens): now + seconds}
-            for account in accounts:
-                account.held |= calls
+            for one in kept:
+                one.held |= calls
             return "both" if len(calls) > 1 else None
 
         return await self._answered(reserve)
 
-    async def settle(self, company: str, call: str, reserved: int, used: int, purses: list[BudgetAccount]) -> bool:
+    async def settle(self, company: str, call: str, reserved: int, used: int, accounts: list[BudgetAccount]) -> bool:
         """Whether it was settled now."""
 
         def settle() -> bool:
             if f"{company}:{call}" in self._server.settled:
                 return False
             self._server.settled.add(f"{company}:{call}")
-            for account in self._accounts(purses):
+            for account in self._kept(accounts):
                 account.held.pop((call, reserved), None)
                 account.used += used
             return True
@@ -179,10 +179,10 @@ class SimulatedLedger:
     async def settle_all(self, settlements: Sequence[Settlement]) -> None:
         """All of them, each a step of its own."""
         for one in settlements:
-            await self.settle(one.company, one.call, one.reserved, one.used, one.purses)
+            await self.settle(one.company, one.call, one.reserved, one.used, one.accounts)
 
-    def _accounts(self, purses: list[BudgetAccount]) -> list[Account]:
-        return [self._server.accounts.setdefault(purse.name, Account()) for purse in purses]
+    def _kept(self, accounts: list[BudgetAccount]) -> list[Account]:
+        return [self._server.accounts.setdefault(account.name, Account()) for account in accounts]
 
     async def _answered(self, step: Callable[[], Any]) -> Any:
         try:

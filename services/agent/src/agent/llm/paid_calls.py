@@ -48,7 +48,7 @@ RESULTS = 4_000
 
 @dataclass(frozen=True)
 class Spending:
-    """The purse and the book."""
+    """Where calls are paid: budgets are reserved, usage is recorded."""
 
     budgets: Budgets
     facts: UsageFacts

@@ -193,10 +193,10 @@ class Commands:
         opens = next_opening(settings.config.office_hours if settings else None, now)
         owner = Owner(kind=OwnerKind.WAITING if opens is None else OwnerKind.AI)
 
-        def nobody_knows(standing: Snapshot) -> bool:
-            newest = standing.last.get(ChatKind.OWNER)
+        def nobody_knows(snapshot: Snapshot) -> bool:
+            newest = snapshot.last.get(ChatKind.OWNER)
             taken = opens is not None and newest is not None and newest.data.get("opensAt") is not None
-            return standing.owner is OwnerKind.AI and not taken
+            return snapshot.owner is OwnerKind.AI and not taken
 
         language = named_language(locale)
         summary = await self._agents.summary(place.company, place.conversation, language)
@@ -343,7 +343,7 @@ class Commands:
         language: str | None = None,
         summary: list[str] | None = None,
     ) -> Snapshot | None:
-        standing: list[Snapshot] = []
+        snapshots: list[Snapshot] = []
 
         async def decide(now: Snapshot) -> Wire | None:
             if needed(now):
@@ -357,11 +357,11 @@ class Commands:
                     language=language,
                     summary=summary,
                 )
-            standing[:] = [now]
+            snapshots[:] = [now]
             return None
 
         stored = await self._append_if(place, ChatKind.OWNER, uuid7(), decide)
-        return standing[0] if stored is None else None
+        return snapshots[0] if stored is None else None
 
     async def _append_if(
         self, place: ConversationPlace, kind: ChatKind, identity: str, decide: Decide

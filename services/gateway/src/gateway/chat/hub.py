@@ -29,7 +29,7 @@ LINGER = 30.0
 """Seconds for which a conversation opened for one request stays open afterwards, for the next request."""
 MOST_LINGERING = 2_000
 MOST_NEWER = 16
-"""Facts of a conversation that wait to be counted in its standing."""
+"""Facts of a conversation that wait to be counted in its log state."""
 
 
 _HERE, _numbers = uuid7(), count()
@@ -131,7 +131,7 @@ class ConversationNotes:
 
 
 class _Channel:
-    __slots__ = ("answered", "attachments", "cancelled", "heard", "known", "newer", "opening", "overtaken", "standing")
+    __slots__ = ("answered", "attachments", "cancelled", "heard", "known", "newer", "opening", "overtaken", "state")
 
     def __init__(self, opening: asyncio.Task[Unsubscribe]) -> None:
         self.attachments: list[Attachment] = []
@@ -144,17 +144,17 @@ class _Channel:
         """Turns with abandoned runs: several agents may report this, and the turn's driver may be the last to know."""
         self.heard = 0
         """The sequence of the newest fact received."""
-        self.standing: LogState | None = None
+        self.state: LogState | None = None
         """Read once, and brought up to date by the facts received since, when it is asked for."""
         self.newer: list[Fact] = []
         self.known = ConversationNotes()
 
     def now(self) -> LogState | None:
-        """The standing, brought up to date."""
-        if self.standing is not None and self.newer:
-            self.standing = self.standing.behind(self.newer)
+        """The log state, brought up to date."""
+        if self.state is not None and self.newer:
+            self.state = self.state.behind(self.newer)
             self.newer.clear()
-        return self.standing
+        return self.state
 
 
 class Hub:
@@ -201,7 +201,7 @@ class Hub:
 
     async def leave(self, attachment: Attachment, *, linger: bool = False) -> None:
         """Stops sending to it; the last one to leave closes the conversation. `linger`: only after a while, if its
-        standing is known."""
+        log state is known."""
         key = (attachment.company, attachment.conversation)
         channel = self._channels.get(key)
         if channel is None or attachment not in channel.attachments:
@@ -209,7 +209,7 @@ class Hub:
         channel.attachments.remove(attachment)
         if channel.attachments:
             return
-        if not linger or channel.standing is None:
+        if not linger or channel.state is None:
             await _unsubscribe(self._channels.pop(key))
             return
         self._lingering[key] = asyncio.get_running_loop().call_later(self._linger, self._let_go, key)
@@ -228,31 +228,31 @@ class Hub:
         return ConversationNotes() if channel is None else channel.known
 
     def log_state(self, company: str, conversation: str) -> LogState | None:
-        """An open conversation's standing; None: it must be read."""
+        """An open conversation's log state; None: it must be read."""
         channel = self._channels.get((company, conversation))
         return None if channel is None else channel.now()
 
-    def read(self, company: str, conversation: str, standing: LogState) -> None:
-        """Keeps the standing of an open conversation, unless something newer has come."""
+    def read(self, company: str, conversation: str, state: LogState) -> None:
+        """Keeps the log state of an open conversation, unless something newer has come."""
         channel = self._channels.get((company, conversation))
-        if channel is not None and standing.snapshot.seq >= channel.heard:
-            channel.standing = standing
+        if channel is not None and state.snapshot.seq >= channel.heard:
+            channel.state = state
             channel.newer.clear()
 
     def forget(self, company: str, conversation: str) -> None:
-        """Facts of it may have been missed: its standing is no longer known."""
+        """Facts of it may have been missed: its log state is no longer known."""
         if (channel := self._channels.get((company, conversation))) is not None:
-            channel.standing, channel.known.has_actions = None, True
+            channel.state, channel.known.has_actions = None, True
 
     def deleted(self, company: str, conversation: str) -> None:
         """Forgets a conversation that was deleted."""
         if (channel := self._channels.get((company, conversation))) is not None:
-            channel.standing, channel.known = None, ConversationNotes()
+            channel.state, channel.known = None, ConversationNotes()
 
     def forget_all(self) -> None:
         """Facts of any conversation may have been missed."""
         for channel in self._channels.values():
-            channel.standing, channel.known.has_actions = None, True
+            channel.state, channel.known.has_actions = None, True
 
     def fact(self, company: str, conversation: str, fact: Fact) -> None:
         """A durable fact arrived on the live feed."""
@@ -260,7 +260,7 @@ class Hub:
         if channel is None:
             return
         channel.heard = max(channel.heard, fact.seq)
-        if channel.standing is not None:
+        if channel.state is not None:
             channel.newer.append(fact)
             if len(channel.newer) > MOST_NEWER:
                 channel.now()

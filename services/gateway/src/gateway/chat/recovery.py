@@ -115,15 +115,13 @@ class Recovery:
             company, conversation = attachment.company, attachment.conversation
             try:
                 await self._hub.join(attachment)
-                standing = self._hub.log_state(company, conversation) or await self._read_standing(
-                    company, conversation
-                )
+                state = self._hub.log_state(company, conversation) or await self._read_state(company, conversation)
             except BaseException:
                 await self._hub.leave(attachment)
                 raise
-            attachment.epoch = standing.epoch
-            self._follow(attachment, standing.snapshot.seq, None)
-            return standing.snapshot
+            attachment.epoch = state.epoch
+            self._follow(attachment, state.snapshot.seq, None)
+            return state.snapshot
 
     async def _open(
         self,
@@ -172,11 +170,11 @@ class Recovery:
         self._follow(attachment, snapshot.seq, turn)
         return snapshot
 
-    async def _read_standing(self, company: str, conversation: str) -> LogState:
+    async def _read_state(self, company: str, conversation: str) -> LogState:
         snapshot, bounds = await self._log.snapshot_and_bounds(company, conversation)
-        standing = LogState(snapshot, bounds.epoch)
-        self._hub.read(company, conversation, standing)
-        return standing
+        state = LogState(snapshot, bounds.epoch)
+        self._hub.read(company, conversation, state)
+        return state
 
     def pause_all(self) -> None:
         """Buffers every feed at once, because there may be a gap from now on: sending newer facts would hide it."""

@@ -76,22 +76,22 @@ class RedisBudgets:
         self._free = asyncio.Semaphore(CONNECTIONS)
 
     async def reserve(
-        self, call: str, tokens: int, seconds: float, purses: list[BudgetAccount], further: FurtherCall | None = None
+        self, call: str, tokens: int, seconds: float, accounts: list[BudgetAccount], further: FurtherCall | None = None
     ) -> Payer | Literal["both"] | None:
         """The name of the reached limit; None: reserved; "both": with the further call, which is held twice as long,
         since it comes after the first. Raises RedisUnavailableError."""
         also = ("", 0) if further is None else (further.reservation_id, further.tokens)
         arguments: list[Any] = [call, tokens, int(seconds * 1000), *also]
-        for purse in purses:
-            arguments += [-1 if purse.limit is None else purse.limit, purse.keep]
-        answer = await self._answered(self._reserve(keys=_keys(purses), args=arguments))
+        for account in accounts:
+            arguments += [-1 if account.limit is None else account.limit, account.keep]
+        answer = await self._answered(self._reserve(keys=_keys(accounts), args=arguments))
         if answer > 0:
-            return purses[answer - 1].payer
+            return accounts[answer - 1].payer
         return "both" if answer < 0 else None
 
-    async def settle(self, company: str, call: str, reserved: int, used: int, purses: list[BudgetAccount]) -> bool:
+    async def settle(self, company: str, call: str, reserved: int, used: int, accounts: list[BudgetAccount]) -> bool:
         """Whether it was settled now. Raises RedisUnavailableError."""
-        keys, arguments = _settling(Settlement(company, call, reserved, used, purses))
+        keys, arguments = _settling(Settlement(company, call, reserved, used, accounts))
         return await self._answered(self._settle(keys=keys, args=arguments)) == 1
 
     async def settle_all(self, settlements: Sequence[Settlement]) -> None:
@@ -111,9 +111,9 @@ class RedisBudgets:
 
 
 def _settling(one: Settlement) -> tuple[list[str], list[Any]]:
-    keys = [f"nexus:budget:{{{one.company}}}:settled:{one.call}", *_keys(one.purses)]
-    return keys, [one.call, one.reserved, one.used, SETTLED_SECONDS, *(purse.keep for purse in one.purses)]
+    keys = [f"nexus:budget:{{{one.company}}}:settled:{one.call}", *_keys(one.accounts)]
+    return keys, [one.call, one.reserved, one.used, SETTLED_SECONDS, *(account.keep for account in one.accounts)]
 
 
-def _keys(purses: list[BudgetAccount]) -> list[str]:
-    return [key for purse in purses for key in (purse.name, f"{purse.name}:held")]
+def _keys(accounts: list[BudgetAccount]) -> list[str]:
+    return [key for account in accounts for key in (account.name, f"{account.name}:held")]

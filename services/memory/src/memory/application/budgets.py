@@ -14,7 +14,7 @@ class BudgetLedger(Protocol):
     """The accounts' storage. Each method is one atomic step."""
 
     async def reserve(
-        self, call: str, tokens: int, seconds: float, purses: list[BudgetAccount], further: FurtherCall | None = None
+        self, call: str, tokens: int, seconds: float, accounts: list[BudgetAccount], further: FurtherCall | None = None
     ) -> Payer | Literal["both"] | None:
         """Reserves in all the accounts or in none; returns whose limit is reached (None: reserved; "both": with the
         further call, for which half of each limit must stay free).
@@ -23,7 +23,7 @@ class BudgetLedger(Protocol):
         """
         ...
 
-    async def settle(self, company: str, call: str, reserved: int, used: int, purses: list[BudgetAccount]) -> bool:
+    async def settle(self, company: str, call: str, reserved: int, used: int, accounts: list[BudgetAccount]) -> bool:
         """Replaces the reservation by the usage; False: it was settled before."""
         ...
 
@@ -47,18 +47,18 @@ class BudgetBook:
         """The name of the reached limit (None: reserved; "both": with the further call), and when that was decided,
         in seconds since the epoch."""
         now = int(self._clock())
-        purses = paying_accounts(
+        accounts = paying_accounts(
             request.company_id, request.tier, request.payer, now, request.daily_tokens, request.hourly_tokens
         )
         spent = await self._ledger.reserve(
-            request.reservation_id, request.tokens, request.seconds, purses, request.further
+            request.reservation_id, request.tokens, request.seconds, accounts, request.further
         )
         return spent, now
 
     async def settle(self, request: BudgetSettleRequest) -> bool:
         """Whether it was settled now."""
         one = _settlement(request)
-        return await self._ledger.settle(one.company, one.call, one.reserved, one.used, one.purses)
+        return await self._ledger.settle(one.company, one.call, one.reserved, one.used, one.accounts)
 
     async def settle_all(self, requests: Sequence[BudgetSettleRequest]) -> None:
         """Settles those that were not settled before."""
@@ -67,8 +67,8 @@ class BudgetBook:
 
 
 def _settlement(request: BudgetSettleRequest) -> Settlement:
-    purses = paying_accounts(request.company_id, request.tier, request.payer, request.reserved_at, None, None)
-    return Settlement(request.company_id, request.reservation_id, request.reserved, request.used, purses)
+    accounts = paying_accounts(request.company_id, request.tier, request.payer, request.reserved_at, None, None)
+    return Settlement(request.company_id, request.reservation_id, request.reserved, request.used, accounts)
 
 
 def paying_accounts(
@@ -76,7 +76,7 @@ def paying_accounts(
 ) -> list[BudgetAccount]:
     """The accounts that pay for a call at this time. The braces keep a company's together in a Redis cluster."""
     prefix = f"{PREFIX}{{{company}}}:{tier}"
-    purses = [BudgetAccount("company", f"{prefix}:day:{at // DAY}", daily, 2 * DAY)]
+    accounts = [BudgetAccount("company", f"{prefix}:day:{at // DAY}", daily, 2 * DAY)]
     if payer is not None:
-        purses.append(BudgetAccount("visitor", f"{prefix}:hour:{at // HOUR}:{payer}", hourly, 2 * HOUR))
-    return purses
+        accounts.append(BudgetAccount("visitor", f"{prefix}:hour:{at // HOUR}:{payer}", hourly, 2 * HOUR))
+    return accounts

@@ -30,4 +30,4 @@ class Settlement:
     call: str
     reserved: int
     used: int
-    purses: list[BudgetAccount]
+    accounts: list[BudgetAccount]

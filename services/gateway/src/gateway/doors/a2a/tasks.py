@@ -78,12 +78,12 @@ class Tasks:
     async def get(self, params: Mapping[str, Any]) -> Json:
         """GetTask."""
         wanted = wire.read(wire.TaskRef, params)
-        async with self._standing(wanted.id) as (task, _):
+        async with self._current(wanted.id) as (task, _):
             return task.view(wanted.history_length)
 
     async def subscribe(self, params: Mapping[str, Any]) -> TaskStream:
         """SubscribeToTask: the task as it is, then its updates."""
-        async with self._standing(wire.read(wire.TaskRef, params).id) as (task, thread):
+        async with self._current(wire.read(wire.TaskRef, params).id) as (task, thread):
             if task.state in TERMINAL:
                 raise unsupported(f"the task is {task.state}: get it")
             rest = partial(self._decisions if task.state == INPUT_REQUIRED else _follow, task)
@@ -92,7 +92,7 @@ class Tasks:
     async def cancel(self, params: Mapping[str, Any]) -> Json:
         """CancelTask: stops the answer; a waiting order is rejected."""
         wanted = wire.read(wire.TaskRef, params)
-        async with self._standing(wanted.id) as (task, thread):
+        async with self._current(wanted.id) as (task, thread):
             if task.state in TERMINAL:
                 raise A2AError(-32002, "TASK_NOT_CANCELABLE", f"the task is {task.state}")
             if task.state == INPUT_REQUIRED:
@@ -175,7 +175,7 @@ class Tasks:
     @asynccontextmanager
     async def _continued(self, message: wire.Message) -> AsyncGenerator[tuple[Task, Thread | None]]:
         """A message for an existing task: the answer to its question, or more about its subject."""
-        async with self._standing(message.task_id or "") as (task, _):
+        async with self._current(message.task_id or "") as (task, _):
             if message.context_id not in {None, "", task.name.conversation}:
                 raise invalid("message.contextId", "not the context of this task")
         if task.state in TERMINAL:
@@ -192,7 +192,7 @@ class Tasks:
             yield task, thread
 
     @asynccontextmanager
-    async def _standing(self, identity: str) -> AsyncGenerator[tuple[Task, Thread]]:
+    async def _current(self, identity: str) -> AsyncGenerator[tuple[Task, Thread]]:
         """The task as it is now, and the thread with its further events."""
         name = TaskName.read(identity)
         if name is None:

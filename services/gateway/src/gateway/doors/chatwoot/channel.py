@@ -7,7 +7,14 @@ from contracts.events.chat import Owner, OwnerKind
 from contracts.ids import channel_conversation
 from gateway.adapters.service_calls import ask
 from gateway.chat.commands import ConversationPlace, MessageDraft
-from gateway.doors.chatwoot.payload import OPEN, PENDING, ChatwootConversation, ChatwootPerson, Said, StatusChanged
+from gateway.doors.chatwoot.payload import (
+    OPEN,
+    PENDING,
+    ChatwootConversation,
+    ChatwootMessage,
+    ChatwootPerson,
+    StatusChanged,
+)
 from gateway.doors.messages import message_key
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api
@@ -25,30 +32,30 @@ class ChannelEvents:
         self._inbox = inbox
         self._prefix = f"cw_{channel.partition('_')[2]}_"
 
-    async def take(self, event: Said | StatusChanged) -> None:
+    async def take(self, event: ChatwootMessage | StatusChanged) -> None:
         """Applies the event; raises UnavailableError or RateLimitedError: try later."""
-        standing = event.at
-        if self._inbox is not None and standing.inbox not in {None, self._inbox}:
+        conversation = event.at
+        if self._inbox is not None and conversation.inbox not in {None, self._inbox}:
             return
         if isinstance(event, StatusChanged):
-            await self._follow_owner(standing, event)
+            await self._follow_owner(conversation, event)
         elif event.echo:
             echo = ChannelEchoRequest(
                 company_id=self._company,
-                conversation_id=self._conversation(standing),
+                conversation_id=self._conversation(conversation),
                 message_id=event.ours,
                 text=text_digest(event.text),
             )
             await ask(self._api.rpc, CHANNEL_ECHO, echo)
         elif event.by is not None:
-            place = self._place(standing, self._operator(event.by))
+            place = self._place(conversation, self._operator(event.by))
             if not await self._api.commands.find_sent(place, _key(event)):
                 await self._api.commands.send_as_operator(place, MessageDraft(_key(event), event.text))
         else:
-            await self._follow_owner(standing)
+            await self._follow_owner(conversation)
             await self._say(event)
 
-    async def _say(self, event: Said) -> None:
+    async def _say(self, event: ChatwootMessage) -> None:
         """The contact's message. Limits by address do not apply, since contacts write through Chatwoot's address."""
         place = self._place(event.at, self._contact(event.at.contact))
         commands, key = self._api.commands, _key(event)
@@ -58,19 +65,19 @@ class ChannelEvents:
         self._api.limits.message(subject, subject, opens_conversation=False)
         await commands.send_as_visitor(place, MessageDraft(key, event.text, event.at.locale))
 
-    async def _follow_owner(self, standing: ChatwootConversation, change: StatusChanged | None = None) -> None:
+    async def _follow_owner(self, conversation: ChatwootConversation, change: StatusChanged | None = None) -> None:
         """The owner there becomes the owner here. Only a change of status gives it back to the AI: a message may
         still carry the status from before our own hand-off. A change that finds the owner as it says has overtaken
         another, unless it is the echo of our own: it is stored too, so that the other counts as older."""
-        if standing.status == OPEN:
+        if conversation.status == OPEN:
             owner = Owner(kind=OwnerKind.WAITING)
-            if (person := standing.assignee) is not None:
+            if (person := conversation.assignee) is not None:
                 owner = Owner(kind=OwnerKind.HUMAN, operator_id=f"{self._prefix}{person.id}", name=person.name)
-        elif standing.status == PENDING and change is not None:
+        elif conversation.status == PENDING and change is not None:
             owner = Owner(kind=OwnerKind.AI)
         else:
             return
-        other = PENDING if standing.status == OPEN else OPEN
+        other = PENDING if conversation.status == OPEN else OPEN
 
         def needed(now: Snapshot) -> bool:
             newest = now.last.get(ChatKind.OWNER)
@@ -81,14 +88,14 @@ class ChannelEvents:
                 return False
             return now.owner is not owner.kind or now.owner_data.get("operatorId") != owner.operator_id
 
-        place = self._place(standing, self._operator(standing.assignee or ChatwootPerson("bot", None)))
-        await self._api.commands.follow_owner(place, owner, standing.status, standing.changed, needed)
+        place = self._place(conversation, self._operator(conversation.assignee or ChatwootPerson("bot", None)))
+        await self._api.commands.follow_owner(place, owner, conversation.status, conversation.changed, needed)
 
-    def _conversation(self, standing: ChatwootConversation) -> str:
-        return channel_conversation(self._channel, standing.number)
+    def _conversation(self, conversation: ChatwootConversation) -> str:
+        return channel_conversation(self._channel, conversation.number)
 
-    def _place(self, standing: ChatwootConversation, caller: TokenCaller) -> ConversationPlace:
-        return ConversationPlace(caller, self._conversation(standing))
+    def _place(self, conversation: ChatwootConversation, caller: TokenCaller) -> ConversationPlace:
+        return ConversationPlace(caller, self._conversation(conversation))
 
     def _contact(self, person: ChatwootPerson) -> TokenCaller:
         return TokenCaller(f"{self._prefix}c{_short(person)}", "visitor", self._company, "free", FOREVER, person.name)
@@ -97,7 +104,7 @@ class ChannelEvents:
         return TokenCaller(f"{self._prefix}{_short(person)}", "commercial", self._company, "free", FOREVER, person.name)
 
 
-def _key(event: Said) -> str:
+def _key(event: ChatwootMessage) -> str:
     return message_key(f"cw-{event.id}")
 
 

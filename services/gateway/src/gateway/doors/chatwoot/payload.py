@@ -43,7 +43,7 @@ class ChatwootConversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ChatwootMessage:
     """A message. `by` None: from the contact; `echo`: it was ours."""
 
     id: str
@@ -63,14 +63,14 @@ class StatusChanged:
     before: str | None = None
 
 
-def read(event: Json) -> Said | StatusChanged | None:
+def read(event: Json) -> ChatwootMessage | StatusChanged | None:
     """The event; None: nothing for us."""
     match event.get("event"):
         case "message_created":
             return _message(event)
         case "conversation_status_changed" | "conversation_opened":
-            standing = _standing(event, event)
-            return None if standing is None else StatusChanged(standing, _status_before(event))
+            found = _conversation_of(event, event)
+            return None if found is None else StatusChanged(found, _status_before(event))
         case _:
             return None
 
@@ -80,27 +80,27 @@ def _status_before(event: Json) -> str | None:
     return next((str(change["previous_value"]) for change in changes if "previous_value" in change), None)
 
 
-def _message(event: Json) -> Said | None:
-    standing = _standing(object_of(event.get("conversation")), event)
+def _message(event: Json) -> ChatwootMessage | None:
+    found = _conversation_of(object_of(event.get("conversation")), event)
     identity, kind, sender = event.get("id"), event.get("message_type"), object_of(event.get("sender"))
     # Notes are between the people of the company, whoever wrote them.
-    if standing is None or identity is None or event.get("private"):
+    if found is None or identity is None or event.get("private"):
         return None
     text = _text(event)
     if kind in _INCOMING:
-        return Said(str(identity), text, standing) if text else None
+        return ChatwootMessage(str(identity), text, found) if text else None
     if kind not in _OUTGOING or not text:
         return None
     if sender.get("type") == "agent_bot":
         ours = object_of(event.get("content_attributes")).get(BESIDE)
-        return Said(str(identity), text, standing, echo=True, ours=str(ours) if ours else None)
+        return ChatwootMessage(str(identity), text, found, echo=True, ours=str(ours) if ours else None)
     person = _person(sender)
-    return None if person is None or sender.get("type") not in ("user", None) else Said(
-        str(identity), text, standing, by=person
+    return None if person is None or sender.get("type") not in ("user", None) else ChatwootMessage(
+        str(identity), text, found, by=person
     )  # fmt: skip
 
 
-def _standing(conversation: Json, event: Json) -> ChatwootConversation | None:
+def _conversation_of(conversation: Json, event: Json) -> ChatwootConversation | None:
     number, meta = conversation.get("id"), object_of(conversation.get("meta"))
     contact = _person(object_of(meta.get("sender")))
     if contact is None:

@@ -14,7 +14,7 @@ from contracts.channel_rpc import CHANNEL_VERIFY, MOST_BODY, ChannelVerifyReques
 from contracts.errors import ErrorCode
 from gateway.adapters.service_calls import ask
 from gateway.doors.chatwoot.channel import ChannelEvents
-from gateway.doors.chatwoot.payload import Json, Said, StatusChanged, read
+from gateway.doors.chatwoot.payload import ChatwootMessage, Json, StatusChanged, read
 from gateway.errors import GatewayError, RateLimitedError, RefusedError, TokenInvalidError, UnavailableError
 from gateway.web.deps import Api, ApiDep
 from gateway.web.problems import described
@@ -73,7 +73,10 @@ async def take_webhook(
 
 
 async def _work(
-    api: Api, request: ChannelVerifyRequest, event: Said | StatusChanged | None, before: asyncio.Task[None] | None
+    api: Api,
+    request: ChannelVerifyRequest,
+    event: ChatwootMessage | StatusChanged | None,
+    before: asyncio.Task[None] | None,
 ) -> None:
     """Applies the event, however long that takes, after `before`, the one that came before it in its conversation;
     raises RefusedError: it is not the channel's."""
