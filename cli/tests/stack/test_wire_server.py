@@ -13,6 +13,7 @@ from nexus_cli.stack.servers import embedded
 from nexus_cli.stack.supervisor import Supervisor
 from runtime.stores.mongo import Document
 from runtime.testing.disk import SmallDisk
+from runtime.testing.servers import eventually
 
 
 @asynccontextmanager
@@ -51,6 +52,25 @@ async def test_the_documents_of_a_command_are_one_transaction_in_which_a_refused
         assert await rows.count_documents({"key": {"$lte": 0}}) == 250
         # Each transaction writes all pages that it touches: 450 of them would be four megabytes.
         assert written.stat().st_size - before < 500_000
+
+
+async def test_what_is_deleted_leaves_no_bytes(tmp_path: Path) -> None:
+    async with wire_server(tmp_path) as client:
+        rows = client["one"]["rows"]
+        new: list[Document] = [{"_id": number, "text": f"{number}: forgetmenot"} for number in range(200)]
+        await rows.insert_many(new)
+        assert b"forgetmenot" in stored_bytes(tmp_path)
+        await rows.update_one({"_id": 1}, {"$set": {"text": "other"}})
+        await rows.delete_many({"_id": {"$ne": 1}})
+
+        async def gone() -> bool:
+            return b"forgetmenot" not in stored_bytes(tmp_path)
+
+        await eventually(gone)
+
+
+def stored_bytes(path: Path) -> bytes:
+    return b"".join(one.read_bytes() for one in (path / "mongodb").iterdir() if one.is_file())
 
 
 async def test_on_a_full_disk_no_command_tells_of_documents_that_are_not_stored(small_disk: SmallDisk) -> None:
