@@ -49,7 +49,7 @@ async def test_a_request_that_never_arrived_is_sent_again(
     async def take_all(deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
         return [await take(one) for one in deliveries]
 
-    monkeypatch.setattr(nats_streams, "say", losing)
+    monkeypatch.setattr(nats_streams, "publish_now", losing)
     worker = (
         PullWorker(nats_streams, "TOOLS", "lost", [SUBJECT], take)
         if kind == "one by one"

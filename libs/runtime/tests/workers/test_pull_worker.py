@@ -229,7 +229,7 @@ async def test_what_is_done_is_acknowledged_once_and_a_lost_acknowledgement_cost
                 return True
         return say(subject, payload, reply, *rest, **options)
 
-    monkeypatch.setattr(nats_streams, "say", losing)
+    monkeypatch.setattr(nats_streams, "publish_now", losing)
     handler = Recorder()
     pull = worker(nats_streams, handler, ack_wait=0.5)
     await pull.start()

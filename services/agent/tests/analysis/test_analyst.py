@@ -293,7 +293,7 @@ class Dying:
         return await self._death.step("call", lambda: self._inner.outcome(*what))
 
     async def publish(self, *what: Any) -> Any:
-        return await self._death.step("tell", lambda: self._inner.tell(*what))
+        return await self._death.step("tell", lambda: self._inner.publish(*what))
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
