@@ -317,6 +317,31 @@ async def test_the_first_look_at_the_logs_end_does_not_count_as_having_been_pass
     assert log.position == 1
 
 
+async def test_who_was_told_more_by_another_gateway_than_is_known_here_is_not_sent_back(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A replica that lags behind, and a log's end that was looked at a moment ago."""
+    mine = await conversation_of(gateway, tokens)
+    log = NatsLog(ConversationLog(nats_client), Publisher(nats_client), SystemClock())
+    stale = await log.snapshot_and_bounds("acme", mine["conversationId"])
+
+    async def lagging(*_: object, **__: object) -> object:
+        return stale
+
+    async with ChatClient(gateway.url) as other:
+        await other.hello(tokens.visitor("v1"), conversationId=mine["conversationId"])
+        newest = (await other.say("second"))["seq"]
+    monkeypatch.setattr(NatsLog, "snapshot_and_bounds", lagging)
+    async with ChatClient(gateway.url) as client:
+        since = {"epoch": mine["epoch"], "seq": newest}
+        again = await client.hello(tokens.visitor("v1"), conversationId=mine["conversationId"], since=since)
+        await client.send("ping")
+        await client.until("pong")
+    assert (again["recovered"], again["seq"]) == (True, newest)
+    assert durable(client.seen) == []
+    assert not [frame for frame in client.seen if frame["type"] == "snapshot"]
+
+
 async def test_when_the_log_is_made_anew_clients_are_told_to_come_back_and_get_a_snapshot(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client, nats_server: NatsServer
 ) -> None:

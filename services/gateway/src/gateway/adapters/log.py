@@ -152,7 +152,7 @@ class NatsLog:
         known = await self.bounds() if self.position == UNKNOWN else self._fresh_bounds()
         reached = max(reached, self.position)
         if known is not None:
-            return await self.snapshot(company, conversation, reached=reached), known
+            return await self.snapshot(company, conversation, reached=max(reached, known.last_seq)), known
         return await asyncio.gather(self.snapshot(company, conversation, reached=reached), self.bounds())
 
     async def room(self) -> int | None:

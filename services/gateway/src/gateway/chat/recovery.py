@@ -137,6 +137,12 @@ class Recovery:
             missed, turn = _Missed(messages=()), None
         else:
             snapshot, bounds = await self._log.snapshot_and_bounds(company, conversation)
+            if since is not None and since.epoch == bounds.epoch and since.seq > max(bounds.last_seq, snapshot.seq):
+                # Another gateway has told more than is known here, or than a replica has that lags behind.
+                self._log.forget_bounds()
+                bounds = await self._log.bounds()
+                reached = min(since.seq, bounds.last_seq)
+                snapshot = await self._log.snapshot(company, conversation, reached=reached)
             epoch = bounds.epoch
             plan = plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
             missed, turn = await self._missed_and_running(company, conversation, plan, snapshot, bounds)
