@@ -10,7 +10,6 @@ import resource
 import signal
 import socket
 import struct
-import subprocess
 import sys
 import time
 import urllib.request
@@ -21,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_cli.stack import handshakes, ports
+from nexus_cli.stack import handshakes
 from nexus_cli.stack.backoff import Backoff
 from nexus_cli.stack.child import LogFile
 from nexus_cli.stack.datadir import StackProcess
@@ -208,17 +207,6 @@ async def test_a_port_that_somebody_else_got_first_is_given_up_for_another(seen:
     async with supervised(seen, tmp_path, [replace(tiny("one"), command=command)]) as supervisor:
         await supervisor.start()
         assert seen.running["one"].port == given[1] != given[0]
-
-
-def test_a_port_that_one_process_chose_no_other_chooses_while_a_server_may_listen_there() -> None:
-    port = ports.choose(set())
-    its = f"from nexus_cli.stack import ports; ports._not_outgoing = lambda: range({port}, {port + 1})"
-    asked = [sys.executable, "-c", f"{its}; ports.choose(set())"]
-    other = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
-    assert "no free port" in other.stderr
-    assert ports.is_free(port)
-    with socket.create_server((ports.HOST, port)):
-        assert ports.listens(os.getpid(), port)
 
 
 async def test_a_restart_waits_for_a_port_that_somebodys_connection_has_taken(seen: Seen, tmp_path: Path) -> None:

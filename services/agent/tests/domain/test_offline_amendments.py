@@ -205,3 +205,21 @@ def test_an_order_for_as_many_as_were_worked_out_is_asked_for_again_where_it_cha
 @pytest.mark.parametrize("said", ["leave it", "déjala", "forget it"])
 def test_an_order_that_is_left_as_it_is_is_not_cancelled(said: str) -> None:
     assert wish_in(said, SCHEMAS, ["buy 5 IBM limit 190", "yes"]).intent is Intent.NOT_YET
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "tool", "arguments"),
+    [
+        ("what does drawdown mean?", "how did IBM do in 2012?", "explain_concept", {"concept": "drawdown"}),
+        ("¿qué significa volatilidad?", "¿cómo le fue a IBM en 2012?", "explain_concept", {"concept": "volatilidad"}),
+        ("quita ese aviso", "avísame si Google baja de 650", "delete_alert", {"symbol": "GOOG"}),
+        (
+            "double it",
+            "get me 15 IBM at 190 or better and notify me once it's filled",
+            "create_paper_order",
+            {"symbol": "IBM", "side": "buy", "quantity": 30, "order_type": "limit", "limit_price": 190},
+        ),
+    ],
+)
+def test_what_is_meant_after_what_was_said_before(text: str, before: str, tool: str, arguments: dict[str, Any]) -> None:
+    assert wish_in(text, SCHEMAS, [before]).calls[0] == (tool, arguments)

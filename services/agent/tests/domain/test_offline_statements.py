@@ -37,3 +37,12 @@ def test_who_has_something_forgotten_that_nobody_remembers_is_told_so() -> None:
 @pytest.mark.parametrize("text", ["do I prefer bonds?", "AAPL", "buy 5 AAPL", "I'd like help", "thanks"])
 def test_questions_and_orders_are_no_statements(text: str) -> None:
     assert wish_in(text, SCHEMAS).intent is not Intent.STATED
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["you sent me a code by email", "me habéis enviado un correo con el enlace", "se me ha roto la pantalla",
+     "why was I charged twice?"],
+)  # fmt: skip
+def test_what_was_done_and_what_broke_is_no_complaint_and_a_question_is_looked_up(text: str) -> None:
+    assert wish_in(text, SCHEMAS).intent is not Intent.WRONGED

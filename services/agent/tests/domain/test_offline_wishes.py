@@ -392,30 +392,3 @@ def test_a_size_without_a_risk_is_asked_for_it_and_goes_on_with_the_answer() -> 
 def test_the_worst_day_of_a_share_is_no_complaint() -> None:
     assert wish_in("Show me the worst day of MSFT in 2008", SCHEMAS).intent is not Intent.UPSET
     assert wish_in("You are the worst", SCHEMAS).intent is Intent.UPSET
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["you sent me a code by email", "me habéis enviado un correo con el enlace", "se me ha roto la pantalla",
-     "why was I charged twice?"],
-)  # fmt: skip
-def test_what_was_done_and_what_broke_is_no_complaint_and_a_question_is_looked_up(text: str) -> None:
-    assert wish_in(text, SCHEMAS).intent is not Intent.WRONGED
-
-
-@pytest.mark.parametrize(
-    ("text", "before", "tool", "arguments"),
-    [
-        ("what does drawdown mean?", "how did IBM do in 2012?", "explain_concept", {"concept": "drawdown"}),
-        ("¿qué significa volatilidad?", "¿cómo le fue a IBM en 2012?", "explain_concept", {"concept": "volatilidad"}),
-        ("quita ese aviso", "avísame si Google baja de 650", "delete_alert", {"symbol": "GOOG"}),
-        (
-            "double it",
-            "get me 15 IBM at 190 or better and notify me once it's filled",
-            "create_paper_order",
-            {"symbol": "IBM", "side": "buy", "quantity": 30, "order_type": "limit", "limit_price": 190},
-        ),
-    ],
-)
-def test_what_is_meant_after_what_was_said_before(text: str, before: str, tool: str, arguments: dict[str, Any]) -> None:
-    assert wish_in(text, SCHEMAS, [before]).calls[0] == (tool, arguments)
