@@ -194,10 +194,8 @@ class Handoffs:
             nonlocal again
             now = await self._clock()
             absence = await self._absence(company, conversation, snapshot)
-            standing = await self._standing(company, conversation, snapshot, now)
-            decision = decide(
-                snapshot, LogPlace(company, conversation, self._log.era), patience, now, absence, standing
-            )
+            place = await self._queue_place(company, conversation, snapshot, now)
+            decision = decide(snapshot, LogPlace(company, conversation, self._log.era), patience, now, absence, place)
             again = decision.at if isinstance(decision, NotYet) else None
             return fact_of(decision)
 
@@ -215,7 +213,9 @@ class Handoffs:
             appended += not stored.duplicate
         return Settled(appended, await self._clock() + SOON)
 
-    async def _standing(self, company: str, conversation: str, snapshot: Snapshot, now: datetime) -> QueuePlace | None:
+    async def _queue_place(
+        self, company: str, conversation: str, snapshot: Snapshot, now: datetime
+    ) -> QueuePlace | None:
         """The place in the queue of somebody who is still to be told it."""
         owner = snapshot.last.get(ChatKind.OWNER)
         if owner is None or snapshot.owner is not OwnerKind.WAITING or is_superseded_notice(snapshot, owner):
