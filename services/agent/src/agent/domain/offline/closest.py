@@ -37,7 +37,7 @@ _EARLIER, _THERE = 0.5, 0.15
 """What it counts there to cover what was asked before, and to stand in the section that was quoted last."""
 _FAINTLY_NEAR = 0.1
 """How near one of the likeliest sections must be for them to be shown as what comes closest where nothing else is
-(decision 0159)."""
+(decision 0118)."""
 _VERY_NEAR = 0.3
 """How near in meaning an unlikely one must be to be shown where the site lacks half of what a question is about."""
 _HALF = 0.5
