@@ -110,9 +110,6 @@ async def test_an_order_needs_a_yes_which_counts_once(
     (asking,) = MessageToDict(task.status.message.parts[1])["data"]["actions"]
     assert asking["id"] == "a1"
     await memory.stop()  # the log has all that a yes needs
-    # What is neither yes nor no leaves the question as it is.
-    (told,) = await desk.send(desk.waiting, message("perhaps", task_id=task.id))
-    assert states([told]) == ["INPUT_REQUIRED"]
     answer = message("Yes.", task_id=task.id, context_id=task.context_id)
     if approved is not None:
         del answer.parts[:]
@@ -123,6 +120,20 @@ async def test_an_order_needs_a_yes_which_counts_once(
     with pytest.raises(a2a_errors.UnsupportedOperationError):
         await desk.send(desk.waiting, answer)
     assert states([a2a.StreamResponse(task=await desk.get(task.id))]) == [state]
+
+
+async def test_other_words_than_yes_or_no_are_a_task_of_their_own(desk: Desk, records: RecordsStandIn) -> None:
+    records.add_action("acme", "ana", "a1")
+    task = await desk.answered("Shall I?", order())
+    before = await desk.asked()
+    running = asyncio.create_task(desk.send(desk.waiting, message("make it 2", task_id=task.id)))
+    asked = await desk.asked(before)
+    records.add_action("acme", "ana", "a2")
+    await desk.agent.answer(asked, "Two, then: shall I?", order("a2"))
+    (told,) = await running
+    assert (told.task.id, states([told])) == (f"{desk.conversation}-{asked}", ["INPUT_REQUIRED"])
+    (told,) = await desk.send(desk.waiting, message("yes", task_id=told.task.id))
+    assert [records.actions[one][1].state.value for one in ("a1", "a2")] == ["pending", "confirmed"]
 
 
 async def test_a_yes_may_change_what_the_order_lets_be_changed(desk: Desk, records: RecordsStandIn) -> None:

@@ -16,6 +16,7 @@ from contracts.conversation_rpc import ConversationsRequest, MessageView
 from contracts.events.chat import ActionState, Role
 from contracts.languages import Language
 from gateway.chat.exchange import Exchange
+from gateway.chat.sent_messages import SentMessage
 from gateway.chat.thread import Thread
 from gateway.domain import server_frames
 from gateway.doors.a2a import request as wire
@@ -159,15 +160,19 @@ class Tasks:
             conversation = await self.api.threads.named(self.caller, DOOR, f"message {message.message_id}")
         async with self._open(conversation) as thread:
             stored = await thread.send(sent)
-            asked = MessageView(
-                id=sent.identity,
-                seq=stored.seq,
-                role=Role.USER,
-                text=sent.text,
-                client_message_id=message.message_id,
-                created_at=self.api.clock.now(),
-            )
-            yield await self._task(TaskName(conversation, stored.seq), asked), thread
+            yield await self._new_task(TaskName(conversation, stored.seq), sent, message.message_id), thread
+
+    async def _new_task(self, name: TaskName, sent: SentMessage, message_id: str) -> Task:
+        """The task of a message that has just been stored."""
+        question = MessageView(
+            id=sent.identity,
+            seq=name.seq,
+            role=Role.USER,
+            text=sent.text,
+            client_message_id=message_id,
+            created_at=self.api.clock.now(),
+        )
+        return await self._task(name, question)
 
     async def _task(self, name: TaskName, asked: MessageView) -> Task:
         return Task(name, asked, await self.api.companies.language_for(self.caller.company, self.language, asked.text))
@@ -180,15 +185,19 @@ class Tasks:
                 raise invalid("message.contextId", "not the context of this task")
         if task.state in TERMINAL:
             raise unsupported(f"the task is {task.state}: send a message without taskId, in the same context")
-        if task.state == INPUT_REQUIRED:
+        is_question = task.state == INPUT_REQUIRED
+        if is_question:
             approved, edits = message.answer(), message.edits()
             if approved is not None:
                 await self._decide(task, "confirm" if approved else "reject", edits)
-            # Anything else is no answer: the question stands.
-            yield task, None
-            return
+                yield task, None
+                return
         async with self._open(task.name.conversation) as thread:
-            await thread.send(message.sent())
+            sent = message.sent()
+            stored = await thread.send(sent)
+            if is_question:
+                # Words that are neither yes nor no ("make it 2") are a task of their own, with its own question.
+                task = await self._new_task(TaskName(task.name.conversation, stored.seq), sent, message.message_id)
             yield task, thread
 
     @asynccontextmanager
