@@ -21,7 +21,7 @@ from runtime.bus.direct import DirectReader, StoredFact
 from runtime.bus.jetstream_api import StreamInfo, ask, error_text
 from runtime.bus.publisher import Appended, Fence, Publisher
 from runtime.bus.replies import ReplyInbox
-from runtime.bus.streams import counted_since
+from runtime.bus.streams import counting_since
 from runtime.errors import ConversationBusyError, FenceRefusedError, LogBehindError, ReadFailedError
 from runtime.recent import Bounded
 
@@ -202,7 +202,7 @@ class ConversationLog:
         return LogBounds(
             first_seq=state["first_seq"],
             last_seq=state["last_seq"],
-            created_at=counted_since(answer),
+            created_at=counting_since(answer),
             epoch=epoch_of(self._stream, answer["created"]),
             room=max(most - state["bytes"], 0) if most > 0 else None,
         )

@@ -38,15 +38,15 @@ from runtime.observability.telemetry import trace_headers, work_headers
 FENCE_CODES = frozenset({10071, 10164})
 _DUPLICATE_IN_PROGRESS = 10158
 _IN_PROGRESS = "an earlier attempt is being stored"
-FIRST_ATTEMPT = 0.5
+FIRST_ATTEMPT_TIMEOUT = 0.5
 """Seconds for the first acknowledgement; each further attempt waits twice as long."""
-LONGEST_ATTEMPT = 4.0
+MAX_ATTEMPT_TIMEOUT = 4.0
 """The longest wait of an attempt, in seconds."""
-PAUSE = 0.05
+RETRY_PAUSE = 0.05
 """Seconds before an event that no server took is sent again."""
-LONGEST_PAUSE = 0.25
+MAX_RETRY_PAUSE = 0.25
 """The longest such pause while a stream refuses messages."""
-SILENT = 2
+SILENT_ATTEMPTS = 2
 """Unacknowledged attempts on a working connection after which the stream counts as accepting nothing."""
 SLICE = 0.1
 """Seconds between two checks whether the connection is still the one on which the event was sent."""
@@ -148,7 +148,7 @@ class Publisher:
     ) -> Appended:
         clock = asyncio.get_running_loop().time
         end = clock() + deadline
-        attempt, pause = FIRST_ATTEMPT, PAUSE
+        attempt, pause = FIRST_ATTEMPT_TIMEOUT, RETRY_PAUSE
         unacknowledged = 0
         why = "not connected"
         while True:
@@ -162,7 +162,7 @@ class Publisher:
             if not self._client.is_connected:
                 if self._client.is_closed and not unacknowledged:
                     raise NotStoredError(f"{subject} was not stored: the connection is closed, the service is stopping")
-                await asyncio.sleep(min(PAUSE, left))
+                await asyncio.sleep(min(RETRY_PAUSE, left))
                 continue
             try:
                 await self._client.publish(subject, body, reply=pending.reply_to, headers=head)
@@ -172,14 +172,14 @@ class Publisher:
                 ) from error
             except NatsError as error:
                 why = str(error)
-                await asyncio.sleep(min(PAUSE, left))
+                await asyncio.sleep(min(RETRY_PAUSE, left))
                 continue
             answer = await self._acknowledgement(pending, min(attempt, left))
             if answer is None:
                 unacknowledged += 1
-                if unacknowledged >= SILENT and self._client.is_connected:
+                if unacknowledged >= SILENT_ATTEMPTS and self._client.is_connected:
                     self._storage.refused(stream, NO_ACKNOWLEDGEMENT)
-                attempt = min(attempt * 2, LONGEST_ATTEMPT)
+                attempt = min(attempt * 2, MAX_ATTEMPT_TIMEOUT)
                 continue
             stored = _read_answer(answer, maybe_own=unacknowledged > 0)
             if isinstance(stored, Appended):
@@ -190,7 +190,7 @@ class Publisher:
             pending.reset()
             # Many wait at a full stream: each asks more and more seldom.
             await asyncio.sleep(min(pause, max(end - clock(), 0)))
-            pause = min(pause * 2, LONGEST_PAUSE)
+            pause = min(pause * 2, MAX_RETRY_PAUSE)
 
     async def _acknowledgement(self, pending: Pending, seconds: float) -> Msg | None:
         """The acknowledgement; None if it has not come in time, or cannot come because the connection has changed."""

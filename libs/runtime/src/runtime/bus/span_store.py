@@ -24,15 +24,15 @@ from runtime.observability import correlation
 from runtime.observability.metrics import SPANS
 from runtime.observability.telemetry import Span
 
-GATHERED = 10.0
+GATHER_SECONDS = 10.0
 """Seconds after the first span during which others are added: however many turns there are, a service sends one
 message."""
-MANY = 1_000
+SEND_AT_ONCE = 1_000
 """Spans that are sent without waiting longer."""
-LONGEST_SENDING = 60.0
-WAITING = 10_000
+SEND_TIMEOUT = 60.0
+MAX_WAITING = 10_000
 """The most spans that wait to be sent."""
-IN_A_MESSAGE = 200
+SPANS_PER_MESSAGE = 200
 
 
 class SpanStore:
@@ -43,20 +43,20 @@ class SpanStore:
         self._service = service
         self._spans: list[tuple[str, Span]] = []
         """Spans that wait to be stored, each with its company; "" if that is not known yet."""
-        self._loop = BackgroundLoop("spans", self._send_all, wait=self._until_gathered, longest=LONGEST_SENDING)
+        self._loop = BackgroundLoop("spans", self._send_all, wait=self._until_gathered, longest=SEND_TIMEOUT)
         self.stuck_because = self._loop.stuck_because
         self._came, self._many = asyncio.Event(), asyncio.Event()
 
     def take(self, span: Span) -> None:
         """Adds a span; it is sent soon."""
-        if len(self._spans) >= WAITING:
+        if len(self._spans) >= MAX_WAITING:
             SPANS.labels("dropped").inc()
             return
         known = correlation.current()
         if not self._spans:
             self._came.set()
         self._spans.append((known.company if known is not None else "", span))
-        if len(self._spans) >= MANY:
+        if len(self._spans) >= SEND_AT_ONCE:
             self._many.set()
 
     async def start(self) -> None:
@@ -78,8 +78,8 @@ class SpanStore:
         for company, found in companies.items():
             # Those of one trace lie beside each other.
             found.sort(key=lambda span: span.trace_id)
-            for first in range(0, len(found), IN_A_MESSAGE):
-                await self._send(company, found[first : first + IN_A_MESSAGE])
+            for first in range(0, len(found), SPANS_PER_MESSAGE):
+                await self._send(company, found[first : first + SPANS_PER_MESSAGE])
 
     async def _send(self, company: str, spans: list[Span]) -> None:
         traces: dict[int, list[dict[str, object]]] = {}
@@ -103,7 +103,7 @@ class SpanStore:
     async def _until_gathered(self) -> None:
         await self._came.wait()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GATHERED):
+            async with asyncio.timeout(GATHER_SECONDS):
                 await self._many.wait()
 
     async def _send_all(self) -> None:

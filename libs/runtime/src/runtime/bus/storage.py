@@ -25,14 +25,14 @@ from runtime.observability.metrics import APPENDS_REFUSED
 
 log = structlog.get_logger(__name__)
 
-BELIEVED = 15.0
+REFUSAL_SECONDS = 15.0
 """Seconds for which a refused append counts against its stream. After that it is tried again: if nobody sends
 anything to a service that is not ready, nothing else would show that there is room."""
-LOOK_EVERY = 3.0
-ANSWER = 0.8
-TELL_EVERY = 60.0
-A_MOMENT = 1.0
-_SILENCE = 6_000_000_000
+CHECK_INTERVAL = 3.0
+ANSWER_DEADLINE = 0.8
+LOG_INTERVAL = 60.0
+MIN_LOGGED_SECONDS = 1.0
+_MAX_SILENCE_NS = 6_000_000_000
 """Nanoseconds without a message from a replica, which sends one every second, after which it counts as away."""
 NO_ACKNOWLEDGEMENT = "it acknowledges nothing: if its disk was full, make room and restart nats-server"
 _ADVICE = "raise NEXUS_STREAMS_SIZES or make room; what is stored stays, and writing goes on by itself"
@@ -64,7 +64,11 @@ class Storage(PerClient):
 
     def took(self, stream: str) -> None:
         """An append was acknowledged."""
-        if self._refused and (ended := self._refused.pop(stream, None)) is not None and ended.lasted >= A_MOMENT:
+        if (
+            self._refused
+            and (ended := self._refused.pop(stream, None)) is not None
+            and ended.lasted >= MIN_LOGGED_SECONDS
+        ):
             log.info("storage.takes_again", stream=stream)
 
     def refused(self, stream: str, why: str) -> None:
@@ -74,7 +78,7 @@ class Storage(PerClient):
         before = self._refused.get(stream)
         refusal = self._refused[stream] = _Refusal(before.since if before else now, now, why)
         # A server that starts again refuses too, for a moment that nobody needs to hear of.
-        if refusal.lasted >= A_MOMENT and now - self._told.get(stream, -TELL_EVERY) >= TELL_EVERY:
+        if refusal.lasted >= MIN_LOGGED_SECONDS and now - self._told.get(stream, -LOG_INTERVAL) >= LOG_INTERVAL:
             self._told[stream] = now
             log.error("storage.refuses", stream=stream, why=why, advice=_ADVICE)
 
@@ -82,7 +86,7 @@ class Storage(PerClient):
         """Raises NotReadyError if one of the streams accepts nothing; asks the server at most every few seconds."""
         now = time.monotonic()
         if now >= self._next_look and streams:
-            self._next_look = now + LOOK_EVERY
+            self._next_look = now + CHECK_INTERVAL
             # Whoever has a problem is asked again before the others.
             asked = [one for one in streams if one.name in self._problems] or list(streams)
             self._turn += 1
@@ -93,14 +97,16 @@ class Storage(PerClient):
             else:
                 self._problems[stream.name] = problem
         names = {one.name for one in streams}
-        found = {name: one.why for name, one in self._refused.items() if name in names and now - one.last < BELIEVED}
+        found = {
+            name: one.why for name, one in self._refused.items() if name in names and now - one.last < REFUSAL_SECONDS
+        }
         found |= self._problems
         if found:
             raise NotReadyError("; ".join(f"stream {name}: {why}" for name, why in sorted(found.items())))
 
     async def _look(self, stream: Stream) -> str | None:
         try:
-            answer = await ask(self._inbox, StreamInfo, f"STREAM.INFO.{stream.name}", deadline=ANSWER)
+            answer = await ask(self._inbox, StreamInfo, f"STREAM.INFO.{stream.name}", deadline=ANSWER_DEADLINE)
         except (TimeoutError, NatsError):
             return "nobody answers for it: JetStream is off, or a cluster has no quorum"
         if "error" in answer:
@@ -115,7 +121,7 @@ def quorum_problem(info: StreamInfo) -> str | None:
     copies = info["config"]["num_replicas"]
     if copies == 1 or cluster is None:
         return None
-    near = sum(0 < one.get("active", 0) < _SILENCE for one in cluster.get("replicas") or ())
+    near = sum(0 < one.get("active", 0) < _MAX_SILENCE_NS for one in cluster.get("replicas") or ())
     if "leader" in cluster and 1 + near > copies // 2:
         return None
     return f"no quorum: of {copies} nats-servers that hold it most are away"

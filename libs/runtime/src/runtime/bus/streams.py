@@ -35,20 +35,20 @@ _PROBE = "NEXUS_ROOM"
 _NO_PEERS = 10005
 _NO_COPIES = frozenset({_NO_PEERS, 10074})
 """Errors: no servers for so many copies, or more than one copy without a cluster."""
-_SMALLEST = 8 * 1024 * 1024
+_MIN_TOTAL_BYTES = 8 * 1024 * 1024
 _NANOSECONDS = 1_000_000_000
-_PEERS_WITHIN = 10.0
+_PEERS_TIMEOUT = 10.0
 """Seconds for the servers of a starting cluster to find each other."""
-_LOOK_AGAIN = 0.1
+_POLL_INTERVAL = 0.1
 """Seconds between two looks for a stream that another service creates."""
 
 
-_NEVER = (
+_FORBIDDEN = (
     *("allow_rollup_hdrs", "allow_msg_ttl", "allow_msg_schedules", "allow_msg_counter", "no_ack", "deny_purge"),
     *("discard_new_per_subject", "sealed", "subject_transform", "sources", "mirror", "persist_mode"),
 )
 """Switches of an existing stream that would allow forging, wiping or silently losing its content."""
-_FIRM = ("retention", "storage", "allow_direct")
+_FIXED = ("retention", "storage", "allow_direct")
 """Properties of a stream on which its users rely in every release."""
 
 FIRST_MADE = "nexus.first-made"
@@ -59,7 +59,7 @@ MARGIN = 100_000
 """Sequences skipped after a lost end, since what was stored last may not be recorded anywhere."""
 
 
-def counted_since(info: StreamInfo) -> datetime:
+def counting_since(info: StreamInfo) -> datetime:
     """Returns since when the stream counts its sequences. `info` is the answer of STREAM.INFO. For readers outside, a
     restored stream is a new one (its epoch changes), but its facts keep their positions."""
     return datetime.fromisoformat(metadata_of(info).get(FIRST_MADE) or info["created"])
@@ -146,9 +146,9 @@ async def ensure_streams(
         NotReadyError: JetStream did not answer in time, or a stream exists in a form that cannot be changed.
     """
     now = asyncio.get_running_loop().time()
-    end, peers_known = now + deadline, now + min(deadline, _PEERS_WITHIN)
+    end, peers_known = now + deadline, now + min(deadline, _PEERS_TIMEOUT)
     inbox = ReplyInbox.of(client)
-    made_with = Marks.of(client).of_new_streams
+    made_with = Marks.of(client).new_stream_metadata
     share = 1.0
     # Nearly always all are there as they should be: one round trip tells. What is not is made one after another.
     looks = (call(inbox, StreamInfo, f"STREAM.INFO.{stream.name}", None, end) for stream in streams)
@@ -158,15 +158,15 @@ async def ensure_streams(
         metadata = made_with.get(stream.name)
         answer = await _ensure(inbox, wanted, share, end, known, metadata)
         while error_code(answer) == _NO_PEERS and asyncio.get_running_loop().time() < peers_known:
-            await asyncio.sleep(_LOOK_AGAIN)
+            await asyncio.sleep(_POLL_INTERVAL)
             answer = await _ensure(inbox, wanted, share, end, None, metadata)
         if error_code(answer) == _NO_STORAGE:
-            share = await _room(inbox, sum(one.max_bytes for one in streams[position:]), end)
+            share = await _available_share(inbox, sum(one.max_bytes for one in streams[position:]), end)
             log.warning("streams.smaller", share=share, reason="the server has less storage than the streams may take")
             answer = await _ensure(inbox, wanted, share, end, None, metadata)
         if (error := answer.get("error")) is not None:
             there = await call(inbox, StreamInfo, f"STREAM.INFO.{stream.name}", None, end)
-            raise NotReadyError(_in_conflict(stream.name, _conflicts(wanted, there.get("config")), error))
+            raise NotReadyError(_conflict_text(stream.name, _conflicts(wanted, there.get("config")), error))
 
 
 async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, deadline: float = 60.0) -> None:
@@ -181,7 +181,7 @@ async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, 
     inbox = ReplyInbox.of(client)
 
     async def there(stream: Stream) -> None:
-        wanted = {key: value for key, value in stream_config(stream).items() if key in _FIRM}
+        wanted = {key: value for key, value in stream_config(stream).items() if key in _FIXED}
         while True:
             # A little longer than the wait: what is missing is said, though the machine stood still at its end.
             answer = await call(inbox, StreamInfo, f"STREAM.INFO.{stream.name}", None, end + 2.0)
@@ -189,15 +189,15 @@ async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, 
             conflicts = [] if missing else _conflicts(wanted, answer.get("config"))
             if not missing and not conflicts:
                 return
-            if clock() + _LOOK_AGAIN > end:
+            if clock() + _POLL_INTERVAL > end:
                 raise NotReadyError(
                     f"there is no stream {stream.name} after {deadline:g} s: start the service that makes the streams "
                     "(memory), or set NEXUS_NATS_MANAGE_STREAMS=true where the user may"
                     if missing
-                    else _in_conflict(stream.name, conflicts, None),
+                    else _conflict_text(stream.name, conflicts, None),
                     retryable=missing,
                 )
-            await asyncio.sleep(_LOOK_AGAIN)
+            await asyncio.sleep(_POLL_INTERVAL)
 
     await asyncio.gather(*map(there, streams))
 
@@ -224,15 +224,15 @@ async def _ensure(
             return answer
         if error_code(answer) == _NAME_IN_USE:  # somebody else was first, with an older or a newer version
             answer = await call(inbox, StreamInfo, f"STREAM.INFO.{name}", None, end)
-    return answer if error_code(answer) != 0 else await _bring(inbox, wanted, answer, end)
+    return answer if error_code(answer) != 0 else await _update(inbox, wanted, answer, end)
 
 
-async def _bring(inbox: ReplyInbox, wanted: StreamConfig, answer: StreamInfo, end: float) -> StreamInfo:
+async def _update(inbox: ReplyInbox, wanted: StreamConfig, answer: StreamInfo, end: float) -> StreamInfo:
     """Updates an existing stream; returns the server's last answer."""
     name = wanted["name"]
     current = answer["config"]
     if is_of_newer_release(current.get("metadata")):
-        wanted = _no_less(wanted, current)
+        wanted = _without_loss(wanted, current)
     if _would_lose(wanted, answer):
         # Made smaller, the server would delete what is oldest; where nothing may be lost, it waits for the trimming.
         held = answer["state"]["bytes"]
@@ -247,19 +247,19 @@ async def _bring(inbox: ReplyInbox, wanted: StreamConfig, answer: StreamInfo, en
     changes += _forbidden(current)
     if not changes:
         return answer
-    kept = {key: value for key, value in current.items() if key not in _NEVER}
+    kept = {key: value for key, value in current.items() if key not in _FORBIDDEN}
     if not is_of_newer_release(current.get("metadata")):
         kept["metadata"] = {**metadata_of(answer), RELEASE: release()}
     changed = await call(inbox, StreamInfo, f"STREAM.UPDATE.{name}", {**kept, **wanted}, end)
     if error_code(changed) == _NO_STORAGE and wanted["max_bytes"] != current["max_bytes"]:
         log.warning("stream.not_larger", stream=name, wanted=wanted["max_bytes"], stays=current["max_bytes"])
-        return await _bring(inbox, {**wanted, "max_bytes": current["max_bytes"]}, answer, end)
+        return await _update(inbox, {**wanted, "max_bytes": current["max_bytes"]}, answer, end)
     if error_code(changed) == 0:
         log.info("stream.updated", stream=name, changed=changes)
     return changed
 
 
-def _no_less(wanted: StreamConfig, current: StreamConfig) -> StreamConfig:
+def _without_loss(wanted: StreamConfig, current: StreamConfig) -> StreamConfig:
     """Keeps what a newer release has set, except for what this release needs, and for limits that become higher."""
     less: StreamConfig = {**current, "subjects": wanted["subjects"], "num_replicas": wanted["num_replicas"]}
     for key in ("max_bytes", "max_age"):
@@ -269,7 +269,7 @@ def _no_less(wanted: StreamConfig, current: StreamConfig) -> StreamConfig:
 
 
 def _forbidden(config: StreamConfig) -> list[str]:
-    return [key for key in _NEVER if config.get(key, "default") not in (False, None, "", "default")]
+    return [key for key in _FORBIDDEN if config.get(key, "default") not in (False, None, "", "default")]
 
 
 def _conflicts(wanted: Mapping[str, object], config: StreamConfig | None) -> list[str]:
@@ -290,11 +290,11 @@ def conflicts_with(stream: Stream, config: StreamConfig) -> list[str]:
     wanted = stream_config(stream)
     lacking = [one for one in wanted["subjects"] if not any(covers(had, one) for had in config.get("subjects", ()))]
     told = [f"it does not take {', '.join(lacking)}"] if lacking else []
-    firm = (*_FIRM, "discard", "deny_delete", "max_msgs", "max_msgs_per_subject", "max_msg_size")
+    firm = (*_FIXED, "discard", "deny_delete", "max_msgs", "max_msgs_per_subject", "max_msg_size")
     return told + _conflicts({key: value for key, value in wanted.items() if key in firm}, config)
 
 
-def _in_conflict(name: str, conflicts: Sequence[str], error: ApiError | None) -> str:
+def _conflict_text(name: str, conflicts: Sequence[str], error: ApiError | None) -> str:
     said = f" (NATS: {error.get('description')}, {error.get('err_code')})" if error else ""
     what = f"stream {name} is not what this release needs: {'; '.join(conflicts) or 'it cannot be made'}{said}. "
     if error and error.get("err_code") in _NO_COPIES:
@@ -311,11 +311,11 @@ def _would_lose(wanted: StreamConfig, found: StreamInfo) -> bool:
     return wanted["discard"] == "new" and 0 < wanted["max_bytes"] < found["state"]["bytes"]
 
 
-async def _room(inbox: ReplyInbox, total: int, end: float) -> float:
+async def _available_share(inbox: ReplyInbox, total: int, end: float) -> float:
     """The share of `total` bytes that the server still has room for. The server reserves every stream's limit when
     it is created and tells nobody how much is left, so this is found out with a stream that is deleted at once."""
     share = 0.5
-    while total * share >= _SMALLEST:
+    while total * share >= _MIN_TOTAL_BYTES:
         probe = {"name": _PROBE, "subjects": ["nexus.room"], "storage": "file", "max_bytes": int(total * share)}
         answer = await call(inbox, StreamInfo, f"STREAM.CREATE.{_PROBE}", probe, end)
         if error_code(answer) == 0:

@@ -19,11 +19,11 @@ from runtime.errors import RuntimeLibraryError
 
 log = structlog.get_logger(__name__)
 
-PERIOD = 300.0
+CHECK_INTERVAL = 300.0
 """Seconds between two checks: a stream's change is announced, and this is the safety net."""
 UPDATED = "$JS.EVENT.ADVISORY.STREAM.UPDATED"
-SOON = 1.0
-LONGEST_LOOK = 300.0
+RETRY_PAUSE = 1.0
+CHECK_TIMEOUT = 300.0
 
 
 class Upkeep:
@@ -35,7 +35,7 @@ class Upkeep:
         self._streams = streams
         self._woken = asyncio.Event()
         self._due = asyncio.Event()
-        self._loop = BackgroundLoop("upkeep", self._look, wait=self._until_due, longest=LONGEST_LOOK)
+        self._loop = BackgroundLoop("upkeep", self._look, wait=self._until_due, longest=CHECK_TIMEOUT)
         self.start = self._loop.start
         self.stop = self._loop.stop
         self.stuck_because = self._loop.stuck_because
@@ -47,7 +47,7 @@ class Upkeep:
 
     async def listen(self) -> None:
         """Receives changes of the streams in which marks may be demanded."""
-        for name in MARKED if Marks.of(self._client).taking_part else ():
+        for name in MARKED if Marks.of(self._client).is_taking_part else ():
             await subscribe(self._client, f"{UPDATED}.{name}", self._changed)
 
     async def _changed(self, message: Msg) -> None:
@@ -56,12 +56,12 @@ class Upkeep:
 
     async def _until_due(self) -> None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(PERIOD):
+            async with asyncio.timeout(CHECK_INTERVAL):
                 await self._due.wait()
 
     async def _look(self) -> None:
         if not self._client.is_connected:
-            await asyncio.sleep(SOON)
+            await asyncio.sleep(RETRY_PAUSE)
             return
         self._due.clear()
         try:
@@ -74,4 +74,4 @@ class Upkeep:
             self._woken.set()
             self._due.set()
             log.warning("upkeep.failed", error=str(error) or type(error).__name__)
-            await asyncio.sleep(SOON)
+            await asyncio.sleep(RETRY_PAUSE)

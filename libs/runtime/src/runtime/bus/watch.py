@@ -10,9 +10,9 @@ from nats.errors import Error as NatsError
 
 from runtime.bus.connection import subscribe
 
-LOOK_AGAIN = 2.0
+POLL_INTERVAL = 2.0
 """Seconds after which a waiting caller reads by itself, since signs may be lost."""
-STALE = 0.05
+REPLICA_LAG = 0.05
 """Seconds before the second read after a sign, since a replica may be behind."""
 
 
@@ -34,7 +34,7 @@ async def watch(client: Client, subject: str, seconds: float) -> AsyncGenerator[
         if left <= 0:
             return False
         with suppress(TimeoutError):  # a sign may be lost: it is looked at all the same
-            async with asyncio.timeout(min(left, STALE if came else LOOK_AGAIN)):
+            async with asyncio.timeout(min(left, REPLICA_LAG if came else POLL_INTERVAL)):
                 await signed.wait()
         came = signed.is_set()
         signed.clear()

@@ -19,12 +19,12 @@ from runtime.observability import correlation
 from runtime.recent import Bounded
 
 HEADER = "Nexus-Deadline"
-SHARE = 0.4
+PART_SHARE = 0.4
 """The share of the remaining time that one part of the work may take, so that a slow part leaves time for an answer
 without it."""
-DRIFT = 0.001
+MAX_DRIFT = 0.001
 """Seconds a second by which two monotonic clocks may drift apart; real ones stay below a tenth of it."""
-ORIGINS = 4096
+MAX_ORIGINS = 4096
 """Callers whose smallest difference is cached; a forgotten one starts over, and nothing counts as late."""
 
 _ends: ContextVar[float | None] = ContextVar("ends", default=None)
@@ -47,7 +47,7 @@ def part_deadline(most: float) -> float:
     Not for work shared by several requests, which must not end with the first of them: runtime.calls.single_flight.
     """
     left = time_left()
-    return most if left is None else min(most, SHARE * left)
+    return most if left is None else min(most, PART_SHARE * left)
 
 
 def last_part_deadline(most: float) -> float:
@@ -90,7 +90,7 @@ class Arrivals:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._smallest = Bounded[str, tuple[float, float]](ORIGINS)
+        self._smallest = Bounded[str, tuple[float, float]](MAX_ORIGINS)
         """The smallest difference of the clocks, and when it was seen, by origin."""
 
     def left(self, headers: Mapping[str, str]) -> float | None:
@@ -108,6 +108,6 @@ class Arrivals:
         difference = now - sent
         smallest, noted = self._smallest.get(origin, (difference, now))
         # The clocks drift: what was the smallest an hour ago may be out of reach by now.
-        smallest = min(smallest + (now - noted) * DRIFT, difference)
+        smallest = min(smallest + (now - noted) * MAX_DRIFT, difference)
         self._smallest[origin] = (smallest, now)
         return difference - smallest

@@ -42,16 +42,16 @@ CALL_DEADLINE = 5.0
 """Default deadline of a call, all attempts together."""
 ASK_ALL_DEADLINE = 0.25
 """Deadline for one of many servers to answer."""
-PAUSE = 0.05
+RETRY_PAUSE = 0.05
 """Seconds before a request that nobody took is sent again."""
 SLICE = 0.2
 """Seconds between two checks whether the connection is still the one on which the request was sent."""
-REPEATS = 10.0
+MAX_REPEATS = 10.0
 """Repeats of one method that a client may make at once; after that, one for every ten answers: a slow server gets a
 tenth more work, not twice as much."""
-REPEATS_EARNED = 0.1
+REPEATS_PER_ANSWER = 0.1
 """Each answer adds this much to that budget."""
-IN_FLIGHT = 512
+MAX_IN_FLIGHT = 512
 """Requests that a server works on concurrently; the next is refused."""
 SERVE_DEADLINE = 30.0
 """The longest work on a request; less if its caller waits less."""
@@ -131,7 +131,7 @@ class RpcClient:
                     ErrorCode.TIMEOUT, f"no reply from {method.subject} within {deadline:g} s", retryable=method.safe
                 )
             if not self._client.is_connected:
-                await asyncio.sleep(min(PAUSE, left))
+                await asyncio.sleep(min(RETRY_PAUSE, left))
                 continue
             # A request made on a connection that broke is lost more often than not: it is no attempt.
             lost = method.safe and out > 0 and reconnects != self._client.stats["reconnects"]
@@ -171,12 +171,12 @@ class RpcClient:
                     else:
                         raise
                 else:
-                    self._earn(method, REPEATS_EARNED)
+                    self._earn(method, REPEATS_PER_ANSWER)
                     return reply
             if nobody:
                 if method.queue is None and out == 0:
                     raise NobodyServesError(method.subject)
-                await asyncio.sleep(min(PAUSE, max(end - clock(), 0)))
+                await asyncio.sleep(min(RETRY_PAUSE, max(end - clock(), 0)))
 
     async def _send(self, method: Method, body: bytes, reply_to: str, left: float) -> None:
         headers = work_headers() | {HEADER: self._origin.header(left)}
@@ -187,7 +187,7 @@ class RpcClient:
 
     def repeats_left(self, method: Method) -> float:
         """Returns how many repeats of the method may be made now."""
-        return self._repeats.get(method.subject, REPEATS)
+        return self._repeats.get(method.subject, MAX_REPEATS)
 
     def _may_repeat(self, method: Method) -> bool:
         budget = self.repeats_left(method)
@@ -201,7 +201,7 @@ class RpcClient:
     def _earn(self, method: Method, much: float) -> None:
         budget = self._repeats.get(method.subject)
         if budget is not None:
-            self._repeats[method.subject] = min(budget + much, REPEATS)
+            self._repeats[method.subject] = min(budget + much, MAX_REPEATS)
 
 
 def _read_reply(method: Rpc[Any, ReplyT], data: bytes) -> ReplyT:
@@ -225,7 +225,7 @@ class RpcServer:
     both, and because work ends with the caller's deadline, an overloaded server recovers by itself.
     """
 
-    def __init__(self, client: Client, *, in_flight: int = IN_FLIGHT, answers: Answers = lambda _: None) -> None:
+    def __init__(self, client: Client, *, in_flight: int = MAX_IN_FLIGHT, answers: Answers = lambda _: None) -> None:
         self._client = client
         self._limit = in_flight
         self._answers = answers

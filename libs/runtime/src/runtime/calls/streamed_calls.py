@@ -45,17 +45,17 @@ PartT = TypeVar("PartT", bound=BaseModel)
 
 WINDOW = 32
 """Parts in flight that the caller has not read yet."""
-HEARD_EVERY = 8
+PROGRESS_EVERY = 8
 """Parts after which the caller reports how far it has read."""
-BEAT = 4.0
+BEAT_INTERVAL = 4.0
 """Seconds between two signs of life, of either side."""
-PATIENCE = 15.0
+SILENCE_TIMEOUT = 15.0
 """Seconds without a sign of life after which the other side counts as dead."""
-OPEN_SECONDS = 5.0
+OPEN_TIMEOUT = 5.0
 """Seconds for the first frame."""
-IN_FLIGHT = 256
+MAX_IN_FLIGHT = 256
 """Calls that a server works on concurrently; the next is refused."""
-MAX_WAITING = 2 * WINDOW + 64
+MAX_UNREAD_FRAMES = 2 * WINDOW + 64
 """Received but unread frames: more than a server that respects the window can send."""
 
 
@@ -116,7 +116,7 @@ Serve = Callable[[RequestT, ReplyStream[PartT]], Awaitable[None]]
 class StreamServer:
     """Serves calls that are answered in parts; at most `in_flight` concurrently, beyond that UNAVAILABLE at once."""
 
-    def __init__(self, client: Client, *, in_flight: int = IN_FLIGHT, answers: Answers = lambda _: None) -> None:
+    def __init__(self, client: Client, *, in_flight: int = MAX_IN_FLIGHT, answers: Answers = lambda _: None) -> None:
         self._client = client
         self._limit = in_flight
         self._answers = answers
@@ -214,8 +214,8 @@ class StreamServer:
 
 async def _watch(replies: ReplyStream[Any], task: asyncio.Task[None]) -> None:
     """Sends signs of life, until the caller has been silent for too long."""
-    while time.monotonic() - replies.heard_at < PATIENCE:
-        await asyncio.sleep(BEAT)
+    while time.monotonic() - replies.heard_at < SILENCE_TIMEOUT:
+        await asyncio.sleep(BEAT_INTERVAL)
         await replies.frame(b'"alive":true')
     log.info("stream.abandoned")
     task.cancel()
@@ -226,7 +226,7 @@ class _CallReader:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._frames: asyncio.Queue[Msg] = asyncio.Queue(MAX_WAITING)
+        self._frames: asyncio.Queue[Msg] = asyncio.Queue(MAX_UNREAD_FRAMES)
         self._next = 0
         self._told = -1
         self._stream = self._control = ""
@@ -257,7 +257,7 @@ class _CallReader:
         opened = frame.get("opened")
         if opened:
             self._stream, self._control = opened["stream"], opened["control"]
-        if self._next - 1 - self._told >= HEARD_EVERY:
+        if self._next - 1 - self._told >= PROGRESS_EVERY:
             await self.tell()
         return frame
 
@@ -275,7 +275,7 @@ class _CallReader:
     async def keep_telling(self) -> None:
         """Sends signs of life."""
         while True:
-            await asyncio.sleep(BEAT)
+            await asyncio.sleep(BEAT_INTERVAL)
             await self.tell()
 
 
@@ -309,7 +309,7 @@ class StreamClient:
     async def _ask(self, method: Method, request: BaseModel, reading: _CallReader, reply_to: str) -> None:
         """Sends the request until a server has taken it: one that nobody has seen may be repeated."""
         body = request.model_dump_json(by_alias=True, exclude_none=True).encode()
-        end = time.monotonic() + OPEN_SECONDS
+        end = time.monotonic() + OPEN_TIMEOUT
         while True:
             # Opened later than that, it would be work for somebody who has gone.
             headers = work_headers() | {HEADER: self._origin.header(end - time.monotonic())}
@@ -334,7 +334,7 @@ async def _parts(method: Rpc[Any, PartT], reading: _CallReader) -> AsyncGenerato
     finished = False
     try:
         while True:
-            frame = await reading.frame(PATIENCE)
+            frame = await reading.frame(SILENCE_TIMEOUT)
             if frame is None:
                 continue
             if "data" in frame:

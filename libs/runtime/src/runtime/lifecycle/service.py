@@ -34,7 +34,7 @@ from pydantic import BaseModel
 
 from contracts.rpc import Rpc
 from contracts.streams import STREAMS, Stream
-from runtime.bus.connection import ConnectionHooks, Hook, connect, connect_afresh
+from runtime.bus.connection import ConnectionHooks, Hook, connect, probe_connection
 from runtime.bus.marks import Marks
 from runtime.bus.permissions import Permissions
 from runtime.bus.publisher import Publisher
@@ -225,7 +225,7 @@ class Service:
         asked = bus_check(client)
         self.health.add_check("nats", asked)
         self.health.add_check("permissions", self._permissions.check)
-        afresh = partial(connect_afresh, self._nats_settings, name=f"{self.name} looks")
+        afresh = partial(probe_connection, self._nats_settings, name=f"{self.name} looks")
         self.watch_store("nats", Store(lambda: not client.is_connected, asked, afresh))
         self.health.add_check("storage", lambda: Storage.of(client).check(self._written))
         return client
@@ -312,7 +312,7 @@ class Service:
             loop.add_signal_handler(number, on_signal, number)
         starting = asyncio.create_task(self.start())
         stopping = asyncio.create_task(self._stopping.wait())
-        refused = asyncio.create_task(self._permissions.missing())
+        refused = asyncio.create_task(self._permissions.await_refusal())
         try:
             await asyncio.wait([starting, stopping, refused], return_when=asyncio.FIRST_COMPLETED)
             if starting.done():

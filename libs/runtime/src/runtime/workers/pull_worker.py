@@ -24,7 +24,7 @@ from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 
 from runtime.bus.connection import listen, post
-from runtime.bus.consumers import ConsumerSpec, ensure_consumer, may_be_anothers, on_new_leader
+from runtime.bus.consumers import ConsumerSpec, ensure_consumer, may_be_redelivered, on_new_leader
 from runtime.bus.marks import Marks
 from runtime.bus.replies import ReplyInbox, headers_of, status_of
 from runtime.errors import NotReadyError
@@ -310,7 +310,7 @@ class PullWorker:
         on this one connection, the server says so in time, and no copy of it is in work. A later one is not handled."""
         first = delivery.num_delivered == 1
         try:
-            if first and await may_be_anothers(self._client, self._spec, delivery.stored_at):
+            if first and await may_be_redelivered(self._client, self._spec, delivery.stored_at):
                 return False  # whoever has it settles it; if nobody does, it comes again
             await self._inbox.request(message.reply, b"+ACK", deadline=min(self._spec.ack_wait, ACK_DEADLINE))
         except (TimeoutError, NatsError, NotReadyError):
