@@ -180,7 +180,7 @@ def _not_connected(settings: NatsSettings, errors: Sequence[str]) -> NotReadyErr
     """Returns an error that says why there is no connection, and what to do; `errors`: those met so far."""
     reason = f" ({'; '.join(errors)})" if errors else ""
     servers = masked_text(", ".join(settings.servers))
-    if any("authorization" in one.lower() for one in errors):
+    if any("authorization" in error.lower() for error in errors):
         return NotReadyError(
             f"NATS at {servers} refuses the user {settings.user or 'of this address'}{reason}: set "
             "NEXUS_NATS_USER and NEXUS_NATS_PASSWORD (or NEXUS_NATS_CREDENTIALS) to what the server has for this "
