@@ -12,7 +12,7 @@ from nats.aio.client import Client
 from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
 from runtime.lifecycle.health import Health
-from runtime.liveness import LOOKS, Ask, Liveness, Store
+from runtime.liveness import STUCK_CHECKS, Ask, Liveness, Store
 from runtime.testing.servers import NatsServer, eventually
 from runtime.workers.deliveries import AWAY_BACKOFF, LONGEST_BACKOFF, pause_after
 from runtime.workers.pull_worker import Ack, Delivery, Outcome, PullWorker
@@ -35,9 +35,9 @@ async def test_a_part_that_stands_still_at_every_look_is_stuck_and_one_that_goes
     liveness = Liveness(all_well)
     answers: list[str | None] = []
     liveness.add("projection", lambda: "its task has ended")
-    liveness.add("slow", lambda: answers.append(None) or ("waits" if len(answers) % LOOKS else None))
-    assert await looks(liveness, LOOKS - 1) == {}
-    assert await looks(liveness, LOOKS + 1) == {"projection": "its task has ended"}
+    liveness.add("slow", lambda: answers.append(None) or ("waits" if len(answers) % STUCK_CHECKS else None))
+    assert await looks(liveness, STUCK_CHECKS - 1) == {}
+    assert await looks(liveness, STUCK_CHECKS + 1) == {"projection": "its task has ended"}
 
 
 async def test_a_part_is_not_stuck_while_its_store_is_away_nor_soon_after_it_came_back() -> None:
@@ -55,9 +55,9 @@ async def test_a_part_is_not_stuck_while_its_store_is_away_nor_soon_after_it_cam
     health.liveness.add("projection", lambda: "its task has ended")
     health.started()
     health.ready()
-    assert await looks(health.liveness, 4 * LOOKS) == {}
+    assert await looks(health.liveness, 4 * STUCK_CHECKS) == {}
     away = False
-    assert await looks(health.liveness, LOOKS - 1) == {}
+    assert await looks(health.liveness, STUCK_CHECKS - 1) == {}
     assert await looks(health.liveness, 1) == {"projection": "its task has ended"}
     health.draining()
     assert await looks(health.liveness, 1) == {}
@@ -87,7 +87,7 @@ async def test_a_store_that_answers_a_new_client_and_not_ours_leaves_ours_stuck(
 ) -> None:
     liveness = Liveness(all_well)
     liveness.add_store("mongodb", Store(lambda: seems_away, ours, afresh))
-    assert await looks(liveness, LOOKS - 1) == {}
+    assert await looks(liveness, STUCK_CHECKS - 1) == {}
     assert bool(await looks(liveness, 1)) is stuck
 
 

@@ -263,7 +263,7 @@ async def test_a_dead_upload_leaves_nothing_and_a_hanging_store_is_said_while_th
     place = tmp_path / "files" / "files" / "acme" / mine / file["id"]
     place.unlink()
     os.mkfifo(place)
-    monkeypatch.setattr("runtime.stores.folder_store.LOOKING", 0.3)
+    monkeypatch.setattr("runtime.stores.folder_store.LOOKUP_TIMEOUT", 0.3)
     async with ChatClient(gateway.url) as chat:
         await chat.hello(token, conversationId=mine)
         await chat.send("message.send", clientMessageId=str(uuid.uuid4()), text="look", files=[file["id"]])

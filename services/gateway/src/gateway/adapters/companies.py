@@ -58,7 +58,7 @@ class BusCompanies:
 
     def held(self, company: str) -> CompanySettings | None:
         """The settings known at this moment, without a call."""
-        return self._cache.held(company)
+        return self._cache.cached(company)
 
     async def language_for(self, company: str, tags: str | None, text: str = "") -> Language:
         """Returns the language to answer somebody in: the one that `tags` name (Accept-Language, a locale), else the
