@@ -37,8 +37,7 @@ MAX_NUMBER = 1_000_000_000
 
 
 class EnvSettings(BaseSettings):
-    """Base of every settings model. It reads the environment first, then `.env`, then secrets in files; unknown names
-    are ignored, since they belong to others."""
+    """Base of every settings model: environment first, then `.env`, then secrets in files; ignores unknown names."""
 
     model_config = SettingsConfigDict(
         env_prefix="NEXUS_",
@@ -112,8 +111,7 @@ class NatsSettings(EnvSettings):
 
     @property
     def tls(self) -> ssl.SSLContext | None:
-        """The TLS context from these files; None if none is named. Raises OSError or ValueError if one cannot be
-        read."""
+        """The TLS context from these files, if one is named. Raises OSError or ValueError if one cannot be read."""
         if not (self.tls_ca or self.tls_certificate):
             return None
         return ReloadingContext.of(self.tls_ca, self.tls_certificate, self.tls_key)
