@@ -40,6 +40,7 @@ MAX_CACHED_TOKENS = 10_000
 """How many verified tokens are cached."""
 _KEYS_TTL = 300.0
 _REFETCH_INTERVAL = 10.0
+"""Seconds between two fetches of the key set for unknown keys."""
 _FETCH_DEADLINE = 5.0
 """Seconds for one step of fetching the key set; the whole fetch gets one more second."""
 _MAX_KEY_SET_BYTES = 1024 * 1024

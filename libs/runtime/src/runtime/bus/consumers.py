@@ -32,6 +32,7 @@ _TRANSIENT = frozenset({10059, 10148, 10149})
 """Error codes that go away: the stream does not exist yet, or another process has just created or deleted the
 consumer."""
 _POLL_INTERVAL = 0.1
+"""Seconds between checks for a missing stream."""
 _INFO_DEADLINE = 2.0
 """Seconds for the server to describe a consumer."""
 

@@ -42,6 +42,7 @@ _VISITOR = f".{ChatKind.VISITOR.value}"
 _LIVE = "live."
 _MARK_CHARS = 32
 _ANSWER_DEADLINE = 5.0
+"""Seconds for JetStream to answer."""
 
 
 class Marks(PerClient):

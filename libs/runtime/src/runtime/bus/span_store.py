@@ -30,6 +30,7 @@ there are."""
 SEND_AT_ONCE = 1_000
 """So many spans are sent without waiting longer."""
 SEND_TIMEOUT = 60.0
+"""Seconds for sending all spans that wait."""
 MAX_WAITING = 10_000
 """The maximum number of spans that wait to be sent."""
 SPANS_PER_MESSAGE = 200

@@ -29,9 +29,13 @@ REFUSAL_SECONDS = 15.0
 """Seconds for which a refused append makes the service not ready. After that it counts as ready again: nobody sends
 anything to a service that is not ready, so nothing else would show that there is room again."""
 CHECK_INTERVAL = 3.0
+"""Seconds between questions to the server about a stream."""
 ANSWER_DEADLINE = 0.8
+"""Seconds for the server to answer such a question."""
 LOG_INTERVAL = 60.0
+"""Seconds between log entries about the same stream."""
 MIN_LOGGED_SECONDS = 1.0
+"""Seconds that refusals must last to be logged."""
 _MAX_SILENCE_NS = 6_000_000_000
 """Nanoseconds without a message from a replica, which sends one every second, after which it counts as unreachable."""
 NO_ACKNOWLEDGEMENT = "it acknowledges nothing: if its disk was full, make room and restart nats-server"

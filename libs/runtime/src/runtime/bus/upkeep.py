@@ -23,7 +23,9 @@ CHECK_INTERVAL = 300.0
 """Seconds between checks, as a safety net: changes of streams are also announced."""
 UPDATED = "$JS.EVENT.ADVISORY.STREAM.UPDATED"
 RETRY_PAUSE = 1.0
+"""Seconds before the next check if one failed."""
 CHECK_TIMEOUT = 300.0
+"""Seconds for one check."""
 
 
 class Upkeep:

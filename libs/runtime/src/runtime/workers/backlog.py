@@ -166,14 +166,14 @@ class Backlog:
             self._check_all_reported()
 
     def _check_all_reported(self) -> None:
-        if all(word.gone or word.at >= self._asked_at for word in self._reports.values()):
+        if all(report.gone or report.at >= self._asked_at for report in self._reports.values()):
             self._all_reported.set()
 
     async def _compute(self, info: ConsumerInfo) -> None:
         now = time.monotonic()
         undelivered = self._undelivered(info)
-        running = self._worker.in_work + sum(word.running for word in self._reports.values())
-        pauses = sorted([*self._worker.handed_back, *(at for word in self._reports.values() for at in word.paused)])
+        running = self._worker.in_work + sum(report.running for report in self._reports.values())
+        pauses = sorted([*self._worker.handed_back, *(at for report in self._reports.values() for at in report.paused)])
         due_times = [at for at in pauses if at <= now]
         redeliverable = max(info["num_ack_pending"] - running - (len(pauses) - len(due_times)), 0)
         due_times = due_times[len(due_times) - min(redeliverable, len(due_times)) :]

@@ -21,7 +21,9 @@ from runtime.bus.consumers import on_new_leader
 from runtime.bus.replies import headers_of, status_of
 
 REQUEST_SECONDS = 300.0
+"""Seconds that a request lasts at most."""
 HEARTBEAT_INTERVAL = 8.5
+"""Seconds between the server's heartbeats while a request waits."""
 SILENCE_TIMEOUT = 9.5
 """Seconds without a message or heartbeat after which a request counts as lost. It is a safety net: an unreachable
 server shows on the connection, and a new leader of the consumer announces itself."""

@@ -43,19 +43,21 @@ log = structlog.get_logger(__name__)
 MAX_REQUEST = 100
 LEASE = 2.2
 """Seconds after which a dead worker's messages go to another; it renewed its leases up to half a second before."""
-RENEWALS_PER_LEASE = 5  # rounded up to whole checks, so three renewals may be lost or late
+RENEWALS_PER_LEASE = 5
+"""Renewals in one lease, rounded to whole checks: three of them may be lost or late."""
 REQUEST_SECONDS = 2.0
-"""Seconds that a request for many messages lasts: less than a lease, so that a frozen worker (SIGSTOP) does not get a
-message twice."""
+"""Seconds that a request for many messages lasts: less than a lease, so that a frozen worker gets no message twice."""
 HEARTBEAT_INTERVAL, SILENCE_TIMEOUT = 1.0, 3.0
+"""Seconds between the server's heartbeats for such a request; seconds without one after which it counts as lost."""
 IDLE_REQUEST_SECONDS, IDLE_HEARTBEAT_INTERVAL = 300.0, 8.5
 """Seconds that the request for one message lasts, and between the server's heartbeats meanwhile."""
 IDLE_SILENCE_TIMEOUT = 9.5
-"""Seconds without a heartbeat after which an idle worker's request counts as lost. It is a safety net: an unreachable
-server shows on the connection, and a new leader announces itself. A late heartbeat costs one more request."""
+"""Seconds without a heartbeat after which that request counts as lost. It is a safety net: an unreachable server shows
+on the connection, and a new leader announces itself. A late heartbeat costs one more request."""
 BUSY_GAP_SECONDS, BUSY_SECONDS = 0.1, 1.0
 """If two messages come within the first, in seconds, then for the second the worker requests many at once."""
 CHECK_INTERVAL = 0.25
+"""Seconds between rounds of `_keep`."""
 ACK_DEADLINE = 2.0
 """Seconds that the server has to confirm an acknowledgement."""
 HANDLER_TIMEOUT = 300.0
@@ -93,11 +95,7 @@ class PullWorker:
         self._client = client
         self._longest = longest
         self._spec = ConsumerSpec(
-            stream=stream,
-            durable=durable,
-            subjects=tuple(subjects),
-            ack_wait=ack_wait,
-            max_ack_pending=50_000,
+            stream=stream, durable=durable, subjects=tuple(subjects), ack_wait=ack_wait, max_ack_pending=50_000
         )
         self._handler = handler
         self._slots = slots
