@@ -84,8 +84,8 @@ def _woken(pid: int) -> int:
 def _counted(file: Path) -> tuple[int, int]:
     """Calls of Python functions, and of built-in ones (whose file is `~`)."""
     stats = cast(dict[tuple[str, int, str], tuple[Any, ...]], pstats.Stats(str(file)).stats)  # pyright: ignore
-    inner = sum(one[1] for where, one in stats.items() if where[0] == "~")
-    return sum(one[1] for one in stats.values()) - inner, inner
+    inner = sum(counts[1] for where, counts in stats.items() if where[0] == "~")
+    return sum(counts[1] for counts in stats.values()) - inner, inner
 
 
 def main() -> None:

@@ -137,10 +137,10 @@ async def run() -> list[Figure]:
 
 def _worked(events: list[dict[str, Any]]) -> list[float]:
     """The CPU milliseconds of the page's thread from each frame to the next, out of a trace: all of its tasks."""
-    main = Counter((one["pid"], one["tid"]) for one in events if one["name"] == "FireAnimationFrame").most_common(1)[0][
-        0
-    ]
-    own = sorted((one for one in events if (one["pid"], one["tid"]) == main), key=lambda one: one["ts"])
+    main = Counter(
+        (event["pid"], event["tid"]) for event in events if event["name"] == "FireAnimationFrame"
+    ).most_common(1)[0][0]
+    own = sorted((event for event in events if (event["pid"], event["tid"]) == main), key=lambda one: one["ts"])
     frames, last, drawn = list[float](), 0.0, False
     for one in own:
         if one["name"] == "FireAnimationFrame":

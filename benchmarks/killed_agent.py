@@ -44,7 +44,7 @@ class Side:
         self.scene.live.clear()
         await self.scene.visitor(conversation, "tell me something long", principal=None)
         await eventually(lambda: len(self.scene.told("message.delta")) >= 5, LONG)
-        driver = next(one for one in self.agents if one.model == self.model.asked[-1]["model"])
+        driver = next(agent for agent in self.agents if agent.model == self.model.asked[-1]["model"])
         driver.kill()
         killed = time.monotonic()
         self.scene.live.clear()

@@ -45,7 +45,7 @@ async def run() -> list[Figure]:
     began = time.process_time()
     index.add(messages)
     reading = time.process_time() - began
-    texts = {one.id: one.text for one in messages}
+    texts = {message.id: message.text for message in messages}
     for key, text in texts.items():
         near.put(key, text)
     vectors = numbers.normal(size=(MOST + 2 + QUESTIONS, DIMENSIONS)).astype(np.float32)

@@ -91,8 +91,8 @@ def _row(starts: Sequence[Start]) -> str:
         return f"{median(values):5.2f} ({max(values):5.2f})"
 
     return (
-        f" killed to ready {of([one.again for one in starts])} s, exec to ready {of([one.ready for one in starts])} s,"
-        f" CPU {of([one.cpu for one in starts])} s"
+        f" killed to ready {of([start.again for start in starts])} s,"
+        f" exec to ready {of([start.ready for start in starts])} s, CPU {of([start.cpu for start in starts])} s"
     )
 
 
@@ -136,9 +136,9 @@ def _busy_cores() -> Generator[None]:
     try:
         yield
     finally:
-        for one in busy:
-            one.kill()
-            one.wait()
+        for process in busy:
+            process.kill()
+            process.wait()
 
 
 def main() -> None:

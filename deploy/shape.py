@@ -52,9 +52,7 @@ def main() -> int:
     product = [module for module in modules if not module.for_tests]
     lines = sum(len(module.text.splitlines()) for module in product)
     protocols = implementations(modules)
-    single = {
-        name: classes for name, classes in protocols.items() if len(implementations_of[0]) == 1
-    }
+    single = {name: classes for name, classes in protocols.items() if len(classes[0]) == 1}
     anys = sum(isinstance(node, ast.Name) and node.id == "Any" for module in product for node in ast.walk(module.tree))
     gerunds = sorted(module.path for module in product if _is_gerund(Path(module.path).stem))
     folders = sorted({str(Path(module.path).parent) for module in product if _is_gerund(Path(module.path).parent.name)})
@@ -62,7 +60,7 @@ def main() -> int:
     for module in product:
         for class_node in module.classes:
             places[class_node.name].append(module.path)
-    repeated = {name: implementations_of for name, implementations_of in places.items() if len(implementations_of) > 1}
+    repeated = {name: classes for name, classes in places.items() if len(classes) > 1}
     circles = cycles({module.name: imports_of(module, {other.name for other in product}) for module in product})
     ways = ways_to_consume(product)
     table: list[tuple[str, object, list[str]]] = [
@@ -71,9 +69,9 @@ def main() -> int:
         (
             "… with one implementation",
             len(single),
-            [f"{name}: {implementations_of[0][0]}" for name, implementations_of in single.items()],
+            [f"{name}: {classes[0][0]}" for name, classes in single.items()],
         ),
-        ("… and with no other in tests", sum(not implementations_of[1] for implementations_of in single.values()), []),
+        ("… and with no other in tests", sum(not classes[1] for classes in single.values()), []),
         ("`Any` per 1,000 lines", round(anys * 1000 / lines, 1), []),
         ("modules named by a gerund", len(gerunds), gerunds),
         ("folders named by a gerund", len(folders), folders),

@@ -94,10 +94,10 @@ def npm_packages(locks: Sequence[Path] = NPM_LOCKS) -> tuple[int, list[str]]:
 def findings(snapshot: Mapping[str, Any], installed: Sequence[tuple[str, str]] | set[tuple[str, str]]) -> list[Finding]:
     """Returns the versions that an advisory of the snapshot affects."""
     return [
-        Finding(name, version, one["id"], one["about"], ", ".join(one["fixed"]))
+        Finding(name, version, advisory["id"], advisory["about"], ", ".join(advisory["fixed"]))
         for name, version in sorted(installed)
-        for one in snapshot["packages"].get(name, ())
-        if affected(version, one)
+        for advisory in snapshot["packages"].get(name, ())
+        if affected(version, advisory)
     ]
 
 
@@ -135,8 +135,8 @@ def audit(today: date) -> tuple[list[str], list[str]]:
     snapshot = json.loads(SNAPSHOT.read_text())
     exceptions = json.loads(EXCEPTED.read_text())
     all_findings = findings(snapshot, all_locked())
-    excepted = {(one["package"], one["advisory"]) for one in exceptions}
-    failed = [str(one) for one in all_findings if (one.package, one.advisory) not in excepted]
+    excepted = {(exception["package"], exception["advisory"]) for exception in exceptions}
+    failed = [str(finding) for finding in all_findings if (finding.package, finding.advisory) not in excepted]
     failed += faults_of(exceptions, all_findings, today)
     packages, unhashed = npm_packages()
     if packages and (NPM, NPM) not in excepted:
@@ -230,7 +230,7 @@ def bill(name: str, lock: Path) -> dict[str, Any]:
             "component": {"type": "application", "bom-ref": name, "name": name, "version": "0.1.0"},
         },
         "components": components,
-        "dependencies": [{"ref": name, "dependsOn": [one["bom-ref"] for one in components]}],
+        "dependencies": [{"ref": name, "dependsOn": [component["bom-ref"] for component in components]}],
     }
 
 
@@ -251,7 +251,7 @@ def _licences(package: str) -> dict[str, Any]:
         if one.startswith("License ::")
     ]
     names = listed or ([license_name] if license_name and "\n" not in license_name and len(license_name) < 60 else [])
-    return {"licenses": [{"license": {"name": one}} for one in names]} if names else {}
+    return {"licenses": [{"license": {"name": name}} for name in names]} if names else {}
 
 
 def main() -> int:

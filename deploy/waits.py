@@ -209,35 +209,35 @@ def calls(modules: list[Module], known: dict[str, Module]) -> list[tuple[str, ..
         for name, value in assigned(module.tree):
             match value:
                 case ast.Call(func=ast.Name(id="Rpc"), args=[ast.Constant(value=str(subject)), *_], keywords=words):
-                    safe = not any(one.arg == "safe" and ast.unparse(one.value) == "False" for one in words)
+                    safe = not any(word.arg == "safe" and ast.unparse(word.value) == "False" for word in words)
                     methods[module.stem, name] = (subject, safe)
                 case _:
                     pass
-    limits = {(one.part, one.stem, name): value for one in modules for name, value in one.values.items()}
+    limits = {(module.part, module.stem, name): value for module in modules for name, value in module.values.items()}
     rows: set[tuple[str, ...]] = set()
     for module in modules:
         imported = {
-            one.asname or one.name: (node.module.rpartition(".")[2], one.name)
+            name.asname or name.name: (node.module.rpartition(".")[2], name.name)
             for node in module.tree.body
             if isinstance(node, ast.ImportFrom) and node.module
-            for one in node.names
+            for name in node.names
         }
         for node in ast.walk(module.tree):
             if not isinstance(node, ast.Call):
                 continue
             function_name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            names = [ast.unparse(one) for one in node.args[:2]]
+            names = [ast.unparse(arg) for arg in node.args[:2]]
             places = [imported.get(name) or (name.partition(".")[0], name.partition(".")[2]) for name in names]
             method = next((place for place in places if place in methods), None)
             if function_name not in ("call", "ask", "ask_all") or method is None:
                 continue
             subject, safe = methods[method]
-            keywords = {one.arg: one.value for one in node.keywords}
+            keywords = {keyword.arg: keyword.value for keyword in node.keywords}
             default_limit = next(
-                one.values[name]
-                for one in modules
+                module.values[name]
+                for module in modules
                 for place, name in (DEFAULT_LIMITS[function_name],)
-                if one.where == place
+                if module.where == place
             )
             deadline = keywords.get("deadline")
             limit = default_limit if deadline is None else value_of(deadline, module, known)
@@ -278,7 +278,7 @@ def tools(modules: Iterable[Module]) -> Iterator[tuple[str, ...]]:
     for module in modules:
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Call):
-                keywords = {one.arg: one.value for one in node.keywords}
+                keywords = {keyword.arg: keyword.value for keyword in node.keywords}
                 name, limit = keywords.get("name"), number(keywords.get("time_limit"))
                 if limit and isinstance(name, ast.Constant):
                     yield (f"`{name.value}`", shown(limit))

@@ -32,7 +32,9 @@ async def chat(socket: WebSocket) -> None:
             messages.append({"role": "user", "content": (await socket.receive_json())["text"]})
             while calls := await reply(socket, messages):
                 messages.append({"role": "assistant", "content": None, "tool_calls": calls})
-                messages += [{"role": "tool", "tool_call_id": one["id"], "content": json.dumps(PRICE)} for one in calls]
+                messages += [
+                    {"role": "tool", "tool_call_id": call["id"], "content": json.dumps(PRICE)} for call in calls
+                ]
             await socket.send_json({"type": "run.finished"})
     except WebSocketDisconnect:
         return
