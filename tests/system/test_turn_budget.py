@@ -45,9 +45,9 @@ async def test_a_turn_and_a_stack_at_rest_keep_to_their_messages() -> None:
         await quiet(running, STARTED)
         said = await rest(running, REST)
         began = time.monotonic()
-        plain = await turns(running, "visitor", many=TURNS)
-        first = await first_turns(running, many=TURNS)
-        tool = await turns(running, "visitor", Rule(match="price", replies=[CALL, BURST], again=True), many=TURNS)
+        plain = await turns(running, "visitor", count=TURNS)
+        first = await first_turns(running, count=TURNS)
+        tool = await turns(running, "visitor", Rule(match="price", replies=[CALL, BURST], again=True), count=TURNS)
         gathered = (time.monotonic() - began) / GATHER_SECONDS + 1
     assert said["bus"].total() / REST <= AT_REST, said["bus"].most_common(10)
     stores = said["mongodb"] + said["redis"]

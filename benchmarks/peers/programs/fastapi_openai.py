@@ -41,7 +41,7 @@ async def chat(socket: WebSocket) -> None:
 
 
 async def reply(socket: WebSocket, messages: list[dict]) -> list[dict]:
-    """One reply of the model, told as it comes; the calls that it makes."""
+    """Streams one reply of the model to the socket; returns the calls that it makes."""
     text, calls = [], {}
     stream = await client.chat.completions.create(
         model="scripted", messages=messages, tools=TOOLS, stream=True, stream_options={"include_usage": True}
