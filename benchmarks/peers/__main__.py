@@ -156,9 +156,8 @@ async def run(python: Path, turns: int) -> None:
         f"{side.name} {rate.own:.1f} + {rate.servers:.1f}" for side, rate in zip(sides, idle_rates, strict=True)
     )
     console.print(f"CPU at rest, ms a second, own and servers: {idle_text}")
-    console.print(
-        f"calibration: publish and acknowledgement {(calibration_before.wait + calibration_after.wait) / 2:.3f} ms, CPU {unit:.3f} ms"
-    )
+    wait = (calibration_before.wait + calibration_after.wait) / 2
+    console.print(f"calibration: publish and acknowledgement {wait:.3f} ms, CPU {unit:.3f} ms")
 
 
 def main() -> None:
