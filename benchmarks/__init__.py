@@ -1,1 +1,2 @@
-"""Benchmarks: one file a question. `make bench` runs them all and prints a table; `--json FILE` keeps the figures."""
+"""Benchmarks: one file for each question. `make bench` runs them all and prints a table; `--json FILE` stores the
+figures."""

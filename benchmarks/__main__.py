@@ -1,4 +1,4 @@
-"""``python -m benchmarks [NAME …] [--json FILE]``: runs all benchmarks, or those named."""
+"""``python -m benchmarks [NAME …] [--json FILE]``: runs all benchmarks, or those that are named."""
 
 import argparse
 import asyncio
@@ -48,7 +48,7 @@ async def _run(names: list[str]) -> list[Figure]:
 
 
 def main() -> None:
-    """Runs, prints the table, writes the JSON."""
+    """Runs the benchmarks, prints the table, and writes the JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[[], *QUESTIONS], help="which ones; all when none is named")
     parser.add_argument("--json", type=Path, default=Path("bench-results.json"))

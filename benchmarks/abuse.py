@@ -1,6 +1,7 @@
-"""What do floods, idle sockets, everybody at once and a long queue cost, and do others notice?
+"""What do floods, idle sockets, simultaneous reconnects and a long queue cost, and do other visitors notice?
 
-One stack as `nexus up` starts it, with a scripted model; its limits by address are lifted, since all come from one.
+Runs one stack as `nexus up` starts it, with a scripted model; its limits by address are lifted, since all clients have
+the same address.
 """
 
 import asyncio
@@ -32,15 +33,15 @@ from tests.support.running_stack import RunningStack
 QUESTION = "abuse"
 COMPANY = "acme"
 IDLE, AT_ONCE, WAITING, FLOOD = 5_000, 1_000, 10_000, 20_000
-OPENING = 100
-"""Sockets that are opened side by side."""
-LOOKED_AT = 10.0
-"""Seconds for which a stack with idle sockets is watched."""
+OPENED_AT_ONCE = 100
+"""Sockets that are opened concurrently."""
+IDLE_SECONDS = 10.0
+"""Seconds for which a stack with idle sockets is measured."""
 _MIB = 1024 * 1024
 
 
 async def run() -> list[Figure]:
-    """All figures; some five minutes."""
+    """Returns all figures; takes about five minutes."""
     async with scripted_model(default=ScriptedReply(text="Hello.")) as model:
         limits = {"NEXUS_GATEWAY_CONNECTIONS_PER_ADDRESS": "100000", "NEXUS_SAMPLE_SECONDS_PER_BAR": "0"}
         data = Path(tempfile.mkdtemp(prefix="nexus-abuse-")) / "nexus"
@@ -51,55 +52,57 @@ async def run() -> list[Figure]:
 
 async def _sockets(stack: RunningStack) -> list[Figure]:
     gateway = stack.process("gateway").pid
-    before = _memory(gateway)
+    memory_before = _memory_bytes(gateway)
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
-        began = time.monotonic()
-        gate = asyncio.Semaphore(OPENING)
-        lines = await asyncio.gather(*(_line(stack, session, gate) for _ in range(IDLE)))
-        opened = time.monotonic() - began
-        each = (_memory(gateway) - before) / IDLE
-        used = cpu.seconds([gateway])
-        await asyncio.sleep(LOOKED_AT)
-        share = (cpu.seconds([gateway]) - used) / LOOKED_AT
-        waited = await _asked(stack, session)
-        for line in lines[:AT_ONCE]:
+        started = time.monotonic()
+        gate = asyncio.Semaphore(OPENED_AT_ONCE)
+        clients = await asyncio.gather(*(_open_client(stack, session, gate) for _ in range(IDLE)))
+        opened = time.monotonic() - started
+        memory_each = (_memory_bytes(gateway) - memory_before) / IDLE
+        cpu_before = cpu.seconds([gateway])
+        await asyncio.sleep(IDLE_SECONDS)
+        cpu_share = (cpu.seconds([gateway]) - cpu_before) / IDLE_SECONDS
+        wait = await _answer_seconds(stack, session)
+        for line in clients[:AT_ONCE]:
             line.cut()
-        began = time.monotonic()
-        await asyncio.gather(*(line.open() for line in lines[:AT_ONCE]))
-        again = time.monotonic() - began
-        beside = await _asked(stack, session)
-        for line in lines:
+        started = time.monotonic()
+        await asyncio.gather(*(line.open() for line in clients[:AT_ONCE]))
+        reopening = time.monotonic() - started
+        wait_after = await _answer_seconds(stack, session)
+        for line in clients:
             line.cut()
     return [
-        Figure(QUESTION, f"{IDLE} sockets say hello, {OPENING} side by side", opened, "s"),
-        Figure(QUESTION, "gateway's memory of an idle socket", each / 1024, "KiB"),
-        Figure(QUESTION, f"gateway's share of a core with {IDLE} idle sockets", share * 100, "%"),
-        Figure(QUESTION, "an answer beside them", waited, "s"),
-        Figure(QUESTION, f"{AT_ONCE} sockets come back at once, until the last is welcome", again, "s"),
-        Figure(QUESTION, "an answer right after", beside, "s"),
+        Figure(QUESTION, f"{IDLE} sockets say hello, {OPENED_AT_ONCE} side by side", opened, "s"),
+        Figure(QUESTION, "gateway's memory of an idle socket", memory_each / 1024, "KiB"),
+        Figure(QUESTION, f"gateway's share of a core with {IDLE} idle sockets", cpu_share * 100, "%"),
+        Figure(QUESTION, "an answer beside them", wait, "s"),
+        Figure(QUESTION, f"{AT_ONCE} sockets come back at once, until the last is welcome", reopening, "s"),
+        Figure(QUESTION, "an answer right after", wait_after, "s"),
     ]
 
 
 async def _flood(stack: RunningStack) -> list[Figure]:
     gateway = stack.process("gateway").pid
     async with aiohttp.ClientSession() as session:
-        line = await _line(stack, session, asyncio.Semaphore(1))
-        before, used = _memory(gateway), cpu.seconds([gateway])
-        asking = asyncio.create_task(_asked(stack, session))
-        sent = 0
+        client = await _open_client(stack, session, asyncio.Semaphore(1))
+        memory_before, cpu_before = _memory_bytes(gateway), cpu.seconds([gateway])
+        answer_task = asyncio.create_task(_answer_seconds(stack, session))
+        sent_count = 0
         try:
             for _ in range(FLOOD):
-                await line.socket.send_str('{"v":1,"type":"ping"}')
-                sent += 1
+                await client.socket.send_str('{"v":1,"type":"ping"}')
+                sent_count += 1
         except (ConnectionError, aiohttp.ClientError):
             pass
-        code = await line.closed()
-        waited = await asking
-    note = f"closed with {code} after {sent} frames were sent"
+        code = await client.closed()
+        wait = await answer_task
+    note = f"closed with {code} after {sent_count} frames were sent"
     return [
-        Figure(QUESTION, "a flood of frames: gateway's CPU", (cpu.seconds([gateway]) - used) * 1000, "ms", note=note),
-        Figure(QUESTION, "a flood of frames: gateway's memory", (_memory(gateway) - before) / _MIB, "MiB"),
-        Figure(QUESTION, "an answer beside the flood", waited, "s"),
+        Figure(
+            QUESTION, "a flood of frames: gateway's CPU", (cpu.seconds([gateway]) - cpu_before) * 1000, "ms", note=note
+        ),
+        Figure(QUESTION, "a flood of frames: gateway's memory", (_memory_bytes(gateway) - memory_before) / _MIB, "MiB"),
+        Figure(QUESTION, "an answer beside the flood", wait, "s"),
     ]
 
 
@@ -107,34 +110,34 @@ async def _queue(stack: RunningStack) -> list[Figure]:
     bus = Client()
     await bus.connect(stack.facts()["urls"]["nats"])
     try:
-        publisher, gate = Publisher(bus), asyncio.Semaphore(200)
+        publisher, slots = Publisher(bus), asyncio.Semaphore(200)
         agent = stack.process("agent").pid
         os.kill(agent, signal.SIGSTOP)
-        await asyncio.gather(*(_say(publisher, gate) for _ in range(WAITING)))
+        await asyncio.gather(*(_publish_message(publisher, slots) for _ in range(WAITING)))
         os.kill(agent, signal.SIGKILL)
-        began = time.monotonic()
-        most = 0.0
+        started = time.monotonic()
+        max_memory = 0.0
 
         async def done() -> bool:
-            nonlocal most
+            nonlocal max_memory
             answer = await bus.request("$JS.API.CONSUMER.INFO.CHAT.agent", b"", timeout=10)
             info: dict[str, Any] = orjson.loads(answer.data)
             now = stack.process("agent").pid
-            most = max(most, _memory(now) if now != agent else 0.0)
+            max_memory = max(max_memory, _memory_bytes(now) if now != agent else 0.0)
             return now != agent and info["num_pending"] + info["num_ack_pending"] == 0
 
         await eventually(done, 1200)
-        took = time.monotonic() - began
+        seconds = time.monotonic() - started
     finally:
         await bus.close()
     return [
-        Figure(QUESTION, f"{WAITING} messages wait at an agent's start, until all are answered", took, "s"),
-        Figure(QUESTION, "turns a second of that", WAITING / took, ""),
-        Figure(QUESTION, "agent's memory meanwhile, at most", most / _MIB, "MiB"),
+        Figure(QUESTION, f"{WAITING} messages wait at an agent's start, until all are answered", seconds, "s"),
+        Figure(QUESTION, "turns a second of that", WAITING / seconds, ""),
+        Figure(QUESTION, "agent's memory meanwhile, at most", max_memory / _MIB, "MiB"),
     ]
 
 
-class _Line:
+class _SocketClient:
     """A visitor's socket."""
 
     def __init__(self, stack: RunningStack, session: aiohttp.ClientSession, token: str) -> None:
@@ -165,38 +168,38 @@ class _Line:
         return self.socket.close_code
 
 
-async def _line(stack: RunningStack, session: aiohttp.ClientSession, gate: asyncio.Semaphore) -> _Line:
-    line = _Line(stack, session, stack.mint("visitor", f"v-{uuid.uuid4().hex[:16]}", COMPANY))
-    async with gate:
-        await line.open()
-    return line
+async def _open_client(stack: RunningStack, session: aiohttp.ClientSession, slots: asyncio.Semaphore) -> _SocketClient:
+    client = _SocketClient(stack, session, stack.mint("visitor", f"v-{uuid.uuid4().hex[:16]}", COMPANY))
+    async with slots:
+        await client.open()
+    return client
 
 
-async def _asked(stack: RunningStack, session: aiohttp.ClientSession) -> float:
-    """Seconds until a newcomer's message is answered."""
-    line = await _line(stack, session, asyncio.Semaphore(1))
-    began = time.monotonic()
+async def _answer_seconds(stack: RunningStack, session: aiohttp.ClientSession) -> float:
+    """Returns the seconds until a new visitor's message is answered."""
+    client = await _open_client(stack, session, asyncio.Semaphore(1))
+    started = time.monotonic()
     message = {"v": 1, "type": "message.send", "clientMessageId": str(uuid.uuid4()), "text": "hello"}
-    await line.socket.send_str(json.dumps(message))
+    await client.socket.send_str(json.dumps(message))
     async with asyncio.timeout(60):
-        async for frame in line.socket:
-            told = json.loads(frame.data)
-            if told["type"] == "message.created" and told["message"]["role"] == "assistant":
+        async for frame in client.socket:
+            event = json.loads(frame.data)
+            if event["type"] == "message.created" and event["message"]["role"] == "assistant":
                 break
-    await line.socket.close()
-    return time.monotonic() - began
+    await client.socket.close()
+    return time.monotonic() - started
 
 
-async def _say(publisher: Publisher, gate: asyncio.Semaphore) -> None:
+async def _publish_message(publisher: Publisher, slots: asyncio.Semaphore) -> None:
     conversation, name = f"c-{uuid.uuid4().hex[:16]}", str(uuid.uuid4())
     identity = derive_id(COMPANY, conversation, "visitor", name)
-    said = VisitorMessage(message_id=identity, client_message_id=name, text="hello", locale="en")
-    event = CloudEvent(id=identity, source="/bench", type=ChatKind.VISITOR.event_type, data=said)
+    message = VisitorMessage(message_id=identity, client_message_id=name, text="hello", locale="en")
+    event = CloudEvent(id=identity, source="/bench", type=ChatKind.VISITOR.event_type, data=message)
     msg_id = chat_msg_id(COMPANY, conversation, ChatKind.VISITOR, identity)
-    async with gate:
+    async with slots:
         await publisher.append(chat(COMPANY, conversation, ChatKind.VISITOR), event, stream="CHAT", msg_id=msg_id)
 
 
-def _memory(pid: int) -> float:
-    """Bytes that the process has in memory."""
+def _memory_bytes(pid: int) -> float:
+    """Returns the bytes that the process has in memory."""
     return float(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -1,6 +1,7 @@
-"""What a message costs with `runtime.bus.bus_client` and with nats-py's own client: one is published and one received.
+"""What does a message cost, published and received, with `runtime.bus.bus_client` and with nats-py's client?
 
-In alternation on one server, since CPU alone says little on a busy machine; calls of Python functions hardly vary.
+Both clients alternate on one server, since CPU alone says little on a busy machine; the number of Python calls hardly
+varies.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from runtime.testing.servers import run_nats_server
 
 QUESTION = "the bus client"
 MESSAGES, BURST, PAIRS = 4_000, 20, 7
-FLUSHED = 100
+FLUSH_EVERY = 100
 BODY = b'{"specversion":"1.0","id":"x","source":"/nexus","type":"chat.message.visitor.v1","data":{"text":"' + b"x" * 300
 HEADERS = {
     "Nats-Msg-Id": "demo.c1.visitor.x1",
@@ -28,15 +29,20 @@ HEADERS = {
 
 
 async def run() -> list[Figure]:
-    """The calls of each, and the ratio of their CPU; a few seconds."""
+    """Returns the Python calls of each client, and the ratio of their CPU; takes a few seconds."""
     with run_nats_server() as bus:
-        ours, theirs = [await _calls(kind, bus.url) for kind in (BusClient, Client)]
+        own_calls, nats_py_calls = [await _calls(kind, bus.url) for kind in (BusClient, Client)]
         pairs = [(await _seconds(BusClient, bus.url), await _seconds(Client, bus.url)) for _ in range(PAIRS)]
     return [
-        Figure(QUESTION, "calls of Python a message, ours", ours, ""),
-        Figure(QUESTION, "calls of Python a message, nats-py's", theirs, ""),
-        Figure(QUESTION, "CPU a message, ours", median(one for one, _ in pairs) / MESSAGES * 1e6, "us"),
-        Figure(QUESTION, "CPU a message, ours / nats-py's", median(one / other for one, other in pairs), "x"),
+        Figure(QUESTION, "calls of Python a message, ours", own_calls, ""),
+        Figure(QUESTION, "calls of Python a message, nats-py's", nats_py_calls, ""),
+        Figure(QUESTION, "CPU a message, ours", median(own_seconds for own_seconds, _ in pairs) / MESSAGES * 1e6, "us"),
+        Figure(
+            QUESTION,
+            "CPU a message, ours / nats-py's",
+            median(own_seconds / nats_py_seconds for own_seconds, nats_py_seconds in pairs),
+            "x",
+        ),
     ]
 
 
@@ -47,36 +53,36 @@ async def _calls(kind: type[Client], url: str) -> float:
 
 
 async def _seconds(kind: type[Client], url: str, profile: cProfile.Profile | None = None) -> float:
-    """CPU of this process while it sends MESSAGES to itself."""
+    """Returns the CPU seconds of this process while it sends MESSAGES to itself."""
     client = kind()
     await client.connect(url)
-    left, all_heard = MESSAGES, asyncio.Event()
+    remaining, all_received = MESSAGES, asyncio.Event()
 
     def take(_: Msg) -> None:
-        nonlocal left
-        left -= 1
-        if not left:
-            all_heard.set()
+        nonlocal remaining
+        remaining -= 1
+        if not remaining:
+            all_received.set()
 
-    async def heard(message: Msg) -> None:
+    async def on_message(message: Msg) -> None:
         take(message)
 
     if isinstance(client, BusClient):
         await listen(client, "bench.>", take)
     else:
-        await client.subscribe("bench.>", cb=heard)  # pyright: ignore[reportUnknownMemberType]
+        await client.subscribe("bench.>", cb=on_message)  # pyright: ignore[reportUnknownMemberType]
     await client.flush()
     if profile is not None:
         profile.enable()
-    began = time.process_time()
+    started = time.process_time()
     for number in range(1, MESSAGES + 1):
         await client.publish("bench.c1", BODY, headers=HEADERS)
         if number % BURST == 0:
             await asyncio.sleep(0)
-        if number % FLUSHED == 0:
+        if number % FLUSH_EVERY == 0:
             await client.flush()
-    await all_heard.wait()
-    seconds = time.process_time() - began
+    await all_received.wait()
+    seconds = time.process_time() - started
     if profile is not None:
         profile.disable()
     await client.close()

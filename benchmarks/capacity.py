@@ -1,10 +1,10 @@
-"""``python -m benchmarks.capacity [--turns N]``: what a turn costs in each process and store, and what many need.
+"""``python -m benchmarks.capacity [--turns N]``: what a turn costs in each process and store, and what a load needs.
 
-Measured on a stack of its own with the offline model: CPU of every process, and bytes and messages of every stream and
-store, by the turn; half of the turns call a tool. Then sizes for 10,000, 1,000,000 and 50,000,000 messages a day are
-worked out, and the hour of the most is simulated: turns come by chance, each takes one of the agents' places for as
-long as a model talks, and whoever finds none waits. Last, a million open sockets are placed: companies of different
-size on as few clusters as their buses can serve.
+It measures on its own stack with the offline model: for each turn, the CPU of every process, and the bytes and messages
+of every stream and store; half of the turns call a tool. Then it computes sizes for 10,000, 1,000,000 and 50,000,000
+messages a day, and simulates the busiest hour: turns come at random, each takes one of the agents' slots for as long as
+a model answers, and others wait. Last, it places a million open sockets: companies of different sizes on as few
+clusters as their buses can serve.
 """
 
 from __future__ import annotations
@@ -34,38 +34,39 @@ from tests.endurance.restarts import ask
 
 QUESTIONS = ("What does the Pro plan cost?", "What is IBM trading at?")
 AT_ONCE = 4
-SETTLED = 6.0
-"""Seconds after which what is written in batches behind turns is written."""
-BUSIEST = 0.1
-"""Share of a day's messages that its busiest hour has."""
-FULL = 0.6
-"""Share of a core that is planned with."""
-PLACES = int(AgentSettings.model_fields["slots"].default)
-"""Turns that one agent drives at a time."""
-TALKS = 6.0
-"""Seconds that a model talks, on average: an assumption, not a measurement."""
-DAY = 86_400
-SIMULATED = 600
-DAILY = (10_000, 1_000_000, 50_000_000)
-APPENDS = 5_000.0
-"""A second that one stream takes at `sync_interval: always`, 0.2 ms each (deploy/nats/nats.conf)."""
+SETTLE_SECONDS = 6.0
+"""Seconds until everything that is written in batches after turns is written."""
+BUSIEST_HOUR_SHARE = 0.1
+"""Share of a day's messages in its busiest hour."""
+MAX_CORE_SHARE = 0.6
+"""Share of a core that the plan uses."""
+SLOTS_PER_AGENT = int(AgentSettings.model_fields["slots"].default)
+"""Turns that one agent drives concurrently."""
+MODEL_SECONDS = 6.0
+"""Seconds that a model takes for a turn, on average: an assumption, not a measurement."""
+DAY_SECONDS = 86_400
+SIMULATED_SECONDS = 600
+DAILY_MESSAGES = (10_000, 1_000_000, 50_000_000)
+MAX_APPENDS_PER_SECOND = 5_000.0
+"""Appends per second that one stream accepts with `sync_interval: always`, 0.2 ms each (deploy/nats/nats.conf)."""
 
 SOCKETS = 1_000_000
 SOCKET_BYTES = 28 * 1024
-"""Of the gateway's memory, for an open socket with its conversation (docs/architecture/chat.md)."""
-STAYS = 600.0
-ASKS = 3
-"""Seconds that a visitor's socket is open, and what its visitor asks meanwhile: assumptions."""
+"""The gateway's memory for an open socket with its conversation (docs/architecture/chat.md)."""
+SOCKET_SECONDS = 600.0
+QUESTIONS_PER_SOCKET = 3
+"""Seconds that a visitor's socket is open, and the number of questions meanwhile: assumptions."""
 COMPANIES = 20_000
 BUS_CORES = 8
-"""Of each cluster's NATS leaders. They cannot be spread further: a stream has one leader."""
+"""Cores of each cluster's NATS leaders, which cannot be spread further: a stream has one leader."""
 GATEWAY_BYTES = 400e6
-"""Of a gateway's memory limit (512 MB), for sockets."""
+"""The part of a gateway's memory limit (512 MB) that is for sockets."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Of one turn, its visitor's message and its answer: seconds of CPU by process, bytes and messages by store."""
+    """The costs of one turn, with the visitor's message and the answer: CPU seconds by process, bytes and messages by
+    store."""
 
     cpu: dict[str, float]
     stored: dict[str, float]
@@ -73,30 +74,30 @@ class Costs:
 
 
 async def measure(turns: int, directory: Path) -> Costs:
-    """Asks so often, and divides."""
+    """Runs this many turns and returns the costs of one."""
     async with stack_in(directory, environment=drill_environment(), cwd=directory) as data:
         stack = RunningStack(data, data.secrets().jwt_secret)
         await stack.ready_again(stack.names, 60)
-        await _asked(stack, 2 * AT_ONCE)
-        await asyncio.sleep(SETTLED)
-        before = _cpu(stack), await _stored(stack, data.path)
-        await _asked(stack, turns)
-        await asyncio.sleep(SETTLED)
-        after = _cpu(stack), await _stored(stack, data.path)
-    cpu = {name: (after[0][name] - before[0][name]) / turns for name in before[0]}
-    stored = {name: (after[1][0][name] - before[1][0][name]) / turns for name in before[1][0]}
-    appends = {name: (after[1][1][name] - before[1][1][name]) / turns for name in before[1][1]}
+        await _run_turns(stack, 2 * AT_ONCE)
+        await asyncio.sleep(SETTLE_SECONDS)
+        figures_before = _cpu(stack), await _stored(stack, data.path)
+        await _run_turns(stack, turns)
+        await asyncio.sleep(SETTLE_SECONDS)
+        figures_after = _cpu(stack), await _stored(stack, data.path)
+    cpu = {name: (figures_after[0][name] - figures_before[0][name]) / turns for name in figures_before[0]}
+    stored = {name: (figures_after[1][0][name] - figures_before[1][0][name]) / turns for name in figures_before[1][0]}
+    appends = {name: (figures_after[1][1][name] - figures_before[1][1][name]) / turns for name in figures_before[1][1]}
     return Costs(cpu, stored, appends)
 
 
-async def _asked(stack: RunningStack, turns: int) -> None:
-    coming: Iterator[str] = (QUESTIONS[number % len(QUESTIONS)] for number in range(turns))
+async def _run_turns(stack: RunningStack, turns: int) -> None:
+    questions: Iterator[str] = (QUESTIONS[number % len(QUESTIONS)] for number in range(turns))
 
-    async def one_after_another() -> None:
-        for question in coming:
+    async def ask_in_turn() -> None:
+        for question in questions:
             await ask(stack, question)
 
-    await asyncio.gather(*(one_after_another() for _ in range(AT_ONCE)))
+    await asyncio.gather(*(ask_in_turn() for _ in range(AT_ONCE)))
 
 
 def _cpu(stack: RunningStack) -> dict[str, float]:
@@ -121,7 +122,8 @@ async def _stored(stack: RunningStack, data: Path) -> tuple[dict[str, float], di
 
 @dataclass(frozen=True)
 class Hour:
-    """The busiest hour: turns a second, agents, and how long turns waited for a place, in seconds."""
+    """The busiest hour: turns per second, agents, and the median and the 99th percentile of the wait for a slot, in
+    seconds."""
 
     rate: float
     agents: int
@@ -130,33 +132,33 @@ class Hour:
 
 
 def simulate(messages_a_day: int, seed: int = 1) -> Hour:
-    """Ten minutes of it, with the fewest agents by which 99 of 100 turns wait a second at most. Half of all messages
-    are visitors', each of which is a turn."""
-    rate = messages_a_day / 2 * BUSIEST / 3_600
-    agents = max(2, math.ceil(rate * TALKS / PLACES))
+    """Simulates ten minutes of the busiest hour, with the fewest agents for which 99 of 100 turns wait at most a
+    second. Half of all messages are visitors', each of which is a turn."""
+    rate = messages_a_day / 2 * BUSIEST_HOUR_SHARE / 3_600
+    agents = max(2, math.ceil(rate * MODEL_SECONDS / SLOTS_PER_AGENT))
     while True:
-        waits = _waits(rate, agents * PLACES, Random(seed))
-        late = waits[int(len(waits) * 0.99)]
-        if late <= 1.0:
-            return Hour(rate, agents, waits[len(waits) // 2], late)
+        waits = _waits(rate, agents * SLOTS_PER_AGENT, Random(seed))
+        p99_wait = waits[int(len(waits) * 0.99)]
+        if p99_wait <= 1.0:
+            return Hour(rate, agents, waits[len(waits) // 2], p99_wait)
         agents = math.ceil(agents * 1.02)
 
 
-def _waits(rate: float, places: int, random: Random) -> list[float]:
-    free = [0.0] * places
+def _waits(rate: float, slots: int, random: Random) -> list[float]:
+    free = [0.0] * slots
     waits: list[float] = []
     now = 0.0
-    while now < SIMULATED:
+    while now < SIMULATED_SECONDS:
         now += random.expovariate(rate)
-        begin = max(now, free[0])
-        heapq.heapreplace(free, begin + random.lognormvariate(math.log(TALKS) - 0.18, 0.6))
-        waits.append(begin - now)
+        start = max(now, free[0])
+        heapq.heapreplace(free, start + random.lognormvariate(math.log(MODEL_SECONDS) - 0.18, 0.6))
+        waits.append(start - now)
     return sorted(waits)
 
 
 @dataclass(frozen=True)
 class Shards:
-    """Where a million sockets are: clusters, turns a second of the fullest, of the emptiest and of the largest company,
+    """The placement of sockets: clusters; turns per second of the fullest, of the emptiest and of the largest company;
     and gateways in all."""
 
     clusters: int
@@ -167,27 +169,27 @@ class Shards:
 
 
 def place(bus_seconds: float, gateway_seconds: float, sockets: int = SOCKETS) -> Shards:
-    """Each company on the cluster that has least to do, the largest first; a company is never split. The k-th largest
+    """Places each company on the least loaded cluster, the largest first; a company is never split. The k-th largest
     has a share of k^-0.8. `bus_seconds`, `gateway_seconds`: CPU of a turn there."""
-    rate = sockets / STAYS * ASKS
+    rate = sockets / SOCKET_SECONDS * QUESTIONS_PER_SOCKET
     shares = [rank**-0.8 for rank in range(1, COMPANIES + 1)]
     loads = [rate * share / sum(shares) for share in shares]
-    most = BUS_CORES * FULL / bus_seconds
-    clusters = [0.0] * math.ceil(rate / most)
+    max_rate = BUS_CORES * MAX_CORE_SHARE / bus_seconds
+    clusters = [0.0] * math.ceil(rate / max_rate)
     for load in loads:
         heapq.heapreplace(clusters, clusters[0] + load)
-    by_memory, by_cpu = sockets * SOCKET_BYTES / GATEWAY_BYTES, rate * gateway_seconds / FULL
+    by_memory, by_cpu = sockets * SOCKET_BYTES / GATEWAY_BYTES, rate * gateway_seconds / MAX_CORE_SHARE
     return Shards(len(clusters), max(clusters), min(clusters), loads[0], math.ceil(max(by_memory, by_cpu)))
 
 
 def show(console: Console, costs: Costs) -> None:
-    """What a turn costs, and what days of many need."""
+    """Prints what a turn costs, and what the daily loads need."""
     cpu = Table("process", "ms of CPU a turn", title="a turn")
-    for name, seconds in sorted(costs.cpu.items(), key=lambda one: -one[1]):
+    for name, seconds in sorted(costs.cpu.items(), key=lambda item: -item[1]):
         cpu.add_row(name, f"{seconds * 1000:.1f}")
     console.print(cpu)
     stores = Table("store", "bytes a turn", "appends a turn")
-    for name, size in sorted(costs.stored.items(), key=lambda one: -one[1]):
+    for name, size in sorted(costs.stored.items(), key=lambda item: -item[1]):
         if size or costs.appends.get(name):
             stores.add_row(name, f"{size:,.0f}", f"{costs.appends.get(name, 0):.2f}" if name in costs.appends else "")
     console.print(stores)
@@ -195,16 +197,16 @@ def show(console: Console, costs: Costs) -> None:
     days = Table("messages a day", "turns/s, busiest hour", "places: agents", "99 % wait", title="days")
     for name in (*services, "CHAT's window", "MongoDB a year", "of one stream's appends"):
         days.add_column(name)
-    for messages in DAILY:
+    for messages in DAILY_MESSAGES:
         hour = simulate(messages)
-        each = [math.ceil(costs.cpu[name] * hour.rate / FULL) for name in services]
-        busiest = max(costs.appends.values()) * hour.rate / APPENDS
-        kept = costs.stored[CHAT.name] * messages / 2 * CHAT.window / DAY
-        years = costs.stored["MongoDB"] * messages / 2 * 365
+        replicas = [math.ceil(costs.cpu[name] * hour.rate / MAX_CORE_SHARE) for name in services]
+        busiest_share = max(costs.appends.values()) * hour.rate / MAX_APPENDS_PER_SECOND
+        window_bytes = costs.stored[CHAT.name] * messages / 2 * CHAT.window / DAY_SECONDS
+        yearly_bytes = costs.stored["MongoDB"] * messages / 2 * 365
         days.add_row(
             *(f"{messages:,}", f"{hour.rate:.1f}", str(hour.agents), f"{hour.late:.2f} s"),
-            *map(str, each),
-            *(f"{kept / 1e9:,.1f} GB", f"{years / 1e9:,.0f} GB", f"{busiest:.0%}"),
+            *map(str, replicas),
+            *(f"{window_bytes / 1e9:,.1f} GB", f"{yearly_bytes / 1e9:,.0f} GB", f"{busiest_share:.0%}"),
         )
     console.print(days)
     shards = Table(
@@ -213,14 +215,14 @@ def show(console: Console, costs: Costs) -> None:
     shards.add_column("gateways")
     for sockets in (SOCKETS // 100, SOCKETS // 10, SOCKETS):
         found = place(costs.cpu["nats"], costs.cpu["gateway"], sockets)
-        rate = f"{sockets / STAYS * ASKS:,.0f}"
+        rate = f"{sockets / SOCKET_SECONDS * QUESTIONS_PER_SOCKET:,.0f}"
         figures = (found.clusters, found.fullest, found.emptiest, found.largest, found.gateways)
         shards.add_row(f"{sockets:,}", rate, *(f"{figure:,.0f}" for figure in figures))
     console.print(shards)
 
 
 def main() -> None:
-    """Reads the arguments, measures, prints."""
+    """Parses the arguments, measures, and prints."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.capacity", description=__doc__)
     parser.add_argument("--turns", type=int, default=200)
     turns = parser.parse_args().turns

@@ -1,9 +1,9 @@
-"""What does a customer's context cost, beside waiting for others: 20 favourites, 10 positions, 500 messages?
+"""What does a customer's context cost, apart from waiting for others: 20 favourites, 10 positions, 500 messages?
 
-Memory's part: everything between the answers of its stores and neighbours (at hand here) and the reply's bytes. The
-agent's: reading the reply, composing the prompt, counting what is new, making it fit. By the processor's clock, warm,
+Memory's part: everything between the answers of its stores and neighbours (stubs here) and the reply's bytes. The
+agent's part: parsing the reply, composing the prompt, counting new tokens, making it fit. It measures CPU, warmed up,
 as in the middle of a conversation; once with 6,000 tokens of messages, once with 100,000, and once with 100,000 in the
-newest twenty alone, where all three strategies of compression work and what is left is cut.
+newest twenty alone, where all three strategies of compression apply and the rest is cut.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ TEXT = "Compare the last two quarters of AAPL with MSFT: what changed in margins
 
 
 async def run() -> list[Figure]:
-    """Milliseconds of CPU a turn, on uvloop as services run: the median of nine rounds of forty turns."""
+    """Returns milliseconds of CPU for a turn, on uvloop as in services: the median of nine rounds of forty turns."""
     return await asyncio.to_thread(uvloop.run, _measured())
 
 
@@ -48,24 +48,26 @@ async def _measured() -> list[Figure]:
     figures: list[Figure] = []
     reply = b""
     for tokens, target in TARGETS.items():
-        said = conversation(tokens)
-        memory, reply = await _memory(said)
-        agent, _ = await _agent(said, reply, encodings)
+        messages = conversation(tokens)
+        memory, reply = await _memory(messages)
+        agent, _ = await _agent(messages, reply, encodings)
         name = f"{tokens:,} tokens"
         figures += [
             Figure(QUESTION, name, memory + agent, "ms", target, note="own work, both parts"),
             Figure(QUESTION, f"{name}: memory", memory, "ms", note=f"reply of {len(reply):,} bytes"),
             Figure(QUESTION, f"{name}: agent", agent, "ms", note="reading the reply, prompt, counts, compression"),
         ]
-    most = max(TARGETS)
-    agent, fitted = await _agent(conversation(most, SPOKEN), reply, encodings)
+    max_tokens = max(TARGETS)
+    agent, fitted = await _agent(conversation(max_tokens, SPOKEN), reply, encodings)
     note = f"{fitted.original_tokens:,} tokens; {'+'.join(fitted.strategies)}"
-    figures.append(Figure(QUESTION, f"{most:,} in the newest {SPOKEN}: agent", agent, "ms", TARGETS[most], note=note))
+    figures.append(
+        Figure(QUESTION, f"{max_tokens:,} in the newest {SPOKEN}: agent", agent, "ms", TARGETS[max_tokens], note=note)
+    )
     return figures
 
 
-async def _memory(said: Sequence[MessageView]) -> tuple[float, bytes]:
-    builder = contexts(said)
+async def _memory(messages: Sequence[MessageView]) -> tuple[float, bytes]:
+    builder = contexts(messages)
     request = ContextRequest(
         company_id=COMPANY,
         conversation_id=CONVERSATION,
@@ -84,9 +86,11 @@ async def _memory(said: Sequence[MessageView]) -> tuple[float, bytes]:
     return await _cost(turn), await turn(0)
 
 
-async def _agent(said: Sequence[MessageView], reply: bytes, encodings: Encodings) -> tuple[float, Compressed]:
-    """The cost, and what became of the prompt."""
-    spoken = tuple(PromptMessage(one.role is not Role.USER, one.text, one.seq) for one in said[-SPOKEN:])
+async def _agent(messages: Sequence[MessageView], reply: bytes, encodings: Encodings) -> tuple[float, Compressed]:
+    """Returns the cost, and the compressed prompt."""
+    recent = tuple(
+        PromptMessage(message.role is not Role.USER, message.text, message.seq) for message in messages[-SPOKEN:]
+    )
     tools = tuple(
         OfferedTool(f"tool_{n}", "What it does, in a sentence or two.", "market", {"type": "object"}, "…")
         for n in range(TOOLS)
@@ -94,7 +98,7 @@ async def _agent(said: Sequence[MessageView], reply: bytes, encodings: Encodings
     material = Material(
         config=CompanyConfig(company_id=COMPANY),
         requester=Requester(principal="p", role="user", plan="pro", user=USER, language="en"),
-        history=PromptHistory(spoken),
+        history=PromptHistory(recent),
         journal=Journal("t", MESSAGES, 0.0, 60.0),
         tools=tools,
         last=False,
@@ -102,10 +106,10 @@ async def _agent(said: Sequence[MessageView], reply: bytes, encodings: Encodings
     )
 
     async def turn(number: int) -> Compressed:
-        # Each turn has a message of its own that nobody has counted yet.
-        asked = PromptMessage(False, TEXT.format(number=number), MESSAGES + 1 + number)
+        # Each turn has a new message, whose tokens have not been counted yet.
+        question = PromptMessage(False, TEXT.format(number=number), MESSAGES + 1 + number)
         context = FullContext.model_validate(orjson.loads(reply))
-        history = PromptHistory((*spoken[1:], asked))
+        history = PromptHistory((*recent[1:], question))
         turn = replace(material, history=history, context=context)
         return (await prompt_for(Composer(turn), encodings, MODEL, MODEL_WINDOW))[1]
 
@@ -117,10 +121,10 @@ async def _cost(turn: Callable[[int], Awaitable[object]]) -> float:
     costs: list[float] = []
     gc.collect()
     for _ in range(ROUNDS + 1):
-        began = time.process_time()
+        started = time.process_time()
         for _ in range(RUNS):
             number += 1
             await turn(number)
-        costs.append((time.process_time() - began) / RUNS * 1e3)
+        costs.append((time.process_time() - started) / RUNS * 1e3)
         await asyncio.sleep(0)
     return median(costs[1:])

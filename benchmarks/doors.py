@@ -1,10 +1,10 @@
-"""What does a turn cost through another's door, beside the websocket's own path?
+"""What does a turn cost through the door of another protocol, compared with the websocket?
 
-The same turn of a signed-in customer, 20 words in a burst, through each door in its client's own words, the stream
-read to its end; MCP knows no turn: there it is one call of a tool. The doors take turns in laps of 15, each lap a
-customer and a conversation of its own, so that a machine that is busy for a while is so for all of them. Counted is the
-CPU time of the services, without what they spend at rest: a door is all in the gateway, and what it makes the others do
-is told beside.
+Each door gets the same turn of a signed-in customer, an answer of 20 words in a burst, in its own protocol, and the
+stream is read to its end; MCP has no turns, so there it is one tool call. The doors alternate in laps of 15 turns, each
+lap with a new customer and conversation, so that other load on the machine affects all of them. It counts the CPU time
+of the services minus their idle CPU: a door's own code is in the gateway, and what it causes in the others is shown as
+well.
 """
 
 import asyncio
@@ -28,52 +28,54 @@ QUESTION = "a turn through another's door"
 TEXT = "what is the price of AAPL?"
 LAPS, WARM_UP, LAP = 14, 2, 15
 SETTLED, REST = 5.0, 5.0
-"""Seconds until nothing is done behind the turns any more, and in which it is seen what the services spend at rest."""
-MORE_MS = 0.3
-"""CPU of a turn above the websocket's: what a door may cost."""
+"""Seconds until no work is left after the turns, and seconds in which the services' idle CPU is measured."""
+MAX_EXTRA_MS = 0.3
+"""Milliseconds of CPU that a turn through a door may cost more than through the websocket."""
 Turn = Callable[[], Awaitable[None]]
 Events = list[dict[str, Any]]
 
 
 async def run() -> list[Figure]:
-    """All figures; about a minute."""
+    """Returns all figures; takes about a minute."""
     at_rest = dict.fromkeys(SERVICES, 0.0)
     spent_by = {name: dict.fromkeys(SERVICES, 0.0) for name in DOORS}
     async with scripted_model(default=BURST) as model, running(model) as stack:
         for lap in range(WARM_UP + LAPS):
             if lap == WARM_UP:
                 await asyncio.sleep(SETTLED)
-                before = spent(stack)
+                spent_before = spent(stack)
                 await asyncio.sleep(REST)
-                at_rest = {name: (spent(stack)[name] - before[name]) / REST for name in SERVICES}
+                at_rest = {name: (spent(stack)[name] - spent_before[name]) / REST for name in SERVICES}
             for name, door in DOORS.items():
                 token = stack.mint("user", f"u-{uuid.uuid4().hex[:12]}", COMPANY)
                 async with door(stack, token) as turn:
-                    before, began = spent(stack), time.monotonic()
+                    spent_before, started = spent(stack), time.monotonic()
                     for _ in range(LAP):
                         await turn()
-                    after, seconds = spent(stack), time.monotonic() - began
+                    spent_after, seconds = spent(stack), time.monotonic() - started
                 if lap >= WARM_UP:
-                    for one in SERVICES:
-                        spent_by[name][one] += after[one] - before[one] - at_rest[one] * seconds
+                    for service in SERVICES:
+                        spent_by[name][service] += (
+                            spent_after[service] - spent_before[service] - at_rest[service] * seconds
+                        )
     turns = LAPS * LAP
-    own = {one: total / turns for one, total in spent_by.pop("websocket").items()}
+    websocket_cpu = {service: total / turns for service, total in spent_by.pop("websocket").items()}
     figures = [
-        Figure(QUESTION, "CPU a turn: websocket", sum(own.values()), "ms", note="five services"),
-        Figure(QUESTION, "CPU a turn: websocket, gateway", own["gateway"], "ms"),
+        Figure(QUESTION, "CPU a turn: websocket", sum(websocket_cpu.values()), "ms", note="five services"),
+        Figure(QUESTION, "CPU a turn: websocket, gateway", websocket_cpu["gateway"], "ms"),
     ]
     for name, cpu in spent_by.items():
-        more = {one: total / turns - own[one] for one, total in cpu.items()}
+        extra_cpu = {service: total / turns - websocket_cpu[service] for service, total in cpu.items()}
         figures += [
-            Figure(QUESTION, f"CPU a turn more, gateway: {name}", more["gateway"], "ms", MORE_MS),
-            Figure(QUESTION, f"CPU a turn more, all: {name}", sum(more.values()), "ms", note="five services"),
+            Figure(QUESTION, f"CPU a turn more, gateway: {name}", extra_cpu["gateway"], "ms", MAX_EXTRA_MS),
+            Figure(QUESTION, f"CPU a turn more, all: {name}", sum(extra_cpu.values()), "ms", note="five services"),
         ]
     return figures
 
 
 @asynccontextmanager
 async def websocket(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
-    """The product's own client."""
+    """A turn with the product's own client."""
     async with ChatClient(stack.url, token) as client:
         await client.hello(locale="en")
 
@@ -87,24 +89,24 @@ async def websocket(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
 
 @asynccontextmanager
 async def completions(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
-    """OpenAI chat completions; the client sends the conversation so far each time."""
+    """A turn with OpenAI chat completions; the client sends the whole conversation each time."""
     messages: list[dict[str, str]] = []
     async with http(stack, token) as post:
 
         async def turn() -> None:
             messages.append({"role": "user", "content": TEXT})
-            told = await post("/v1/chat/completions", {"model": "nexus", "messages": messages, "stream": True})
-            (*pieces, last) = [choice for event in told for choice in event["choices"]]
+            events = await post("/v1/chat/completions", {"model": "nexus", "messages": messages, "stream": True})
+            (*pieces, last) = [choice for event in events for choice in event["choices"]]
             assert last["finish_reason"] == "stop"
-            said = "".join(piece["delta"].get("content") or "" for piece in pieces)
-            messages.append({"role": "assistant", "content": said})
+            text = "".join(piece["delta"].get("content") or "" for piece in pieces)
+            messages.append({"role": "assistant", "content": text})
 
         yield turn
 
 
 @asynccontextmanager
 async def mcp(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
-    """MCP, with its official client: one call of a tool."""
+    """One tool call with MCP's official client."""
     async with connected(stack.url, token) as client:
 
         async def turn() -> None:
@@ -115,55 +117,55 @@ async def mcp(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
 
 @asynccontextmanager
 async def responses(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
-    """Open Responses."""
+    """A turn with Open Responses."""
     previous: dict[str, str] = {}
     async with http(stack, token) as post:
 
         async def turn() -> None:
-            told = await post("/v1/responses", {"model": "nexus", "input": TEXT, "stream": True, **previous})
-            assert told[-1]["type"] == "response.completed"
-            previous["previous_response_id"] = told[-1]["response"]["id"]
+            events = await post("/v1/responses", {"model": "nexus", "input": TEXT, "stream": True, **previous})
+            assert events[-1]["type"] == "response.completed"
+            previous["previous_response_id"] = events[-1]["response"]["id"]
 
         yield turn
 
 
 @asynccontextmanager
 async def ag_ui(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
-    """AG-UI."""
+    """A turn with AG-UI."""
     run: dict[str, Any] = {"threadId": uuid.uuid4().hex, "state": {}, "tools": [], "context": [], "forwardedProps": {}}
     async with http(stack, token) as post:
 
         async def turn() -> None:
-            asked = {"id": uuid.uuid4().hex, "role": "user", "content": TEXT}
-            told = await post("/v2/ag-ui", {**run, "runId": uuid.uuid4().hex, "messages": [asked]})
-            assert told[-1]["type"] == "RUN_FINISHED"
+            message = {"id": uuid.uuid4().hex, "role": "user", "content": TEXT}
+            events = await post("/v2/ag-ui", {**run, "runId": uuid.uuid4().hex, "messages": [message]})
+            assert events[-1]["type"] == "RUN_FINISHED"
 
         yield turn
 
 
 @asynccontextmanager
 async def ai_sdk(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
-    """The AI SDK's UI message stream."""
+    """A turn with the AI SDK's UI message stream."""
     chat = uuid.uuid4().hex
     async with http(stack, token) as post:
 
         async def turn() -> None:
-            asked = {"id": uuid.uuid4().hex, "role": "user", "parts": [{"type": "text", "text": TEXT}]}
-            told = await post("/v2/ui/chat", {"id": chat, "message": asked})
-            assert told[-1]["type"] == "finish"
+            message = {"id": uuid.uuid4().hex, "role": "user", "parts": [{"type": "text", "text": TEXT}]}
+            events = await post("/v2/ui/chat", {"id": chat, "message": message})
+            assert events[-1]["type"] == "finish"
 
         yield turn
 
 
 @asynccontextmanager
 async def a2a(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
-    """A2A, as a stream."""
+    """A turn with A2A, as a stream."""
     context: dict[str, str] = {}
     async with http(stack, token) as post:
 
         async def turn() -> None:
-            asked = {"messageId": uuid.uuid4().hex, "role": "ROLE_USER", "parts": [{"text": TEXT}], **context}
-            call = {"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": {"message": asked}}
+            message = {"messageId": uuid.uuid4().hex, "role": "ROLE_USER", "parts": [{"text": TEXT}], **context}
+            call = {"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": {"message": message}}
             last = (await post("/a2a", call))[-1]["result"]["statusUpdate"]
             assert last["status"]["state"] == "TASK_STATE_COMPLETED"
             context["contextId"] = last["contextId"]
@@ -173,16 +175,16 @@ async def a2a(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
 
 @asynccontextmanager
 async def http(stack: RunningStack, token: str) -> AsyncGenerator[Callable[[str, dict[str, Any]], Awaitable[Events]]]:
-    """Posts over one connection, and reads the server-sent events to their end."""
+    """Yields a function that posts over one connection and reads the server-sent events to their end."""
     headers = {"Authorization": f"Bearer {token}", "Accept": "text/event-stream", "A2A-Version": "1.0"}
     async with aiohttp.ClientSession(stack.url, headers=headers) as session:
 
         async def post(path: str, body: dict[str, Any]) -> Events:
-            async with session.post(path, json=body) as answer:
-                assert answer.status == 200, await answer.text()
-                told = (await answer.read()).split(b"\n")
-            datas = [line[6:] for line in told if line.startswith(b"data: {")]
-            return [orjson.loads(data) for data in datas]
+            async with session.post(path, json=body) as response:
+                assert response.status == 200, await response.text()
+                lines = (await response.read()).split(b"\n")
+            payloads = [line[6:] for line in lines if line.startswith(b"data: {")]
+            return [orjson.loads(data) for data in payloads]
 
         yield post
 

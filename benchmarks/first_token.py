@@ -1,8 +1,8 @@
-"""How much does Nexus add around the model to the first token, and what does a turn cost in CPU?
+"""How much time does Nexus add to the model's first token, and how much CPU does a turn cost?
 
 The whole stack, as `nexus up` starts it, answers one conversation over a real websocket; the model is the scripted
-server, whose own time is measured there and taken off. Company settings: no delay before answering. Figures of a busy
-machine are compared by the calibration of the same run.
+server, whose own time is measured there and subtracted. The company answers without delay. Figures from a busy machine
+can be compared by the calibration of the same run.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ QUESTION = "overhead around the model"
 COMPANY = "bench"
 TURNS, WARM_UP = 400, 50
 SPACED_TURNS, SPACE = 60, 0.05
-"""People do not write back to back: with pauses the work that nobody waits for is done between two turns."""
+"""Turns and seconds between them: people pause between messages, so background work is done between turns."""
 SERVICES = ("gateway", "agent", "tool-executor", "memory", "market-adapter")
 SERVERS = ("nats", "redis", "mongodb")
 BURST = ScriptedReply(tokens=20)
@@ -39,19 +39,19 @@ Spent = dict[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Milliseconds that Nexus added to the first token of each turn, after the model's own time was taken off, and
-    the CPU time a turn of each process, in milliseconds."""
+    """For each turn the milliseconds that Nexus added to the first token, without the model's own time; and the CPU
+    milliseconds of each process per turn."""
 
     overhead: list[float]
     cpu: Spent
 
     def of(self, names: tuple[str, ...]) -> float:
-        """The CPU time a turn of these processes together."""
+        """Returns the CPU time per turn of these processes together."""
         return sum(self.cpu[name] for name in names)
 
 
 async def run() -> list[Figure]:
-    """All figures; about half a minute."""
+    """Returns all figures; takes about half a minute."""
     async with scripted_model(default=BURST) as model, running(model) as stack:
         before = await calibrate(stack.facts()["urls"]["nats"])
         plain = await measure(stack, model, TURNS)
@@ -60,21 +60,21 @@ async def run() -> list[Figure]:
         tool = await measure(stack, model, TURNS, Rule(match="price", replies=[CALL, BURST], again=True), default=BURST)
         after = await calibrate(stack.facts()["urls"]["nats"])
     wait, unit = (before.wait + after.wait) / 2, (before.cpu + after.cpu) / 2
-    five = "five services"
+    note = "five services"
     return [
         Figure(QUESTION, "to the first token, p50", median(plain.overhead), "ms", 1.5),
         Figure(QUESTION, "to the first token, p99", percentile(plain.overhead, 0.99), "ms", 3),
         Figure(QUESTION, "with one tool call, p50", median(tool.overhead), "ms", 2.5),
         Figure(QUESTION, "with one tool call, p99", percentile(tool.overhead, 0.99), "ms", 5),
         Figure(QUESTION, "to the first token, 50 ms between turns, p50", median(spaced.overhead), "ms"),
-        Figure(QUESTION, "CPU a turn, 20-token burst", plain.of(SERVICES), "ms", 1.0, note=five),
-        Figure(QUESTION, "CPU a turn, 100 tokens at 10 ms", paced.of(SERVICES), "ms", 5, note=five),
-        Figure(QUESTION, "CPU a turn with a tool call", tool.of(SERVICES), "ms", note=five),
+        Figure(QUESTION, "CPU a turn, 20-token burst", plain.of(SERVICES), "ms", 1.0, note=note),
+        Figure(QUESTION, "CPU a turn, 100 tokens at 10 ms", paced.of(SERVICES), "ms", 5, note=note),
+        Figure(QUESTION, "CPU a turn with a tool call", tool.of(SERVICES), "ms", note=note),
         Figure(QUESTION, "CPU a turn of the servers, burst", plain.of(SERVERS), "ms", note="nats, redis, mongodb"),
         *(Figure(QUESTION, f"CPU a turn, burst: {name}", plain.cpu[name], "ms") for name in SERVICES + SERVERS),
         Figure(QUESTION, "calibration: publish and acknowledgement, p50", wait, "ms", note="bare nats-py, same run"),
         Figure(QUESTION, "calibration: CPU of the same", unit, "ms", note="bare nats-py, same run"),
-        Figure(QUESTION, "CPU a turn, burst, in calibrations", plain.of(SERVICES) / unit, "×", note=five),
+        Figure(QUESTION, "CPU a turn, burst, in calibrations", plain.of(SERVICES) / unit, "×", note=note),
     ]
 
 
@@ -86,50 +86,51 @@ async def measure(
     default: ScriptedReply = BURST,
     pause: float = 0.0,
 ) -> Run:
-    """Turns one after the other, with `pause` seconds between two; the conversation is a new one after 15."""
+    """Runs turns one after the other, with `pause` seconds between them; every 15 turns a new conversation starts."""
     model.say(*rules, default=default)
-    measured: list[float] = []
+    overheads: list[float] = []
     calls = 2 if rules else 1
-    before: Spent = {}
+    spent_before: Spent = {}
     warm_up = min(WARM_UP, turns)
-    while len(measured) < turns + warm_up:
-        user = f"u{len(measured)}-{time.monotonic_ns()}"
+    while len(overheads) < turns + warm_up:
+        user = f"u{len(overheads)}-{time.monotonic_ns()}"
         async with ChatClient(stack.url, stack.mint("visitor", user, COMPANY)) as client:
             await client.hello(locale="en")
             for _ in range(15):
-                if len(measured) == warm_up:
-                    before = spent(stack)
-                measured.append(await one_turn(client, model, calls))
+                if len(overheads) == warm_up:
+                    spent_before = spent(stack)
+                overheads.append(await one_turn(client, model, calls))
                 if pause:
                     await asyncio.sleep(pause)
     after = spent(stack)
-    counted = len(measured) - warm_up
-    return Run(measured[warm_up:], {name: (after[name] - before[name]) / counted for name in after})
+    turn_count = len(overheads) - warm_up
+    return Run(overheads[warm_up:], {name: (after[name] - spent_before[name]) / turn_count for name in after})
 
 
 def spent(stack: RunningStack) -> Spent:
-    """The CPU time of each process so far, in milliseconds."""
+    """Returns the CPU time of each process so far, in milliseconds."""
     return {name: cpu.seconds([stack.process(name).pid]) * 1000 for name in SERVICES + SERVERS}
 
 
 async def one_turn(client: ChatClient, model: ScriptedModel, calls: int) -> float:
-    """One turn; the milliseconds that are not the model's."""
-    asked = len(model.asked)
-    mark = len(client.frames)
-    began = time.monotonic()
+    """Runs one turn; returns the milliseconds to the first token without the model's own time."""
+    calls_before = len(model.asked)
+    frames_before = len(client.frames)
+    started = time.monotonic()
     await client.send_frame("message.send", clientMessageId=str(uuid.uuid4()), text="what is the price of AAPL?")
-    await client.wait_for("message.delta", after=mark)
-    first = time.monotonic()
-    await client.wait_for("run.finished", after=mark)
-    own = sum(seen["firstAt"] - seen["at"] for seen in model.asked[asked : asked + calls])
-    return (first - began - own) * 1000
+    await client.wait_for("message.delta", after=frames_before)
+    first_delta = time.monotonic()
+    await client.wait_for("run.finished", after=frames_before)
+    model_seconds = sum(call["firstAt"] - call["at"] for call in model.asked[calls_before : calls_before + calls])
+    return (first_delta - started - model_seconds) * 1000
 
 
 @asynccontextmanager
 async def running(
     model: ScriptedModel, nexus: str = NEXUS, more: Mapping[str, str] | None = None
 ) -> AsyncGenerator[RunningStack]:
-    """The whole stack with the scripted model, as the command `nexus` starts it; `more`: of its environment."""
+    """Runs the whole stack with the scripted model, as the command `nexus` starts it; `more`: further environment
+    variables."""
     env = {**model.environment, "NEXUS_SAMPLE_SECONDS_PER_BAR": "0", **(more or {})}
     with tempfile.TemporaryDirectory() as folder:
         async with RunningStack(Path(folder) / "data", env, nexus) as stack:
@@ -138,7 +139,7 @@ async def running(
                 aiAutoResponseEnabled=True,
                 responseDelayMs=0,
                 toolConfig={"enabledTools": ["get_price"]},
-                # Reserved as for anybody, and never spent.
+                # Large enough never to be spent; tokens are reserved as usual.
                 budget={"visitorHourlyTokens": 100_000_000},
             )
             yield stack

@@ -1,8 +1,8 @@
-"""Does the console's inbox stay smooth in Chromium with 5,000 rows, while 50 facts a second change them?
+"""Does the console's inbox stay smooth in Chromium with 5,000 rows, while 50 facts per second change them?
 
-The console's own files and a server of made answers, so that only the page is measured: how long its frames last (a
-script asks for each next one), and the CPU that its thread takes for each of them, which does not depend on what else
-the machine does.
+The console's files come from a server with generated answers, so that only the page is measured: how long its frames
+last (a script requests each next one), and the CPU of its thread for each frame, which does not depend on the machine's
+other load.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ from benchmarks.report import Figure, percentile
 from gateway.web.console import console_routes
 
 QUESTION = "inbox in Chromium"
-ROWS, FACTS_A_SECOND, GATHERED, SECONDS = 5_000, 50, 0.3, 10.0
-SIGNS = 5
-"""Visitors who type, told each time."""
+ROWS, FACTS_A_SECOND, BATCH_SECONDS, SECONDS = 5_000, 50, 0.3, 10.0
+TYPING_PER_BATCH = 5
+"""Visitors who type, in each batch of facts."""
 SITE = "http://console.example"
-TRACED = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"]
-BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
+TRACE_CATEGORIES = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"]
+FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 FRAMES = """(milliseconds) => new Promise((done) => {
   const frames = [];
   const end = performance.now() + milliseconds;
@@ -41,7 +41,7 @@ FRAMES = """(milliseconds) => new Promise((done) => {
   };
   requestAnimationFrame(next);
 })"""
-TO_THE_END = """async () => {
+SCROLL_TO_END = """async () => {
   const list = document.querySelector(".list"), more = list.querySelector(".wide");
   const frame = () => new Promise(requestAnimationFrame);
   while (!more.hidden) {
@@ -55,8 +55,8 @@ TO_THE_END = """async () => {
 }"""
 
 
-class MadeInbox:
-    """The answers of a gateway with many conversations, some of which have just changed."""
+class GeneratedInbox:
+    """Generates the answers of a gateway with many conversations, some of which have just changed."""
 
     def __init__(self) -> None:
         self.order = list(range(ROWS))
@@ -64,38 +64,40 @@ class MadeInbox:
         self._served = {route.path: route for route in console_routes(dev=False) if isinstance(route, Served)}
 
     def fact(self, number: int) -> None:
-        """Something was written in the conversation: it is the first one now."""
+        """Records a new message in a conversation, which moves it to the front."""
         self.changed[number] = self.changed.get(number, 0) + 1
         self.order.remove(number)
         self.order.insert(0, number)
 
     def row(self, number: int) -> dict[str, Any]:
-        """A conversation as the inbox shows it."""
-        times = self.changed.get(number, 0)
-        at = (BEGUN + timedelta(minutes=ROWS - number) + timedelta(days=30 * bool(times), seconds=times)).isoformat()
-        message = {"id": f"m{number}", "seq": number + times, "role": "visitor", "text": f"question {times}"}
+        """Returns a conversation as the inbox shows it."""
+        changes = self.changed.get(number, 0)
+        changed_at = (
+            FIRST_DAY + timedelta(minutes=ROWS - number) + timedelta(days=30 * bool(changes), seconds=changes)
+        ).isoformat()
+        message = {"id": f"m{number}", "seq": number + changes, "role": "visitor", "text": f"question {changes}"}
         state = ("ai", "needs_human", "human")[number % 3]
         labels = ["billing"] if number % 5 == 0 else []
         return {
-            "id": f"c{number}", "state": state, "status": "open", "owner": {"kind": "ai"}, "messageCount": times + 1,
+            "id": f"c{number}", "state": state, "status": "open", "owner": {"kind": "ai"}, "messageCount": changes + 1,
             "visitor": {"id": f"v{number}", "name": f"Visitor {number}"}, "labels": labels,
-            "startedAt": at, "waitingSince": at if state == "needs_human" else None,
-            "lastMessage": {**message, "createdAt": at},
+            "startedAt": changed_at, "waitingSince": changed_at if state == "needs_human" else None,
+            "lastMessage": {**message, "createdAt": changed_at},
         }  # fmt: skip
 
     async def answer(self, route: Route) -> None:
-        """Of a file or of the API."""
-        asked = urlsplit(route.request.url)
-        path, query = asked.path, parse_qs(asked.query)
-        served = self._served.get(path)
-        if served is not None:
+        """Answers a request for a file or for the API."""
+        url = urlsplit(route.request.url)
+        path, query = url.path, parse_qs(url.query)
+        file_route = self._served.get(path)
+        if file_route is not None:
             scope: dict[str, Any] = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": []}
-            found = await cast("Any", served.endpoint)(Request(scope))
-            await route.fulfill(status=200, headers=dict(found.headers), body=bytes(found.body))
+            response = await cast("Any", file_route.endpoint)(Request(scope))
+            await route.fulfill(status=200, headers=dict(response.headers), body=bytes(response.body))
         elif path == "/v2/conversations":
-            begin = int(query.get("cursor", ["0"])[0])
-            page = [self.row(number) for number in self.order[begin : begin + 50]]
-            await route.fulfill(json={"items": page, "next": str(begin + 50) if begin + 50 < ROWS else None})
+            start = int(query.get("cursor", ["0"])[0])
+            page = [self.row(number) for number in self.order[start : start + 50]]
+            await route.fulfill(json={"items": page, "next": str(start + 50) if start + 50 < ROWS else None})
         elif path == "/v2/conversations/counts":
             unread = {f"c{number}": number for number in self.order[:500]}
             await route.fulfill(json={"needsHuman": 100, "mine": 3, "unassigned": 4, "stuck": 0, "unread": unread})
@@ -106,9 +108,9 @@ class MadeInbox:
 
 
 async def run() -> list[Figure]:
-    """Milliseconds of frames."""
+    """Returns the milliseconds of the page's frames."""
     program = os.environ.get("NEXUS_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    inbox, sockets = MadeInbox(), list[WebSocketRoute]()
+    inbox, sockets = GeneratedInbox(), list[WebSocketRoute]()
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         page = await browser.new_page()
@@ -116,45 +118,49 @@ async def run() -> list[Figure]:
         await page.route_web_socket("**/v2/chat/ws", lambda socket: _serve(socket, sockets))
         await page.goto(f"{SITE}/console#token={_token()}")
         await _load_all(page)
-        still = await page.evaluate(FRAMES, 2_000)
-        sending = asyncio.create_task(_facts(inbox, sockets))
-        await browser.start_tracing(page=page, categories=TRACED)
-        busy = await page.evaluate(FRAMES, SECONDS * 1000)
-        worked = _worked(json.loads(await browser.stop_tracing())["traceEvents"])
-        await sending
+        idle_frames = await page.evaluate(FRAMES, 2_000)
+        facts_task = asyncio.create_task(_facts(inbox, sockets))
+        await browser.start_tracing(page=page, categories=TRACE_CATEGORIES)
+        busy_frames = await page.evaluate(FRAMES, SECONDS * 1000)
+        cpu_per_frame = _cpu_per_frame(json.loads(await browser.stop_tracing())["traceEvents"])
+        await facts_task
         await browser.close()
     note = f"{ROWS:,} rows, {FACTS_A_SECOND} facts a second, {SECONDS:g} s"
     return [
-        Figure(QUESTION, "frame at rest, median", percentile(still, 0.5), "ms"),
-        Figure(QUESTION, "frame, median", percentile(busy, 0.5), "ms", note=note),
-        Figure(QUESTION, "frame, 95 of 100", percentile(busy, 0.95), "ms", note="on this machine, with its load"),
-        Figure(QUESTION, "CPU of a frame, median", percentile(worked, 0.5), "ms"),
-        Figure(QUESTION, "CPU of a frame, 95 of 100", percentile(worked, 0.95), "ms", 16.0),
-        Figure(QUESTION, "CPU of a frame, 99 of 100", percentile(worked, 0.99), "ms", 16.0),
-        Figure(QUESTION, "CPU of a frame, the most", max(worked), "ms"),
+        Figure(QUESTION, "frame at rest, median", percentile(idle_frames, 0.5), "ms"),
+        Figure(QUESTION, "frame, median", percentile(busy_frames, 0.5), "ms", note=note),
+        Figure(
+            QUESTION, "frame, 95 of 100", percentile(busy_frames, 0.95), "ms", note="on this machine, with its load"
+        ),
+        Figure(QUESTION, "CPU of a frame, median", percentile(cpu_per_frame, 0.5), "ms"),
+        Figure(QUESTION, "CPU of a frame, 95 of 100", percentile(cpu_per_frame, 0.95), "ms", 16.0),
+        Figure(QUESTION, "CPU of a frame, 99 of 100", percentile(cpu_per_frame, 0.99), "ms", 16.0),
+        Figure(QUESTION, "CPU of a frame, the most", max(cpu_per_frame), "ms"),
     ]
 
 
-def _worked(events: list[dict[str, Any]]) -> list[float]:
-    """The CPU milliseconds of the page's thread from each frame to the next, out of a trace: all of its tasks."""
-    main = Counter((one["pid"], one["tid"]) for one in events if one["name"] == "FireAnimationFrame").most_common(1)[0][
-        0
-    ]
-    own = sorted((one for one in events if (one["pid"], one["tid"]) == main), key=lambda one: one["ts"])
-    frames, last, drawn = list[float](), 0.0, False
-    for one in own:
+def _cpu_per_frame(events: list[dict[str, Any]]) -> list[float]:
+    """Returns from a trace the CPU milliseconds of the page's thread between frames, with all of its tasks."""
+    main_thread = Counter(
+        (event["pid"], event["tid"]) for event in events if event["name"] == "FireAnimationFrame"
+    ).most_common(1)[0][0]
+    main_events = sorted(
+        (event for event in events if (event["pid"], event["tid"]) == main_thread), key=lambda one: one["ts"]
+    )
+    frames, milliseconds, has_drawn = list[float](), 0.0, False
+    for one in main_events:
         if one["name"] == "FireAnimationFrame":
-            drawn = True
+            has_drawn = True
         elif one["name"] == "RunTask" and "tdur" in one:
-            if drawn:
-                frames.append(last)
-                last, drawn = 0.0, False
-            last += one["tdur"] / 1000
+            if has_drawn:
+                frames.append(milliseconds)
+                milliseconds, has_drawn = 0.0, False
+            milliseconds += one["tdur"] / 1000
     return frames[1:]
 
 
 def _serve(socket: WebSocketRoute, sockets: list[WebSocketRoute]) -> None:
-    def told(message: str | bytes) -> None:
+    def on_message(message: str | bytes) -> None:
         kind = json.loads(message)["type"]
         if kind == "hello":
             socket.send(json.dumps({"v": 1, "type": "welcome", "heartbeatMs": 25_000}))
@@ -162,32 +168,38 @@ def _serve(socket: WebSocketRoute, sockets: list[WebSocketRoute]) -> None:
         elif kind == "ping":
             socket.send(json.dumps({"v": 1, "type": "pong"}))
 
-    socket.on_message(told)
+    socket.on_message(on_message)
 
 
 async def _load_all(page: Page) -> None:
     await page.locator(".talks > li").first.wait_for()
-    await page.evaluate(TO_THE_END)
+    await page.evaluate(SCROLL_TO_END)
 
 
-async def _facts(inbox: MadeInbox, sockets: list[WebSocketRoute]) -> None:
-    """As the gateway tells of them: gathered for a moment."""
-    end, number = time.monotonic() + SECONDS, 0
-    while time.monotonic() < end:
-        told: list[str] = []
-        for _ in range(round(FACTS_A_SECOND * GATHERED)):
+async def _facts(inbox: GeneratedInbox, sockets: list[WebSocketRoute]) -> None:
+    """Sends facts as the gateway does: in batches."""
+    deadline, number = time.monotonic() + SECONDS, 0
+    while time.monotonic() < deadline:
+        conversation_ids: list[str] = []
+        for _ in range(round(FACTS_A_SECOND * BATCH_SECONDS)):
             number += 1
-            chosen = number * 37 % ROWS
-            inbox.fact(chosen)
-            told.append(f"c{chosen}")
-        for one in told[:SIGNS]:
-            sign = {"v": 1, "type": "typing", "conversationId": one, "actor": "visitor", "expiresInMs": 5_000}
-            sockets[-1].send(json.dumps(sign))
-        sockets[-1].send(json.dumps({"v": 1, "type": "inbox.changed", "conversationIds": told}))
-        await asyncio.sleep(GATHERED)
+            row_number = number * 37 % ROWS
+            inbox.fact(row_number)
+            conversation_ids.append(f"c{row_number}")
+        for conversation_id in conversation_ids[:TYPING_PER_BATCH]:
+            frame = {
+                "v": 1,
+                "type": "typing",
+                "conversationId": conversation_id,
+                "actor": "visitor",
+                "expiresInMs": 5_000,
+            }
+            sockets[-1].send(json.dumps(frame))
+        sockets[-1].send(json.dumps({"v": 1, "type": "inbox.changed", "conversationIds": conversation_ids}))
+        await asyncio.sleep(BATCH_SECONDS)
 
 
 def _token() -> str:
-    said = {"sub": "ana", "role": "commercial", "company": "acme", "name": "Ana", "exp": int(time.time()) + 3600}
-    body = base64.urlsafe_b64encode(json.dumps(said).encode()).decode().rstrip("=")
+    claims = {"sub": "ana", "role": "commercial", "company": "acme", "name": "Ana", "exp": int(time.time()) + 3600}
+    body = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
     return f"{body}.{body}.{body}"

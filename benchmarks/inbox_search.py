@@ -1,7 +1,8 @@
-"""What does a search in a company's 100,000 conversations cost the replica that is asked, and what do they weigh?
+"""What does a search in a company's 100,000 conversations cost the replica that serves it, and how much memory do they
+need?
 
-Made words, as unevenly common as a language; questions of 1 to 3 of them, half of them only begun. By the processor's
-clock: the machine may be busy with other things.
+The words are generated, with frequencies as uneven as a language's; queries have 1 to 3 of them, half with an
+incomplete last word. It measures CPU, since the machine may be busy.
 """
 
 import itertools
@@ -16,48 +17,48 @@ from memory.domain.keys import LogPosition
 
 QUESTION = "inbox search"
 CONVERSATIONS, WORDS, VOCABULARY, QUESTIONS = 100_000, 40, 40_000, 300
-BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
+FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def made(chance: random.Random, number: int, words: list[str], weights: list[float]) -> Findable:
-    """A conversation as the store has it."""
-    said = " ".join(chance.choices(words, cum_weights=weights, k=WORDS))
+def generated(chance: random.Random, number: int, words: list[str], weights: list[float]) -> Findable:
+    """Returns a generated conversation as the store has it."""
+    text = " ".join(chance.choices(words, cum_weights=weights, k=WORDS))
     state = chance.choice(("ai", "ai", "resolved", "resolved", "needs_human"))
     latest = f"{LogPosition(1, number)}/c{number}"
     labels = (chance.choice(("billing", "vip", "bug")),) if number % 5 == 0 else ()
-    at = BEGUN + timedelta(minutes=number)
-    return Findable(f"c{number}", latest, state, None, f"visitor-{number}", labels, None, at, said, number)
+    changed_at = FIRST_DAY + timedelta(minutes=number)
+    return Findable(f"c{number}", latest, state, None, f"visitor-{number}", labels, None, changed_at, text, number)
 
 
 async def run() -> list[Figure]:
-    """Milliseconds of own work, bytes."""
-    chance = random.Random(1)
-    syllables = [one + other for one in "bcdfglmnprst" for other in "aeiou"]
-    words = ["".join(chance.choices(syllables, k=chance.randint(2, 4))) for _ in range(VOCABULARY)]
-    weights = list(itertools.accumulate(1 / (place + 3) for place in range(VOCABULARY)))
-    rows = [made(chance, number, words, weights) for number in range(CONVERSATIONS)]
+    """Returns milliseconds of CPU, and bytes."""
+    generator = random.Random(1)
+    syllables = [consonant + vowel for consonant in "bcdfglmnprst" for vowel in "aeiou"]
+    words = ["".join(generator.choices(syllables, k=generator.randint(2, 4))) for _ in range(VOCABULARY)]
+    weights = list(itertools.accumulate(1 / (rank + 3) for rank in range(VOCABULARY)))
+    rows = [generated(generator, number, words, weights) for number in range(CONVERSATIONS)]
     tracemalloc.start()
     index = InboxIndex()
     index.put(rows)
-    held, _ = tracemalloc.get_traced_memory()
+    memory, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    began = time.process_time()
+    started = time.process_time()
     InboxIndex().put(rows)
-    reading = time.process_time() - began
+    put_seconds = time.process_time() - started
     index.find(InboxQuery(query=words[0][:2]))
     costs: list[float] = []
     for number in range(QUESTIONS):
-        asked = chance.choices(words, cum_weights=weights, k=chance.randint(1, 3))
+        words_asked = generator.choices(words, cum_weights=weights, k=generator.randint(1, 3))
         if number % 2:
-            asked[-1] = asked[-1][: max(3, len(asked[-1]) - 2)]
-        began = time.process_time()
-        index.find(InboxQuery(query=" ".join(asked), label="vip" if number % 10 == 0 else None))
-        costs.append((time.process_time() - began) * 1000)
+            words_asked[-1] = words_asked[-1][: max(3, len(words_asked[-1]) - 2)]
+        started = time.process_time()
+        index.find(InboxQuery(query=" ".join(words_asked), label="vip" if number % 10 == 0 else None))
+        costs.append((time.process_time() - started) * 1000)
     note = f"{CONVERSATIONS:,} conversations of {WORDS} words"
     return [
         Figure(QUESTION, "own work of a search, median", median(costs), "ms", note=note),
         Figure(QUESTION, "own work of a search, 95 of 100", percentile(costs, 0.95), "ms", 300.0),
         Figure(QUESTION, "own work of the most costly one", max(costs), "ms", 300.0),
-        Figure(QUESTION, "memory a conversation", held / CONVERSATIONS, "bytes"),
-        Figure(QUESTION, "own work of taking them all in", reading, "s"),
+        Figure(QUESTION, "memory a conversation", memory / CONVERSATIONS, "bytes"),
+        Figure(QUESTION, "own work of taking them all in", put_seconds, "s"),
     ]

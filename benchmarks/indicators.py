@@ -1,6 +1,7 @@
-"""How long do nine indicators over 500 bars take, for 1,000 symbols?
+"""How much CPU do nine indicators over 500 bars take, for 1,000 symbols?
 
-The bars are real ones, each symbol a window of its own; from arrays, and from bars as they come from a provider.
+The bars are real, with a different window for each symbol; measured from arrays, and from bars as a provider returns
+them.
 """
 
 import time
@@ -19,34 +20,34 @@ TARGET_MICROSECONDS = 250.0
 
 
 def histories() -> list[BarHistory]:
-    """One window of 500 bars a symbol, no two alike."""
-    found: list[BarHistory] = []
-    held = [one for one in load_sample().series.values() if len(one.bars) > BARS + SYMBOLS // 3]
-    for number in range(SYMBOLS):
-        series = held[number % len(held)]
-        first = number // len(held)
+    """Returns a window of 500 bars for each symbol, no two alike."""
+    windows: list[BarHistory] = []
+    long_series = [one for one in load_sample().series.values() if len(one.bars) > BARS + SYMBOLS // 3]
+    for index in range(SYMBOLS):
+        series = long_series[index % len(long_series)]
+        first = index // len(long_series)
         bars = series.bars[first : first + BARS]
-        found.append(BarHistory(parse_symbol(series.ticker), "USD", "sample", bars, series.splits))
-    return found
+        windows.append(BarHistory(parse_symbol(series.ticker), "USD", "sample", bars, series.splits))
+    return windows
 
 
 async def run() -> list[Figure]:
-    """Microseconds a symbol, by the processor's clock: the machine may be busy with other things."""
+    """Returns microseconds of CPU per symbol, since the machine may be busy."""
     windows = histories()
     arrays = [series_of(window) for window in windows]
     for kind in Indicator:
         indicator(kind, arrays[0])
-    began, started = time.process_time(), time.perf_counter()
+    cpu_started, started = time.process_time(), time.perf_counter()
     for series in arrays:
         for kind in Indicator:
             indicator(kind, series)
-    used, lasted = time.process_time() - began, time.perf_counter() - started
-    began = time.process_time()
+    cpu_seconds, seconds = time.process_time() - cpu_started, time.perf_counter() - started
+    cpu_started = time.process_time()
     for window in windows:
         series_of(window)
-    reading = time.process_time() - began
-    note = f"nine indicators, {BARS} bars, {SYMBOLS} symbols; {lasted:.2f} s in all"
+    array_seconds = time.process_time() - cpu_started
+    note = f"nine indicators, {BARS} bars, {SYMBOLS} symbols; {seconds:.2f} s in all"
     return [
-        Figure(QUESTION, "CPU a symbol", used / SYMBOLS * 1e6, "µs", TARGET_MICROSECONDS, note=note),
-        Figure(QUESTION, "CPU a symbol to make arrays of bars", reading / SYMBOLS * 1e6, "µs"),
+        Figure(QUESTION, "CPU a symbol", cpu_seconds / SYMBOLS * 1e6, "µs", TARGET_MICROSECONDS, note=note),
+        Figure(QUESTION, "CPU a symbol to make arrays of bars", array_seconds / SYMBOLS * 1e6, "µs"),
     ]

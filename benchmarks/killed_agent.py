@@ -1,7 +1,9 @@
-"""``python -m benchmarks.killed_agent [CLONE] [--kills N] [--agents N]``: how long a visitor waits for a killed agent.
+"""``python -m benchmarks.killed_agent [CLONE] [--kills N] [--agents N]``: how long a visitor waits if an agent is
+killed.
 
-An agent is killed (kill -9) in mid-answer and started again at once, as a supervisor would; the wait ends with the run
-that starts anew, and with its first text. With a CLONE its agents are killed in alternation with this clone's.
+An agent is killed (kill -9) while it answers and restarted immediately, as a supervisor would; measured are the times
+until the run starts again, and until its first text. With a CLONE, its agents and this clone's are killed in
+alternation.
 """
 
 import argparse
@@ -21,12 +23,12 @@ from benchmarks.report import median, percentile
 from runtime.testing.servers import eventually, run_nats_server
 
 SLOW = ScriptedReply(tokens=40, first_token_ms=200, token_ms=50)
-LONG = 180.0
+WAIT_TIMEOUT = 180.0
 
 
 @dataclass
 class Side:
-    """One clone's agents on a bus of their own. Waits in seconds since the kill."""
+    """One clone's agents on their own bus. Waits are in seconds since the kill."""
 
     name: str
     scene: Stage
@@ -35,38 +37,38 @@ class Side:
     started: list[float] = field(default_factory=list[float])
     spoke: list[float] = field(default_factory=list[float])
     extra: int = 0
-    """Answers beyond the one that is due."""
+    """The number of answers beyond the expected one."""
 
     async def kill_one(self) -> None:
-        """One conversation whose agent dies in mid-answer."""
+        """Runs one conversation whose agent is killed while it answers."""
         conversation = f"c{len(self.started)}"
         self.model.asked.clear()
         self.scene.live.clear()
         await self.scene.visitor(conversation, "tell me something long", principal=None)
-        await eventually(lambda: len(self.scene.told("message.delta")) >= 5, LONG)
-        driver = next(one for one in self.agents if one.model == self.model.asked[-1]["model"])
+        await eventually(lambda: len(self.scene.told("message.delta")) >= 5, WAIT_TIMEOUT)
+        driver = next(agent for agent in self.agents if agent.model == self.model.asked[-1]["model"])
         driver.kill()
-        killed = time.monotonic()
+        killed_at = time.monotonic()
         self.scene.live.clear()
         restart = asyncio.create_task(asyncio.to_thread(driver.start))
-        await eventually(lambda: self.scene.told("run.started"), LONG)
-        self.started.append(time.monotonic() - killed)
-        await eventually(lambda: self.scene.told("message.delta"), LONG)
-        self.spoke.append(time.monotonic() - killed)
-        self.extra += len(await self.scene.answered(conversation, deadline=LONG)) - 1
+        await eventually(lambda: self.scene.told("run.started"), WAIT_TIMEOUT)
+        self.started.append(time.monotonic() - killed_at)
+        await eventually(lambda: self.scene.told("message.delta"), WAIT_TIMEOUT)
+        self.spoke.append(time.monotonic() - killed_at)
+        self.extra += len(await self.scene.answered(conversation, deadline=WAIT_TIMEOUT)) - 1
         await restart
-        await self.scene.idle(LONG)
+        await self.scene.idle(WAIT_TIMEOUT)
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {len(self.started)} kills, {self.extra} answers too many"]
-        for what, waits in (("until the run starts again", self.started), ("until its first text", self.spoke)):
+        for label, waits in (("until the run starts again", self.started), ("until its first text", self.spoke)):
             p95 = percentile(waits, 0.95)
-            lines.append(f"  {what}: p50 {median(waits):.2f}, p95 {p95:.2f}, worst {max(waits):.2f} s")
+            lines.append(f"  {label}: p50 {median(waits):.2f}, p95 {p95:.2f}, worst {max(waits):.2f} s")
         return "\n".join(lines)
 
 
 async def compare(clone: Path | None, kills: int, agents: int) -> None:
-    """Prints both sides' figures."""
+    """Measures, and prints both sides' figures."""
     pythons = {} if clone is None else {"that": str(clone / ".venv/bin/python")}
     pythons["this"] = sys.executable
     async with AsyncExitStack() as stack:
@@ -91,7 +93,7 @@ async def compare(clone: Path | None, kills: int, agents: int) -> None:
 
 
 def main() -> None:
-    """Reads the command line."""
+    """Parses the command line and runs the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("clone", type=Path, nargs="?", help="another clone, set up with make setup")
     parser.add_argument("--kills", type=int, default=50)

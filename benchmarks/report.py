@@ -12,7 +12,7 @@ from rich.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One measured value. `target` is what the product aims at, in the same unit; `ceiling`: smaller is better."""
+    """One measured value. `target` is the product's target, in the same unit; `ceiling`: smaller is better."""
 
     question: str
     name: str
@@ -31,13 +31,13 @@ class Figure:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which `share` (0 to 1) of the values lie, by the nearest rank."""
+    """Returns the value below which `share` (0 to 1) of the values lie, by the nearest rank."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, max(0, round(share * len(ordered)) - 1))]
 
 
 def median(values: Iterable[float]) -> float:
-    """The middle value."""
+    """Returns the median."""
     return statistics.median(values)
 
 

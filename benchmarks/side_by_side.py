@@ -1,7 +1,7 @@
-"""``python -m benchmarks.side_by_side CLONE [--pairs N]``: is this clone faster than that one, on a busy machine too?
+"""``python -m benchmarks.side_by_side CLONE [--pairs N]``: is this clone faster than CLONE, even on a busy machine?
 
-Both stacks run at the same time, each with a model of its own, and take turns in alternation: what else the machine
-does meets both alike. Two figures of one run can be compared, those of two runs cannot.
+Both stacks run at the same time, each with its own model, and run turns in alternation, so that other load on the
+machine affects both. Figures of one run can be compared, those of two runs cannot.
 """
 
 import argparse
@@ -18,11 +18,11 @@ from tests.support.running_stack import NEXUS, RunningStack
 
 WARM_UP = 45
 TURNS = 15
-"""Of one conversation."""
-SETTLED = 30.0
-"""Seconds until the market adapters have computed what they compute in the background at the start."""
+"""Turns in one conversation."""
+SETTLE_SECONDS = 30.0
+"""Seconds until the market-adapter has finished its background work at the start."""
 PAUSE = 0.015
-"""Seconds between two turns, for what is done behind the first one."""
+"""Seconds between two turns, for the work after the first one."""
 
 
 class Side:
@@ -37,12 +37,12 @@ class Side:
         self._before = spent(stack)
 
     def begin(self) -> None:
-        """Counts from now on."""
+        """Starts to count."""
         self.overhead.clear()
         self._before = spent(self._stack)
 
     async def turn(self) -> None:
-        """One turn, in a new conversation after some."""
+        """Runs one turn, in a new conversation every TURNS turns."""
         if self._client is None or len(self.overhead) % TURNS == 0:
             await self.leave()
             token = self._stack.mint("visitor", f"u{time.monotonic_ns()}", COMPANY)
@@ -57,11 +57,11 @@ class Side:
             await client.__aexit__(None, None, None)
 
     def __str__(self) -> str:
-        now, turns = spent(self._stack), len(self.overhead)
-        cpu = {name: (now[name] - self._before[name]) / turns for name in now}
-        tenth, last = percentile(self.overhead, 0.1), percentile(self.overhead, 0.99)
+        spent_now, turns = spent(self._stack), len(self.overhead)
+        cpu = {name: (spent_now[name] - self._before[name]) / turns for name in spent_now}
+        p10, p99 = percentile(self.overhead, 0.1), percentile(self.overhead, 0.99)
         return (
-            f"{self.name}: to the first token p10 {tenth:.2f}, p50 {median(self.overhead):.2f}, p99 {last:.2f} ms; "
+            f"{self.name}: to the first token p10 {p10:.2f}, p50 {median(self.overhead):.2f}, p99 {p99:.2f} ms; "
             f"CPU a turn {sum(cpu[name] for name in SERVICES):.2f} ms, "
             f"servers {sum(cpu[name] for name in SERVERS):.2f}: "
             + ", ".join(f"{name} {cpu[name]:.2f}" for name in SERVICES + SERVERS)
@@ -69,7 +69,7 @@ class Side:
 
 
 async def compare(clone: Path, pairs: int, pause: float) -> None:
-    """Prints both, and this clone's share of the other one's time."""
+    """Measures, and prints both sides and the ratio of this clone's time to the other's."""
     async with AsyncExitStack() as stack:
         sides: list[Side] = []
         for name, nexus in (("that", str(clone / ".venv/bin/nexus")), ("this", NEXUS)):
@@ -77,7 +77,7 @@ async def compare(clone: Path, pairs: int, pause: float) -> None:
             side = Side(name, await stack.enter_async_context(running(model, nexus)), model)
             stack.push_async_callback(side.leave)
             sides.append(side)
-        await asyncio.sleep(SETTLED)
+        await asyncio.sleep(SETTLE_SECONDS)
         for pair in range(WARM_UP + pairs):
             if pair == WARM_UP:
                 for side in sides:
@@ -87,12 +87,12 @@ async def compare(clone: Path, pairs: int, pause: float) -> None:
                 await asyncio.sleep(pause)
         that, this = sides
         print(that, this, sep="\n")
-        ratios = [mine / other for other, mine in zip(that.overhead, this.overhead, strict=True)]
+        ratios = [this_ms / that_ms for that_ms, this_ms in zip(that.overhead, this.overhead, strict=True)]
         print(f"this / that, median of {pairs} pairs: {median(ratios):.3f}")
 
 
 def main() -> None:
-    """Reads the command line."""
+    """Parses the command line and runs the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("clone", type=Path, help="the other clone, set up with make setup")
     parser.add_argument("--pairs", type=int, default=200)

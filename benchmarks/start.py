@@ -1,8 +1,8 @@
-"""How soon is a service ready again when it is killed, and how much of that is its own start?
+"""How soon is a service ready again after it is killed, and how much of that is its own start?
 
 ``python -m benchmarks.start [CLONE] [--runs N]`` compares this clone with another one: both stacks run at the same time
-and lose their services in turn, so that what else the machine does meets both alike. On a machine that others use,
-compare the CPU seconds of a start.
+and their services are killed in turn, so that other load on the machine affects both. On a shared machine, compare the
+CPU seconds of a start.
 """
 
 import argparse
@@ -26,16 +26,16 @@ from tests.support.running_stack import NEXUS, RunningStack
 QUESTION = "starting"
 RUNS = 5
 READY, BUSY_READY = 1.5, 5.0
-"""Seconds that the product aims at: from exec on an idle machine, and after a kill on two busy cores."""
-SERVED = 6.0
-"""Seconds until the next kill of the same service is a first death again."""
-BUSY = 2
-"""Processes that do nothing but compute."""
+"""The product's targets in seconds: from exec on an idle machine, and after a kill on two busy cores."""
+KILL_INTERVAL = 6.0
+"""Seconds after which the supervisor treats the next kill of the same service as the first."""
+BUSY_PROCESSES = 2
+"""Processes that only compute."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Seconds from the kill to ready again, from exec to ready, and of CPU until then."""
+    """Seconds from the kill until ready again, from exec until ready, and of CPU until then."""
 
     again: float
     ready: float
@@ -46,7 +46,7 @@ Starts = dict[str, list[Start]]
 
 
 async def run() -> list[Figure]:
-    """All figures; about three minutes."""
+    """Returns all figures; takes about three minutes."""
     async with _stack(NEXUS) as stack:
         [idle] = await _measure([stack], RUNS)
         with _busy_cores():
@@ -54,34 +54,36 @@ async def run() -> list[Figure]:
     return [*_figures(idle, "idle", ready=READY), *_figures(busy, "two busy cores", again=BUSY_READY)]
 
 
-def _figures(starts: Starts, when: str, ready: float | None = None, again: float | None = None) -> list[Figure]:
+def _figures(starts: Starts, load: str, ready: float | None = None, again: float | None = None) -> list[Figure]:
     figures: list[Figure] = []
-    for name, of in starts.items():
-        worst = f"worst of {len(of)}: {max(one.again for one in of):.2f} s"
+    for name, service_starts in starts.items():
+        worst = f"worst of {len(service_starts)}: {max(one.again for one in service_starts):.2f} s"
         figures += [
-            Figure(QUESTION, f"{name}: ready after exec, {when}", median(one.ready for one in of), "s", ready),
+            Figure(
+                QUESTION, f"{name}: ready after exec, {load}", median(one.ready for one in service_starts), "s", ready
+            ),
             Figure(
                 QUESTION,
-                f"{name}: ready after kill -9, {when}",
-                median(one.again for one in of),
+                f"{name}: ready after kill -9, {load}",
+                median(one.again for one in service_starts),
                 "s",
                 again,
                 note=worst,
             ),
-            Figure(QUESTION, f"{name}: CPU of a start, {when}", median(one.cpu for one in of), "s"),
+            Figure(QUESTION, f"{name}: CPU of a start, {load}", median(one.cpu for one in service_starts), "s"),
         ]
     return figures
 
 
 async def compare(clone: Path | None, runs: int) -> None:
-    """Prints this clone's figures beside the other one's."""
+    """Measures, and prints this clone's figures next to the other one's."""
     commands = [NEXUS] if clone is None else [str(clone / ".venv/bin/nexus"), NEXUS]
-    async with AsyncExitStack() as all_of_them:
-        stacks = [await all_of_them.enter_async_context(_stack(nexus)) for nexus in commands]
-        for when in ("idle", "two busy cores"):
-            with _busy_cores() if when != "idle" else ExitStack():
+    async with AsyncExitStack() as exit_stack:
+        stacks = [await exit_stack.enter_async_context(_stack(nexus)) for nexus in commands]
+        for load in ("idle", "two busy cores"):
+            with _busy_cores() if load != "idle" else ExitStack():
                 sides = await _measure(stacks, runs)
-            print(f"--- {when}: median (worst) of {runs}, " + ("that → this" if clone else "this"))
+            print(f"--- {load}: median (worst) of {runs}, " + ("that → this" if clone else "this"))
             for name in SERVICES:
                 print(f"{name:16s}" + " → ".join(_row(side[name]) for side in sides) + _ratio([s[name] for s in sides]))
 
@@ -91,8 +93,8 @@ def _row(starts: Sequence[Start]) -> str:
         return f"{median(values):5.2f} ({max(values):5.2f})"
 
     return (
-        f" killed to ready {of([one.again for one in starts])} s, exec to ready {of([one.ready for one in starts])} s,"
-        f" CPU {of([one.cpu for one in starts])} s"
+        f" killed to ready {of([start.again for start in starts])} s,"
+        f" exec to ready {of([start.ready for start in starts])} s, CPU {of([start.cpu for start in starts])} s"
     )
 
 
@@ -104,23 +106,23 @@ def _ratio(sides: Sequence[Sequence[Start]]) -> str:
 
 
 async def _measure(stacks: Sequence[RunningStack], runs: int) -> list[Starts]:
-    found: list[Starts] = [defaultdict(list) for _ in stacks]
+    results: list[Starts] = [defaultdict(list) for _ in stacks]
     for _ in range(runs):
         for name in SERVICES:
-            for stack, starts in zip(stacks, found, strict=True):
-                starts[name].append(await _killed(stack, name))
-        await asyncio.sleep(SERVED)
-    return found
+            for stack, starts in zip(stacks, results, strict=True):
+                starts[name].append(await _restart_times(stack, name))
+        await asyncio.sleep(KILL_INTERVAL)
+    return results
 
 
-async def _killed(stack: RunningStack, name: str) -> Start:
-    dead = stack.kill(name)
-    began = time.monotonic()
-    # The supervisor writes the new process down once its /readyz has said 200.
-    await eventually(lambda: stack.process(name).pid != dead, deadline=180)
-    again = time.monotonic() - began
+async def _restart_times(stack: RunningStack, name: str) -> Start:
+    killed_pid = stack.kill(name)
+    started = time.monotonic()
+    # The supervisor records the new process once its /readyz has returned 200.
+    await eventually(lambda: stack.process(name).pid != killed_pid, deadline=180)
+    seconds = time.monotonic() - started
     pid = stack.process(name).pid
-    return Start(again, cpu.age(pid), cpu.seconds([pid]))
+    return Start(seconds, cpu.age(pid), cpu.seconds([pid]))
 
 
 @asynccontextmanager
@@ -132,17 +134,17 @@ async def _stack(nexus: str) -> AsyncGenerator[RunningStack]:
 
 @contextmanager
 def _busy_cores() -> Generator[None]:
-    busy = [Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY)]
+    busy = [Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY_PROCESSES)]
     try:
         yield
     finally:
-        for one in busy:
-            one.kill()
-            one.wait()
+        for process in busy:
+            process.kill()
+            process.wait()
 
 
 def main() -> None:
-    """Reads the command line."""
+    """Parses the command line and runs the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("clone", type=Path, nargs="?", help="another clone, set up with make setup")
     parser.add_argument("--runs", type=int, default=RUNS)

@@ -1,4 +1,4 @@
-"""Memory's stores and neighbours with their answers ready: what is left is memory's own work."""
+"""Stubs of memory's stores and neighbours with prepared answers, so that only memory's own work remains."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -31,32 +31,32 @@ _WORDS = ("price", "margin", "and", "cash", "flow")
 
 
 def conversation(tokens: int, messages: int = MESSAGES) -> list[MessageView]:
-    """Messages with about so many tokens in all, no two texts alike."""
+    """Returns messages with about this many tokens in all, no two texts alike."""
     words = max(tokens // messages - 5, 2)
     return [
         MessageView(
             id=f"m{number}",
             seq=number,
             role=Role.USER if number % 2 == 0 else Role.ASSISTANT,
-            text=f"{number} " + " ".join(_WORDS[(number + place) % 5] for place in range(words)),
+            text=f"{number} " + " ".join(_WORDS[(number + offset) % 5] for offset in range(words)),
             created_at=NOW + timedelta(seconds=number),
         )
         for number in range(1, messages + 1)
     ]
 
 
-def contexts(said: Sequence[MessageView]) -> ContextBuilder:
-    """Memory's builder, in the middle of this conversation."""
+def contexts(messages: Sequence[MessageView]) -> ContextBuilder:
+    """Returns memory's context builder, in the middle of this conversation."""
     nothing: Any = None
     market, log, conversations = (
         cast("Any", Market()),
         SimpleNamespace(era=ERA, first_seq=1, whole_from=1),
         Conversations(),
     )
-    # Of what these stand for only what they have is asked for.
+    # Only the attributes that these stubs have are used.
     known_log, known_conversations = cast("Any", log), cast("Any", conversations)
     histories = HistoryReader(
-        facts=nothing, conversations=nothing, windows=Windows(said), log=known_log, floor=nothing, deadline=1
+        facts=nothing, conversations=nothing, windows=Windows(messages), log=known_log, floor=nothing, deadline=1
     )
     conversations = PastConversations(
         histories=histories,
@@ -81,10 +81,10 @@ def contexts(said: Sequence[MessageView]) -> ContextBuilder:
 
 
 class Windows:
-    """RecentWindows."""
+    """Stub of RecentWindows."""
 
-    def __init__(self, said: Sequence[MessageView]) -> None:
-        self._window = RecentMessages(MESSAGES, tuple(said[-HELD:]), whole=False)
+    def __init__(self, messages: Sequence[MessageView]) -> None:
+        self._window = RecentMessages(MESSAGES, tuple(messages[-HELD:]), whole=False)
 
     async def get(self, era: int, company: str, conversation: str) -> RecentMessages | None:
         return self._window
@@ -93,7 +93,7 @@ class Windows:
 
 
 class Conversations:
-    """As much of ConversationStore as is asked for."""
+    """Stub of ConversationStore, with the methods that are used."""
 
     def __init__(self) -> None:
         self._state = InboxConversation(COMPANY, CONVERSATION, message_count=MESSAGES, started_at=NOW)
@@ -104,7 +104,7 @@ class Conversations:
 
 
 class Summaries:
-    """SummaryStore: there is none, so that nothing is left out."""
+    """Stub of SummaryStore without a summary, so that no message is left out."""
 
     async def load(self, company: str, conversation: str) -> None: ...
 
@@ -113,14 +113,14 @@ class Summaries:
 
 
 class Uses:
-    """ToolUses."""
+    """Stub of ToolUses."""
 
     async def newest(self, company: str, conversation: str, limit: int) -> list[PastToolCall]:
         return [PastToolCall(NOW, "tool_1", ("AAPL",)) for _ in range(min(limit, USES))]
 
 
 class Remembering:
-    """MemoryStore."""
+    """Stub of MemoryStore."""
 
     def __init__(self) -> None:
         memory = LongTermMemory(
@@ -143,7 +143,7 @@ class Remembering:
 
 
 class ShortTerm:
-    """ShortTermStore."""
+    """Stub of ShortTermStore."""
 
     async def get(self, company: str, user: str) -> ShortTermMemory:
         return ShortTermMemory()
@@ -155,14 +155,14 @@ class ShortTerm:
 
 
 class Tools:
-    """Tools."""
+    """Stub of Tools."""
 
     async def offered(self, company: str, role: str, plan: str, language: str) -> Mapping[str, str]:
         return {f"tool_{number}": "market" for number in range(TOOLS)}
 
 
 class Market:
-    """Market; what it answers has been read already."""
+    """Stub of Market, with prepared answers."""
 
     def __init__(self) -> None:
         names = ["AAPL", "MSFT", *(f"F{n}" for n in range(FAVOURITES)), *(f"H{n}" for n in range(POSITIONS))]

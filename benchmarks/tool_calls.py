@@ -1,7 +1,9 @@
-"""How many tool calls a second go through the bus, against calling the function; and what the limiter alone does.
+"""How many tool calls per second go through the bus, compared with calling the function; and what does the limiter
+alone cost?
 
-Real executor processes, NATS and Valkey; calls are put into the work queue and counted when their answers come. All
-share the machine's cores with this process, which asks: with three executors on two cores nothing is won by the third.
+Runs real executor processes, NATS and Valkey; calls are published to the work queue and counted when their answers
+come. All share the machine's cores with this process, which makes the calls: on two cores a third executor gains
+nothing.
 """
 
 import asyncio
@@ -57,29 +59,29 @@ PRICE = {
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """What everything talks to."""
+    """The servers of a run."""
 
     nats: str
     redis: ValkeyServer
 
 
 async def run() -> list[Figure]:
-    """All figures; about a minute."""
+    """Returns all figures; takes about a minute."""
     figures = [await _in_process()]
     for executors in (1, 3):
         with run_nats_server() as bus, run_valkey_server() as redis:
             servers = Servers(bus.url, redis)
             async with _executors(servers, executors) as (client, pids):
-                asking = Asking(client)
+                asking = Caller(client)
                 await asking.start()
-                many = f"{executors} executor{'s' if executors > 1 else ''}"
-                for name, target, of in (("cached", 5000, PRICE_OF_IBM), ("uncached", 2500, RISK_REWARD)):
-                    await asking.calls(WARM_UP, *of)
-                    before = cpu.seconds(pids)
-                    rate = await asking.calls(CALLS, *of)
-                    spent = (cpu.seconds(pids) - before) * 1000 / CALLS
-                    figures.append(Figure(QUESTION, f"{name}, {many}", rate, "/s", target, ceiling=False))
-                    figures.append(Figure(QUESTION, f"CPU of the executor a call, {name}, {many}", spent, "ms"))
+                label = f"{executors} executor{'s' if executors > 1 else ''}"
+                for name, target, call in (("cached", 5000, PRICE_OF_IBM), ("uncached", 2500, RISK_REWARD)):
+                    await asking.calls(WARM_UP, *call)
+                    cpu_before = cpu.seconds(pids)
+                    rate = await asking.calls(CALLS, *call)
+                    cpu_ms = (cpu.seconds(pids) - cpu_before) * 1000 / CALLS
+                    figures.append(Figure(QUESTION, f"{name}, {label}", rate, "/s", target, ceiling=False))
+                    figures.append(Figure(QUESTION, f"CPU of the executor a call, {name}, {label}", cpu_ms, "ms"))
     with run_valkey_server() as redis:
         figures.append(await _limiter(redis.url))
     return figures
@@ -106,20 +108,20 @@ async def _limiter(url: str) -> Figure:
     return Figure(QUESTION, "limiter, three windows", rate, "/s", note="one process")
 
 
-async def _rate(calls: int, one: Callable[[int], Awaitable[None]]) -> float:
+async def _rate(calls: int, call: Callable[[int], Awaitable[None]]) -> float:
     numbers = iter(range(calls))
 
     async def worker() -> None:
         for number in numbers:
-            await one(number)
+            await call(number)
 
     started = time.perf_counter()
     await asyncio.gather(*(worker() for _ in range(AT_ONCE)))
     return calls / (time.perf_counter() - started)
 
 
-class Asking:
-    """Asks as cheaply as can be: what is measured is the executor."""
+class Caller:
+    """Makes calls as cheaply as possible, so that the executor is measured."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -132,15 +134,15 @@ class Asking:
         self._users = 0
 
     async def start(self) -> None:
-        """Listens for answers."""
+        """Subscribes to the answers."""
         await self._client.subscribe(  # pyright: ignore[reportUnknownMemberType]
             f"{self._inbox}.*", cb=self._answer, pending_msgs_limit=-1
         )
 
     async def calls(self, count: int, tool: str, category: str, arguments: Mapping[str, object]) -> float:
-        """Calls a second."""
+        """Makes this many calls; returns calls per second."""
 
-        async def one(number: int) -> None:
+        async def call_once(number: int) -> None:
             call_id = uuid.uuid4().hex
             data = {
                 "callId": call_id,
@@ -156,7 +158,7 @@ class Asking:
                 body = orjson.loads(await answer)
             assert body["data"]["result"]["success"], body["data"]["result"]
 
-        return await _rate(count, one)
+        return await _rate(count, call_once)
 
     async def _answer(self, message: Msg) -> None:
         waiting = self._waiting.pop(message.subject.rpartition(".")[2], None)
@@ -166,8 +168,8 @@ class Asking:
 
 @asynccontextmanager
 async def _executors(servers: Servers, count: int) -> AsyncGenerator[tuple[Client, list[int]]]:
-    """So many ready executor processes with their ids, and what they ask: the market, and memory for the company's
-    settings. A call waits for settings that nobody has."""
+    """Runs this many executor processes, and stubs of what they call: the market, and memory for the company's
+    settings, without which a call would wait. Yields a client and the processes' ids."""
     environment = os.environ | {
         "NEXUS_NATS_URL": servers.nats,
         "NEXUS_REDIS_URL": servers.redis.url,
@@ -177,7 +179,7 @@ async def _executors(servers: Servers, count: int) -> AsyncGenerator[tuple[Clien
     }
     processes: list[asyncio.subprocess.Process] = []
     client = await nats.connect(servers.nats)  # pyright: ignore[reportUnknownMemberType]
-    others = RpcServer(client)
+    neighbours = RpcServer(client)
 
     async def price(request: ToolServiceRequest) -> ToolServiceData:
         del request
@@ -186,8 +188,8 @@ async def _executors(servers: Servers, count: int) -> AsyncGenerator[tuple[Clien
     async def settings(request: CompanyRequest) -> CompanyReply:
         return CompanyReply(settings=CompanySettings(config=CompanyConfig(company_id=request.company_id), version=1))
 
-    await others.serve(tool_service("get_price", "market-adapter"), price)
-    await others.serve(COMPANY_GET, settings)
+    await neighbours.serve(tool_service("get_price", "market-adapter"), price)
+    await neighbours.serve(COMPANY_GET, settings)
     try:
         for _ in range(count):
             process = await asyncio.create_subprocess_exec(

@@ -1,7 +1,7 @@
 """`make contracts`: writes the committed documents that are generated from code, or checks them with --check.
 
 They are the JSON Schemas (a change that would break readers is refused), the AsyncAPI and OpenAPI documents, the tables
-of settings in the guide, and the lines with the providers' keys in the files that deployments are made from.
+of settings in the guide, and the lines with the providers' keys in deployment files.
 """
 
 import argparse
@@ -27,41 +27,42 @@ from market_adapter import documents as market_documents
 from memory import documents as memory_documents
 
 DOCUMENTS: dict[str, Any] = {**memory_documents.DOCUMENTS, **market_documents.DOCUMENTS}
-"""The models of what services store, by the name of the document."""
+"""The models of stored documents, by the document's name."""
 KEYS_BEGIN = "# The providers' keys: written by `make contracts` from contracts/providers.py."
 KEY_LINES = {
     "docker-compose.yml": ("      - KEY", '  KEY: {file: "${SECRETS:-./secrets}/KEY"}'),
     "deploy/make-secrets": ("yours KEY",),
     "deploy/kubernetes/base/agent.yaml": ("                    - {key: KEY, path: KEY}",),
 }
-"""Files with one line for each provider's key, and the forms that the line has there."""
+"""Files with one line for each provider's key, and the forms of that line."""
 
 
 def published() -> dict[str, Schema]:
-    """Every published schema as the models define it now, by its file name below `schemas`."""
-    found = {f"{event.name}/{event.version}.json": schema_of(event) for event in EVENTS}
+    """Returns every published schema as the models define it now, by its file name below `schemas`."""
+    schemas = {f"{event.name}/{event.version}.json": schema_of(event) for event in EVENTS}
     for method in (*METHODS, tool_service("-", "-")):
         name, _, number = method.subject.rpartition(".")
-        found[f"{name}/{number}.json"] = schema_of_method(method)
+        schemas[f"{name}/{number}.json"] = schema_of_method(method)
     for side, frames in (("client", ws.CLIENT_FRAMES), ("server", ws.SERVER_FRAMES)):
-        found |= {f"ws.{side}.{kind}/v1.json": schema_of_frame(kind, model) for kind, model in frames.items()}
-    found |= {f"{name}.json": schema_of_document(stored) for name, stored in DOCUMENTS.items()}
-    found[f"{analysis_report.NAME}/{analysis_report.VERSION}.json"] = analysis_report.report_schema()
-    return found
+        schemas |= {f"ws.{side}.{kind}/v1.json": schema_of_frame(kind, model) for kind, model in frames.items()}
+    schemas |= {f"{name}.json": schema_of_document(stored) for name, stored in DOCUMENTS.items()}
+    schemas[f"{analysis_report.NAME}/{analysis_report.VERSION}.json"] = analysis_report.report_schema()
+    return schemas
 
 
 def generated(root: Path) -> dict[Path, str]:
-    """Every generated file below the repository's root, with its text; raises SystemExit on a breaking change."""
+    """Returns every generated file below the repository's root, with its text; raises SystemExit on a breaking
+    change."""
     schemas = root / "libs/contracts/src/contracts/schemas"
     texts: dict[Path, str] = {}
     for name, new in published().items():
         frozen = _read(schemas / name)
-        if frozen is not None and (breaks := breaking_changes(json.loads(frozen), new)):
-            lines = "\n  ".join(breaks)
+        if frozen is not None and (changes := breaking_changes(json.loads(frozen), new)):
+            lines = "\n  ".join(changes)
             raise SystemExit(f"{name} would break its readers; add a new version instead:\n  {lines}")
         texts[schemas / name] = _text(new)
-    for gone in sorted(set(schemas.rglob("*.json")) - texts.keys()):
-        raise SystemExit(f"{gone.relative_to(schemas)} is published and has no model any more")
+    for orphan in sorted(set(schemas.rglob("*.json")) - texts.keys()):
+        raise SystemExit(f"{orphan.relative_to(schemas)} is published and has no model any more")
     texts[root / "docs/asyncapi/asyncapi.json"] = _text(document(version("nexus-contracts")))
     texts[root / "docs/openapi/openapi.json"] = _text(openapi(), indent=2)
     texts |= {root / "docs/guide" / name: page(language) for language, name in PAGES.items()}
@@ -69,24 +70,24 @@ def generated(root: Path) -> dict[Path, str]:
 
 
 def openapi() -> dict[str, Any]:
-    """The OpenAPI document of all routes, built without their dependencies."""
+    """Returns the OpenAPI document of all routes, built without their dependencies."""
     return build_http(cast(Api, None), []).openapi()
 
 
 def with_keys(text: str, forms: Sequence[str]) -> str:
-    """The file's text with one line for each provider's key in place of the lines of each form after KEYS_BEGIN."""
+    """Returns the text with the lines of each form after KEYS_BEGIN replaced by one line for each provider's key."""
     for line in forms:
         form = re.escape(line).replace("KEY", r"[A-Z0-9_]+")
-        written = "".join(line.replace("KEY", key) + "\n" for key in KEYS.values())
-        begin = rf"(?m)^( *{re.escape(KEYS_BEGIN)}\n)(?:{form}\n)+"
-        text, times = re.subn(begin, lambda found, written=written: found[1] + written, text)
-        if times != 1:
-            raise SystemExit(f"{KEYS_BEGIN!r} with lines like {line!r} below it stands {times} times instead of once")
+        key_lines = "".join(line.replace("KEY", key) + "\n" for key in KEYS.values())
+        pattern = rf"(?m)^( *{re.escape(KEYS_BEGIN)}\n)(?:{form}\n)+"
+        text, count = re.subn(pattern, lambda found, key_lines=key_lines: found[1] + key_lines, text)
+        if count != 1:
+            raise SystemExit(f"{KEYS_BEGIN!r} with lines like {line!r} below it stands {count} times instead of once")
     return text
 
 
 def main() -> int:
-    """Exit code 0: written or up to date; 1: drift or a breaking change."""
+    """Returns the exit code: 0 if the documents were written or are up to date, 1 for drift or a breaking change."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail when a file is out of date")
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="the repository's root (default: here)")

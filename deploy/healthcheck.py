@@ -1,6 +1,6 @@
-"""Healthy when this container's service says that it is ready; the container has no curl.
+"""Succeeds if this container's service reports that it is ready; the container has no curl.
 
-A service that says that it cannot go on by itself is ended, for Docker restarts what has ended and nothing else.
+A service that reports that it cannot recover by itself is ended, since Docker restarts only containers that have ended.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The guide's table of settings, in each language, from the model that checks them and the words of the console."""
+"""The guide's table of settings in each language, from the model that validates them and the console's texts."""
 
 import json
 
@@ -34,7 +34,7 @@ _UNITS: dict[Language, dict[str, str]] = {
 
 
 def page(language: Language) -> str:
-    """The page, as the guide keeps it."""
+    """Returns the page as the guide contains it."""
     return _HEADS[language] + "".join(_row(field, language) for field in setting_fields())
 
 
@@ -50,7 +50,7 @@ def _row(field: SettingField, language: Language) -> str:
 
 def _bounds(field: SettingField, language: Language) -> str:
     if field.choices:
-        return ", ".join(f"`{one}`" for one in field.choices)
+        return ", ".join(f"`{choice}`" for choice in field.choices)
     units = _UNITS[language]
     unit = f" {units[field.kind]}" if field.kind in units else ""
     if field.kind in {"integer", "number"} and field.least is not None and field.most is not None:

@@ -1,6 +1,7 @@
 """Measures what each service installs and writes the table into docs/architecture/stack.md: `make sizes`.
 
-A throw-away environment per service, filled from its own lock as the Dockerfile does it; sizes without bytecode.
+It uses a temporary environment for each service, installed from the service's lock as in the Dockerfile; sizes are
+without bytecode.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ BEGIN, END = "<!-- sizes: written by `make sizes` -->", "<!-- /sizes -->"
 
 
 def main() -> int:
-    """Exit code 1 when a service is over its limit."""
+    """Returns exit code 1 if a service is over its limit."""
     sizes = {service: installed(service) for service in LIMITS}
     lines = ["| service | installed | limit |", "| --- | ---: | ---: |"]
     lines += [f"| {service} | {size:.0f} MB | {LIMITS[service]} MB |" for service, size in sizes.items()]
@@ -30,7 +31,7 @@ def main() -> int:
 
 
 def installed(service: str) -> float:
-    """Megabytes (10^6 bytes) of third-party and own packages."""
+    """Returns the size of a service's third-party and own packages, in megabytes (10^6 bytes)."""
     uv = [str(Path(sys.executable).with_name("uv")), "--quiet"]
     with tempfile.TemporaryDirectory() as directory:
         python = f"{directory}/bin/python"

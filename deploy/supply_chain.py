@@ -1,13 +1,12 @@
-"""What the locks bring in: known advisories, and a bill of materials of each service.
+"""Checks the locked packages: known advisories, and a bill of materials for each service.
 
-supply_chain.py audit             every locked version against deploy/advisories.json, and that npm's locks hold hashes
+supply_chain.py audit             every locked version against deploy/advisories.json, and that npm's locks have hashes
                                   (`make check`)
 supply_chain.py advisories CLONE  writes that file from a clone of the advisory database (`make advisories`)
 supply_chain.py sbom FOLDER       a CycloneDX document for each service's lock (`make sbom`)
 
-The snapshot makes the audit the same everywhere, without a network; what it cannot know is said each time: how old it
-is. A finding that does not apply stands in deploy/advisories-excepted.json with the reason and a day on which it is
-looked at again.
+With the snapshot the audit is the same everywhere and needs no network; it reports each time how old the snapshot is. A
+finding that does not apply is listed in deploy/advisories-excepted.json with the reason and a date for its review.
 """
 
 from __future__ import annotations
@@ -40,21 +39,21 @@ NPM_LOCKS = tuple(
         for lock in ROOT.glob(f"{tree}/*/package-lock.json")
     )
 )
-"""Of packages that tests alone run. The advisory database knows none of npm: `make advisories` asks npm itself, where
-its registry answers. That nothing is held against them here is an exception like any other, with reason and end."""
+"""Locks of packages that only tests run. The advisory database has none for npm: `make advisories` asks npm itself, if
+its registry answers. Here they are not checked, which is an exception like any other, with a reason and an end."""
 NPM = "npm"
-"""The package, and the advisory, that this exception names."""
+"""The name of the package and of the advisory in that exception."""
 DATABASE = "https://github.com/pypa/advisory-database"
-OLD = 30
-"""Days after which the snapshot is called old, in every run."""
-LONGEST_EXCEPTION = 180
-"""Days for which a finding may be excepted at most."""
+MAX_SNAPSHOT_AGE_DAYS = 30
+"""Days after which every run reports the snapshot as old."""
+MAX_EXCEPTION_DAYS = 180
+"""The maximum number of days for which a finding may be excepted."""
 _LINE = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A locked version that an advisory is about."""
+    """A locked version that an advisory affects."""
 
     package: str
     version: str
@@ -67,101 +66,101 @@ class Finding:
 
 
 def locked(lock: Path) -> dict[str, str]:
-    """Versions by name."""
+    """Returns the locked versions by package name."""
     return {
-        str(canonicalize_name(found[1])): found[2]
+        str(canonicalize_name(match[1])): match[2]
         for line in lock.read_text().splitlines()
-        if (found := _LINE.match(line)) is not None
+        if (match := _LINE.match(line)) is not None
     }
 
 
 def all_locked() -> set[tuple[str, str]]:
-    """Every version that any lock installs."""
+    """Returns every package and version that any lock installs."""
     return {pair for lock in LOCKS for pair in locked(lock).items()}
 
 
 def npm_packages(locks: Sequence[Path] = NPM_LOCKS) -> tuple[int, list[str]]:
-    """How many npm's locks name, and those that have no hash, or an address of their own: what is installed may then be
-    something else."""
+    """Returns the number of packages in npm's locks, and those without a hash, or with an address of their own, for
+    which something else might be installed."""
     entries = [
-        (f"{lock.parent.name}: {name}", one)
+        (f"{lock.parent.name}: {name}", entry)
         for lock in locks
-        for name, one in json.loads(lock.read_text())["packages"].items()
+        for name, entry in json.loads(lock.read_text())["packages"].items()
         if name
     ]
-    return len(entries), [name for name, one in entries if "integrity" not in one or "resolved" in one]
+    return len(entries), [name for name, entry in entries if "integrity" not in entry or "resolved" in entry]
 
 
 def findings(snapshot: Mapping[str, Any], installed: Sequence[tuple[str, str]] | set[tuple[str, str]]) -> list[Finding]:
-    """Which of these versions an advisory of the snapshot is about."""
+    """Returns the versions that an advisory of the snapshot affects."""
     return [
-        Finding(name, version, one["id"], one["about"], ", ".join(one["fixed"]))
+        Finding(name, version, advisory["id"], advisory["about"], ", ".join(advisory["fixed"]))
         for name, version in sorted(installed)
-        for one in snapshot["packages"].get(name, ())
-        if affected(version, one)
+        for advisory in snapshot["packages"].get(name, ())
+        if affected(version, advisory)
     ]
 
 
 def affected(version: str, advisory: Mapping[str, Any]) -> bool:
-    """Whether an advisory is about a version: it is listed, or within one of its ranges."""
+    """Whether an advisory affects a version: it is listed, or within one of the ranges."""
     try:
-        here = Version(version)
+        parsed = Version(version)
         return version in advisory["versions"] or any(
-            Version(low) <= here and (high is None or here < Version(high)) for low, high in advisory["ranges"]
+            Version(low) <= parsed and (high is None or parsed < Version(high)) for low, high in advisory["ranges"]
         )
     except InvalidVersion:
         return True
 
 
 def faults_of(exceptions: Sequence[Mapping[str, str]], found: Sequence[Finding], today: date) -> list[str]:
-    """What is wrong with the list of exceptions."""
-    wrong: list[str] = []
-    for one in exceptions:
-        name = f"{one['package']} {one['advisory']}"
-        left = (date.fromisoformat(one["until"]) - today).days
-        if len(one["why"].split()) < 5:
-            wrong.append(f"the exception for {name} does not say why")
-        if left < 0:
-            wrong.append(f"the exception for {name} ended on {one['until']}: look at it again")
-        if left > LONGEST_EXCEPTION:
-            wrong.append(f"the exception for {name} is for longer than {LONGEST_EXCEPTION} days")
-        about = {(NPM, NPM), *((each.package, each.advisory) for each in found)}
-        if (one["package"], one["advisory"]) not in about:
-            wrong.append(f"the exception for {name} is for nothing: take it out")
-    return wrong
+    """Returns what is wrong with the list of exceptions."""
+    faults: list[str] = []
+    for exception in exceptions:
+        name = f"{exception['package']} {exception['advisory']}"
+        days_left = (date.fromisoformat(exception["until"]) - today).days
+        if len(exception["why"].split()) < 5:
+            faults.append(f"the exception for {name} does not say why")
+        if days_left < 0:
+            faults.append(f"the exception for {name} ended on {exception['until']}: look at it again")
+        if days_left > MAX_EXCEPTION_DAYS:
+            faults.append(f"the exception for {name} is for longer than {MAX_EXCEPTION_DAYS} days")
+        excepted = {(NPM, NPM), *((finding.package, finding.advisory) for finding in found)}
+        if (exception["package"], exception["advisory"]) not in excepted:
+            faults.append(f"the exception for {name} is for nothing: take it out")
+    return faults
 
 
 def audit(today: date) -> tuple[list[str], list[str]]:
-    """What fails, and what is only said."""
+    """Returns the failures, and notes that do not fail the audit."""
     snapshot = json.loads(SNAPSHOT.read_text())
     exceptions = json.loads(EXCEPTED.read_text())
-    found = findings(snapshot, all_locked())
-    excepted = {(one["package"], one["advisory"]) for one in exceptions}
-    failed = [str(one) for one in found if (one.package, one.advisory) not in excepted]
-    failed += faults_of(exceptions, found, today)
-    packages, loose = npm_packages()
+    all_findings = findings(snapshot, all_locked())
+    excepted = {(exception["package"], exception["advisory"]) for exception in exceptions}
+    failed = [str(finding) for finding in all_findings if (finding.package, finding.advisory) not in excepted]
+    failed += faults_of(exceptions, all_findings, today)
+    packages, unhashed = npm_packages()
     if packages and (NPM, NPM) not in excepted:
         failed.append(f"{packages} npm packages are held against nothing, and {EXCEPTED.name} does not say why")
-    failed += [f"{name} is locked without a hash, or with an address" for name in loose]
+    failed += [f"{name} is locked without a hash, or with an address" for name in unhashed]
     age = (today - date.fromisoformat(snapshot["date"])).days
-    said = [f"{len(all_locked())} locked versions, advisories up to {snapshot['date']}, {len(exceptions)} excepted"]
-    said.append(f"{packages} npm packages, of tests alone, each by its hash; advisories about them: `make advisories`")
-    if age > OLD:
-        said.append(f"THE ADVISORIES ARE {age} DAYS OLD: what was found since is not known here. `make advisories`")
-    return failed, said
+    notes = [f"{len(all_locked())} locked versions, advisories up to {snapshot['date']}, {len(exceptions)} excepted"]
+    notes.append(f"{packages} npm packages, of tests alone, each by its hash; advisories about them: `make advisories`")
+    if age > MAX_SNAPSHOT_AGE_DAYS:
+        notes.append(f"THE ADVISORIES ARE {age} DAYS OLD: what was found since is not known here. `make advisories`")
+    return failed, notes
 
 
 def advisories(clone: Path) -> dict[str, Any]:
-    """What the database says of the packages that are locked."""
+    """Returns the database's advisories about the locked packages."""
     commit, day = subprocess.run(
         ["git", "-C", str(clone), "log", "-1", "--format=%H %cs"], check=True, capture_output=True, text=True
     ).stdout.split()
     packages: dict[str, list[dict[str, Any]]] = {}
     for name in sorted({name for name, _ in all_locked()}):
         for path in _files(clone, name):
-            said = _advisory(cast("dict[str, Any]", yaml.safe_load(_read(clone, path))), name)
-            if said is not None:
-                packages.setdefault(name, []).append(said)
+            advisory = _advisory(cast("dict[str, Any]", yaml.safe_load(_read(clone, path))), name)
+            if advisory is not None:
+                packages.setdefault(name, []).append(advisory)
     licence = "CC BY 4.0, by the contributors of the Python Packaging Advisory Database; shortened"
     return {"database": DATABASE, "licence": licence, "commit": commit, "date": day, "packages": packages}
 
@@ -176,38 +175,38 @@ def _read(clone: Path, path: str) -> str:
     return subprocess.run(shown, check=True, capture_output=True, text=True).stdout
 
 
-def _advisory(told: Mapping[str, Any], name: str) -> dict[str, Any] | None:
-    if "withdrawn" in told:
+def _advisory(entry: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+    if "withdrawn" in entry:
         return None
     ranges, fixed, versions = list[tuple[str, str | None]](), list[str](), set[str]()
-    for one in told["affected"]:
-        if canonicalize_name(one["package"]["name"]) != name:
+    for affected in entry["affected"]:
+        if canonicalize_name(affected["package"]["name"]) != name:
             continue
-        for low, high in _ranges(one.get("ranges", ())):
+        for low, high in _ranges(affected.get("ranges", ())):
             ranges.append((low, high))
             fixed += [high] if high else []
-        versions |= set() if ranges else {str(version) for version in one.get("versions", ())}
-    about = " ".join(str(told.get("details", "")).split())[:160]
-    return {"id": told["id"], "about": about, "ranges": ranges, "fixed": fixed, "versions": sorted(versions)}
+        versions |= set() if ranges else {str(version) for version in affected.get("versions", ())}
+    about = " ".join(str(entry.get("details", "")).split())[:160]
+    return {"id": entry["id"], "about": about, "ranges": ranges, "fixed": fixed, "versions": sorted(versions)}
 
 
-def _ranges(given: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str | None]]:
-    for one in given:
-        if one["type"] != "ECOSYSTEM":
+def _ranges(ranges: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str | None]]:
+    for version_range in ranges:
+        if version_range["type"] != "ECOSYSTEM":
             continue
         low = "0"
-        for event in one["events"]:
+        for event in version_range["events"]:
             if "introduced" in event:
                 low = str(event["introduced"])
             elif "fixed" in event:
                 yield low, str(event["fixed"])
-        if "fixed" not in one["events"][-1]:
+        if "fixed" not in version_range["events"][-1]:
             yield low, None
 
 
 def bill(name: str, lock: Path) -> dict[str, Any]:
-    """A CycloneDX 1.6 document of one lock: each package with its version, address and, where it is installed here, its
-    licence."""
+    """Returns a CycloneDX 1.6 document of one lock: each package with its version, address and, if it is installed
+    here, its licence."""
     components = [
         {
             "type": "library",
@@ -219,34 +218,44 @@ def bill(name: str, lock: Path) -> dict[str, Any]:
         }
         for package, version in sorted(locked(lock).items())
     ]
-    made = {"timestamp": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
+    timestamp = {"timestamp": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "serialNumber": f"urn:uuid:{uuid.uuid4()}",
         "version": 1,
-        "metadata": {**made, "component": {"type": "application", "bom-ref": name, "name": name, "version": "0.1.0"}},
+        "metadata": {
+            **timestamp,
+            "component": {"type": "application", "bom-ref": name, "name": name, "version": "0.1.0"},
+        },
         "components": components,
-        "dependencies": [{"ref": name, "dependsOn": [one["bom-ref"] for one in components]}],
+        "dependencies": [{"ref": name, "dependsOn": [component["bom-ref"] for component in components]}],
     }
 
 
 def _licences(package: str) -> dict[str, Any]:
     try:
-        told = cast("Message", metadata.metadata(package))
+        package_metadata = cast("Message", metadata.metadata(package))
     except metadata.PackageNotFoundError:
         return {}
-    expression, named = str(told.get("License-Expression", "")), str(told.get("License", ""))
+    expression, license_name = (
+        str(package_metadata.get("License-Expression", "")),
+        str(package_metadata.get("License", "")),
+    )
     if expression:
         return {"licenses": [{"expression": expression}]}
-    listed = [one.rpartition(" :: ")[2] for one in told.get_all("Classifier") or () if one.startswith("License ::")]
-    names = listed or ([named] if named and "\n" not in named and len(named) < 60 else [])
-    return {"licenses": [{"license": {"name": one}} for one in names]} if names else {}
+    listed = [
+        one.rpartition(" :: ")[2]
+        for one in package_metadata.get_all("Classifier") or ()
+        if one.startswith("License ::")
+    ]
+    names = listed or ([license_name] if license_name and "\n" not in license_name and len(license_name) < 60 else [])
+    return {"licenses": [{"license": {"name": name}} for name in names]} if names else {}
 
 
 def main() -> int:
-    """One of the three."""
+    """Runs one of the three commands; returns the exit code."""
     match sys.argv[1:]:
         case ["audit"]:
             failed, said = audit(datetime.now(UTC).date())

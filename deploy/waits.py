@@ -1,7 +1,7 @@
-"""Lists every wait with its limit, out of the code, in docs/architecture/waits.md: `make waits`; `--check`: is it so?
+"""Lists every wait with its limit, from the code, in docs/architecture/waits.md: `make waits`; `--check`: compares.
 
-Found are the calls between services with their deadlines, the settings and named constants that limit a wait, a queue
-or a retry, the tools' own limits, and what is written in place. A named limit of which nothing is said fails the check.
+It finds the calls between services with their deadlines, the settings and named constants that limit a wait, a queue
+or a retry, the tools' own limits, and limits written in place. A named limit without a docstring fails the check.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/architecture/waits.md"
 SERVICES = ("gateway", "agent", "tool-executor", "memory", "market-adapter")
 PARTS = ("libs/contracts", "libs/runtime", *(f"services/{service}" for service in SERVICES))
-LEFT_OUT = re.compile(r"testing|scripted_model|/replay/|/me(asures|trics)\.py")
+EXCLUDED = re.compile(r"testing|scripted_model|/replay/|/site/|/me(asures|trics)\.py")
 LIMIT = re.compile(
     r"(^|_)(DEADLINE|TIMEOUT|PATIENCE|PAUSE|SECONDS|WAIT|WAITING|WITHIN|ATTEMPTS?|TRIES|RETRIES|REPEATS|BEAT|SLICE|LEASE"
-    r"|LINGER|LOADING|READING|TELLING|AWAY|REST|FAILURES|IN_FLIGHT|CONNECTIONS|AT_ONCE|SPARE|SHARE)($|_)"
+    r"|LINGER|LOADING|READING|TELLING|AWAY|REST|FAILURES|IN_FLIGHT|CONNECTIONS|AT_ONCE|SPARE|SHARE|INTERVAL)($|_)"
 )
-WORDS = frozenset({"deadline", "timeout", "seconds", "retries", "patience"})
+LIMIT_KEYWORDS = frozenset({"deadline", "timeout", "seconds", "retries", "patience"})
 ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: lambda one, other: one / other,
 }
-USUAL = {
+DEFAULT_LIMITS = {
     "ask": ("gateway `adapters/service_calls.py`", "DEADLINE"),
     "call": ("runtime `calls/rpc.py`", "CALL_DEADLINE"),
     "ask_all": ("runtime `calls/rpc.py`", "ASK_ALL_DEADLINE"),
 }
-"""Ways to call, and the limit where none is given."""
+"""Functions that make calls, and the limit if the call gives none."""
 Value = float | tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class Module:
-    """One file: its part of the product, its name as the list shows it, and what its names stand for."""
+    """One file: its part of the product, its name in the list, its syntax tree, and the values of its constants."""
 
     part: str
     name: str
@@ -59,15 +59,16 @@ class Module:
 
 
 def main() -> int:
-    """Exit code 1 with `--check`: the page is not what the code says, or a limit has no words."""
+    """Writes the page. With `--check`, returns exit code 1 if the page differs from the code, or a limit has no
+    docstring."""
     modules = [module for part in PARTS for module in read(part)]
     known = {module.stem: module for module in modules if module.part == "contracts"}
     for module in modules:
         for target, value in assigned(module.tree):
-            found = value_of(value, module, known)
-            if found is not None:
-                module.values[target] = found
-    limits, wordless = constants(modules)
+            number = value_of(value, module, known)
+            if number is not None:
+                module.values[target] = number
+    limits, undocumented = constants(modules)
     page = "\n\n".join(
         [
             "# Every wait and its limit",
@@ -88,7 +89,7 @@ def main() -> int:
             table(("where", "in", "limit"), in_place(modules)),
         ]
     )
-    for name in wordless:
+    for name in undocumented:
         sys.stderr.write(f"{name}: say in a docstring what this limit is for\n")
     if "--check" not in sys.argv:
         PAGE.write_text(page + "\n")
@@ -96,32 +97,36 @@ def main() -> int:
     if PAGE.read_text() != page + "\n":
         sys.stderr.write(f"{PAGE.relative_to(ROOT)} is not what the code says: run `make waits`\n")
         return 1
-    return 1 if wordless else 0
+    return 1 if undocumented else 0
 
 
 def read(part: str) -> Iterator[Module]:
-    """The modules of one package, in order."""
-    source = next(one for one in (ROOT / part / "src").iterdir() if one.is_dir() and one.suffix != ".egg-info")
+    """Yields the modules of one package, in order."""
+    source = next(entry for entry in (ROOT / part / "src").iterdir() if entry.is_dir() and entry.suffix != ".egg-info")
     for path in sorted(source.rglob("*.py")):
         name = str(path.relative_to(source))
-        if LEFT_OUT.search(f"/{name}"):
+        if EXCLUDED.search(f"/{name}"):
             continue
         yield Module(part.partition("/")[2], name, ast.parse(path.read_text()), {})
 
 
 def assigned(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
-    """Names and values of a module's assignments; of pairs, each by itself."""
+    """Yields names and values of a module's assignments; those of a tuple one by one."""
     for statement in tree.body:
         for target, value in pairs(statement):
             if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-                both = zip(target.elts, value.elts, strict=True)
-                yield from ((one.id, its) for one, its in both if isinstance(one, ast.Name))
+                assignments = zip(target.elts, value.elts, strict=True)
+                yield from (
+                    (name_node.id, value_node)
+                    for name_node, value_node in assignments
+                    if isinstance(name_node, ast.Name)
+                )
             elif isinstance(target, ast.Name):
                 yield target.id, value
 
 
 def pairs(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Target and value of a plain assignment."""
+    """Yields target and value of a plain assignment."""
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         yield statement.targets[0], statement.value
     elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
@@ -129,7 +134,7 @@ def pairs(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 def value_of(node: ast.expr, module: Module, known: dict[str, Module]) -> Value | None:
-    """What an expression of numbers and named numbers comes to; None: it is something else."""
+    """Returns the value of an expression of numbers and named numbers; None if it is anything else."""
     match node:
         case ast.Constant(value=bool()):
             return None
@@ -137,25 +142,25 @@ def value_of(node: ast.expr, module: Module, known: dict[str, Module]) -> Value 
             return float(number)
         case ast.Name(id=name):
             return module.values.get(name)
-        case ast.Attribute(value=ast.Name(id=place), attr=name) if place in known:
-            return known[place].values.get(name)
+        case ast.Attribute(value=ast.Name(id=module_name), attr=name) if module_name in known:
+            return known[module_name].values.get(name)
         case ast.Tuple(elts=elements):
-            values = [value_of(one, module, known) for one in elements]
-            numbers = tuple(one for one in values if isinstance(one, float))
+            values = [value_of(left_value, module, known) for left_value in elements]
+            numbers = tuple(left_value for left_value in values if isinstance(left_value, float))
             return numbers if numbers and len(numbers) == len(values) else None
         case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
-            one, other = value_of(left, module, known), value_of(right, module, known)
-            if isinstance(one, float) and isinstance(other, float):
-                return ARITHMETIC[type(op)](one, other)
+            left_value, right_value = value_of(left, module, known), value_of(right, module, known)
+            if isinstance(left_value, float) and isinstance(right_value, float):
+                return ARITHMETIC[type(op)](left_value, right_value)
         case _:
             pass
     return None
 
 
 def constants(modules: Iterable[Module]) -> tuple[list[tuple[str, ...]], list[str]]:
-    """The named limits, and those of which nothing is said."""
+    """Returns the named limits, and those without a docstring."""
     rows: list[tuple[str, ...]] = []
-    wordless: list[str] = []
+    undocumented: list[str] = []
     for module in modules:
         body = module.tree.body
         for statement, after in zip(body, [*body[1:], ast.Pass()], strict=True):
@@ -163,146 +168,159 @@ def constants(modules: Iterable[Module]) -> tuple[list[tuple[str, ...]], list[st
                 value = module.values.get(name)
                 if value is None or not name.strip("_").isupper() or not LIMIT.search(name):
                     continue
-                words = said(after)
-                if not words:
-                    wordless.append(f"{module.where}: {name}")
-                rows.append((module.where, f"`{name}`", shown(value), words))
-    return rows, wordless
+                description = first_sentence(after)
+                if not description:
+                    undocumented.append(f"{module.where}: {name}")
+                rows.append((module.where, f"`{name}`", shown(value), description))
+    return rows, undocumented
 
 
-def said(after: ast.stmt) -> str:
-    """The first sentence of the docstring that follows an assignment."""
+def first_sentence(after: ast.stmt) -> str:
+    """Returns the first sentence of the docstring after an assignment."""
     if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str):
-        words = " ".join(after.value.value.split())
-        return re.split(r"(?<=[^.])\.\s", words)[0].removesuffix(".").replace("|", "\\|")
+        text = " ".join(after.value.value.split())
+        return re.split(r"(?<=[^.])\.\s", text)[0].removesuffix(".").replace("|", "\\|")
     return ""
 
 
 def settings(modules: Iterable[Module]) -> Iterator[tuple[str, ...]]:
-    """Settings that are counted in seconds, or that bound how much is done or waits at once."""
+    """Yields settings in seconds, and settings that limit how much is done or waits at once."""
     for module in modules:
         for node in ast.walk(module.tree):
             if not isinstance(node, ast.ClassDef) or not any(ast.unparse(base) == "EnvSettings" for base in node.bases):
                 continue
             prefix = next(iter(re.findall(r"env_prefix='(\w+)'", ast.unparse(node))), "NEXUS_")
             for target, value in (pair for statement in node.body for pair in pairs(statement)):
-                words = {one.arg: one.value for one in getattr(value, "keywords", ())}
-                about, default = words.get("description"), words.get("default")
-                text = str(about.value) if isinstance(about, ast.Constant) else ""
+                keywords = {one.arg: one.value for one in getattr(value, "keywords", ())}
+                description, default = keywords.get("description"), keywords.get("default")
+                text = str(description.value) if isinstance(description, ast.Constant) else ""
                 number = None if default is None else value_of(default, module, {})
-                alias = words.get("validation_alias", words.get("alias"))
-                named = re.findall(r"\bNEXUS_\w+", ast.unparse(alias) if alias else "")
-                variable = named[0] if named else f"{prefix}{ast.unparse(target).upper()}"
+                alias = keywords.get("validation_alias", keywords.get("alias"))
+                aliases = re.findall(r"\bNEXUS_\w+", ast.unparse(alias) if alias else "")
+                variable = aliases[0] if aliases else f"{prefix}{ast.unparse(target).upper()}"
                 if number is not None and re.search(r"second|at once|retr|tries", f"{text} {ast.unparse(target)}"):
                     yield (f"`{variable}`", shown(number), text.replace("|", "\\|"))
 
 
 def calls(modules: list[Module], known: dict[str, Module]) -> list[tuple[str, ...]]:
-    """The calls between services, by method and caller."""
+    """Returns the calls between services, by method and caller."""
     methods: dict[tuple[str, str], tuple[str, bool]] = {}
     for module in known.values():
         for name, value in assigned(module.tree):
             match value:
                 case ast.Call(func=ast.Name(id="Rpc"), args=[ast.Constant(value=str(subject)), *_], keywords=words):
-                    safe = not any(one.arg == "safe" and ast.unparse(one.value) == "False" for one in words)
+                    safe = not any(word.arg == "safe" and ast.unparse(word.value) == "False" for word in words)
                     methods[module.stem, name] = (subject, safe)
                 case _:
                     pass
-    named = {(one.part, one.stem, name): value for one in modules for name, value in one.values.items()}
+    limits = {(module.part, module.stem, name): value for module in modules for name, value in module.values.items()}
     rows: set[tuple[str, ...]] = set()
     for module in modules:
         imported = {
-            one.asname or one.name: (node.module.rpartition(".")[2], one.name)
+            name.asname or name.name: (node.module.rpartition(".")[2], name.name)
             for node in module.tree.body
             if isinstance(node, ast.ImportFrom) and node.module
-            for one in node.names
+            for name in node.names
         }
         for node in ast.walk(module.tree):
             if not isinstance(node, ast.Call):
                 continue
-            how = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            names = [ast.unparse(one) for one in node.args[:2]]
+            function_name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            names = [ast.unparse(arg) for arg in node.args[:2]]
             places = [imported.get(name) or (name.partition(".")[0], name.partition(".")[2]) for name in names]
-            found = next((place for place in places if place in methods), None)
-            if how not in ("call", "ask", "ask_all") or found is None:
+            method = next((place for place in places if place in methods), None)
+            if function_name not in ("call", "ask", "ask_all") or method is None:
                 continue
-            subject, safe = methods[found]
-            told = {one.arg: one.value for one in node.keywords}
-            usual = next(one.values[name] for one in modules for place, name in (USUAL[how],) if one.where == place)
-            given = told.get("deadline")
-            limit = usual if given is None else value_of(given, module, known)
-            if isinstance(given, ast.Name) and given.id in imported:
-                limit = named.get((module.part, *imported[given.id]))
-            once = how == "ask_all" or not safe
-            what = shown(limit) if limit is not None else f"`{ast.unparse(given)}`" if given is not None else ""
-            rows.add((module.where, f"`{subject}`", what, "no" if once else "at half of it"))
+            subject, safe = methods[method]
+            keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+            default_limit = next(
+                module.values[name]
+                for module in modules
+                for place, name in (DEFAULT_LIMITS[function_name],)
+                if module.where == place
+            )
+            deadline = keywords.get("deadline")
+            limit = default_limit if deadline is None else value_of(deadline, module, known)
+            if isinstance(deadline, ast.Name) and deadline.id in imported:
+                limit = limits.get((module.part, *imported[deadline.id]))
+            is_sent_once = function_name == "ask_all" or not safe
+            limit_text = (
+                shown(limit) if limit is not None else f"`{ast.unparse(deadline)}`" if deadline is not None else ""
+            )
+            rows.add((module.where, f"`{subject}`", limit_text, "no" if is_sent_once else "at half of it"))
     return sorted(rows, key=lambda row: (row[1], *row))
 
 
 def by_limit(rows: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """The calls of each service that have the same limit as one row, the largest rows first."""
+    """Combines calls of a service that have the same limit into one row, the largest rows first."""
     methods: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
     for where, subject, limit, repeated in rows:
         methods[where.partition(" ")[0], limit, repeated].append(subject)
     ordered = sorted(methods.items(), key=lambda one: (one[0][0], -len(one[1]), one[0]))
-    return [(*key, ", ".join(dict.fromkeys(found))) for key, found in ordered]
+    return [(*key, ", ".join(dict.fromkeys(subjects))) for key, subjects in ordered]
 
 
 def by_module(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    """A table of limits for each part of the product; a module is named once, at its first limit."""
+    """Yields a table of limits for each part of the product; a module is named once, at its first limit."""
     parts: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
-    before = ""
-    for where, *rest in rows:
+    previous = ""
+    for where, *columns in rows:
         part, _, module = where.partition(" ")
-        parts[part].append(("" if where == before else module, *rest))
-        before = where
-    for part, found in parts.items():
+        parts[part].append(("" if where == previous else module, *columns))
+        previous = where
+    for part, module_rows in parts.items():
         yield f"### {part}"
-        yield table(("module", "limit", "value", "what for"), found)
+        yield table(("module", "limit", "value", "what for"), module_rows)
 
 
 def tools(modules: Iterable[Module]) -> Iterator[tuple[str, ...]]:
-    """What each tool may take."""
+    """Yields each tool's time limit."""
     for module in modules:
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Call):
-                told = {one.arg: one.value for one in node.keywords}
-                name, limit = told.get("name"), number(told.get("time_limit"))
+                keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+                name, limit = keywords.get("name"), number(keywords.get("time_limit"))
                 if limit and isinstance(name, ast.Constant):
                     yield (f"`{name.value}`", shown(limit))
 
 
 def in_place(modules: Iterable[Module]) -> Iterator[tuple[str, ...]]:
-    """Numbers given where somebody waits, without a name of their own."""
+    """Yields limits that are written in place, without a name of their own."""
     for module in modules:
         for function in ast.walk(module.tree):
             if isinstance(function, ast.ClassDef) and "EnvSettings" not in map(ast.unparse, function.bases):
-                fields = [(ast.unparse(target), number(value)) for one in function.body for target, value in pairs(one)]
+                fields = [
+                    (ast.unparse(target), number(value))
+                    for statement in function.body
+                    for target, value in pairs(statement)
+                ]
                 limits = [f"{name} = {shown(value)}" for name, value in fields if value and LIMIT.search(name.upper())]
                 if limits:
                     yield (module.where, f"`{function.name}`", "; ".join(limits))
             if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
-            found: list[str] = []
+            limits_found: list[str] = []
             arguments = function.args
-            wanted = [*zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
-            wanted += [*zip(arguments.args[::-1], arguments.defaults[::-1], strict=False)]
-            found += [
-                f"{one.arg} = {shown(number(value))}" for one, value in wanted if one.arg in WORDS and number(value)
+            defaults = [*zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+            defaults += [*zip(arguments.args[::-1], arguments.defaults[::-1], strict=False)]
+            limits_found += [
+                f"{statement.arg} = {shown(number(value))}"
+                for statement, value in defaults
+                if statement.arg in LIMIT_KEYWORDS and number(value)
             ]
             for node in ast.walk(function):
                 if isinstance(node, ast.Call):
                     name = ast.unparse(node.func)
-                    told = [one.value for one in node.keywords if one.arg in WORDS]
+                    values = [statement.value for statement in node.keywords if statement.arg in LIMIT_KEYWORDS]
                     if name in ("asyncio.timeout", "asyncio.wait_for"):
-                        told += node.args[-1:]
-                    found += [f"{name}: {shown(number(value))}" for value in told if number(value)]
-            if found:
-                yield (module.where, f"`{function.name}`", "; ".join(dict.fromkeys(found)))
+                        values += node.args[-1:]
+                    limits_found += [f"{name}: {shown(number(value))}" for value in values if number(value)]
+            if limits_found:
+                yield (module.where, f"`{function.name}`", "; ".join(dict.fromkeys(limits_found)))
 
 
 def number(node: ast.expr | None) -> float:
-    """A number as it is written; 0: there is none."""
+    """Returns a literal number; 0 if the node is none."""
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             return float(value)
@@ -311,12 +329,12 @@ def number(node: ast.expr | None) -> float:
 
 
 def shown(value: Value) -> str:
-    """A number without an end of zeros."""
+    """Formats a number without trailing zeros."""
     return ", ".join(f"{one:g}" for one in value) if isinstance(value, tuple) else f"{value:,.6g}"
 
 
 def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """A table in Markdown."""
+    """Returns a table in Markdown."""
     lines = [heads, tuple("---" for _ in heads), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 

@@ -16,12 +16,12 @@ async def main() -> None:
     text = " ".join(sys.argv[1:]) or "what is AAPL trading at?"
     async with httpx.AsyncClient(headers=headers, timeout=60) as http:
         agent = await create_client(url, ClientConfig(httpx_client=http))
-        asked = a2a.Message(message_id=str(uuid.uuid4()), role=a2a.ROLE_USER, parts=[a2a.Part(text=text)])
-        async for told in agent.send_message(a2a.SendMessageRequest(message=asked)):
-            if told.HasField("artifact_update"):
-                print(told.artifact_update.artifact.parts[0].text, end="", flush=True)
-            elif told.HasField("status_update") and told.status_update.status.HasField("message"):
-                print(f"[{told.status_update.status.message.parts[0].text}] ", end="")
+        message = a2a.Message(message_id=str(uuid.uuid4()), role=a2a.ROLE_USER, parts=[a2a.Part(text=text)])
+        async for event in agent.send_message(a2a.SendMessageRequest(message=message)):
+            if event.HasField("artifact_update"):
+                print(event.artifact_update.artifact.parts[0].text, end="", flush=True)
+            elif event.HasField("status_update") and event.status_update.status.HasField("message"):
+                print(f"[{event.status_update.status.message.parts[0].text}] ", end="")
     print()
 
 

@@ -1,5 +1,5 @@
 """A conversation over AG-UI: set NEXUS_TOKEN to `nexus token --role user`, and run it with a question. NEXUS_THREAD
-goes on with a thread; the same run again shows the same answer."""
+continues a thread; the same run again returns the same answer."""
 
 import os
 import sys
@@ -11,8 +11,8 @@ from pydantic import TypeAdapter
 
 question = " ".join(sys.argv[1:]) or "what is AAPL trading at?"
 thread = os.environ.get("NEXUS_THREAD", str(uuid.uuid4()))
-asked = UserMessage(id=str(uuid.uuid4()), content=question)
-run = RunAgentInput(thread_id=thread, run_id=str(uuid.uuid4()), messages=[asked])
+message = UserMessage(id=str(uuid.uuid4()), content=question)
+run = RunAgentInput(thread_id=thread, run_id=str(uuid.uuid4()), messages=[message])
 address = os.environ.get("NEXUS_URL", "http://127.0.0.1:8080") + "/v2/ag-ui"
 headers = {"Authorization": f"Bearer {os.environ['NEXUS_TOKEN']}", "Content-Type": "application/json"}
 with httpx.stream("POST", address, content=run.model_dump_json(), headers=headers, timeout=60) as response:

@@ -1,7 +1,8 @@
-"""A tool from outside, in plain nats-py: `python examples/announced_tool.py` and the assistant can convert units.
+"""A tool from another service, in plain nats-py: run `python examples/announced_tool.py`, and the assistant can convert
+units.
 
-It says every 20 s which tools it has and answers calls on a subject of its own below rpc.tool. Plan, limits, argument
-checks, cache and log are the tool-executor's; who is calling comes with each request, verified."""
+It announces its tools every 20 s and answers calls on its own subject below rpc.tool. The tool-executor takes care of
+plan, limits, argument checks, cache and log; each request contains the verified caller."""
 
 import asyncio
 import json
@@ -29,7 +30,7 @@ CONVERT_DISTANCE: dict[str, Any] = {
 
 
 def event(kind: str, data: dict[str, Any]) -> bytes:
-    """A CloudEvent, as every fact on the bus is one."""
+    """Returns a CloudEvent, the form of every fact on the bus."""
     identity = os.urandom(16).hex()
     return json.dumps({"specversion": "1.0", "id": identity, "source": "/units", "type": kind, "data": data}).encode()
 
@@ -42,13 +43,13 @@ async def main() -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stop.set)
 
     async def convert(message: Msg) -> None:
-        asked = json.loads(message.data)["arguments"]
-        result = {"value": asked["value"] * FACTORS[asked["unit"]]}
+        arguments = json.loads(message.data)["arguments"]
+        result = {"value": arguments["value"] * FACTORS[arguments["unit"]]}
         await message.respond(json.dumps({"data": {"result": result}}).encode())
 
     await bus.subscribe(SUBJECT, queue=SERVICE, cb=convert)
     offer = {"service": SERVICE, "tools": [CONVERT_DISTANCE], "callSubject": SUBJECT, "ttlSeconds": 60}
-    while not stop.is_set():  # "-.-": for every company, and no user's
+    while not stop.is_set():  # "-.-": for every company, and for no particular user
         await bus.jetstream().publish("tools.announced.v1.-.-", event("tools.announced.v1", offer))
         await asyncio.wait([stopped], timeout=20)
     await bus.jetstream().publish("tools.withdrawn.v1.-.-", event("tools.withdrawn.v1", {"service": SERVICE}))

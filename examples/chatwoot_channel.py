@@ -1,5 +1,5 @@
-"""Chatwoot's conversations, answered here: set NEXUS_TOKEN to `nexus token --role admin`, and run it with Chatwoot's
-address and its agent bot's access token and webhook secret. It prints the webhook that the bot is to have."""
+"""Lets the assistant answer in Chatwoot: set NEXUS_TOKEN to `nexus token --role admin`, and run it with Chatwoot's
+address and its agent bot's access token and webhook secret. It prints the webhook address to set for the bot."""
 
 import os
 import sys
@@ -13,8 +13,8 @@ headers = {"Authorization": f"Bearer {os.environ['NEXUS_TOKEN']}", "If-Match": "
 answer = httpx.patch(f"{url}/v2/llm/config/{company}", json={"channels": [channel]}, headers=headers, timeout=30)
 answer.raise_for_status()
 settings = answer.json()
-for kept in settings["channels"]:
-    print(f"{url}/v2/channels/chatwoot/{kept['id']}")
+for saved in settings["channels"]:
+    print(f"{url}/v2/channels/chatwoot/{saved['id']}")
 for warning in settings.get("warnings", []):
     if warning["field"].startswith("channels"):
         print(f"! {warning['message']}")

@@ -1,7 +1,7 @@
-"""A service of your own with FastStream and the models of Nexus' contracts: it keeps complaints about answers.
+"""A service of your own with FastStream and the models of Nexus' contracts: it stores complaints about answers.
 
 `python examples/faststream_service.py`; Ctrl-C ends it, and nothing is lost. It needs faststream[nats] and
-libs/contracts. Left to itself, FastStream gives up a message when its handler raises: `Settle` is the rule to copy."""
+libs/contracts. By default FastStream gives up a message if its handler raises: copy `Settle`, which does not."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ COMPLAINTS = Path(os.environ.get("COMPLAINTS", "complaints.txt"))
 
 
 class Settle(BaseMiddleware):
-    """Acknowledges a message when it has been handled, and has it delivered again when that failed."""
+    """Acknowledges a message once it has been handled; if that fails, the message is delivered again."""
 
     async def consume_scope(self, call_next: Any, msg: Any) -> Any:
         try:
@@ -49,7 +49,7 @@ broker = NatsBroker(os.environ.get("NEXUS_NATS_URL", "nats://127.0.0.1:4222"), m
     pull_sub=PullSub(batch_size=10, timeout=30),
     ack_policy=AckPolicy.MANUAL,
 )
-def keep(event: CloudEvent[FeedbackGiven]) -> None:
+def store_complaint(event: CloudEvent[FeedbackGiven]) -> None:
     if event.data.rating == "down":
         with COMPLAINTS.open("a") as complaints:
             complaints.write(f"{event.id} {event.data.message_id} {event.data.reason or ''}\n")

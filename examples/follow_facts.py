@@ -1,7 +1,7 @@
 """Follows a company's facts, in plain nats-py: `python examples/follow_facts.py`; Ctrl-C ends it, and nothing is lost.
 
-A durable consumer remembers how far it has come: stop this, let things happen, start it again, and it goes on there.
-Facts come at least once; `id` tells a repeat."""
+A durable consumer remembers its position: stop this, let things happen, start it again, and it continues there. Facts
+come at least once; `id` identifies a repeat."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ async def main() -> None:
         for message in messages:
             event = json.loads(message.data)
             print(event["type"], event["id"], json.dumps(event["data"])[:200], flush=True)
-            # Only now: what is done with a fact comes before its acknowledgement.
+            # Acknowledge a fact only after you have handled it.
             await message.ack_sync()
     await bus.drain()
 

@@ -1,5 +1,5 @@
-"""The tools through the official MCP client: set NEXUS_TOKEN to `nexus token --role user --plan pro`, and run it. It
-prepares a paper order; the server asks for the user's yes through this client, and places nothing without it."""
+"""Calls tools with the official MCP client: set NEXUS_TOKEN to `nexus token --role user --plan pro`, and run it. It
+prepares a paper order; the server asks the user to confirm through this client, and places nothing without that."""
 
 import asyncio
 import os
@@ -15,8 +15,8 @@ HEADERS = {"Authorization": f"Bearer {os.environ['NEXUS_TOKEN']}", "Accept-Langu
 
 
 async def ask_the_user(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
-    said = await asyncio.to_thread(input, f"{params.message} [y/n] ")
-    return types.ElicitResult(action="accept", content={"confirm": said.strip().lower() == "y"})
+    answer = await asyncio.to_thread(input, f"{params.message} [y/n] ")
+    return types.ElicitResult(action="accept", content={"confirm": answer.strip().lower() == "y"})
 
 
 async def main() -> None:

@@ -1,6 +1,6 @@
 """The copilot through OpenAI's own client: set NEXUS_TOKEN to `nexus token --role user --plan pro`, and run it.
 
-The token is a customer's (or a service's); `nexus` is whatever model the company has set."""
+The token is a customer's or a service's; the model `nexus` is the one that the company has set."""
 
 import os
 import sys

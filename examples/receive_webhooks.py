@@ -1,7 +1,8 @@
-"""A company's own system that is told of what happens: `WEBHOOK_SECRET=… python examples/receive_webhooks.py`.
+"""A company's own system that receives events by webhook: `WEBHOOK_SECRET=… python examples/receive_webhooks.py`.
 
 Needs nothing but Python. Put `{"url": "http://127.0.0.1:9000/", "events": ["*"], "secret": "…"}` into the company's
-`webhooks`. What is told is signed as standardwebhooks.com has it: checked by hand here, and by its libraries too."""
+`webhooks`. Requests are signed as standardwebhooks.com specifies: checked by hand here, but its libraries can check
+them too."""
 
 import base64
 import hashlib
@@ -13,22 +14,22 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 SECRET = os.environ["WEBHOOK_SECRET"]
 KEY = base64.b64decode(SECRET[6:]) if SECRET.startswith("whsec_") else SECRET.encode()
-OLDEST = 300  # seconds: whoever has caught a request cannot send it again tomorrow
-SEEN: set[str] = set()  # a real system keeps the ids where it keeps what it does with them
+MAX_AGE_SECONDS = 300  # so that an intercepted request cannot be sent again tomorrow
+SEEN: set[str] = set()  # a real system stores the ids together with its own data
 
 
 class Receiver(BaseHTTPRequestHandler):
-    """Answers 204 to what it has taken: anything else, and it is told again."""
+    """Answers 204 to facts that it has accepted; after any other answer, a fact is sent again."""
 
     def do_POST(self) -> None:
-        """One fact."""
+        """Receives one fact."""
         body = self.rfile.read(min(int(self.headers.get("Content-Length", "0")), 1024 * 1024))
-        identity, sent = self.headers.get("webhook-id", ""), self.headers.get("webhook-timestamp", "")
-        made = hmac.new(KEY, f"{identity}.{sent}.".encode() + body, hashlib.sha256).digest()
-        wanted = "v1," + base64.b64encode(made).decode()
+        identity, timestamp = self.headers.get("webhook-id", ""), self.headers.get("webhook-timestamp", "")
+        digest = hmac.new(KEY, f"{identity}.{timestamp}.".encode() + body, hashlib.sha256).digest()
+        expected = "v1," + base64.b64encode(digest).decode()
         signatures = self.headers.get("webhook-signature", "").split(" ")
-        fresh = sent.isdecimal() and abs(time.time() - int(sent)) < OLDEST
-        if not fresh or not any(hmac.compare_digest(wanted, one) for one in signatures):
+        is_fresh = timestamp.isdecimal() and abs(time.time() - int(timestamp)) < MAX_AGE_SECONDS
+        if not is_fresh or not any(hmac.compare_digest(expected, signature) for signature in signatures):
             self.send_response(401)
             self.end_headers()
             return
@@ -40,7 +41,7 @@ class Receiver(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: object) -> None:
-        """No line a request."""
+        """Logs no requests."""
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Asks the assistant from another service, in plain nats-py: `python examples/send_message.py "What does Pro cost?"`
 
 NEXUS_TOKEN is a token of the role service (`nexus token --role service --user shop`), NEXUS_NATS_URL the bus
-(`urls.nats` in stack.json). It is written for the customer `NEXUS_USER`, whose principal the gateway signs."""
+(`urls.nats` in stack.json). The message is sent on behalf of the customer `NEXUS_USER`, whose principal the gateway
+signs."""
 
 import asyncio
 import json
@@ -19,11 +20,11 @@ CONVERSATION = uuid.uuid4().hex
 
 
 def principal() -> str:
-    """Who writes, signed: good for this conversation alone, and for an hour."""
+    """Returns a signed statement of who writes, valid for this conversation only, for an hour."""
     body = json.dumps({"userId": USER, "conversationId": CONVERSATION}).encode()
     headers = {"Authorization": f"Bearer {os.environ['NEXUS_TOKEN']}", "Content-Type": "application/json"}
-    asked = urllib.request.Request(f"{GATEWAY}/v2/principals", body, headers)  # noqa: S310 - the gateway's own address
-    with urllib.request.urlopen(asked, timeout=10) as answer:  # noqa: S310 - as above
+    request = urllib.request.Request(f"{GATEWAY}/v2/principals", body, headers)  # noqa: S310 - the gateway's own address
+    with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - as above
         return json.load(answer)["principal"]
 
 
@@ -36,7 +37,7 @@ async def main(question: str) -> None:
         if not event["type"].startswith("chat.message.visitor") and not answered.done():
             answered.set_result(event["data"]["text"])
 
-    # Listen first: the answer may be there before the next line is.
+    # Subscribe first: the answer may come before the next line runs.
     await bus.subscribe(f"live.chat.{COMPANY}.{CONVERSATION}.message.>", cb=hear)
     await bus.flush()
     identity = str(uuid.uuid4())
@@ -44,7 +45,7 @@ async def main(question: str) -> None:
     data["principal"] = principal()
     kind = "chat.message.visitor.v1"
     event = {"specversion": "1.0", "id": identity, "source": "/shop", "type": kind, "data": data}
-    # With this id the same message may be published again, as often as it takes: it is stored once.
+    # With this id the same message may be published repeatedly: it is stored once.
     headers = {"Nats-Msg-Id": f"{COMPANY}.{CONVERSATION}.visitor.{identity}"}
     subject = f"chat.{COMPANY}.{CONVERSATION}.message.visitor.v1"
     await bus.jetstream().publish(subject, json.dumps(event).encode(), stream="CHAT", headers=headers)

@@ -1,7 +1,7 @@
 """Asks for a market analysis, in plain nats-py: `python examples/start_analysis.py "How has IBM done this year?"`
 
-NEXUS_TOKEN is a token of the role service (`nexus token --role service --user shop`). The report comes as a fact, so
-whoever asked may be gone by then and read it later; this one waits for it."""
+NEXUS_TOKEN is a token of the role service (`nexus token --role service --user shop`). The report comes as a fact, so a
+requester need not wait and can read it later; this one waits."""
 
 import asyncio
 import json
@@ -18,17 +18,17 @@ GATEWAY = os.environ.get("NEXUS_URL", "http://127.0.0.1:8080")
 
 
 def principal() -> str:
-    """For whom it is asked, signed."""
+    """Returns a signed statement of the user for whom the analysis is requested."""
     headers = {"Authorization": f"Bearer {os.environ['NEXUS_TOKEN']}", "Content-Type": "application/json"}
     body = json.dumps({"userId": USER}).encode()
-    asked = urllib.request.Request(f"{GATEWAY}/v2/principals", body, headers)  # noqa: S310 - the gateway's own address
-    with urllib.request.urlopen(asked, timeout=10) as answer:  # noqa: S310 - as above
+    request = urllib.request.Request(f"{GATEWAY}/v2/principals", body, headers)  # noqa: S310 - the gateway's own address
+    with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - as above
         return json.load(answer)["principal"]
 
 
 async def main(query: str) -> None:
     bus = await nats.connect(os.environ.get("NEXUS_NATS_URL", "nats://127.0.0.1:4222"))
-    identity = uuid.uuid4().hex  # the same id again would be the same analysis
+    identity = uuid.uuid4().hex  # the same id would mean the same analysis
     finished: asyncio.Future[dict[str, object]] = asyncio.get_running_loop().create_future()
 
     async def hear(message: Msg) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 LOOKED_AT = {
     "BackgroundLoop._run": "its own `stuck_because`",
-    "Liveness._keep_looking": "catches whatever a look raises; without it nothing else would be looked at",
+    "Liveness._run": "catches whatever a look raises; without it nothing else would be looked at",
     "Health._keep_beat": "the beat that /healthz goes by",
     "BatchWorker._run": "its own `stuck_because`",
     "PullWorker._keep": "the worker's `stuck_because`",

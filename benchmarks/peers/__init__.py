@@ -1,6 +1,5 @@
-"""What others take for a turn: the same chat made with FastAPI and OpenAI's SDK, and with LangGraph.
+"""What does a turn cost with other frameworks: the same chat with FastAPI and OpenAI's SDK, and with LangGraph?
 
-The peers keep a conversation in their memory and nothing else: no log, no journal, no limits, no second process. They
-have an environment of their own (requirements.txt, compiled from requirements.in), for what they need is nothing that
-Nexus needs.
+The peers keep conversations in memory and do nothing else: no log, no journal, no limits, no second process. They have
+their own environment (requirements.txt, compiled from requirements.in), since Nexus does not need their dependencies.
 """

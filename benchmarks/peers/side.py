@@ -1,4 +1,4 @@
-"""One side of the comparison: who answers, the model that it asks, and what its turns cost."""
+"""One side of the comparison: the server that answers, its model, and what its turns cost."""
 
 import asyncio
 import socket
@@ -21,14 +21,14 @@ from tests.support.running_stack import RunningStack
 
 PROGRAMS = Path(__file__).parent / "programs"
 QUESTION = "what is the price of AAPL?"
-STARTED = 60.0
-"""Seconds in which a peer must listen: its libraries take their time."""
-ANSWERED = 30.0
+START_TIMEOUT = 60.0
+"""Seconds in which a peer must start to listen; its libraries are slow to import."""
+ANSWER_TIMEOUT = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """CPU so far, in milliseconds: of who answers, and of the servers that it keeps its state in."""
+    """CPU so far, in milliseconds: of the processes that answer, and of the servers that store their state."""
 
     own: float
     servers: float = 0.0
@@ -39,42 +39,42 @@ class Spent:
     def __mul__(self, seconds: float) -> "Spent":
         return Spent(self.own * seconds, self.servers * seconds)
 
-    def __truediv__(self, many: float) -> "Spent":
-        return Spent(self.own / many, self.servers / many)
+    def __truediv__(self, divisor: float) -> "Spent":
+        return Spent(self.own / divisor, self.servers / divisor)
 
 
 class Conversation(Protocol):
     """One conversation over a websocket."""
 
     async def turn(self, calls: int) -> float:
-        """One turn in which the model is asked so often; the milliseconds to its first token that are not the
-        model's."""
+        """Runs a turn with this many model calls; returns the milliseconds to its first token without the model's
+        own."""
         ...
 
     async def close(self) -> None:
-        """Hangs up."""
+        """Closes the conversation."""
         ...
 
 
 class Side(Protocol):
-    """Who answers."""
+    """One side of the comparison."""
 
     @property
     def name(self) -> str:
-        """For the table."""
+        """The name in the table."""
         ...
 
     @property
     def model(self) -> ScriptedModel:
-        """The model that it asks."""
+        """Its scripted model."""
         ...
 
     async def open(self) -> Conversation:
-        """A new conversation."""
+        """Opens a new conversation."""
         ...
 
     def spent(self) -> Spent:
-        """The CPU time so far."""
+        """Returns the CPU time so far."""
         ...
 
 
@@ -91,7 +91,7 @@ class _NexusConversation:
 
 
 class Nexus:
-    """The whole stack."""
+    """The Nexus side: the whole stack."""
 
     name = "Nexus"
 
@@ -101,20 +101,20 @@ class Nexus:
 
     @property
     def bus(self) -> str:
-        """Where the run is calibrated."""
+        """The URL of the bus on which the run is calibrated."""
         return self._stack.facts()["urls"]["nats"]
 
     async def open(self) -> Conversation:
-        """A new visitor."""
+        """Opens a conversation of a new visitor."""
         client = ChatClient(self._stack.url, self._stack.mint("visitor", f"u{time.monotonic_ns()}", COMPANY))
         await client.connect()
         await client.hello(locale="en")
         return _NexusConversation(client, self.model)
 
     def spent(self) -> Spent:
-        """Five services; three servers."""
-        found = spent(self._stack)
-        return Spent(sum(found[name] for name in SERVICES), sum(found[name] for name in SERVERS))
+        """Returns the CPU of the five services, and of the three servers."""
+        by_process = spent(self._stack)
+        return Spent(sum(by_process[name] for name in SERVICES), sum(by_process[name] for name in SERVERS))
 
 
 class _PeerConversation:
@@ -131,15 +131,17 @@ class _PeerConversation:
         return cls(session, await session.ws_connect(url), model)
 
     async def turn(self, calls: int) -> float:
-        asked, first = len(self._model.asked), 0.0
-        began = time.monotonic()
+        calls_before, first_frame = len(self._model.asked), 0.0
+        started = time.monotonic()
         await self._web.send_json({"text": QUESTION})
-        async with asyncio.timeout(ANSWERED):
+        async with asyncio.timeout(ANSWER_TIMEOUT):
             while (frame := await self._web.receive_json())["type"] != "run.finished":
-                first = first or time.monotonic()
+                first_frame = first_frame or time.monotonic()
                 del frame
-        own = sum(seen["firstAt"] - seen["at"] for seen in self._model.asked[asked : asked + calls])
-        return (first - began - own) * 1000
+        model_seconds = sum(
+            call["firstAt"] - call["at"] for call in self._model.asked[calls_before : calls_before + calls]
+        )
+        return (first_frame - started - model_seconds) * 1000
 
     async def close(self) -> None:
         await self._web.close()
@@ -147,7 +149,7 @@ class _PeerConversation:
 
 
 class Peer:
-    """One process."""
+    """A peer's side: one process."""
 
     def __init__(self, name: str, url: str, pid: int, model: ScriptedModel) -> None:
         self.name = name
@@ -156,30 +158,30 @@ class Peer:
         self._pid = pid
 
     async def open(self) -> Conversation:
-        """A new socket."""
+        """Opens a new socket."""
         return await _PeerConversation.open(self._url, self.model)
 
     def spent(self) -> Spent:
-        """Its one process."""
+        """Returns the CPU of its process."""
         return Spent(cpu.seconds([self._pid]) * 1000)
 
 
 @asynccontextmanager
 async def nexus() -> AsyncGenerator[Nexus]:
-    """The stack as `nexus up` starts it."""
+    """Runs the stack as `nexus up` starts it."""
     async with scripted_model(default=BURST) as model, running(model) as stack:
         yield Nexus(stack, model)
 
 
 @asynccontextmanager
 async def peer(name: str, program: str, python: Path) -> AsyncGenerator[Peer]:
-    """A program of PROGRAMS, in the peers' own environment."""
+    """Runs a program of PROGRAMS in the peers' own environment."""
     async with scripted_model(default=BURST) as model:
         port = _free_port()
         command = [str(python), str(PROGRAMS / program), str(port), model.base_url]
         process = await asyncio.to_thread(_start, command)
         try:
-            await _listens(port, process)
+            await _await_listening(port, process)
             yield Peer(name, f"ws://127.0.0.1:{port}/", process.pid, model)
         finally:
             process.terminate()
@@ -195,8 +197,8 @@ def _free_port() -> int:
         return int(server.getsockname()[1])
 
 
-async def _listens(port: int, process: subprocess.Popen[bytes]) -> None:
-    async with asyncio.timeout(STARTED):
+async def _await_listening(port: int, process: subprocess.Popen[bytes]) -> None:
+    async with asyncio.timeout(START_TIMEOUT):
         while process.poll() is None:
             try:
                 _, writer = await asyncio.open_connection("127.0.0.1", port)

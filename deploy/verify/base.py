@@ -1,7 +1,7 @@
-"""Images that would come from a registry, made of what Debian's packages and this environment have.
+"""Builds the images that would come from a registry, out of Debian's packages and this environment.
 
-The base image is a minimal Debian with the Python that runs this. The servers' are the command's own image, which has
-their wheels, under the names that docker-compose.yml calls them by.
+The base image is a minimal Debian with the Python that runs this. The servers' images are built on the CLI's image,
+which has their wheels, under the names that docker-compose.yml uses.
 """
 
 from __future__ import annotations
@@ -25,52 +25,52 @@ LIBRARIES = (
     "ca-certificates,libbz2-1.0,libexpat1,libffi8,liblzma5,libncursesw6,libreadline8,libsqlite3-0,libssl3,libuuid1,"
     "zlib1g"
 )
-"""What a Python is linked with."""
+"""Debian packages of the libraries that Python is linked with."""
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 PASSED_ON = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX")
-"""Where this machine's clients find their package index, if it is not the usual one."""
+"""Environment variables that name this machine's package index, if it is not the default one."""
 LEFT_OUT = ("site-packages", "test", "idlelib", "tkinter", "turtledemo", "__pycache__", "config-*", "*.a")
 
 
 def make_base(engine: Engine) -> None:
-    """Imports the base image, which later runs with the same directory find there."""
+    """Imports the base image, unless an earlier run with the same directory has done so."""
     if engine.docker("images", "--quiet", PYTHON).strip():
         return
     root = engine.directory / "root"
     shutil.rmtree(root, ignore_errors=True)
     suite = platform.freedesktop_os_release().get("VERSION_CODENAME", "bookworm")
-    made = subprocess.run(
+    result = subprocess.run(
         ["debootstrap", "--variant=minbase", f"--include={LIBRARIES}", suite, str(root)],
         env=os.environ | {"PATH": PATH},
         capture_output=True,
         text=True,
         check=False,
     )
-    if made.returncode != 0:
-        raise VerifyError(f"debootstrap: {(made.stdout + made.stderr)[-2000:]}")
+    if result.returncode != 0:
+        raise VerifyError(f"debootstrap: {(result.stdout + result.stderr)[-2000:]}")
     _copy_python(root)
     if CERTIFICATES.exists():
         shutil.copyfile(CERTIFICATES, root / CERTIFICATES.relative_to("/"))
-    for emptied in ("var/cache/apt/archives", "var/lib/apt/lists", "usr/share/doc", "usr/share/man"):
-        shutil.rmtree(root / emptied, ignore_errors=True)
+    for folder in ("var/cache/apt/archives", "var/lib/apt/lists", "usr/share/doc", "usr/share/man"):
+        shutil.rmtree(root / folder, ignore_errors=True)
     variables = [f"SSL_CERT_FILE={CERTIFICATES}", f"PIP_CERT={CERTIFICATES}"]
     variables += [f"{name}={os.environ[name]}" for name in PASSED_ON if name in os.environ]
-    changes = [word for one in variables for word in ("--change", f"ENV {one}")]
-    with subprocess.Popen(["tar", "--directory", str(root), "--create", "."], stdout=subprocess.PIPE) as packed:
-        engine.docker("import", *changes, "-", PYTHON, timeout=600, stdin=packed.stdout)
+    changes = [word for variable in variables for word in ("--change", f"ENV {variable}")]
+    with subprocess.Popen(["tar", "--directory", str(root), "--create", "."], stdout=subprocess.PIPE) as archive:
+        engine.docker("import", *changes, "-", PYTHON, timeout=600, stdin=archive.stdout)
     shutil.rmtree(root, ignore_errors=True)
 
 
 def make_servers(engine: Engine) -> None:
-    """The three servers' images, on top of the command's."""
+    """Builds the three servers' images on top of the CLI's."""
     for server, image in SERVERS.items():
         folder = str(HERE / "servers")
-        built = ["--file", f"{folder}/Dockerfile", "--target", server, "--tag", image]
-        engine.docker("build", "--network=host", *built, folder, timeout=600)
+        arguments = ["--file", f"{folder}/Dockerfile", "--target", server, "--tag", image]
+        engine.docker("build", "--network=host", *arguments, folder, timeout=600)
 
 
 def _copy_python(root: Path) -> None:
-    """This Python to where the official image has its own: /usr/local."""
+    """Copies this Python to where the official image has its Python: /usr/local."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     library = Path(sysconfig.get_path("stdlib"))
     ignored = shutil.ignore_patterns(*LEFT_OUT)
@@ -83,6 +83,6 @@ def _copy_python(root: Path) -> None:
     for name in ("python", "python3"):
         (target / "bin" / name).symlink_to(version)
     for command in (["ldconfig"], [f"/usr/local/bin/{version}", "-m", "ensurepip", "--default-pip"]):
-        done = subprocess.run(["chroot", str(root), *command], capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise VerifyError(f"{' '.join(command)} in the base image: {done.stderr[-2000:]}")
+        result = subprocess.run(["chroot", str(root), *command], capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            raise VerifyError(f"{' '.join(command)} in the base image: {result.stderr[-2000:]}")

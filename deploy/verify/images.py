@@ -1,4 +1,4 @@
-"""The images out of deploy/Dockerfile: built twice, compared file by file, and measured."""
+"""Builds the images of deploy/Dockerfile, compares two builds file by file, and measures them."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from deploy.verify.base import PYTHON
 from deploy.verify.engine import Engine, VerifyError
 
 LIMITS = {"gateway": 200, "agent": 200, "memory": 200, "tool-executor": 200, "market-adapter": 500, "nexus-cli": 250}
-"""Megabytes (10^6 bytes) above the base image."""
+"""The maximum size of each image above the base image, in megabytes (10^6 bytes)."""
 NOBODY = "10001:10001"
 LABELS = ("org.opencontainers.image.title", "org.opencontainers.image.version")
 
 
-def build(engine: Engine, image: str, tag: str, *, anew: bool = False) -> None:
-    """One image; `anew`: with nothing of what an earlier build has left."""
+def build(engine: Engine, image: str, tag: str, *, without_cache: bool = False) -> None:
+    """Builds one image; `without_cache`: without the cache of earlier builds."""
     arguments = ["--build-arg", f"SERVICE={image}"]
     if image == "nexus-cli":
         arguments += ["--build-arg", "PROJECT=cli"]
-    if anew:
+    if without_cache:
         arguments.append("--no-cache")
     engine.docker("build", "--network=host", "--file", "deploy/Dockerfile", *arguments, "--tag", tag, ".", timeout=1200)
 
 
 def looked_at(engine: Engine, image: str, tag: str) -> str:
-    """Its size, in words. Raises VerifyError where it is too large, or is not what an image has to be."""
-    held, base = engine.inspect(tag, PYTHON)
-    size = (held["Size"] - base["Size"]) / 1e6
+    """Returns the image's size in words. Raises VerifyError if it is too large, or not configured as required."""
+    built, base = engine.inspect(tag, PYTHON)
+    size = (built["Size"] - base["Size"]) / 1e6
     faults: list[str] = []
     if size > LIMITS[image]:
         faults.append(f"{size:.0f} MB above the base, not {LIMITS[image]}")
-    config = held["Config"]
+    config = built["Config"]
     if config["User"] != NOBODY:
         faults.append(f"its user is {config['User'] or 'root'}")
     if image != "nexus-cli" and "sh" in config["Healthcheck"]["Test"][:2]:
@@ -44,22 +44,22 @@ def looked_at(engine: Engine, image: str, tag: str) -> str:
     return f"{size:.0f} MB above the base (at most {LIMITS[image]})"
 
 
-def differences(engine: Engine, one: str, other: str) -> list[str]:
-    """Files of two images that are not the same."""
-    first, second = files_of(engine, one), files_of(engine, other)
+def differences(engine: Engine, first_image: str, second_image: str) -> list[str]:
+    """Returns the files that differ between two images."""
+    first, second = files_of(engine, first_image), files_of(engine, second_image)
     return sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name))
 
 
 def files_of(engine: Engine, image: str) -> Mapping[str, str]:
-    """What was built into it, by its SHA-256."""
+    """Returns the SHA-256 of each file that was built into an image."""
     container = engine.docker("create", image).strip()
     try:
-        found: dict[str, str] = {}
-        with engine.exported(container) as stream, tarfile.open(fileobj=stream, mode="r|") as packed:
-            for member in packed:
+        hashes: dict[str, str] = {}
+        with engine.exported(container) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+            for member in archive:
                 if member.isfile() and member.name.startswith("opt/nexus/"):
-                    content = cast("tarfile.ExFileObject", packed.extractfile(member)).read()
-                    found[member.name] = hashlib.sha256(content).hexdigest()
-        return found
+                    content = cast("tarfile.ExFileObject", archive.extractfile(member)).read()
+                    hashes[member.name] = hashlib.sha256(content).hexdigest()
+        return hashes
     finally:
         engine.docker("rm", container)

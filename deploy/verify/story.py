@@ -1,4 +1,4 @@
-"""The stack of docker-compose.yml out of the images: looked at from inside, asked, scaled, killed and stopped."""
+"""Runs the stack of docker-compose.yml from the images: inspects it, asks it, scales it, kills and stops containers."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from tests.support.chat_client import ChatClient
 FILES = ("docker-compose.yml", "deploy/verify/compose.yml")
 COMPANY = "acme"
 QUESTION = "What is a drawdown?"
-READY_WITHIN = 240.0
-ANSWERED_WITHIN = 60.0
-STOPS_WITHIN = 30.0
-WRITES = "import pathlib; pathlib.Path('/opt/nexus/written').write_text('')"
-INSIDE = (
+READY_TIMEOUT = 240.0
+ANSWER_TIMEOUT = 60.0
+STOP_TIMEOUT = 30.0
+WRITE_SCRIPT = "import pathlib; pathlib.Path('/opt/nexus/written').write_text('')"
+IDENTITY_SCRIPT = (
     "import os; print(os.getuid(), *(l.split()[1] for l in open('/proc/1/status') if l[:6] in ('CapEff', 'NoNewP')))"
 )
 
 
 class Story:
-    """One stack and what is done with it; `say` is told what was seen."""
+    """One stack and the steps of its verification; `say` gets a line for each result."""
 
     def __init__(self, engine: Engine, say: Callable[[str], None]) -> None:
         self._engine, self._say = engine, say
-        # As a newcomer does it: every secret that docker-compose.yml asks for, and settings as they are.
+        # As a newcomer would: every secret that docker-compose.yml requires, and default settings.
         folder = engine.directory / "secrets"
         subprocess.run(["deploy/make-secrets", str(folder)], check=True)
         self._secret = (folder / "NEXUS_JWT_SECRET").read_text().strip()
@@ -45,8 +45,8 @@ class Story:
         self._environment.write_text(f"SECRETS={folder}\n")
 
     async def tell(self) -> None:
-        """From up to down. Raises VerifyError at the first thing that is not as it has to be."""
-        # What a run that was broken off has left in a kept directory has other secrets.
+        """Runs all steps, from up to down. Raises VerifyError at the first failure."""
+        # An interrupted run may have left containers with other secrets in a kept directory.
         self._down()
         try:
             began = time.monotonic()
@@ -79,7 +79,7 @@ class Story:
         self._compose("up", "--detach", "--no-build", "--no-recreate", *options)
 
     def _containers(self, service: str | None = None) -> list[dict[str, Any]]:
-        """Of one service, or of the stack."""
+        """Returns the containers of one service, or of the stack."""
         filters = ["--filter", "label=com.docker.compose.project=nexus-verify"]
         if service:
             filters += ["--filter", f"label=com.docker.compose.service={service}"]
@@ -87,24 +87,27 @@ class Story:
         return self._engine.inspect(*ids)
 
     async def _healthy(self) -> None:
-        end = time.monotonic() + READY_WITHIN
+        deadline = time.monotonic() + READY_TIMEOUT
         while True:
-            states = {one["Name"]: one["State"].get("Health", {}).get("Status") for one in self._containers()}
+            states = {
+                container["Name"]: container["State"].get("Health", {}).get("Status")
+                for container in self._containers()
+            }
             if states and all(state == "healthy" for state in states.values()):
                 return
-            if time.monotonic() > end:
-                # Checks have to answer within a second, which nothing does on a machine that is overloaded.
+            if time.monotonic() > deadline:
+                # Health checks must answer within a second, which is impossible on an overloaded machine.
                 load = f"the machine's load is {os.getloadavg()[0]:.0f} on {os.cpu_count()} processors"
-                raise VerifyError(f"not healthy within {READY_WITHIN:g} s ({load}): {states}")
+                raise VerifyError(f"not healthy within {READY_TIMEOUT:g} s ({load}): {states}")
             await asyncio.sleep(1)
 
     def _hardened(self) -> None:
         for service in SERVICES:
             name = self._containers(service)[0]["Name"]
-            inside = self._engine.try_in(name, "python", "-c", INSIDE).stdout.split()
+            inside = self._engine.try_in(name, "python", "-c", IDENTITY_SCRIPT).stdout.split()
             if inside[:1] != ["10001"] or set(inside[1]) != {"0"} or inside[2:] != ["1"]:
                 raise VerifyError(f"{service}: user, capabilities, no new privileges: {inside}")
-            if "Read-only file system" not in self._engine.try_in(name, "python", "-c", WRITES).stderr:
+            if "Read-only file system" not in self._engine.try_in(name, "python", "-c", WRITE_SCRIPT).stderr:
                 raise VerifyError(f"{service}: its root is written to")
         self._say("each service: not root, no capability, no new privileges, root read-only")
 
@@ -124,34 +127,34 @@ class Story:
         return TokenMinter(settings).mint(sub=subject, role=role, company=COMPANY)
 
     def _gateways(self) -> list[str]:
-        ports = [one["NetworkSettings"]["Ports"]["8080/tcp"] for one in self._containers("gateway")]
+        ports = [container["NetworkSettings"]["Ports"]["8080/tcp"] for container in self._containers("gateway")]
         return sorted(f"http://127.0.0.1:{bound[0]['HostPort']}" for bound in ports if bound)
 
-    async def _asked(self, what: str) -> None:
+    async def _asked(self, label: str) -> None:
         waits: list[float] = []
         for url in self._gateways():
             async with ChatClient(url, self._token("visitor", f"v{time.monotonic_ns()}")) as client:
                 await client.hello(locale="en")
                 began = time.monotonic()
-                answer = await asyncio.wait_for(client.ask(QUESTION), ANSWERED_WITHIN)
+                answer = await asyncio.wait_for(client.ask(QUESTION), ANSWER_TIMEOUT)
                 waits.append(time.monotonic() - began)
                 if answer["role"] != "assistant" or not answer["text"]:
                     raise VerifyError(f"{url} answers {answer['text']!r}")
-        self._say(f"{what}: {len(waits)} of {len(waits)} answered, the longest wait {max(waits):.1f} s")
+        self._say(f"{label}: {len(waits)} of {len(waits)} answered, the longest wait {max(waits):.1f} s")
 
     async def _killed(self) -> None:
-        """One container of each service, all together, beside somebody who asks."""
+        """Kills one container of each service at the same time, while a visitor asks."""
         victims = [self._containers(service)[0] for service in SERVICES if service != "gateway"]
         victims.append(self._containers("gateway")[-1])
         async with ChatClient(self._survivor(victims[-1]), self._token("visitor", "beside")) as client:
             await client.hello(locale="en")
-            for one in victims:
-                os.kill(one["State"]["Pid"], signal.SIGKILL)
-            await asyncio.wait_for(client.ask(QUESTION), ANSWERED_WITHIN)
+            for container in victims:
+                os.kill(container["State"]["Pid"], signal.SIGKILL)
+            await asyncio.wait_for(client.ask(QUESTION), ANSWER_TIMEOUT)
         began = time.monotonic()
-        ids = [one["Id"] for one in victims]
-        while any(one["RestartCount"] == 0 for one in self._engine.inspect(*ids)):
-            if time.monotonic() - began > ANSWERED_WITHIN:
+        ids = [container["Id"] for container in victims]
+        while any(container["RestartCount"] == 0 for container in self._engine.inspect(*ids)):
+            if time.monotonic() - began > ANSWER_TIMEOUT:
                 raise VerifyError("a killed container was not started again")
             await asyncio.sleep(0.5)
         await self._healthy()
@@ -159,22 +162,22 @@ class Story:
         await self._asked("asked at each gateway after it")
 
     def _survivor(self, victim: dict[str, Any]) -> str:
-        gone = victim["NetworkSettings"]["Ports"]["8080/tcp"][0]["HostPort"]
-        return next(url for url in self._gateways() if not url.endswith(f":{gone}"))
+        victim_port = victim["NetworkSettings"]["Ports"]["8080/tcp"][0]["HostPort"]
+        return next(url for url in self._gateways() if not url.endswith(f":{victim_port}"))
 
     def _doctor(self) -> None:
-        said = self._compose("run", "--rm", "-T", "nexus", "doctor", "--live", "--company", COMPANY)
-        self._say(f"nexus doctor --live from its image: {said.strip().splitlines()[-1]}")
+        output = self._compose("run", "--rm", "-T", "nexus", "doctor", "--live", "--company", COMPANY)
+        self._say(f"nexus doctor --live from its image: {output.strip().splitlines()[-1]}")
 
     def _stopped(self) -> None:
-        """SIGTERM to one of each: the end of its drain."""
+        """Stops one container of each service with SIGTERM, and checks that it drains."""
         waits: dict[str, float] = {}
         for service in SERVICES:
-            one = self._containers(service)[0]["Id"]
+            container_id = self._containers(service)[0]["Id"]
             began = time.monotonic()
-            self._engine.docker("stop", "--time", f"{STOPS_WITHIN:g}", one)
+            self._engine.docker("stop", "--time", f"{STOP_TIMEOUT:g}", container_id)
             waits[service] = time.monotonic() - began
-            if code := self._engine.inspect(one)[0]["State"]["ExitCode"]:
+            if code := self._engine.inspect(container_id)[0]["State"]["ExitCode"]:
                 raise VerifyError(f"{service} ended with {code} after SIGTERM and {waits[service]:.0f} s")
-        told = ", ".join(f"{service} {wait:.1f} s" for service, wait in waits.items())
-        self._say(f"SIGTERM: each drained and ended with 0 ({told})")
+        summary = ", ".join(f"{service} {wait:.1f} s" for service, wait in waits.items())
+        self._say(f"SIGTERM: each drained and ended with 0 ({summary})")

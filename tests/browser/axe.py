@@ -14,7 +14,7 @@ async def violations(page: Page) -> list[str]:
     await page.evaluate(_AXE)  # evaluated by the browser itself: the page's policy lets no other script in
     found: dict[str, Any] = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
     return [
-        f"{one['id']} ({one['impact']}): {node['html'][:200]} {node['any'][:1]}"
-        for one in found["violations"]
-        for node in one["nodes"]
+        f"{violation['id']} ({violation['impact']}): {node['html'][:200]} {node['any'][:1]}"
+        for violation in found["violations"]
+        for node in violation["nodes"]
     ]

@@ -38,7 +38,7 @@ async def everything(plan: DrillPlan, stack: RunningStack, report: DrillReport, 
     for step, name in enumerate(NATS, len(report.windows) + 1):
         await break_once(stack, Fault(step, Kind.CUT, name, CUT_OFF, 0.0), report, say)
     await scale(stack, report, say)
-    for name in [one for one in stack.names if one.startswith(tuple(SERVICES))]:
+    for name in [name for name in stack.names if name.startswith(tuple(SERVICES))]:
         await break_once(stack, Fault(len(report.windows) + 1, Kind.RESTART, name, 0.0, 0.0), report, say)
 
 
@@ -92,8 +92,12 @@ def main() -> None:
     say(f"seed {arguments.seed}, data in {data}")
     plan = DrillPlan(arguments.minutes, arguments.seed, arguments.visitors)
     report, reconnects = asyncio.run(run(plan, data / "stack", say))
-    waits = [one.ended - one.began for one in report.waits]
-    figures = {"late": sum(one > LATE for one in waits), "longestWait": max(waits, default=0), "reconnects": reconnects}
+    waits = [wait.ended - wait.began for wait in report.waits]
+    figures = {
+        "late": sum(wait > LATE for wait in waits),
+        "longestWait": max(waits, default=0),
+        "reconnects": reconnects,
+    }
     told = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
     sys.stdout.write(f"{report.as_text()}\n{told}\n")
     if arguments.json is not None:

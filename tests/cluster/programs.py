@@ -40,10 +40,10 @@ class Layout:
         self.clients = {name: ports.choose(self.taken) for name in NATS}
         self.routes = {name: ports.choose(self.taken) for name in NATS}
         self.ways = {
-            (one, other): Proxy(f"nats://{ports.HOST}:{port}")
-            for one in NATS
+            (server, other): Proxy(f"nats://{ports.HOST}:{port}")
+            for server in NATS
             for other, port in self.routes.items()
-            if one != other
+            if server != other
         }
         self.gateways = [ports.choose(self.taken) for _ in range(MOST)]
         self.balancer = ports.choose(self.taken)

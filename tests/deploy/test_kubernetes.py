@@ -10,7 +10,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from contracts.files import MOST_FILE_BYTES
+from contracts.files import MAX_FILE_BYTES
 from gateway.web.body_limit import UPLOAD_BYTES
 from runtime.settings import DrainSettings
 from tests.deploy.exported import ROOT
@@ -253,7 +253,7 @@ def test_metrics_and_health_stay_in_the_cluster() -> None:
 def test_what_the_gateway_takes_in_comes_through_the_ingress() -> None:
     annotations = named(build(OVERLAYS["three-replicas"]), "Ingress")["gateway"]["metadata"]["annotations"]
     most = int(annotations["nginx.ingress.kubernetes.io/proxy-body-size"].removesuffix("m")) * 1024 * 1024
-    assert most > max(UPLOAD_BYTES, MOST_FILE_BYTES)
+    assert most > max(UPLOAD_BYTES, MAX_FILE_BYTES)
     # A websocket says nothing for as long as nobody writes.
     for way in ("read", "send"):
         assert int(annotations[f"nginx.ingress.kubernetes.io/proxy-{way}-timeout"]) >= 3600

@@ -89,11 +89,11 @@ async def holdings(stack: RunningStack, urls: Mapping[str, str]) -> Holdings:
     streams: dict[str, tuple[int, int]] = {}
     consumers: dict[str, frozenset[str]] = {}
     async with connected(urls["nats"]) as bus:
-        for one in STREAMS:
-            info = await _asked(bus, f"STREAM.INFO.{one.name}")
-            streams[one.name] = info["state"]["messages"], info["state"]["bytes"]
-            names = await _asked(bus, f"CONSUMER.NAMES.{one.name}")
-            consumers[one.name] = frozenset(names["consumers"] or ())
+        for stream in STREAMS:
+            info = await _asked(bus, f"STREAM.INFO.{stream.name}")
+            streams[stream.name] = info["state"]["messages"], info["state"]["bytes"]
+            names = await _asked(bus, f"CONSUMER.NAMES.{stream.name}")
+            consumers[stream.name] = frozenset(names["consumers"] or ())
     return Holdings(time.monotonic(), processes, streams, consumers, keys, lasting)
 
 
@@ -102,7 +102,7 @@ async def at_rest(nats_url: str) -> bool:
     async with connected(nats_url) as bus:
         for stream in STREAMS:
             told = await _asked(bus, f"CONSUMER.LIST.{stream.name}")
-            if any(one["num_pending"] or one["num_ack_pending"] for one in told["consumers"]):
+            if any(consumer["num_pending"] or consumer["num_ack_pending"] for consumer in told["consumers"]):
                 return False
     return True
 

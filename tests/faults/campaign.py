@@ -110,7 +110,7 @@ async def _round(stack: NetworkedStack, plan: Plan, number: int, batch: list[Fau
     report.totals += totals
     steps = (batch[0].step, batch[-1].step)
     told = tuple(str(window.fault) for window in windows)
-    report.found += [Found(one, plan.seed, steps, told) for one in violations]
+    report.found += [Found(violation, plan.seed, steps, told) for violation in violations]
 
 
 async def _lane(

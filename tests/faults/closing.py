@@ -84,7 +84,7 @@ def late(windows: Sequence[FaultWindow], waits: Sequence[Wait]) -> Iterator[Viol
         if behind > READY_BEHIND:
             yield Violation(f"ready {behind:.1f} s behind {window.fault}")
     for wait in waits:
-        met = [one for one in windows if wait.began <= one.ended and wait.ended >= one.began]
+        met = [window for window in windows if wait.began <= window.ended and wait.ended >= window.began]
         behind = wait.ended - wait.began - sum(one.ended - one.began for one in met)
         if behind > ANSWERED_BEHIND:
             told = ", ".join(str(one.fault) for one in met) or "no fault at all"
@@ -118,8 +118,11 @@ async def _conversation(here: Field, person: Person) -> tuple[list[Violation], T
     for answer in answers:
         here.effects.read(answer)
     turns = tuple(str(fact.data["turnId"]) for fact in log if fact.data.get("turnId"))
-    facts, shown = tuple(map(_fact, log)), tuple(_frame(one) for one in person.client.frames if one["type"] in _TOLD)
-    violations = [Violation(str(one), conversation, turns, facts, shown) for one in person.ledger.findings(log)]
+    facts, shown = (
+        tuple(map(_fact, log)),
+        tuple(_frame(frame) for frame in person.client.frames if frame["type"] in _TOLD),
+    )
+    violations = [Violation(str(finding), conversation, turns, facts, shown) for finding in person.ledger.findings(log)]
     return violations, Totals(
         messages=sum(fact.kind == "visitor" for fact in log),
         answers=len(answers),
@@ -161,10 +164,10 @@ async def _look(customer: Customer, stores: Stores) -> bool:
     alerts = (await customer.read("list_alerts"))["alerts"]
     # An order that was filled in part is in both.
     there = {one["order_id"]: f"{one['quantity']:.3f}" for one in (*trades, *orders)}
-    waiting = {one["order_id"] for one in orders if one["status"] == PENDING}
+    waiting = {order["order_id"] for order in orders if order["status"] == PENDING}
     stores.prepared += there.values()
     stores.placed += [quantity for order, quantity in there.items() if order not in waiting]
-    stores.alerts += [one["message"] for one in alerts]
+    stores.alerts += [alert["message"] for alert in alerts]
     return True
 
 

@@ -279,7 +279,7 @@ async def name(stage: Stage, fault: StagedFault) -> tuple[int | None, float, flo
 
 async def run(directory: Path, only: str) -> bool:
     """All of them; whether each was named as promised."""
-    good, chosen = 0, [one for one in FAULTS if any(word in one.name for word in only.split(","))]
+    good, chosen = 0, [fault for fault in FAULTS if any(word in fault.name for word in only.split(","))]
     sys.stdout.write(f"{'fault':<24}{'look':>5}{'command':>10}{'waited':>10}{'place':>8}\n")
     async with staged_stack(directory) as stage:
         for fault in chosen:

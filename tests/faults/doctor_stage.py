@@ -72,7 +72,7 @@ class Stage:
         took = time.monotonic() - began
         if not output:
             raise RuntimeError(errors.decode())
-        return [one for one in json.loads(output) if one["state"] == "wrong"], took, waited
+        return [check for check in json.loads(output) if check["state"] == "wrong"], took, waited
 
     async def well(self) -> None:
         """Waits until nothing is wrong."""

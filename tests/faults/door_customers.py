@@ -150,7 +150,9 @@ class Talker(Buyer, Guest):
             async for piece in answer.aiter_text():
                 seen += piece
                 if "word2" in seen and not telling.is_set():
-                    self.refers_to([json.loads(one[6:]) for one in seen.splitlines() if one.startswith('data: {"')][:1])
+                    self.refers_to(
+                        [json.loads(line[6:]) for line in seen.splitlines() if line.startswith('data: {"')][:1]
+                    )
                     telling.set()
 
     async def greets(self) -> None:

@@ -38,16 +38,16 @@ class EffectLedger:
     def read(self, answer: str) -> None:
         """What an answer in the log says of the effects that it names, whoever has seen it."""
         for ledger in (self.prepared, self.alerts):
-            for one in ledger.effects:
-                if (view := told(answer, one.key)) is not View.UNKNOWN:
-                    ledger.see(one.key, view)
+            for effect in ledger.effects:
+                if (view := told(answer, effect.key)) is not View.UNKNOWN:
+                    ledger.see(effect.key, view)
 
     def findings(self, stores: Stores) -> Iterator[tuple[str, Finding]]:
         """What is wrong, each with the kind of effect. What was asked for in the chat and never told has no key by
         which to ask again: its customer looks into the list, and either is right."""
         _looked_up(self.prepared, stores.prepared)
         _looked_up(self.alerts, stores.alerts)
-        failed = {one.basis for one in self.placed.effects if one.known is View.REJECTED}
+        failed = {effect.basis for effect in self.placed.effects if effect.known is View.REJECTED}
         closed = [one for one in self.refused | failed if one not in stores.prepared]
         gone = [basis for basis in self._deleted() if basis not in stores.alerts]
         for what, ledger, stands in (
@@ -60,7 +60,7 @@ class EffectLedger:
                 yield what, finding
 
     def _deleted(self) -> list[str]:
-        return [one.basis for one in self.deleted.effects if one.known is View.ACCEPTED]
+        return [effect.basis for effect in self.deleted.effects if effect.known is View.ACCEPTED]
 
 
 def told(answer: str, word: str) -> View:

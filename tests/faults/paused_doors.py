@@ -338,17 +338,17 @@ async def test_what_is_told_of_a_yes_a_stop_and_a_person_is_so(
             acting = [
                 asyncio.create_task(doing)
                 for doing in (
-                    *(one.until("yes", one.says_yes) for one in buyers),
-                    *(one.until("stop", one.stops) for one in stoppers),
-                    *(one.is_handed_over(agent) for one in guests),
+                    *(buyer.until("yes", buyer.says_yes) for buyer in buyers),
+                    *(stopper.until("stop", stopper.stops) for stopper in stoppers),
+                    *(guest.is_handed_over(agent) for guest in guests),
                 )
             ]
             await asyncio.wait(acting, timeout=PAUSE)
         await asyncio.gather(*acting)
         wrong = [
-            *[await one.untrue_of_a_yes() for one in buyers],
-            *[await one.untrue_of_a_stop() for one in stoppers],
-            *[await one.untrue_of_a_person() for one in guests],
+            *[await buyer.untrue_of_a_yes() for buyer in buyers],
+            *[await stopper.untrue_of_a_stop() for stopper in stoppers],
+            *[await guest.untrue_of_a_person() for guest in guests],
         ]
     with TABLE.open("a") as table:
         for one, untrue in zip((*buyers, *stoppers, *guests), wrong, strict=True):

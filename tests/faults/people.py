@@ -201,7 +201,7 @@ class Person:
         frame = await self.see(settles, ANSWERED_WITHIN, mark)
         if frame is None or said.seq is None or frame["type"] == "run.cancelled":
             return None
-        message = next(one for one in _messages(frame) if self._settles(one, said, token))
+        message = next(message for message in _messages(frame) if self._settles(message, said, token))
         if not by_people and message["role"] != "operator":
             self.field.waits.append(Wait(said.sent_at, time.monotonic()))
         return message if message["role"] == "assistant" else None

@@ -123,7 +123,7 @@ async def buyer(here: Field) -> None:
 def _orders_in(answer: Mapping[str, Any] | None, quantity: str) -> list[dict[str, Any]]:
     """The actions of an answer that are about this order."""
     actions: list[dict[str, Any]] = [] if answer is None else answer["actions"]
-    return [one for one in actions if float(one["details"]["quantity"]) == float(quantity)]
+    return [action for action in actions if float(action["details"]["quantity"]) == float(quantity)]
 
 
 async def _by_button(person: Person, decision: str, action: str) -> View:

@@ -141,8 +141,8 @@ async def endure(stack: NetworkedStack, model: ScriptedModel, outage: Outage) ->
         pause = await pause_and_ask(stack, model, [outage.store], outage.seconds, hurt(stack, outage))
     except AssertionError as error:
         return [f"not as before in time: {error}", *await stuck(stack)]
-    anew = [one for one in pause.findings if one.endswith("was started anew")]
-    found = [one for one in pause.findings if one not in anew]
+    anew = [finding for finding in pause.findings if finding.endswith("was started anew")]
+    found = [finding for finding in pause.findings if finding not in anew]
     if pause.normal_after > WHOLE_WITHIN:
         found.append(f"as before after {pause.normal_after:.1f} s alone")
     again = [one.partition(" ")[0] for one in anew if not one.startswith(outage.store)]

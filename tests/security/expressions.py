@@ -100,7 +100,7 @@ def written(node: ast.Call) -> re.Pattern[str] | None:
     """What a call such as `re.sub("…", …)` compiles, where its text and flags stand there."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="re")), args=[ast.Constant(value=str(text)), *more]):
-            given = [*more, *(one.value for one in node.keywords if one.arg == "flags")]
+            given = [*more, *(keyword.value for keyword in node.keywords if keyword.arg == "flags")]
             names = {name.attr for one in given for name in ast.walk(one) if isinstance(name, ast.Attribute)}
             flags = sum(getattr(re, name) for name in names if name in re.RegexFlag.__members__)
             try:
@@ -132,7 +132,7 @@ def hostile(made: re.Pattern[str]) -> list[tuple[str, str]]:
     pairs += [("", piece) for piece in pieces]
     pairs += [("", before + piece) for before, piece in found if before]
     pairs += [("", text) for text in samples(tree) if text]
-    pairs += [("", one + other) for one in pieces[:6] for other in pieces[:6] if one != other]
+    pairs += [("", piece + other) for piece in pieces[:6] for other in pieces[:6] if piece != other]
     return list(dict.fromkeys(pairs))[:MOST]
 
 

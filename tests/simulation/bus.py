@@ -140,7 +140,9 @@ class Bus:
         found = self._routes.get(subject)
         if found is None:
             candidates = [*self._by_start.get(_start(subject), ()), *self._by_start.get("", ())]
-            found = self._routes[subject] = [one for one in candidates if matches(one.subject, subject)]
+            found = self._routes[subject] = [
+                candidate for candidate in candidates if matches(candidate.subject, subject)
+            ]
         return found
 
     def deliver(self, subject: str, data: bytes, *, reply: str = "", head: bytes = b"", shown: str = "") -> int:
@@ -201,7 +203,9 @@ class Bus:
         if subject.startswith("_INBOX."):
             return None
         if subject not in self._by_subject:
-            self._by_subject[subject] = next((one for one in self.streams.values() if one.takes(subject)), None)
+            self._by_subject[subject] = next(
+                (stream for stream in self.streams.values() if stream.takes(subject)), None
+            )
         return self._by_subject[subject]
 
     def _store(self, who: str, stream: SimulatedStream, subject: str, reply: str, head: bytes, data: bytes) -> None:

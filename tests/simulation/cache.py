@@ -178,8 +178,10 @@ class SimulatedLedger:
 
     async def settle_all(self, settlements: Sequence[Settlement]) -> None:
         """All of them, each a step of its own."""
-        for one in settlements:
-            await self.settle(one.company, one.call, one.reserved, one.used, one.accounts)
+        for settlement in settlements:
+            await self.settle(
+                settlement.company, settlement.call, settlement.reserved, settlement.used, settlement.accounts
+            )
 
     def _kept(self, accounts: list[BudgetAccount]) -> list[Account]:
         return [self._server.accounts.setdefault(account.name, Account()) for account in accounts]

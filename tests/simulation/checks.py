@@ -79,7 +79,7 @@ def of_journals(stream: SimulatedStream) -> list[str]:
     for stored in stream.log:
         data = orjson.loads(stored.data)["data"]
         if "turnId" in data:
-            calls = {one["callId"]: one["arguments"] for one in data["calls"]}
+            calls = {call["callId"]: call["arguments"] for call in data["calls"]}
             turn, known = before.get(stored.subject, ("", {}))
             if turn == data["turnId"] and any(calls.get(name) != arguments for name, arguments in known.items()):
                 wrong.append(f"TURNS {stored.seq}: a journal has lost a call")
@@ -173,10 +173,10 @@ async def _stored(memory: Memory, log: Recounted) -> list[str]:
     where = (COMPANY, log.conversation)
     messages: list[tuple[int, str]] = []
     page = await memory.inbox.messages(*where, 3, None)
-    messages += [(one.seq, one.id) for one in page.items]
+    messages += [(item.seq, item.id) for item in page.items]
     while page.next is not None:
         page = await memory.inbox.messages(*where, 3, page.next)
-        messages += [(one.seq, one.id) for one in page.items]
+        messages += [(item.seq, item.id) for item in page.items]
     if messages != log.messages:
         wrong.append(f"holds the messages {messages}, and the log {log.messages}")
     if not log.facts:
@@ -186,8 +186,8 @@ async def _stored(memory: Memory, log: Recounted) -> list[str]:
     if [fact.seq for fact in facts.facts] != log.facts:
         wrong.append(f"holds the facts {[fact.seq for fact in facts.facts]}, and the log {log.facts}")
     recent = await memory.histories.newest(*where, log.facts[-1], 50, exact=True)
-    if [one.seq for one in recent.messages] != [seq for seq, _ in log.messages][-50:]:
-        wrong.append(f"tells the history {[one.seq for one in recent.messages]}, and the log {log.messages}")
+    if [message.seq for message in recent.messages] != [seq for seq, _ in log.messages][-50:]:
+        wrong.append(f"tells the history {[message.seq for message in recent.messages]}, and the log {log.messages}")
     for seq, name in log.messages:
         found = await memory.inbox.message(*where, name)
         if found is None or found.seq != seq:

@@ -99,13 +99,13 @@ def _changes() -> Generator[tuple[Any, str, Any]]:
             for attribute, held in list(vars(module).items()):
                 if id(held) in _BY_ID:
                     yield module, attribute, _answer_to(held)
-    for one in gc.get_objects():
-        if isinstance(one, FunctionType) and str(one.__module__).split(".")[0] in _ASKING:
-            usual, named = one.__defaults__ or (), one.__kwdefaults__ or {}
+    for function in gc.get_objects():
+        if isinstance(function, FunctionType) and str(function.__module__).split(".")[0] in _ASKING:
+            usual, named = function.__defaults__ or (), function.__kwdefaults__ or {}
             if any(id(held) in _BY_ID for held in usual):
-                yield one, "__defaults__", tuple(map(_answer_to, usual))
+                yield function, "__defaults__", tuple(map(_answer_to, usual))
             if any(id(held) in _BY_ID for held in named.values()):
-                yield one, "__kwdefaults__", {name: _answer_to(held) for name, held in named.items()}
+                yield function, "__kwdefaults__", {name: _answer_to(held) for name, held in named.items()}
 
 
 @contextmanager

@@ -184,7 +184,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         task = asyncio.Task(coroutine, loop=loop, context=context)
         self._tasks.append(task)
         if len(self._tasks) > 4096:
-            self._tasks = [one for one in self._tasks if not one.done()]
+            self._tasks = [task for task in self._tasks if not task.done()]
         return task
 
     def _on_exception(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

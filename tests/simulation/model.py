@@ -34,13 +34,13 @@ class SimulatedModel:
         await asyncio.sleep(self._random.expovariate(3.0))
         if self._random.random() < self._fails:
             raise ModelDownError("simulated")
-        newest = next(one for one in reversed(prompt.messages) if one["role"] in ("user", "tool"))
+        newest = next(message for message in reversed(prompt.messages) if message["role"] in ("user", "tool"))
         text = str(newest["content"]).rsplit("\n", 1)[-1]
         if newest["role"] == "user" and ORDER in text and any(tool.name == PLACE for tool in prompt.tools):
             calls = (RequestedCall(PLACE, json.dumps({"what": text, "how": str(self._random.random())})),)
             return ModelAnswer(calls=calls, usage=TokenCount(10, 5), model="m", provider=self.provider)
         if newest["role"] == "tool":
-            asked = next(one for one in reversed(prompt.messages) if one.get("tool_calls"))
+            asked = next(message for message in reversed(prompt.messages) if message.get("tool_calls"))
             text = PLACED + json.loads(asked["tool_calls"][0]["function"]["arguments"])["how"]
         sink.text("answer to ")
         await asyncio.sleep(self._random.expovariate(5.0))

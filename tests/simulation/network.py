@@ -63,7 +63,7 @@ class Network:
 
     def of(self, process: str) -> list[Connection]:
         """The open connections of a process."""
-        return [one for one in self.connections if one.process == process]
+        return [connection for connection in self.connections if connection.process == process]
 
     def cut(self, process: str) -> None:
         """Both ends learn of it; what was under way is lost."""

@@ -188,7 +188,7 @@ class SimulatedCollection:
     async def aggregate(self, stages: Sequence[Document]) -> SimulatedCursor:
         """A query in stages: those of runtime.stores.mongo."""
         match, *others = stages
-        asked = {name: stage for one in others for name, stage in one.items()}
+        asked = {name: stage for other in others for name, stage in other.items()}
         cursor = self.find(match["$match"], asked.get("$project"))
         for key, direction in asked.get("$sort", {}).items():
             cursor.sort(key, direction)

@@ -183,7 +183,7 @@ class World:
         process.part = await services.gateway(process.incarnation)
 
     def _door(self) -> tuple[Gateway, Context] | None:
-        open_ = [one for one in self._processes.values() if isinstance(one.part, Gateway)]
+        open_ = [process for process in self._processes.values() if isinstance(process.part, Gateway)]
         if not open_:
             return None
         chosen = self.random.choice(open_)
@@ -354,7 +354,7 @@ class World:
         return ""
 
     def _memories(self) -> list[Process]:
-        return [one for one in self._processes.values() if isinstance(one.part, Memory)]
+        return [process for process in self._processes.values() if isinstance(process.part, Memory)]
 
     async def _remembered(self) -> list[str]:
         """What memory has wrong of the conversations, each replica asked."""

@@ -49,8 +49,8 @@ class Line:
         if tokens[:2] == ["$JS", "API"]:
             return " ".join(tokens[2:6]) if tokens[2] != "DIRECT" else " ".join(tokens[2:5])
         if tokens[0] in ("chat", "live", "turn"):
-            return " ".join([tokens[0], *(one for one in tokens[1:] if one.isalpha())])
-        return ".".join(one for one in tokens if not any(letter.isdigit() for letter in one) or one == "v1")
+            return " ".join([tokens[0], *(token for token in tokens[1:] if token.isalpha())])
+        return ".".join(token for token in tokens if not any(letter.isdigit() for letter in token) or token == "v1")
 
     @property
     def text(self) -> bool:

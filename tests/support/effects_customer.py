@@ -71,5 +71,5 @@ class Customer:
         assert status == 200, alerts
         status, orders = await self.call("get_pending_orders", {})
         assert status == 200, orders
-        messages = [one["message"] for one in alerts["data"]["alerts"]]
-        return messages + [f"{one['quantity']:.3f}" for one in orders["data"]["orders"]]
+        messages = [alert["message"] for alert in alerts["data"]["alerts"]]
+        return messages + [f"{order['quantity']:.3f}" for order in orders["data"]["orders"]]

@@ -90,19 +90,19 @@ class EffectsLedger:
     @property
     def unsettled(self) -> list[Effect]:
         """Effects whose last answer was none: to be asked for again before the ledgers are compared with the log."""
-        return [one for one in self._effects.values() if not one.views or one.views[-1] is View.UNKNOWN]
+        return [effect for effect in self._effects.values() if not effect.views or effect.views[-1] is View.UNKNOWN]
 
     def count(self) -> Counter[View]:
         """How many effects are known to be done, known not to be, and unknown."""
-        return Counter(one.known for one in self._effects.values())
+        return Counter(effect.known for effect in self._effects.values())
 
     def findings(self, stands: Iterable[str]) -> list[Finding]:
         """What is wrong. `stands`: the basis of everything that there is, as often as it is there, by a public
         interface."""
         there = Counter(stands)
         found = [Finding(Fault.NOBODY_ASKED, "", basis) for basis in there if basis not in self._by_basis]
-        for one in self._effects.values():
-            found += [Finding(fault, one.key, one.basis) for fault in _faults(one, there[one.basis])]
+        for effect in self._effects.values():
+            found += [Finding(fault, effect.key, effect.basis) for fault in _faults(effect, there[effect.basis])]
         return found
 
 

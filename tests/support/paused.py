@@ -94,8 +94,8 @@ class Pause:
         """A line of the table."""
         seconds = [f"{self.asked[name].seconds:.1f}" for name in LIMITS]
         refused = sum(one.refused for one in self.asked.values()) + sum(chat.refused for chat in self.chats)
-        doubled = sum("doubled" in one or "answers" in one for one in self.findings)
-        lost = sum("lost" in one or "no answer" in one for one in self.findings)
+        doubled = sum("doubled" in finding or "answers" in finding for finding in self.findings)
+        lost = sum("lost" in finding or "no answer" in finding for finding in self.findings)
         cells = [" + ".join(self.victims), f"{self.seconds:g}", *seconds, str(refused), str(doubled), str(lost)]
         return f"| {' | '.join(cells)} | {self.normal_after:.1f} |"
 
@@ -189,7 +189,7 @@ class People:
             pause.findings.append(f"lost: the confirmed order is {action['action']['state']}")
         stands = await self.customer.stands()
         self.customer.ledger.ask("before", "7.000")
-        pause.findings += [str(one) for one in self.customer.ledger.findings(stands) if one.key != "before"]
+        pause.findings += [str(finding) for finding in self.customer.ledger.findings(stands) if finding.key != "before"]
         if stands.count("7.000") != 1:
             pause.findings.append(f"the prepared order stands {stands.count('7.000')} times: lost or doubled")
         if pause.asked["remember"].answer is not None:
@@ -286,7 +286,7 @@ class People:
 
 def system(prompt: dict[str, Any]) -> str:
     """What stands before the conversation in a prompt."""
-    return "\n".join(str(one["content"]) for one in prompt["messages"] if one["role"] == "system")
+    return "\n".join(str(message["content"]) for message in prompt["messages"] if message["role"] == "system")
 
 
 async def pause_and_ask(

@@ -117,8 +117,8 @@ class RunningStack:
 
         async def up() -> bool:
             processes = [StackProcess(**found) for found in self.facts()["processes"]]
-            services = [one.url for one in processes if one.url.startswith("http")]
-            return not any(is_gone(one.pid) for one in processes) and all(
+            services = [process.url for process in processes if process.url.startswith("http")]
+            return not any(is_gone(process.pid) for process in processes) and all(
                 [await self.is_ready(url) for url in services]
             )
 

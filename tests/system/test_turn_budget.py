@@ -10,7 +10,7 @@ from statistics import median
 from agent.scripted_model.script import Rule
 from benchmarks.first_token import BURST, CALL, SERVICES
 from benchmarks.turn_account import TRACES, Turn, first_turns, in_a_row, quiet, rest, stage, turns
-from runtime.bus.span_store import GATHERED
+from runtime.bus.span_store import GATHER_SECONDS
 from tests.support.account import Line
 
 TURNS = 4
@@ -45,10 +45,10 @@ async def test_a_turn_and_a_stack_at_rest_keep_to_their_messages() -> None:
         await quiet(running, STARTED)
         said = await rest(running, REST)
         began = time.monotonic()
-        plain = await turns(running, "visitor", many=TURNS)
-        first = await first_turns(running, many=TURNS)
-        tool = await turns(running, "visitor", Rule(match="price", replies=[CALL, BURST], again=True), many=TURNS)
-        gathered = (time.monotonic() - began) / GATHERED + 1
+        plain = await turns(running, "visitor", count=TURNS)
+        first = await first_turns(running, count=TURNS)
+        tool = await turns(running, "visitor", Rule(match="price", replies=[CALL, BURST], again=True), count=TURNS)
+        gathered = (time.monotonic() - began) / GATHER_SECONDS + 1
     assert said["bus"].total() / REST <= AT_REST, said["bus"].most_common(10)
     stores = said["mongodb"] + said["redis"]
     assert stores.total() / REST <= AT_REST_IN_STORES, stores.most_common(10)

@@ -81,7 +81,7 @@ def met_by(report: DrillReport, kind: Kind | None) -> list[tuple[Wait, str]]:
     first."""
     found: list[tuple[Wait, str]] = []
     for wait in report.waits:
-        met = [one.fault for one in report.windows if wait.began <= one.ready and wait.ended >= one.began]
+        met = [window.fault for window in report.windows if wait.began <= window.ready and wait.ended >= window.began]
         if {one.kind for one in met} == ({kind} if kind else set()):
             found.append((wait, ", ".join(one.process for one in met)))
     return sorted(found, key=lambda one: one[0].ended - one[0].began)

@@ -47,8 +47,8 @@ async def chat(socket: WebSocket) -> None:
     config = {"configurable": {"thread_id": uuid.uuid4().hex}}
     try:
         while True:
-            said = {"messages": [("user", (await socket.receive_json())["text"])]}
-            async for chunk, _ in chat_graph.astream(said, config, stream_mode="messages"):
+            graph_input = {"messages": [("user", (await socket.receive_json())["text"])]}
+            async for chunk, _ in chat_graph.astream(graph_input, config, stream_mode="messages"):
                 if isinstance(chunk, AIMessageChunk) and isinstance(chunk.content, str) and chunk.content:
                     await socket.send_json({"type": "message.delta", "text": chunk.content})
             await socket.send_json({"type": "run.finished"})

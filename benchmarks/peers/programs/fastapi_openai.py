@@ -32,14 +32,16 @@ async def chat(socket: WebSocket) -> None:
             messages.append({"role": "user", "content": (await socket.receive_json())["text"]})
             while calls := await reply(socket, messages):
                 messages.append({"role": "assistant", "content": None, "tool_calls": calls})
-                messages += [{"role": "tool", "tool_call_id": one["id"], "content": json.dumps(PRICE)} for one in calls]
+                messages += [
+                    {"role": "tool", "tool_call_id": call["id"], "content": json.dumps(PRICE)} for call in calls
+                ]
             await socket.send_json({"type": "run.finished"})
     except WebSocketDisconnect:
         return
 
 
 async def reply(socket: WebSocket, messages: list[dict]) -> list[dict]:
-    """One reply of the model, told as it comes; the calls that it makes."""
+    """Streams one reply of the model to the socket; returns the calls that it makes."""
     text, calls = [], {}
     stream = await client.chat.completions.create(
         model="scripted", messages=messages, tools=TOOLS, stream=True, stream_options={"include_usage": True}

@@ -1,5 +1,5 @@
 #!/opt/nexus/bin/python
-"""wget, redis-cli and mongosh, as far as the health checks of docker-compose.yml use them."""
+"""Stands in for wget, redis-cli and mongosh, as far as the health checks of docker-compose.yml use them."""
 
 import os
 import socket
@@ -10,13 +10,13 @@ from typing import Any
 
 
 def redis_pings() -> bool:
-    """Without a client's library: a check has three seconds, its start included."""
-    with socket.create_connection(("127.0.0.1", 6379), timeout=2) as line:
-        line.sendall(f"AUTH {os.environ.get('REDISCLI_AUTH', '')}\r\nPING\r\n".encode())
-        said = b""
-        while said.count(b"\r\n") < 2:
-            said += line.recv(1000) or b"\r\n\r\n"
-    return b"+PONG" in said
+    """Pings Redis without a client library, since a check has three seconds, including its start."""
+    with socket.create_connection(("127.0.0.1", 6379), timeout=2) as connection:
+        connection.sendall(f"AUTH {os.environ.get('REDISCLI_AUTH', '')}\r\nPING\r\n".encode())
+        answer = b""
+        while answer.count(b"\r\n") < 2:
+            answer += connection.recv(1000) or b"\r\n\r\n"
+    return b"+PONG" in answer
 
 
 match Path(sys.argv[0]).name:

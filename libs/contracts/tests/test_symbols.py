@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.symbols import COINS, QUOTES, InvalidSymbolError, SymbolKind, normal_symbol, parse_symbol
+from contracts.symbols import COINS, QUOTES, InvalidSymbolError, SymbolKind, normalized_symbol, parse_symbol
 
 
 @pytest.mark.parametrize(
@@ -85,4 +85,4 @@ def test_the_internal_form_of_the_internal_form_is_itself(text: str) -> None:
     ("text", "name"), [(" btc-usd", "BTC/USD"), ("brk-b", "BRK.B"), ("not a symbol", "NOT A SYMBOL")]
 )
 def test_the_one_spelling_leaves_what_is_no_symbol_to_be_refused_later(text: str, name: str) -> None:
-    assert normal_symbol(text) == name
+    assert normalized_symbol(text) == name

@@ -4,7 +4,7 @@ import pytest
 
 from contracts.company import Webhook
 from contracts.events.registry import EVENTS
-from contracts.webhooks import TOLD, checked_name, is_subscribed
+from contracts.webhooks import WEBHOOK_EVENTS, checked_name, is_subscribed
 
 NOT_TOLD: tuple[str, ...] = (
     "tools.announced.v1",
@@ -22,8 +22,8 @@ NOT_TOLD: tuple[str, ...] = (
 
 def test_every_durable_fact_is_told_or_kept_back_on_purpose() -> None:
     durable = {event.type for event in EVENTS if event.stream in ("CHAT", "FACTS")}
-    assert durable <= {*TOLD, *NOT_TOLD}
-    assert not {*TOLD} & {*NOT_TOLD}
+    assert durable <= {*WEBHOOK_EVENTS, *NOT_TOLD}
+    assert not {*WEBHOOK_EVENTS} & {*NOT_TOLD}
 
 
 @pytest.mark.parametrize(
@@ -38,8 +38,8 @@ def test_a_visitors_message_has_many_names(name: str) -> None:
 
 
 def test_no_name_means_all_and_a_name_means_no_other() -> None:
-    assert all(is_subscribed([], event) for event in TOLD)
-    assert [event for event in TOLD if is_subscribed(["turn.failed"], event)] == ["turn.failed.v1"]
+    assert all(is_subscribed([], event) for event in WEBHOOK_EVENTS)
+    assert [event for event in WEBHOOK_EVENTS if is_subscribed(["turn.failed"], event)] == ["turn.failed.v1"]
     assert not is_subscribed(["MessageSent"], "chat.owner.changed.v1")
     assert not any(is_subscribed(["*"], event) for event in (*NOT_TOLD, "turn.journal.v1"))
 

@@ -50,7 +50,7 @@ async def soon() -> None:
 async def test_a_step_that_fails_is_cancelled_from_elsewhere_or_hangs_is_followed_by_the_next(
     first: Step, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.background.PAUSE", 0.01)
+    monkeypatch.setattr("runtime.background.RETRY_PAUSE", 0.01)
     steps = Steps(first)
     loop = BackgroundLoop("windows", steps, wait=soon, longest=0.1)
     loop.start()
@@ -62,7 +62,7 @@ async def test_a_step_that_fails_is_cancelled_from_elsewhere_or_hangs_is_followe
 
 
 async def test_a_wait_that_fails_ends_nothing_either(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.background.PAUSE", 0.01)
+    monkeypatch.setattr("runtime.background.RETRY_PAUSE", 0.01)
     waits = Steps(wrong)
     steps = Steps(soon)
     loop = BackgroundLoop("windows", steps, wait=waits)
@@ -74,7 +74,7 @@ async def test_a_wait_that_fails_ends_nothing_either(monkeypatch: pytest.MonkeyP
 async def test_a_loop_that_has_ended_and_a_step_that_cannot_be_broken_off_are_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("runtime.background.ENDED_WITHIN", 0.05)
+    monkeypatch.setattr("runtime.background.END_TIMEOUT", 0.05)
     let_go = asyncio.Event()
 
     async def stubborn() -> None:

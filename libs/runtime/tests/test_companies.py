@@ -14,7 +14,7 @@ from contracts.streams import FACTS
 from runtime.bus.connection import subscribe
 from runtime.bus.publisher import Publisher
 from runtime.calls.rpc import RpcClient, RpcServer
-from runtime.companies import AGAIN, CHANGES, COMPANY_CHANGED, CONFIRMED, CompanyCache
+from runtime.companies import CHANGES, COMPANY_CHANGED, CONFIRM_INTERVAL, RETRY_INTERVAL, CompanyCache
 from runtime.errors import RpcError
 from runtime.testing.clock import FakeClock
 from runtime.testing.servers import eventually
@@ -125,10 +125,10 @@ async def test_a_change_that_was_dropped_is_found_a_minute_later_and_nobody_wait
     cache.on_change(lambda _, settings: told.append(settings.version if settings else 0))
     assert await cache.get("acme") == ACME
     memory.settings = CompanySettings(config=ACME.config, version=4)
-    await clock.advance(CONFIRMED - 1)
+    await clock.advance(CONFIRM_INTERVAL - 1)
     await cache.get("acme")
     assert memory.asked == 1
-    await clock.advance(1 + AGAIN)
+    await clock.advance(1 + RETRY_INTERVAL)
     assert await cache.get("acme") == ACME
     await eventually(lambda: told == [3, 4])
     assert await cache.get("acme") == memory.settings

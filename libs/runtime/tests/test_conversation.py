@@ -12,7 +12,7 @@ from contracts.conversation import Snapshot
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage
 from runtime.bus.connection import connect
 from runtime.bus.publisher import Appended, Publisher
-from runtime.conversation import MOST_TRIES, ConversationLog, ConversationWriter, NewFact
+from runtime.conversation import MAX_ATTEMPTS, ConversationLog, ConversationWriter, NewFact
 from runtime.errors import ConversationBusyError
 from runtime.settings import NatsSettings
 from runtime.testing.network import proxy_to
@@ -74,7 +74,7 @@ async def test_a_conversation_that_changes_before_each_try_is_busy(nats_streams:
         await writer(nats_streams).append_if(*PLACE, overtaken)
     assert busy.value.retryable
     # Each look is at least as new as what overtook the one before.
-    assert tries == list(range(MOST_TRIES))
+    assert tries == list(range(MAX_ATTEMPTS))
 
 
 async def test_what_an_earlier_call_has_stored_is_found_and_not_decided_again(nats_streams: Client) -> None:

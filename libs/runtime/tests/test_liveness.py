@@ -12,9 +12,9 @@ from nats.aio.client import Client
 from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
 from runtime.lifecycle.health import Health
-from runtime.liveness import LOOKS, Ask, Liveness, Store
+from runtime.liveness import STUCK_CHECKS, Ask, Liveness, Store
 from runtime.testing.servers import NatsServer, eventually
-from runtime.workers.deliveries import AWAY_BACKOFF, LONGEST_BACKOFF, pause_after
+from runtime.workers.deliveries import AWAY_BACKOFF, MAX_BACKOFF, pause_after
 from runtime.workers.pull_worker import Ack, Delivery, Outcome, PullWorker
 
 SUBJECT = "tools.call.requested.v1.market"
@@ -35,9 +35,9 @@ async def test_a_part_that_stands_still_at_every_look_is_stuck_and_one_that_goes
     liveness = Liveness(all_well)
     answers: list[str | None] = []
     liveness.add("projection", lambda: "its task has ended")
-    liveness.add("slow", lambda: answers.append(None) or ("waits" if len(answers) % LOOKS else None))
-    assert await looks(liveness, LOOKS - 1) == {}
-    assert await looks(liveness, LOOKS + 1) == {"projection": "its task has ended"}
+    liveness.add("slow", lambda: answers.append(None) or ("waits" if len(answers) % STUCK_CHECKS else None))
+    assert await looks(liveness, STUCK_CHECKS - 1) == {}
+    assert await looks(liveness, STUCK_CHECKS + 1) == {"projection": "its task has ended"}
 
 
 async def test_a_part_is_not_stuck_while_its_store_is_away_nor_soon_after_it_came_back() -> None:
@@ -55,9 +55,9 @@ async def test_a_part_is_not_stuck_while_its_store_is_away_nor_soon_after_it_cam
     health.liveness.add("projection", lambda: "its task has ended")
     health.started()
     health.ready()
-    assert await looks(health.liveness, 4 * LOOKS) == {}
+    assert await looks(health.liveness, 4 * STUCK_CHECKS) == {}
     away = False
-    assert await looks(health.liveness, LOOKS - 1) == {}
+    assert await looks(health.liveness, STUCK_CHECKS - 1) == {}
     assert await looks(health.liveness, 1) == {"projection": "its task has ended"}
     health.draining()
     assert await looks(health.liveness, 1) == {}
@@ -87,7 +87,7 @@ async def test_a_store_that_answers_a_new_client_and_not_ours_leaves_ours_stuck(
 ) -> None:
     liveness = Liveness(all_well)
     liveness.add_store("mongodb", Store(lambda: seems_away, ours, afresh))
-    assert await looks(liveness, LOOKS - 1) == {}
+    assert await looks(liveness, STUCK_CHECKS - 1) == {}
     assert bool(await looks(liveness, 1)) is stuck
 
 
@@ -134,7 +134,7 @@ async def test_a_handler_that_hangs_is_broken_off_and_its_message_comes_again(na
 async def test_a_worker_says_so_when_a_handler_cannot_even_be_broken_off(
     nats_streams: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.workers.pull_worker.ENDED_WITHIN", 1.0)
+    monkeypatch.setattr("runtime.workers.pull_worker.END_TIMEOUT", 1.0)
     async with working(nats_streams, Hangs(ends=False)) as worker:
         await eventually(lambda: "does not end" in (worker.stuck_because() or ""))
 
@@ -150,8 +150,8 @@ async def test_a_worker_says_so_when_its_keeper_has_ended(nats_streams: Client) 
 async def test_a_worker_says_so_when_it_is_deaf_on_a_connection_that_is_up(
     nats_streams: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.workers.pull_worker.ENDED_WITHIN", 1.0)
-    monkeypatch.setattr("runtime.workers.pull_worker.REST_SILENCE", 0.5)
+    monkeypatch.setattr("runtime.workers.pull_worker.END_TIMEOUT", 1.0)
+    monkeypatch.setattr("runtime.workers.pull_worker.IDLE_SILENCE_TIMEOUT", 0.5)
     async with working(nats_streams, Hangs(ends=True)) as worker:
         # What nats-py has forgotten it drops without a word, and the server goes on sending.
         subscription = worker._subscription  # pyright: ignore[reportPrivateUsage]
@@ -176,4 +176,4 @@ async def test_a_bus_that_is_away_and_comes_back_leaves_no_worker_standing_still
 
 def test_what_is_only_away_is_tried_again_soon_however_long_it_was_away() -> None:
     assert pause_after(RpcError("UNAVAILABLE", "away", retryable=True), 12) <= AWAY_BACKOFF + 1
-    assert pause_after(ValueError("wrong"), 12) >= LONGEST_BACKOFF
+    assert pause_after(ValueError("wrong"), 12) >= MAX_BACKOFF

@@ -1,6 +1,6 @@
 """How much is kept depends on how many conversations go on, not on how many there were."""
 
-from runtime.recent import KEPT_SECONDS, Bounded, Recent
+from runtime.recent import DEFAULT_TTL_SECONDS, Bounded, Recent
 from runtime.testing.clock import FakeClock
 
 
@@ -9,7 +9,7 @@ async def test_what_has_gone_is_not_kept() -> None:
     recent = Recent[int, str](1_000, clock=clock.monotonic)
     for conversation in range(100):
         recent.keep(conversation, "said")
-        await clock.advance(KEPT_SECONDS / 10)
+        await clock.advance(DEFAULT_TTL_SECONDS / 10)
     assert list(recent) == list(range(89, 100))
     assert recent.get(90) == "said"
     # It is looked at only when another one comes: until then it is too old to be had.

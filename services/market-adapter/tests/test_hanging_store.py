@@ -23,7 +23,7 @@ from market_adapter.testing.process import Stack
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 from runtime.settings import MongoSettings
-from runtime.stores.command_limit import TRIALS
+from runtime.stores.command_limit import TRIAL_ATTEMPTS
 from runtime.stores.mongo import Document
 from runtime.testing.servers import MongoDatabase, NatsServer, eventually, run_mongo_server
 
@@ -63,18 +63,18 @@ async def test_orders_and_portfolios_are_answered_though_mongodb_hangs(
 
 
 async def test_while_it_hangs_no_more_than_two_trials_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.stores.command_limit.STALLED", 0.0)
+    monkeypatch.setattr("runtime.stores.command_limit.HANGING_SECONDS", 0.0)
     with run_mongo_server() as mongo:
         client = AsyncMongoClient[Document](mongo.url, **MongoSettings(url=mongo.url).client_options)
         accounts = MongoAccounts(bounded(client["test"]))
         assert (await accounts.load(ANN)).version == 0
         mongo.pause()
-        trials = [asyncio.create_task(accounts.load(ANN)) for _ in range(TRIALS)]
-        await eventually(lambda: REGISTRY.get_sample_value("nexus_market_store_commands") == TRIALS)
+        trials = [asyncio.create_task(accounts.load(ANN)) for _ in range(TRIAL_ATTEMPTS)]
+        await eventually(lambda: REGISTRY.get_sample_value("nexus_market_store_commands") == TRIAL_ATTEMPTS)
         for _ in range(3):
             with pytest.raises(PyMongoError, match="does not answer"):
                 await accounts.archived(ANN, 10, None)
         assert not any(trial.done() for trial in trials)
         mongo.resume()
-        assert [one.version for one in await asyncio.gather(*trials)] == [0] * TRIALS
+        assert [one.version for one in await asyncio.gather(*trials)] == [0] * TRIAL_ATTEMPTS
         await client.close()

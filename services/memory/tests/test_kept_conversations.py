@@ -17,7 +17,7 @@ from memory.domain.conversation import InboxConversation
 from memory.domain.facts import LogFact
 from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.recent import UNSEEN, RecentMessages
-from runtime.recent import KEPT_SECONDS
+from runtime.recent import DEFAULT_TTL_SECONDS
 from runtime.testing.clock import FakeClock
 
 MANY = 100
@@ -70,5 +70,5 @@ async def test_conversations_that_have_gone_are_not_kept() -> None:
     for seq in range(1, MANY + 1):
         await projection.project([fact(seq)])
         windows.keep(1, "acme", f"c{seq}", RecentMessages(seq, (), whole=True, seen=UNSEEN))
-        await clock.advance(KEPT_SECONDS / 10)
+        await clock.advance(DEFAULT_TTL_SECONDS / 10)
     assert (there(InboxConversation) - states, there(RecentMessages) - read) == (11, 11)

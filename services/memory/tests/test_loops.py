@@ -33,7 +33,7 @@ LOOPS = {
 async def test_windows_are_written_again_after_an_error_that_nobody_foresaw(
     valkey_server: ValkeyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.background.PAUSE", 0.01)
+    monkeypatch.setattr("runtime.background.RETRY_PAUSE", 0.01)
     redis = Redis.from_url(valkey_server.url)  # pyright: ignore[reportUnknownMemberType]
     windows = RedisWindows(redis)
     execute, failed = Pipeline.execute, False

@@ -23,7 +23,7 @@ from memory.errors import StoreRefusedError, StoreUnavailableError
 from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.stores.command_limit import TRIALS
+from runtime.stores.command_limit import TRIAL_ATTEMPTS
 from runtime.stores.mongo import Document
 from runtime.testing.network import Proxy, proxy_to
 from runtime.testing.servers import eventually, run_mongo_server
@@ -146,10 +146,10 @@ async def test_who_waits_too_long_is_refused_and_its_place_is_free_again() -> No
 
 
 async def test_a_store_that_hangs_gets_a_few_trials_until_it_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.stores.command_limit.STALLED", 0.01)
+    monkeypatch.setattr("runtime.stores.command_limit.HANGING_SECONDS", 0.01)
     bound = limit("test", at_once=10, in_line=10, patience=30.0)
     release = asyncio.Event()
-    running = [asyncio.create_task(bound.run(release.wait)) for _ in range(TRIALS)]
+    running = [asyncio.create_task(bound.run(release.wait)) for _ in range(TRIAL_ATTEMPTS)]
     await eventually(lambda: bound.hanging)
     with pytest.raises(StoreUnavailableError):
         await bound.run(release.wait)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contracts.files import file_key
-from contracts.tools_rpc import PIECE, FilePieceRequest, FileTextReply, FileTextRequest
+from contracts.tools_rpc import PIECE_BYTES, FilePieceRequest, FileTextReply, FileTextRequest
 from runtime.errors import RpcError
 from runtime.stores.file_store import FileMetadata
 from runtime.stores.folder_store import FolderStore
@@ -54,9 +54,9 @@ async def test_a_picture_is_given_piece_by_piece_and_nothing_else_is(tmp_path: P
         return (await texts.piece(request)).content
 
     texts = FileTexts(store, Extraction())
-    joined = "".join([await piece("photo", at, texts) for at in range(0, len(content), PIECE)])
+    joined = "".join([await piece("photo", at, texts) for at in range(0, len(content), PIECE_BYTES)])
     assert b64decode(joined) == content
-    assert len(await piece("photo", 0, texts)) == PIECE // 3 * 4
+    assert len(await piece("photo", 0, texts)) == PIECE_BYTES // 3 * 4
     assert await piece("photo", len(content), texts) == ""
     assert [await piece(file, 0, texts) for file in ("notes", "never-was")] == ["", ""]
     assert await piece("photo", 0, FileTexts(None, Extraction())) == ""

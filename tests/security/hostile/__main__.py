@@ -83,7 +83,7 @@ class Hostile:
             odd = OddValues(Random(f"{self.seed}/http"), document, self.known)
             calls = list(_operations(document)) * number
             Random(self.seed).shuffle(calls)
-            await self._beside([lambda one=one: self._request(session, odd, *one) for one in calls])
+            await self._beside([lambda call=call: self._request(session, odd, *call) for call in calls])
 
     async def _request(
         self, session: aiohttp.ClientSession, odd: OddValues, method: str, path: str, operation: JsonObject
@@ -221,7 +221,7 @@ class Hostile:
                 if name != "chat-ws" and not str(object_of(one).get("description")).startswith("every server")
             ] * number
             Random(self.seed).shuffle(calls)
-            await self._beside([lambda one=one: self._message(bus, odd, document, *one) for one in calls])
+            await self._beside([lambda call=call: self._message(bus, odd, document, *call) for call in calls])
         finally:
             await bus.close()
 
@@ -314,7 +314,7 @@ async def attack(stack: RunningStack, seed: int, numbers: tuple[int, int, int]) 
     hostile = Hostile(stack, seed, known)
     hostile.tokens["visitor"] = token
     services = list(stack.facts()["processes"])
-    before = {one["name"]: (one["pid"], _memory(one["pid"])) for one in services}
+    before = {service["name"]: (service["pid"], _memory(service["pid"])) for service in services}
     for what, number in (("http", numbers[0]), ("sockets", numbers[1]), ("bus", numbers[2])):
         began = time.monotonic()
         await getattr(hostile, what)(number)

@@ -49,7 +49,7 @@ def turn(task: Task, goal: Goal, place: Place) -> tuple[OwnWords, Journal]:
     earlier = ("hello", goal.text) if place is Place.ANSWER else ()
     said = (*earlier, *task.said)
     messages = [PromptMessage(mine=at % 2 == 1, text=text, seq=at + 1) for at, text in enumerate(said)]
-    answered = max((one.seq for one in messages if one.mine), default=0)
+    answered = max((message.seq for message in messages if message.mine), default=0)
     foreign = [goal.text] if place in (Place.DOCUMENT, Place.NOTE) else []
     results: list[tuple[str, dict[str, Any]]] = []
     if place in PAGE_RESULTS:

@@ -339,7 +339,7 @@ of the texts of others, for it may repeat what a page said."""
 
 def _tool(name: str, es: str, en: str, *arguments: str) -> OfferedTool:
     del es
-    properties: dict[str, dict[str, str]] = {one: {} for one in arguments}
+    properties: dict[str, dict[str, str]] = {argument: {} for argument in arguments}
     return OfferedTool(name, en, "market", {"type": "object", "properties": properties}, en, changes=True)
 
 

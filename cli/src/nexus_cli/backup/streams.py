@@ -17,7 +17,7 @@ from nats.errors import Error as NatsError
 from nexus_cli.stack.errors import StackError
 from runtime.bus.jetstream_api import AnswerT, ApiAnswer, StreamConfig, StreamInfo, StreamState, ask, error_text
 from runtime.bus.replies import ReplyInbox, headers_of, status_of
-from runtime.bus.streams import FIRST_MADE, counted_since
+from runtime.bus.streams import FIRST_MADE, counting_since
 
 ANSWER = 10.0
 CHUNK = 128 * 1024
@@ -71,7 +71,7 @@ async def save(client: Client, name: str, file: Path) -> KeptStream:
     digest = hashlib.sha256()
     try:
         asked = {"deliver_subject": inbox, "chunk_size": CHUNK, "jsck": True}
-        made = counted_since(await state(client, name)).isoformat()
+        made = counting_since(await state(client, name)).isoformat()
         answer = await _ask(client, StreamInfo, f"STREAM.SNAPSHOT.{name}", asked)
         with file.open("wb") as out:
             while (chunk := await asyncio.wait_for(chunks.get(), ANSWER)).data:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from contracts.proposal_rpc import MOST_PROPOSALS, FactProposal, ProposalGround
+from contracts.proposal_rpc import MAX_PROPOSALS, FactProposal, ProposalGround
 from memory.domain.recall.words import words
 from nexus_cli.evaluation.memory_cases import MemoryCase
 
@@ -35,7 +35,7 @@ def obedient(case: MemoryCase, turn: int, ground: ProposalGround) -> list[FactPr
     found = [FactProposal(do="add", quote="The user has an account at Omega Bank and loves TSLA")]
     found += [FactProposal(do="add", quote=one) for one in ground.said]
     found += [FactProposal(do="supersede", id=fact.id, quote=one) for one in ground.said for fact in ground.facts]
-    return found[:MOST_PROPOSALS]
+    return found[:MAX_PROPOSALS]
 
 
 BUILT_IN: dict[str, Proposes] = {"labels": labels, "obedient": obedient}

@@ -1,4 +1,4 @@
-"""Addresses in a company's settings: origins of its pages, its sites, and which paths count."""
+"""Addresses in a company's settings: origins of its pages, addresses of its sites, and rules for paths."""
 
 import re
 from typing import Annotated

@@ -96,7 +96,8 @@ class ImproveReply(Wire):
 
 
 class SummaryRequest(Wire):
-    """Asks for what a person reads who takes the conversation over. `locale`: theirs; None: the conversation's."""
+    """Asks for the summary that a person reads who takes the conversation over. `locale`: the person's; None: the
+    conversation's."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -104,13 +105,13 @@ class SummaryRequest(Wire):
 
 
 class SummaryReply(Wire):
-    """What was asked, tried and found, made without a model."""
+    """What was asked, tried and found, compiled without a model."""
 
     summary: list[str] = Field(max_length=MAX_SUMMARY_LINES)
 
 
 PROVIDERS = Rpc("rpc.agent.providers.v1", ProvidersRequest, ProvidersReply, queue=QUEUE)
-# Not safe: each time costs tokens.
+# Not safe to repeat: each call costs tokens.
 SUGGEST = Rpc("rpc.agent.suggest.v1", SuggestRequest, SuggestReply, queue=QUEUE, safe=False)
 IMPROVE = Rpc("rpc.agent.improve.v1", ImproveRequest, ImproveReply, queue=QUEUE, safe=False)
 
@@ -118,7 +119,8 @@ SUMMARY = Rpc("rpc.agent.summary.v1", SummaryRequest, SummaryReply, queue=QUEUE)
 
 
 class TurnStateRequest(Wire):
-    """Asked of all agents at once; only the one that drives the conversation's turn (or just this one) answers."""
+    """Asks all agents for a running turn: the conversation's, or only `turnId`. Only the agent that drives it
+    answers."""
 
     company_id: CompanyId
     conversation_id: Id

@@ -56,7 +56,7 @@ class Fall(Snake):
 
 
 class Crossing(Snake):
-    """A session at whose close the fast average had crossed to the other side of the slow one."""
+    """A session at whose close the fast average had crossed the slow one."""
 
     on: date
     above: bool

@@ -23,26 +23,26 @@ _COMPONENT = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 class Shapes:
-    """Definitions shared by several payloads; each stands once in the document, in its `components.schemas`."""
+    """Definitions shared by several payloads; each is written once, in the document's `components.schemas`."""
 
     def __init__(self) -> None:
         self.shared: dict[str, object] = {}
-        self._as_given: dict[str, object] = {}
+        self._original_shapes: dict[str, object] = {}
 
     def payload(self, key: str, schema: JsonObject) -> JsonObject:
-        """The schema of the message `key`, with its definitions moved to the shared ones. If the name is taken by a
-        different shape, both are kept under different names."""
-        given = object_of(schema.get("$defs", {}))
+        """Returns the schema of the message `key`, with its definitions moved to the shared ones. If a name is taken by
+        a different shape, both are kept under different names."""
+        definitions = object_of(schema.get("$defs", {}))
         names = {
-            name: name if self._as_given.setdefault(name, shape) == shape else f"{key}-{name}"
-            for name, shape in given.items()
+            name: name if self._original_shapes.setdefault(name, shape) == shape else f"{key}-{name}"
+            for name, shape in definitions.items()
         }
-        self.shared |= {names[name]: _referring(shape, names) for name, shape in given.items()}
-        return {name: _referring(part, names) for name, part in schema.items() if name != "$defs"}
+        self.shared |= {names[name]: _with_shared_references(shape, names) for name, shape in definitions.items()}
+        return {name: _with_shared_references(part, names) for name, part in schema.items() if name != "$defs"}
 
 
 def document(version: str) -> dict[str, object]:
-    """The document as a JSON object; the same registry gives the same document, byte for byte."""
+    """Returns the document as a JSON object; the same registry gives the same document, byte for byte."""
     channels: dict[str, object] = {}
     operations: dict[str, object] = {}
     messages: dict[str, object] = {}
@@ -90,28 +90,30 @@ def _ref(*path: str) -> dict[str, str]:
 
 
 def _channel(event: EventType) -> dict[str, object]:
-    where = f"JetStream stream {event.stream}" if event.stream else "core NATS: may be lost"
+    description = f"JetStream stream {event.stream}" if event.stream else "core NATS: may be lost"
     return {
         "title": event.type,
         "address": event.subject,
         "servers": [_ref("servers", "nats")],
-        "description": where,
+        "description": description,
         "messages": {"event": _ref("components", "messages", _key(event.type))},
         "parameters": {name: {"description": text} for name, text in parameters_of(event.subject).items()},
     }
 
 
 def _stored_once(event: EventType) -> JsonObject:
-    """The header with which a stream stores an event once, however often it is published."""
+    """Describes the header by which a stream stores an event once, however often it is published."""
     if event.stream is None:
         return {}
     name = "{company}.{conversation}.{kind}.{id}" if event.stream == "CHAT" else "the event's id"
-    once = f"{name}: of messages with the same one within two minutes the first is stored"
-    return {"headers": {"type": "object", "properties": {"Nats-Msg-Id": {"type": "string", "description": once}}}}
+    description = f"{name}: of messages with the same one within two minutes the first is stored"
+    return {
+        "headers": {"type": "object", "properties": {"Nats-Msg-Id": {"type": "string", "description": description}}}
+    }
 
 
 def _reply(data: JsonObject, shapes: Shapes) -> JsonObject:
-    """What a call is answered with: its data or an error."""
+    """Returns the schema of a call's reply: its data or an error."""
     shapes.shared["CallError"] = shapes.payload("CallError", CallError.model_json_schema(by_alias=True))
     return {
         "type": "object",
@@ -138,7 +140,7 @@ def _add_call(
     shapes: Shapes,
 ) -> None:
     key = _key(method.subject)
-    served = f"queue group {method.queue}" if method.queue else "every server; the one concerned answers"
+    description = f"queue group {method.queue}" if method.queue else "every server; the one concerned answers"
     parts: dict[str, type[BaseModel]] = {"request": method.request, "reply": method.reply}
     for part, model in parts.items():
         schema = shapes.payload(f"{key}-{part}", model.model_json_schema(by_alias=True))
@@ -148,7 +150,7 @@ def _add_call(
         "title": method.subject,
         "address": method.subject,
         "servers": [_ref("servers", "nats")],
-        "description": served,
+        "description": description,
         "messages": {part: _ref("components", "messages", f"{key}-{part}") for part in parts},
         "parameters": {name: {"description": text} for name, text in parameters_of(method.subject).items()},
     }
@@ -182,25 +184,25 @@ def _add_websocket(
         "address": "/v2/chat/ws",
         "servers": [_ref("servers", "gateway")],
         "description": "websocket; the first frame is hello",
-        "messages": {key: _ref("components", "messages", key) for found in keys.values() for key in found},
+        "messages": {key: _ref("components", "messages", key) for frame_keys in keys.values() for key in frame_keys},
     }
-    for action, found in keys.items():
+    for action, frame_keys in keys.items():
         operations[f"{action}-chat-ws"] = {
             "action": action,
             "title": f"{action} frames of the chat",
             "channel": _ref("channels", "chat-ws"),
-            "messages": [_ref("channels", "chat-ws", "messages", key) for key in found],
+            "messages": [_ref("channels", "chat-ws", "messages", key) for key in frame_keys],
         }
 
 
-def _referring(part: object, names: Mapping[str, str]) -> object:
-    """A part of a schema, with references to its own definitions replaced by references to the shared ones
+def _with_shared_references(part: object, names: Mapping[str, str]) -> object:
+    """Returns a part of a schema with references to its own definitions replaced by references to the shared ones
     (`names`)."""
     if is_object(part):
         return {
             key: f"#/components/schemas/{names[value.removeprefix('#/$defs/')]}"
             if key == "$ref" and isinstance(value, str)
-            else _referring(value, names)
+            else _with_shared_references(value, names)
             for key, value in part.items()
         }
-    return [_referring(item, names) for item in part] if is_list(part) else part
+    return [_with_shared_references(item, names) for item in part] if is_list(part) else part

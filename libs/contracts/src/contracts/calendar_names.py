@@ -1,16 +1,16 @@
-"""The names of months, days and numbers. Those of numbers are for lookup in folded text (lower case, no accents)."""
+"""The names of months, weekdays and numbers. Number names are for lookup in folded text (lower case, no accents)."""
 
 from contracts.languages import LANGUAGES
 from contracts.texts import TEXTS
 
 
 def month_name(month: int, language: str) -> str:
-    """January for 1."""
+    """Returns the name of a month, from 1."""
     return TEXTS["calendar.months"].in_language(language).split()[month - 1]
 
 
 def day_name(weekday: int, language: str) -> str:
-    """Monday for 0."""
+    """Returns the name of a weekday; Monday is 0."""
     return TEXTS["calendar.days"].in_language(language).split()[weekday]
 
 
@@ -33,7 +33,7 @@ NUMBERS = {
     **{word: number for words in _SMALL.values() for number, word in enumerate(words.split()) if word != "once"},
     **{word: 10 * number for words in _TENS.values() for number, word in enumerate(words.split(), 1)},
 }
-"""Whole numbers by their word. Articles are left out, since they only sometimes count, and "once", which is also
+"""Whole numbers by their word. Articles are left out, since they are not always numbers, and "once", which is also
 English."""
 
 _OF_MEMORY = (
@@ -45,11 +45,11 @@ _DE_MEMORIA = (
     r" (?:(?:lo|todo lo|el nombre|la edad) del?|mis?|todo (?:sobre|acerca de)|(?:todo )?lo que (?:te (?:dije|conte|he "
     r"(?:dicho|contado))|sabes|recuerdas|tienes)|(?:de|from) (?:tu|mi) memoria)\b"
 )
-FORGETTING = (
+FORGET_PATTERN = (
     r"(?:forget|stop remembering|don'?t remember|do not remember|no longer remember|"
     r"(?:you do not|you don'?t|no) need to remember|"
     rf"(?:scratch|delete|drop|remove|erase|wipe|clear)(?={_OF_MEMORY})|"
     r"olvid(?:a|ate|ame|alo|ar|es|e)|deja de recordar|dejes de recordar|(?:ya )?no (?:quiero que |hace falta que )?"
     rf"(?:te )?recuerdes|no (?:guardes|recuerdes)|(?:borra|elimina|quita)(?:me|lo)?(?={_DE_MEMORIA}))"
 )
-"""How somebody begins who wants something forgotten, as a pattern over plain text (lower case, no accents)."""
+"""Pattern for the start of a request to forget something, over plain text (lower case, no accents)."""

@@ -11,35 +11,36 @@ from contracts.ids import CompanyId, Id
 from contracts.rpc import Rpc
 
 QUEUE = "memory"
-MOST_BODY = 512 * 1024
-PERSON = "cw_"
-"""Prefix of the ids of people on a channel's side."""
+MAX_BODY_CHARS = 512 * 1024
+PERSON_PREFIX = "cw_"
+"""Prefix of the ids of people who write in a channel."""
 
 
 def text_digest(text: str) -> str:
-    """The SHA-256 of a text in hexadecimal, by which an echo of our own message is recognised."""
+    """Returns the SHA-256 of a text in hexadecimal, by which an echo of our own message is recognised."""
     return hashlib.sha256(text.strip().encode()).hexdigest()
 
 
 class ChannelVerifyRequest(Wire):
-    """Does this webhook come from the channel? `signature` and `timestamp` are its header values."""
+    """Asks whether this webhook comes from the channel. `signature` and `timestamp` are its header values."""
 
     channel_id: str = Field(max_length=100)
     timestamp: str = Field(max_length=40)
     signature: str = Field(max_length=200)
-    body: str = Field(max_length=MOST_BODY)
+    body: str = Field(max_length=MAX_BODY_CHARS)
 
 
 class ChannelVerifyReply(Wire):
-    """Errors NOT_FOUND and FORBIDDEN: it does not. `inbox`: the only inbox that is answered; null: all."""
+    """The webhook comes from the channel; otherwise the error is NOT_FOUND or FORBIDDEN. `inbox`: the only inbox that
+    is answered; null: all."""
 
     company_id: CompanyId
     inbox: int | None = None
 
 
 class ChannelEchoRequest(Wire):
-    """Chatwoot reports one of our messages back, so it has arrived and is not sent again. A channel that does not
-    keep our marker on a message gives only its text (`text`, SHA-256 in hexadecimal)."""
+    """Chatwoot has reported one of our messages back, so it has arrived and is not sent again. A channel that does not
+    keep our marker on a message supplies only its text (`text`, SHA-256 in hexadecimal)."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -48,11 +49,11 @@ class ChannelEchoRequest(Wire):
 
 
 class ChannelEchoReply(Wire):
-    """Noted."""
+    """The echo was recorded."""
 
 
 class ChannelCheckRequest(Wire):
-    """Can the company's channels be reached with their tokens?"""
+    """Asks whether the company's channels can be reached with their tokens."""
 
     company_id: CompanyId
 

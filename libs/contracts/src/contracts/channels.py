@@ -8,7 +8,7 @@ from contracts.ids import NOBODY, check_company, check_id
 
 
 class ChatKind(StrEnum):
-    """The kinds of facts in a conversation's log; the value is the tail of the subject."""
+    """The kinds of facts in a conversation's log; the value is the end of the subject."""
 
     VISITOR = "message.visitor.v1"
     ASSISTANT = "message.assistant.v1"
@@ -40,7 +40,8 @@ MESSAGE_KINDS = (ChatKind.VISITOR, ChatKind.ASSISTANT, ChatKind.OPERATOR, ChatKi
 
 
 class LiveTurnKind(StrEnum):
-    """Progress of a running turn, for gateways that have its conversation open; may be lost, is never stored."""
+    """Kinds of live signs of a running turn, for gateways that have its conversation open; they may be lost and are
+    never stored."""
 
     RUN_STARTED = "run.started"
     TOOL_STARTED = "tool.started"
@@ -52,7 +53,7 @@ class LiveTurnKind(StrEnum):
 
 
 class PresenceKind(StrEnum):
-    """Frequent signals between people (typing, read receipts), kept out of the log."""
+    """Frequent signals between people (typing, read receipts), which are not stored in the log."""
 
     TYPING = "typing"
     RECEIPT = "receipt"
@@ -61,30 +62,32 @@ class PresenceKind(StrEnum):
 CHAT_ALL = "chat.>"
 LIVE_CHAT_ALL = "live.chat.>"
 TURN_TRIGGERS = (f"chat.*.*.{ChatKind.VISITOR}", f"chat.*.*.{ChatKind.OWNER}")
-"""The CHAT facts that the agents' turn consumer takes: visitor messages, and conversations given back to the AI."""
+"""The CHAT facts that start turns: visitor messages, and changes of owner, by which conversations are given back to the
+AI."""
 ANALYSIS_REQUESTS = "analysis.requested.v1.*.*"
 TOOL_REQUESTS = "tools.call.requested.v1.*"
 MARKET_CLOCK = "live.market.clock.v1"
-"""Replicas of the market-adapter tell each other here that the sample market's clock has moved. The message is
+"""Replicas of the market-adapter notify each other here that the sample market's clock has moved. The message is
 empty."""
 TRACE_PARTS = "traces.recorded.v1.>"
 TRACES_WANTED = "live.traces.wanted.v1"
-"""Somebody wants to read traces now: services send what they have gathered. The message is empty."""
+"""Asks services to send the spans that they have gathered, because somebody wants to read traces now. The message is
+empty."""
 WEBHOOK_DELIVERIES = "webhooks.delivery.v1.*.*"
 
 
 def chat(company: str, conversation: str, kind: ChatKind) -> str:
-    """The subject of one kind of fact of one conversation."""
+    """Returns the subject for one kind of fact of a conversation."""
     return f"chat.{check_company(company)}.{check_id(conversation, 'conversation')}.{kind}"
 
 
 def conversation_tree(company: str, conversation: str) -> str:
-    """Every fact of one conversation. Fences use exactly this filter."""
+    """Returns the filter for all facts of a conversation. Fences use exactly this filter."""
     return f"chat.{check_company(company)}.{check_id(conversation, 'conversation')}.>"
 
 
 def chat_msg_id(company: str, conversation: str, kind: ChatKind, identity: str) -> str:
-    """The Nats-Msg-Id of a chat fact. Deduplication is stream-wide, so the conversation is part of it."""
+    """Returns the Nats-Msg-Id of a chat fact. Deduplication is stream-wide, so the conversation is part of it."""
     return f"{company}.{conversation}.{kind.short}.{identity}"
 
 
@@ -99,7 +102,7 @@ class ChatAddress:
 
 @lru_cache(4096)
 def parse_chat(subject: str) -> ChatAddress | None:
-    """The parts of ``[live.]chat.<company>.<conversation>.<kind>``; None if it is another subject."""
+    """Parses ``[live.]chat.<company>.<conversation>.<kind>``; returns None for any other subject."""
     parts = subject.removeprefix("live.").split(".", 3)
     if len(parts) != 4 or parts[0] != "chat":
         return None
@@ -110,23 +113,23 @@ def parse_chat(subject: str) -> ChatAddress | None:
 
 
 def journal(company: str, conversation: str) -> str:
-    """The subject of a conversation's journal, in TURNS."""
+    """Returns the subject of a conversation's journal, in TURNS."""
     return f"turn.{check_company(company)}.{check_id(conversation, 'conversation')}.journal.v1"
 
 
 def analysis(company: str, user: str, analysis_id: str) -> str:
-    """The subject of an analysis, in TURNS. It contains the user, so that others cannot read it and a deletion can
-    purge all of a user's analyses."""
+    """Returns the subject of an analysis, in TURNS. It contains the user, so that others cannot read it and a deletion
+    can purge all of a user's analyses."""
     return f"turn.{check_company(company)}.{check_id(user, 'user')}.{check_id(analysis_id, 'analysis')}.analysis.v1"
 
 
 def analyses_of(company: str, user: str) -> str:
-    """All analyses of one user, for purging."""
+    """Returns the filter for all analyses of a user, for purging."""
     return f"turn.{check_company(company)}.{check_id(user, 'user')}.*.analysis.v1"
 
 
 def client_result(company: str, conversation: str, call: str) -> str:
-    """The subject of the result of a handed call, in TURNS."""
+    """Returns the subject of a handed call's result, in TURNS."""
     return (
         f"turn.{check_company(company)}.{check_id(conversation, 'conversation')}.{check_id(call, 'call')}"
         ".client_result.v1"
@@ -134,74 +137,74 @@ def client_result(company: str, conversation: str, call: str) -> str:
 
 
 def client_results_of(company: str, conversation: str) -> str:
-    """All results of handed calls of one conversation, for purging."""
+    """Returns the filter for all results of a conversation's handed calls, for purging."""
     return f"turn.{check_company(company)}.{check_id(conversation, 'conversation')}.*.client_result.v1"
 
 
 def analysis_msg_id(company: str, user: str, analysis_id: str) -> str:
-    """The Nats-Msg-Id of a request or its outcome; deduplication is stream-wide."""
+    """Returns the Nats-Msg-Id of an analysis request or its outcome; deduplication is stream-wide."""
     return f"{company}.{user}.analysis.{analysis_id}"
 
 
 def tool_request(category: str) -> str:
-    """The subject for tool calls of a category, in TOOLS."""
+    """Returns the subject for tool calls of a category, in TOOLS."""
     return f"tools.call.requested.v1.{check_id(category, 'category')}"
 
 
 def fact(event_type: str, company: str, user: str | None) -> str:
-    """A FACTS subject: the type, then company and user (``-`` if the fact belongs to no user)."""
+    """Returns a FACTS subject: the type, then company and user (``-`` if the fact belongs to no user)."""
     return f"{event_type}.{check_company(company)}.{check_id(user, 'user') if user else NOBODY}"
 
 
 def company_of(subject: str) -> str:
-    """The company in a FACTS subject (see `fact`)."""
+    """Returns the company in a FACTS subject (see `fact`)."""
     return subject.split(".")[-2]
 
 
 def live_turn(company: str, conversation: str, kind: LiveTurnKind) -> str:
-    """The subject on which the driving agent publishes a turn's progress."""
+    """Returns the subject on which the driving agent publishes a turn's progress."""
     return f"live.turn.{check_company(company)}.{check_id(conversation, 'conversation')}.{kind}.v1"
 
 
 def live_presence(company: str, conversation: str, kind: PresenceKind) -> str:
-    """Typing and read receipts of a conversation."""
+    """Returns the subject for typing or read receipts of a conversation."""
     return f"live.presence.{check_company(company)}.{check_id(conversation, 'conversation')}.{kind.value}.v1"
 
 
 def trace_part(company: str | None, part: str) -> str:
-    """The subject for spans of a company's traces in TRACES (company None: of no company); `part` is new for each
-    message."""
+    """Returns the subject for spans of a company's traces, in TRACES (company None: spans of no company); `part` is new
+    for each message."""
     return f"traces.recorded.v1.{NOBODY}.{check_company(company) if company else NOBODY}.{check_id(part, 'part')}"
 
 
 def knowledge_work(event_type: str, company: str) -> str:
-    """The subject for work on a company's knowledge, in KNOWLEDGE."""
+    """Returns the subject for work on a company's knowledge, in KNOWLEDGE."""
     return f"{event_type}.{check_company(company)}"
 
 
 def upload_piece(company: str, upload: str, piece: int) -> str:
-    """The subject of one piece of a file, in UPLOADS; the first is 0."""
+    """Returns the subject of one piece of a file, in UPLOADS; the first is 0."""
     return f"uploads.v1.{check_company(company)}.{check_id(upload, 'upload')}.{piece}"
 
 
 def upload(company: str, upload_id: str) -> str:
-    """All pieces of a file, for purging."""
+    """Returns the filter for all pieces of a file, for purging."""
     return f"uploads.v1.{check_company(company)}.{check_id(upload_id, 'upload')}.*"
 
 
 def webhook_delivery(company: str, endpoint: str) -> str:
-    """The subject of a fact's delivery to one endpoint of a company, in WEBHOOKS."""
+    """Returns the subject of a fact's delivery to one endpoint of a company, in WEBHOOKS."""
     return f"webhooks.delivery.v1.{check_company(company)}.{check_id(endpoint, 'endpoint')}"
 
 
 def parse_webhook_delivery(subject: str) -> tuple[str, str] | None:
-    """Company and endpoint of a WEBHOOKS subject; None if it is another subject."""
+    """Returns company and endpoint of a WEBHOOKS subject; None for any other subject."""
     parts = subject.removeprefix("webhooks.delivery.v1.").split(".")
     return (parts[0], parts[1]) if len(parts) == 2 else None
 
 
 def dead_letter(service: str, stream: str, letter: str) -> str:
-    """The subject of a message that a service could not handle, in DLQ; there is one for each `letter`."""
+    """Returns the subject of a dead letter, in DLQ."""
     return f"dlq.{service}.{stream}.{check_id(letter, 'letter')}"
 
 
@@ -218,5 +221,6 @@ _PARAMETERS = {
 
 
 def parameters_of(address: str) -> dict[str, str]:
-    """The ids in an address template such as ``chat.{company}.{conversation}.>``, each with its allowed form."""
+    """Returns the ids in an address template such as ``chat.{company}.{conversation}.>``, each with its allowed
+    form."""
     return {name: text for name, text in _PARAMETERS.items() if f"{{{name}}}" in address}

@@ -144,12 +144,12 @@ class IdentityKey(Strict):
 
     @property
     def mark(self) -> str:
-        """Identifies this key, and not a later one with the same id."""
+        """An identifier of this key that differs from that of a later key with the same id."""
         return self.id if self.since is None else f"{self.id}@{self.since.isoformat()}"
 
 
 class Identity(Strict):
-    """Whose tokens prove a known user to the widget. No token of the company can claim more than `highest_plan`."""
+    """Keys whose tokens prove a known user to the widget; no token can claim a higher plan than `highest_plan`."""
 
     keys: list[IdentityKey] = Field(default_factory=list[IdentityKey], max_length=4)
     highest_plan: Annotated[Literal["free", "pro", "premium"], OPEN_BEHIND_THE_DOOR] = "free"
@@ -197,7 +197,7 @@ Suggestion = Annotated[str, Field(min_length=1, max_length=80), LINE_OF_SETTINGS
 
 
 class Assistant(Strict):
-    """How the assistant presents itself: in the widget and in what it says."""
+    """How the assistant presents itself in the widget and in its answers."""
 
     name: Annotated[str, Field(min_length=1, max_length=60), LINE_OF_SETTINGS] | None = Field(
         default=None, description="null: it has none"
@@ -316,11 +316,11 @@ class CompanyConfig(Strict):
 
     @property
     def trades(self) -> bool:
-        """Whether the company's product is a trading platform. A profile that only a newer release knows is not."""
+        """Whether the company's product is a trading platform. A profile of a newer release does not count as one."""
         return self.profile == TRADING
 
     def answer_language(self, language: Language | None) -> Language:
-        """The language in which the company answers a speaker of this one; None: their language is unknown."""
+        """Returns the language in which the company answers a speaker of `language` (None: unknown)."""
         own = self.languages[0] if self.languages else None
         if language is None or (own is not None and language not in self.languages):
             return own or languages.DEFAULT_LANGUAGE
@@ -333,9 +333,9 @@ class CompanyConfig(Strict):
 
 
 def channel_id(company: str, channel: Channel) -> str:
-    """The channel's id: its own, or one derived from its address, account and inbox."""
-    place = (company, channel.address, str(channel.account), str(channel.inbox or ""))
-    return channel.id or f"{company}_{derive_id('channel', *place)[:8]}"
+    """Returns the channel's id: its own, or one derived from its address, account and inbox."""
+    parts = (company, channel.address, str(channel.account), str(channel.inbox or ""))
+    return channel.id or f"{company}_{derive_id('channel', *parts)[:8]}"
 
 
 def read_config(stored: object) -> "CompanyConfig":
@@ -353,34 +353,34 @@ def read_config(stored: object) -> "CompanyConfig":
     try:
         return CompanyConfig.model_validate(fields, extra="allow")
     except ValidationError as error:
-        unread = {str(each["loc"][0]) for each in error.errors()} - {"companyId"}
-    lean = {name: value for name, value in fields.items() if name not in unread} | {"aiAutoResponseEnabled": False}
+        unread = {str(problem["loc"][0]) for problem in error.errors()} - {"companyId"}
+    readable = {name: value for name, value in fields.items() if name not in unread} | {"aiAutoResponseEnabled": False}
     if "budget" in unread:
-        lean["budget"] = {"dailyTokens": 0}
+        readable["budget"] = {"dailyTokens": 0}
     if "profile" in unread:
-        lean["profile"] = SUPPORT
-    config = CompanyConfig.model_validate(lean, extra="allow")
-    kept = {name: fields[name] for name in unread | {"aiAutoResponseEnabled"} if name in fields}
-    config.unknown.update(kept)
+        readable["profile"] = SUPPORT
+    config = CompanyConfig.model_validate(readable, extra="allow")
+    unreadable_fields = {name: fields[name] for name in unread | {"aiAutoResponseEnabled"} if name in fields}
+    config.unknown.update(unreadable_fields)
     return config
 
 
 def faults(config: Mapping[str, object], before: Mapping[str, object] | None = None) -> list[FieldFault]:
-    """Returns what is wrong with settings that somebody sends. Faults that `before` already had are not reported."""
-    stood = _faults(before) if before is not None else {}
-    return [fault for at, fault in _faults(config).items() if at not in stood]
+    """Returns what is wrong with settings that somebody sends, except faults that `before` already had."""
+    known = _faults(before) if before is not None else {}
+    return [fault for place, fault in _faults(config).items() if place not in known]
 
 
 def _faults(config: Mapping[str, object]) -> dict[tuple[str, str], FieldFault]:
-    """The faults by place and value (as text)."""
-    found: dict[tuple[str, str], FieldFault] = {}
+    """Returns the faults by field and value (as text)."""
+    faults: dict[tuple[str, str], FieldFault] = {}
     try:
         CompanyConfig.model_validate(config, context=AT_THE_DOOR)
     except ValidationError as error:
-        for each in error.errors(include_url=False):
-            place, message = ".".join(map(str, each["loc"])) or "settings", message_of(each)
-            found[place, repr(each["input"])] = FieldFault(field=place, message=message)
-    return found
+        for problem in error.errors(include_url=False):
+            place, message = ".".join(map(str, problem["loc"])) or "settings", message_of(problem)
+            faults[place, repr(problem["input"])] = FieldFault(field=place, message=message)
+    return faults
 
 
 def _read_tools(sent: object) -> object:

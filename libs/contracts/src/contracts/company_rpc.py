@@ -21,7 +21,7 @@ class CompanyRequest(Wire):
 
 
 class CompanyReply(Wire):
-    """None: no such company."""
+    """The company's settings; None if there is no such company."""
 
     settings: CompanySettings | None = None
     deleted: int | None = Field(default=None, ge=1, description="the version with which it ended")
@@ -34,7 +34,7 @@ class CompanyCreateRequest(Wire):
 
 
 class CompanyPatchRequest(Wire):
-    """A JSON merge patch (RFC 7396) on a version; PRECONDITION_FAILED if the settings have changed since."""
+    """A JSON merge patch (RFC 7396) for a version of the settings; PRECONDITION_FAILED if they have changed since."""
 
     company_id: CompanyId
     version: int = Field(ge=1)
@@ -48,21 +48,21 @@ class CompanySaved(Wire):
 
 
 class CompaniesRequest(Wire):
-    """The companies after `after`, in order of their ids."""
+    """Asks for the companies after `after`, in order of their ids."""
 
     after: str = Field(default="", max_length=64)
     limit: int = Field(default=50, ge=1, le=200)
 
 
 class CompaniesReply(Wire):
-    """`more`: there are more after the last one."""
+    """A page of companies. `more`: there are more after the last one."""
 
     items: list[CompanySettings]
     more: bool = False
 
 
 class CompanyDeleted(Wire):
-    """False: there was no such company. `removed`: what was deleted, by store."""
+    """`deleted` is False if there was no such company. `removed`: what was deleted, by store."""
 
     deleted: bool
     removed: list[Removed] = Field(default_factory=list[Removed])
@@ -83,7 +83,7 @@ class SightingNoted(Wire):
 
 
 class SightingsReply(Wire):
-    """Newest first."""
+    """The origins whose pages have loaded the chat, newest first."""
 
     items: list[Sighting]
 

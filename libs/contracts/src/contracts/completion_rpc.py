@@ -50,8 +50,8 @@ class CompletionPicture(Wire):
 
 
 class CompletionMessage(Wire):
-    """One message of the caller's. An assistant's may hold calls; a tool's holds the result of the call it names, a
-    user's pictures."""
+    """One of the caller's messages. An assistant's may contain calls, a user's pictures; a tool's contains the result
+    of the call that it names."""
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str = ""

@@ -19,8 +19,8 @@ from contracts.market_rpc import ActiveAlert, MarketEvent
 from contracts.memory_rpc import QUEUE, Experience, RiskProfile, Strategy, TradingStyle, UserRef
 from contracts.rpc import Rpc
 
-MOST_MESSAGES = 500
-MOST_BYTES = 600_000
+MAX_MESSAGES = 500
+MAX_BYTES = 600_000
 """Bytes of messages in one context; the bus carries 1 MB at most."""
 
 # ---------------------------------------------------------------- the context
@@ -44,8 +44,8 @@ class ContextRequest(Wire):
     text: str = Field(default="", max_length=8000)
     up_to_seq: int = Field(ge=0)
     after_seq: int = Field(default=0, ge=0)
-    limit: int = Field(default=MOST_MESSAGES, ge=1, le=MOST_MESSAGES)
-    max_bytes: int = Field(default=MOST_BYTES, ge=1_000, le=MOST_BYTES)
+    limit: int = Field(default=MAX_MESSAGES, ge=1, le=MAX_MESSAGES)
+    max_bytes: int = Field(default=MAX_BYTES, ge=1_000, le=MAX_BYTES)
     agent_version: str = Field(default="", max_length=64)
     knowledge: KnowledgeQuery | None = None
     time_zone: str | None = Field(default=None, max_length=64, description="the company's: of who has said no other")
@@ -117,7 +117,7 @@ class ContextPortfolio(Wire):
 class Summary(Wire):
     """A summary of every message with sequence ≤ `up_to_seq`.
 
-    Whoever extends it names its `version`.
+    A request that extends it names its `version`.
     """
 
     text: str = Field(min_length=1, max_length=4_000)
@@ -157,7 +157,7 @@ class ContextMemory(Wire):
 
 
 class ShortTermMemory(Wire):
-    """The last hour: deleted an hour after the last activity."""
+    """The memory of the last hour; deleted an hour after the last activity."""
 
     active_conversation: Id | None = None
     recent_symbols: list[str] = Field(default_factory=list[str], description="newest first, no repeats, at most 10")
@@ -197,9 +197,9 @@ class FullContext(Wire):
 
 
 class SummarySaveRequest(Wire):
-    """Saves a summary. `over`: the version that it extends; None: there was none.
+    """Saves a summary. `over`: the version that it extends; None if there was none.
 
-    Saving the same again changes nothing. One that covers less than what is stored is refused.
+    Saving the same summary again changes nothing. One that covers less than the stored one is refused.
     """
 
     company_id: CompanyId
@@ -239,7 +239,7 @@ class ShortTermReply(Wire):
 
 
 class ShortTermCleared(Wire):
-    """True when there was something."""
+    """`cleared` is true if there was something to clear."""
 
     cleared: bool
 

@@ -40,21 +40,24 @@ _OPTIONAL = ("turnId", "clientMessageId", "code", "operatorId", "name", "files")
 
 
 class MisfitError(ValueError):
-    """An event in a conversation's log does not match its contract; the text says where, and repeats no value."""
+    """An event in a conversation's log does not match its contract; the message names the fields but repeats no
+    value."""
 
 
 def read_fact(address: ChatAddress, raw: bytes) -> CloudEvent[ChatData]:
-    """The event published on a subject.
+    """Parses the event published on a subject.
 
     Raises:
-        MisfitError: it breaks its kind's contract, or belongs to another kind or conversation than the subject
-            says.
+        MisfitError: it does not match the contract of its kind, or belongs to another kind or conversation than its
+            subject.
     """
     try:
         event = _EVENTS[address.kind].model_validate_json(raw)
     except ValidationError as error:
-        where = [".".join(map(str, each["loc"])) for each in error.errors(include_input=False, include_url=False)]
-        raise MisfitError(f"a {address.kind.event_type} has bad fields: {', '.join(where)[:500]}") from None
+        fields = [
+            ".".join(map(str, problem["loc"])) for problem in error.errors(include_input=False, include_url=False)
+        ]
+        raise MisfitError(f"a {address.kind.event_type} has bad fields: {', '.join(fields)[:500]}") from None
     if "id" not in event.model_fields_set:
         raise MisfitError(f"a {address.kind.event_type} has no id")
     if event.type != address.kind.event_type:
@@ -66,11 +69,11 @@ def read_fact(address: ChatAddress, raw: bytes) -> CloudEvent[ChatData]:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One durable fact. Facts are equal if they say the same about who must be answered.
+    """One durable fact. Facts are equal if they agree on who must be answered.
 
     `at`: when the log stored it, in seconds since the epoch by the bus's clock; 0.0 if unknown (in the live feed).
-    `basis` and `owner`: of the kinds that have one. `event`: its CloudEvent as published; `checked`: its data as the
-    model of its kind, if it has been validated.
+    `basis` and `owner` are set for the kinds that have one. `event`: its CloudEvent as published; `checked`: its data
+    as the model of its kind, if it has been validated.
     """
 
     kind: ChatKind
@@ -85,11 +88,11 @@ class Fact:
     def of(
         cls, kind: ChatKind, seq: int, event: Mapping[str, Any], at: float = 0.0, checked: ChatData | None = None
     ) -> "Fact":
-        """The fact in a CloudEvent, parsed from its JSON."""
+        """Builds the fact from a CloudEvent that was parsed from JSON."""
         data = object_of(event.get("data"))
         if kind is ChatKind.OWNER:
-            named = object_of(data.get("owner")).get("kind", OwnerKind.AI)
-            owner = OwnerKind(named) if isinstance(named, str) else OwnerKind.unknown()
+            kind_name = object_of(data.get("owner")).get("kind", OwnerKind.AI)
+            owner = OwnerKind(kind_name) if isinstance(kind_name, str) else OwnerKind.unknown()
             return cls(kind, seq, at, owner=owner, event=event, checked=checked)
         basis = data.get("basis", 0)
         return cls(kind, seq, at, basis if isinstance(basis, int) else 0, event=event, checked=checked)
@@ -106,13 +109,13 @@ class Fact:
 
     @property
     def settled_up_to(self) -> int:
-        """The sequence up to which it settles visitor messages. Answers, notices and cancellations say so
-        themselves; a human agent's message settles all before it."""
+        """The sequence up to which it settles visitor messages. Answers, notices and cancellations state it as their
+        basis; a human agent's message settles all before it."""
         return self.seq if self.kind is ChatKind.OPERATOR else self.basis
 
     @property
     def stored_at(self) -> datetime:
-        """The time at which the log stored the fact (aware, UTC)."""
+        """When the log stored the fact (aware, UTC)."""
         return datetime.fromtimestamp(self.at, UTC)
 
 
@@ -120,9 +123,9 @@ class Fact:
 class Snapshot:
     """The newest fact of each kind in a conversation, at one moment.
 
-    `seq` is the highest sequence of all, including kinds that this release does not know; it is the fence of whatever
-    is decided from the snapshot. `basis` is the newest settled visitor message. The visitor message at sequence s is
-    answered if basis ≥ s; an answer's own sequence proves nothing.
+    `seq` is the highest sequence of all, including kinds that this release does not know; it is the fence for decisions
+    made from the snapshot. `basis` is the newest settled visitor message. The visitor message at sequence s is answered
+    if basis ≥ s; an answer's own sequence proves nothing.
     """
 
     seq: int = 0
@@ -131,11 +134,11 @@ class Snapshot:
     basis: int = 0
     owner: OwnerKind = OwnerKind.AI
     first_unanswered_at: float | None = None
-    """When the first visitor message after `basis` was stored; None: not looked up, or all are answered."""
+    """When the first visitor message after `basis` was stored; None if it was not looked up, or all are answered."""
     owner_seq: int = 0
-    """Sequence of the newest change of owner; 0: none."""
+    """Sequence of the newest change of owner; 0 if there is none."""
     first_unanswered: int = 0
-    """The sequence of the first visitor message after `basis`; 0: not looked up."""
+    """The sequence of the first visitor message after `basis`; 0 if it was not looked up."""
     last: Mapping[ChatKind, Fact] = field(default_factory=dict[ChatKind, Fact], compare=False, repr=False)
 
     @property
@@ -145,15 +148,15 @@ class Snapshot:
 
     @property
     def newest_message(self) -> str | None:
-        """The id of the newest visitor message; None if there is none."""
+        """The id of the newest visitor message, or None."""
         fact = self.last.get(ChatKind.VISITOR)
         identity = fact.data.get("messageId") if fact else None
         return identity if isinstance(identity, str) else None
 
     @property
     def unanswered_from(self) -> int:
-        """The sequence from which visitor messages wait. It may be later than `basis` + 1: when old facts were
-        trimmed from the log, those that settled old messages are gone too."""
+        """The sequence from which visitor messages wait. It may be later than `basis` + 1: if old facts were trimmed
+        from the log, those that settled old messages are gone too."""
         return max(self.first_unanswered, self.basis + 1)
 
     @property
@@ -164,18 +167,18 @@ class Snapshot:
 
     @property
     def owner_data(self) -> Mapping[str, Any]:
-        """{kind, operatorId?, name?} as published; the AI if the owner never changed."""
+        """The owner as published: {kind, operatorId?, name?}; the AI if the owner never changed."""
         fact = self.last.get(ChatKind.OWNER)
         return (object_of(fact.data.get("owner")) if fact else {}) or {"kind": OwnerKind.AI.value}
 
 
 def snapshot_of(facts: Iterable[Fact], seq: int = 0) -> Snapshot:
-    """The snapshot of a conversation.
+    """Builds the snapshot of a conversation.
 
     Args:
         facts: the newest fact of each kind, or any facts in order that include those.
-        seq: the highest sequence in the conversation, if it is not that of one of the facts but of a misfit, or of a
-            kind of a newer release.
+        seq: the highest sequence in the conversation, if it belongs to none of the facts but to a misfit, or to a kind
+            of a newer release.
     """
     last = {fact.kind: fact for fact in facts}
     visitor, owner = last.get(ChatKind.VISITOR), last.get(ChatKind.OWNER)
@@ -215,7 +218,7 @@ def may_answer(settings: AnswerRules, owner: OwnerKind) -> bool:
 
 
 def message_view(fact: Fact) -> dict[str, object] | None:
-    """The message as clients see it, in JSON (conversation_rpc.MessageView); None if the fact is no message, or
+    """Returns the message as clients see it, in JSON (conversation_rpc.MessageView); None if the fact is no message, or
     malformed. Internal fields of the log, above all the principal, are left out."""
     data = fact.data
     if fact.kind is ChatKind.VISITOR:
@@ -241,11 +244,12 @@ def message_view(fact: Fact) -> dict[str, object] | None:
 
 
 def owner_event(fact: Fact) -> dict[str, Any] | None:
-    """The change of owner as people see it in the thread, in JSON (inbox.OwnerEvent); None if the fact is none."""
+    """Returns the change of owner as people see it in the thread, in JSON (inbox.OwnerEvent); None if the fact is no
+    change of owner."""
     identity = fact.event.get("id")
     if fact.kind is not ChatKind.OWNER or not isinstance(identity, str):
         return None
     data = fact.data
     view = {"id": identity, "seq": fact.seq, "owner": data.get("owner"), "by": data.get("by")}
-    told = {name: data[name] for name in ("name", "reason", "opensAt") if data.get(name) is not None}
-    return view | told | {"createdAt": fact.event.get("time")}
+    optional = {name: data[name] for name in ("name", "reason", "opensAt") if data.get(name) is not None}
+    return view | optional | {"createdAt": fact.event.get("time")}

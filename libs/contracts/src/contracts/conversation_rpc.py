@@ -16,7 +16,7 @@ from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.rpc import Rpc
 
 MAX_PAGES = 20
-"""The number of a visitor's newest pages that a person is shown."""
+"""How many of a visitor's newest pages people are shown."""
 
 
 class MessageView(Wire):
@@ -44,7 +44,7 @@ class MessageView(Wire):
 
 
 class HistoryRequest(Wire):
-    """The last `limit` messages with seq ≤ up_to_seq, once memory has stored everything up to there."""
+    """Asks for the last `limit` messages with seq ≤ up_to_seq, once memory has stored everything up to there."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -79,7 +79,7 @@ class VisitorProfile(Wire):
 
 
 class HistoryReply(Wire):
-    """Oldest first."""
+    """The messages, oldest first."""
 
     messages: list[HistoryMessage]
     up_to_seq: int
@@ -88,7 +88,7 @@ class HistoryReply(Wire):
 
 
 class SnapshotRequest(Wire):
-    """The last `limit` messages, once memory has stored everything up to min_seq."""
+    """Asks for the last `limit` messages, once memory has stored everything up to min_seq."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -98,7 +98,7 @@ class SnapshotRequest(Wire):
 
 
 class SnapshotReply(Wire):
-    """Oldest first; `seq` is at least min_seq."""
+    """The messages, oldest first; `seq` is at least min_seq."""
 
     messages: list[MessageView]
     seq: int
@@ -106,7 +106,7 @@ class SnapshotReply(Wire):
 
 
 class FactsRequest(Wire):
-    """Durable facts after `since` in order, at least up to min_seq."""
+    """Asks for the durable facts after `since` in order, at least up to min_seq."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -132,14 +132,14 @@ class FactsReply(Wire):
 
 
 class LatestConversationRequest(Wire):
-    """The latest conversation of a visitor or customer."""
+    """Asks for the latest conversation of a visitor or customer."""
 
     company_id: CompanyId
     user_id: Id
 
 
 class LatestConversationReply(Wire):
-    """None: there is none yet."""
+    """The latest conversation; None if there is none yet."""
 
     conversation_id: Id | None = None
 
@@ -171,7 +171,7 @@ class ConversationView(Wire):
     waiting_since: datetime | None = None
     hand_over: HandOver | None = Field(default=None, description="while the AI is not the owner")
     status: Status | None = None
-    assignee: str | None = Field(default=None, description="whose it is: a human agent's id; null: nobody's")
+    assignee: str | None = Field(default=None, description="the human agent in charge, by id; null: nobody")
     assignee_name: str | None = None
     labels: list[str] | None = None
     topic: str | None = None
@@ -182,7 +182,7 @@ class ConversationView(Wire):
 
 
 class ConversationReply(Wire):
-    """None: memory knows no such conversation in this company."""
+    """The conversation; None if memory knows no such conversation of this company."""
 
     conversation: ConversationView | None = None
 
@@ -210,7 +210,7 @@ class ConversationsReply(Wire):
 
     items: list[ConversationView]
     next: str | None = None
-    order: str | None = Field(default=None, description="by what: activity, waiting")
+    order: str | None = Field(default=None, description="what it is sorted by: activity, waiting")
     direction: Annotated[Direction, OPEN] | None = None
     complete: bool | None = Field(default=None, description="of a search: false while old conversations are still read")
 
@@ -236,7 +236,7 @@ class MessagesReply(Wire):
 
 
 class MessageByIdRequest(Wire):
-    """One message by its id: recognises a late repeat after the deduplication window."""
+    """Asks for a message by its id, to recognise a repeat after the deduplication window."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -244,7 +244,7 @@ class MessageByIdRequest(Wire):
 
 
 class MessageByIdReply(Wire):
-    """None: not stored (yet)."""
+    """The message; None if it is not stored (yet)."""
 
     message: MessageView | None = None
 

@@ -104,7 +104,7 @@ class DeskChange(Wire):
 
 
 class NotesReply(Wire):
-    """Oldest first, the newest 500 of each."""
+    """Notes and changes, oldest first; the newest 500 of each."""
 
     items: list[NoteView]
     changes: list[DeskChange] = Field(default_factory=list[DeskChange])
@@ -117,7 +117,7 @@ class NoteReply(Wire):
 
 
 class NamedRequest(Wire):
-    """The notes that mention a human agent with @. `seen_up_to`: marks those until then as seen."""
+    """Asks for the notes that mention a human agent with @. `seen_up_to`: marks those until then as seen."""
 
     company_id: CompanyId
     operator_id: Id
@@ -134,7 +134,7 @@ class NamedNote(Wire):
 
 
 class NamedReply(Wire):
-    """Newest first, at most 50."""
+    """The notes, newest first, at most 50."""
 
     items: list[NamedNote]
 
@@ -169,7 +169,7 @@ class CountsRequest(Wire):
 
 
 class CountsReply(Wire):
-    """Conversations in each list."""
+    """The number of conversations in each list."""
 
     all: int = Field(ge=0)
     needs_human: int = Field(ge=0)
@@ -210,7 +210,7 @@ class CannedReplyRequest(Wire):
 
 
 class CannedReplyRef(Wire):
-    """One of a company's replies."""
+    """Names one of a company's saved replies."""
 
     company_id: CompanyId
     shortcut: Shortcut
@@ -223,13 +223,13 @@ class CannedReplySaved(Wire):
 
 
 class CannedReplyGone(Wire):
-    """True when there was one."""
+    """`deleted` is true if there was such a reply."""
 
     deleted: bool
 
 
 class CannedRepliesRequest(Wire):
-    """All of a company's."""
+    """Asks for all saved replies of a company."""
 
     company_id: CompanyId
 
@@ -240,7 +240,7 @@ class CannedReplies(Wire):
     items: list[CannedReply]
 
 
-# Each may be called again: an update and a note have ids, a reply is put as a whole.
+# All of these may be repeated: updates and notes have ids, and a reply is replaced as a whole.
 CONVERSATION_UPDATE = Rpc("rpc.memory.conversation.update.v1", ConversationUpdate, ConversationReply, queue=QUEUE)
 PERSON_MERGE = Rpc("rpc.memory.person.merge.v1", PersonMerge, PersonMerged, queue=QUEUE)
 COLLEAGUES = Rpc("rpc.memory.colleagues.list.v1", ColleaguesRequest, Colleagues, queue=QUEUE)

@@ -1,8 +1,8 @@
-"""Enumerations that a later release may extend without breaking readers of today.
+"""Enumerations that a later release may extend without breaking today's readers.
 
-An `OpenEnum` names the member, the most cautious one, that stands for a value it does not know. An `OPEN` text keeps
-the value, and code that branches on it has an else. In schemas both carry `x-open`: their lists may grow
-(contracts.schemas). What people send is different: a door (settings, memory) refuses an unknown value.
+An `OpenEnum` reads an unknown value as its most cautious member. An `OPEN` text keeps the value, and code that branches
+on it has an else. In schemas both are marked with `x-open`, since their lists may grow (contracts.schemas). For what
+people send it is different: a door (settings, memory) refuses an unknown value.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from pydantic_core import CoreSchema, core_schema
 
 OPEN_KEY = "x-open"
 AT_THE_DOOR = {"door": True}
-"""Validation context for what somebody sends now and can still correct."""
+"""Validation context for input that somebody sends now and can still correct."""
 
 
 class OpenEnum(StrEnum):
@@ -29,7 +29,7 @@ class OpenEnum(StrEnum):
 
     @classmethod
     def unknown(cls) -> Self:
-        """The member that stands for a value this release does not know."""
+        """Returns the member for a value that this release does not know."""
         raise NotImplementedError
 
     @classmethod
@@ -38,20 +38,20 @@ class OpenEnum(StrEnum):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        found = handler(schema)
-        handler.resolve_ref_schema(found)[OPEN_KEY] = True
-        return found
+        json_schema = handler(schema)
+        handler.resolve_ref_schema(json_schema)[OPEN_KEY] = True
+        return json_schema
 
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """Marks a Literal of texts as open. `door`: people send it too, and must choose a value of the list."""
+    """Marks a Literal of texts as open. `door`: people send it too, and must choose a listed value."""
 
     door: bool = False
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         if self.door:
-            return core_schema.with_info_wrap_validator_function(_known_at_the_door, handler(source))
+            return core_schema.with_info_wrap_validator_function(_validate_with_door, handler(source))
         return core_schema.union_schema([handler(source), core_schema.str_schema()], mode="left_to_right")
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
@@ -65,9 +65,9 @@ def at_the_door(info: ValidationInfo) -> bool:
     return info.context == AT_THE_DOOR
 
 
-def _known_at_the_door(value: object, known: ValidatorFunctionWrapHandler, info: ValidationInfo) -> object:
+def _validate_with_door(value: object, validate: ValidatorFunctionWrapHandler, info: ValidationInfo) -> object:
     try:
-        return known(value)
+        return validate(value)
     except ValidationError:
         if at_the_door(info) or not isinstance(value, str):
             raise

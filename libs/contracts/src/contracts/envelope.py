@@ -12,31 +12,31 @@ from pydantic.alias_generators import to_camel
 
 from contracts.ids import uuid7
 
-KEPT_STRINGS: Literal["keys"] = "keys"
-"""Only the field names of parsed JSON are cached, since they recur. Most values are ids, which do not: caching them as
-well would take 1.5 MiB in each process and make reading a tenth slower."""
+CACHED_STRINGS: Literal["keys"] = "keys"
+"""Which strings of parsed JSON are cached: only field names, since they recur. Most values are ids, which do not:
+caching them too would take 1.5 MiB in each process and make parsing a tenth slower."""
 
 
 class Wire(BaseModel):
     """Base of everything on the wire: camelCase names outside, snake_case inside; frozen; ignores unknown fields."""
 
     model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore", cache_strings=KEPT_STRINGS
+        alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore", cache_strings=CACHED_STRINGS
     )
 
     def to_wire(self) -> dict[str, Any]:
-        """The JSON object as it travels; fields that are None are left out."""
+        """Returns the JSON object for the wire; fields that are None are left out."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
     def to_json(self) -> bytes:
-        """The JSON text as it travels, UTF-8; fields that are None are left out."""
+        """Returns the JSON text for the wire, in UTF-8; fields that are None are left out."""
         return self.model_dump_json(by_alias=True, exclude_none=True).encode()
 
 
 class Snake(BaseModel):
     """Base of tool arguments and tool data: snake_case on the wire too, since models see them."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", cache_strings=KEPT_STRINGS)
+    model_config = ConfigDict(frozen=True, extra="ignore", cache_strings=CACHED_STRINGS)
 
 
 DataT = TypeVar("DataT", bound=BaseModel)
@@ -47,7 +47,7 @@ REQUIRED_ATTRIBUTES = frozenset({"specversion", "id", "source", "type", "data"})
 class CloudEvent(BaseModel, Generic[DataT]):
     """One event. `type` is the subject without its ids; `id` is UUIDv7, or derived if a repeat must be recognised."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", cache_strings=KEPT_STRINGS)
+    model_config = ConfigDict(frozen=True, extra="ignore", cache_strings=CACHED_STRINGS)
 
     specversion: Literal["1.0"] = "1.0"
     id: str = Field(default_factory=uuid7, min_length=1, max_length=128)
@@ -59,12 +59,12 @@ class CloudEvent(BaseModel, Generic[DataT]):
     data: DataT
 
     def to_json(self) -> bytes:
-        """The JSON text as it travels, UTF-8; fields that are None are left out."""
+        """Returns the JSON text for the wire, in UTF-8; fields that are None are left out."""
         return self.model_dump_json(by_alias=True, exclude_none=True).encode()
 
     @classmethod
     def parse(cls, raw: bytes | str) -> Self:
-        """The event in a JSON text; raises ValueError if it is no event or lacks a required attribute."""
+        """Parses an event; raises ValueError if the JSON text is no event or lacks a required attribute."""
         event = cls.model_validate_json(raw)
         if missing := REQUIRED_ATTRIBUTES - event.model_fields_set:
             raise ValueError(f"a CloudEvent needs {', '.join(sorted(missing))}")

@@ -75,20 +75,20 @@ class EraseReply(Wire):
 
 
 class ReceiptRef(Wire):
-    """One receipt of a company's."""
+    """Names one of a company's receipts."""
 
     company_id: CompanyId
     receipt_id: Id
 
 
 class ReceiptReply(Wire):
-    """None: there is no such receipt."""
+    """The receipt; None if there is no such receipt."""
 
     receipt: Receipt | None = None
 
 
 class ReceiptsRequest(Wire):
-    """A company's receipts, newest first."""
+    """Asks for a page of a company's receipts, newest first."""
 
     company_id: CompanyId
     limit: int = Field(default=50, ge=1, le=200)
@@ -96,7 +96,7 @@ class ReceiptsRequest(Wire):
 
 
 class ReceiptsReply(Wire):
-    """A page of them."""
+    """A page of receipts."""
 
     items: list[Receipt]
     next: str | None = None
@@ -109,9 +109,10 @@ class KeepingRequest(Wire):
 
 
 class Outdated(Wire):
-    """What is older than the company keeps it, of one kind. `days` None: kept for good, or as the stream says.
+    """Data of one kind that is older than the company keeps it. `days` None: it is kept for good, or as long as its
+    stream holds it.
 
-    `at_least`: there are more than were counted.
+    `at_least`: there may be more than were counted.
     """
 
     days: int | None = None
@@ -138,7 +139,7 @@ class Forgotten(Wire):
 
 FORGOTTEN = "rpc.memory.forgotten.v1"
 """The subject on which Forgotten is published."""
-# A caller that got no answer calls again under the same receiptId.
+# A caller that got no answer repeats the call with the same receiptId.
 ERASE = Rpc("rpc.memory.erasure.begin.v1", EraseRequest, EraseReply, queue=QUEUE)
 RECEIPT = Rpc("rpc.memory.erasure.get.v1", ReceiptRef, ReceiptReply, queue=QUEUE)
 RECEIPTS = Rpc("rpc.memory.erasure.list.v1", ReceiptsRequest, ReceiptsReply, queue=QUEUE)

@@ -75,7 +75,8 @@ UNRECORDED = frozenset({ToolCode.TOOL_NOT_FOUND, ToolCode.PLAN_REQUIRED, ToolCod
 """Refusals that are not recorded as a call's result: a later request with the same call id may still be executed."""
 
 OUTCOME_UNKNOWN = "outcome_unknown"
-"""The reason of a result that is not final: the call may have had its effect. Asking again with the same id tells."""
+"""The reason of a result that is not final: the call may have had its effect. A repeat with the same id shows
+whether."""
 
 
 class FieldFault(Wire):

@@ -8,15 +8,15 @@ from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
 from contracts.rpc import Rpc
 
-MOST = 100
-"""Failed turns in one reply."""
+MAX_TURNS = 100
+"""The maximum number of failed turns in one reply."""
 
 
 class FailedTurnsRequest(Wire):
-    """A company's failed turns before a position in FACTS (None: the newest)."""
+    """Asks for a company's failed turns before a position in FACTS (None: the newest)."""
 
     company_id: CompanyId
-    limit: int = Field(default=50, ge=1, le=MOST)
+    limit: int = Field(default=50, ge=1, le=MAX_TURNS)
     before: int | None = Field(default=None, ge=1)
 
 
@@ -38,7 +38,7 @@ class FailedTurn(Wire):
 
 
 class FailedTurnsReply(Wire):
-    """Newest first. Continue with `before`; None: there are no older ones."""
+    """The failed turns, newest first. The next page starts at `before`; None: there are no older ones."""
 
     items: list[FailedTurn]
     before: int | None = None

@@ -8,7 +8,7 @@ from contracts.rpc import Rpc
 
 
 class FileKeepRequest(Wire):
-    """May this file be stored? It counts from now on, and only once if asked again."""
+    """Asks whether this file may be stored. If so it counts from now on, and only once however often this is asked."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -17,7 +17,7 @@ class FileKeepRequest(Wire):
 
 
 class FileKeepReply(Wire):
-    """False: the company's quota is used up. `most`: its bytes."""
+    """`kept` is False if the company's quota is used up. `most`: the quota in bytes."""
 
     kept: bool
     most: int = Field(ge=0)

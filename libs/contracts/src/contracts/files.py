@@ -1,4 +1,4 @@
-"""Files of conversations: what a message says of them, and where they lie in the object storage.
+"""Files of conversations: how a message refers to them, and their keys in the object storage.
 
 files/<company>/<conversation>/<file>                  a file
 unsent/<day>/<company>/<conversation>/<file>           empty: the file was taken in on that day, and no message has
@@ -12,11 +12,11 @@ from pydantic import Field
 from contracts.envelope import Wire
 from contracts.ids import Id, check_company, check_id
 
-MOST_FILES = 5
-"""Files in one message."""
-MOST_KEPT = 100
-"""Files of one conversation."""
-MOST_FILE_BYTES = 10 * 1024 * 1024
+MAX_FILES = 5
+"""The maximum number of files in one message."""
+MAX_FILES_PER_CONVERSATION = 100
+"""The maximum number of files in one conversation."""
+MAX_FILE_BYTES = 10 * 1024 * 1024
 MAX_FILE_NAME = 120
 
 
@@ -32,9 +32,9 @@ class FileRef(Wire):
 
 
 def folder_of(company: str, conversation: str | None = None) -> str:
-    """The key prefix of a company's or a conversation's files."""
-    place = f"files/{check_company(company)}/"
-    return place if conversation is None else f"{place}{check_id(conversation)}/"
+    """Returns the key prefix of a company's or a conversation's files."""
+    company_folder = f"files/{check_company(company)}/"
+    return company_folder if conversation is None else f"{company_folder}{check_id(conversation)}/"
 
 
 def file_key(company: str, conversation: str, file: str) -> str:
@@ -45,11 +45,11 @@ UNSENT = "unsent/"
 
 
 def unsent_key(company: str, conversation: str, file: str) -> str:
-    """The key that marks a file which no message names yet."""
-    day = taken_in_at(file).date().isoformat()
+    """Returns the key that marks a file which no message names yet."""
+    day = uploaded_at(file).date().isoformat()
     return f"{UNSENT}{day}/{check_company(company)}/{check_id(conversation)}/{check_id(file)}"
 
 
-def taken_in_at(file: str) -> datetime:
-    """Returns when a file was uploaded; its id, a UUIDv7, tells. Raises ValueError for another id."""
+def uploaded_at(file: str) -> datetime:
+    """Returns when a file was uploaded, from its id, a UUIDv7. Raises ValueError for any other id."""
     return datetime.fromtimestamp(int(file.replace("-", "")[:12], 16) / 1000, UTC)

@@ -29,7 +29,7 @@ NOBODY = "-"
 
 
 class InvalidIdError(ValueError):
-    """This id must not become a subject token."""
+    """The id must not become a subject token."""
 
     def __init__(self, kind: str, value: str, allowed: str) -> None:
         super().__init__(f"{kind} {value[:80]!r} is not valid: use {allowed}")
@@ -61,22 +61,22 @@ def is_company(value: str) -> bool:
 
 
 def _uuid(value: int, version: int) -> str:
-    """The 36-character form of 128 bits; four times as fast as the standard library's class."""
+    """Returns the 36-character form of 128 bits; four times as fast as the standard library's class."""
     digits = f"{value & ~(0xF << 76) & ~(0x3 << 62) | version << 76 | 0x2 << 62:032x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def uuid7() -> str:
-    """A new time-ordered UUID, version 7 (RFC 9562, section 5.7), in its 36-character form."""
+    """Returns a new time-ordered UUID, version 7 (RFC 9562, section 5.7), in its 36-character form."""
     milliseconds = time.time_ns() // 1_000_000
     return _uuid((milliseconds & ((1 << 48) - 1)) << 80 | int.from_bytes(os.urandom(10), "big"), 7)
 
 
 def conversation_start(conversation: str) -> float | None:
     """Returns when the gateway made a conversation's id, in seconds since the epoch by its clock; None if the id does
-    not tell.
+    not contain the time.
 
-    Such an id is 32 hex digits that begin with the time, `_`, and a MAC.
+    An id with a time is 32 hex digits that begin with it, then `_` and a MAC.
     """
     identity, separator, _ = conversation.partition("_")
     if not separator or len(identity) != 32:
@@ -88,7 +88,8 @@ def conversation_start(conversation: str) -> float | None:
 
 
 def derive_id(*parts: str) -> str:
-    """The same UUID for the same parts, always (version 8, RFC 9562, section 5.8: SHA-256 of the parts).
+    """Returns a UUID that is always the same for the same parts (version 8, RFC 9562, section 5.8: SHA-256 of the
+    parts).
 
     A fact whose repeat must be recognised gets such an id: a copy has the same id, however late it comes.
     """
@@ -98,34 +99,35 @@ def derive_id(*parts: str) -> str:
 
 @lru_cache(4096)
 def turn_id(company: str, conversation: str, basis: int) -> str:
-    """The turn that answers the visitor message at stream sequence `basis`: 32 hex characters."""
+    """Returns the id of the turn that answers the visitor message at stream sequence `basis`: 32 hex characters."""
     return derive_id(company, conversation, "turn", str(basis)).replace("-", "")
 
 
 @lru_cache(4096)
 def answer_id(turn: str) -> str:
-    """The messageId of the turn's final message; deltas carry it before the message exists."""
+    """Returns the messageId of the turn's final message; deltas carry it before the message exists."""
     return derive_id(turn, "answer")
 
 
 def call_id(turn: str, step: int, index: int) -> str:
-    """The id of the index-th tool call of a turn's step (both from 0): ``turn-step-index``."""
+    """Returns the id of the index-th tool call of a turn's step (both from 0): ``turn-step-index``."""
     return f"{turn}-{step}-{index}"
 
 
 def channel_of(channel: str) -> str | None:
-    """The company in a channel's id (`<company>_<name>`); None if it is no such id."""
-    found = _CHANNEL.fullmatch(channel)
-    return found[1] if found else None
+    """Returns the company in a channel's id (`<company>_<name>`); None if it is no such id."""
+    match = _CHANNEL.fullmatch(channel)
+    return match[1] if match else None
 
 
 def channel_conversation(channel: str, number: int) -> str:
-    """Our id for conversation `number` of a channel; it contains where answers go. Nobody else can begin such a
-    conversation: the gateway never gives out such ids, and no client's name becomes one."""
+    """Returns our id for conversation `number` of a channel, which contains where answers go. Nobody else can start
+    such a conversation: the gateway never gives out such ids, and no client's name becomes one."""
     return f"cw_{channel.partition('_')[2]}_{number}"
 
 
 def place_in_channel(company: str, conversation: str) -> tuple[str, int] | None:
-    """The channel's id and the number of its conversation; None if the conversation belongs to no channel."""
-    found = _CHANNEL_CONVERSATION.fullmatch(conversation)
-    return (f"{company}_{found[1]}", int(found[2])) if found else None
+    """Returns the channel's id and the number of the conversation in it; None if the conversation belongs to no
+    channel."""
+    match = _CHANNEL_CONVERSATION.fullmatch(conversation)
+    return (f"{company}_{match[1]}", int(match[2])) if match else None

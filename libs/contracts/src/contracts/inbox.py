@@ -10,7 +10,8 @@ from contracts.ids import Id
 
 
 class OwnerEvent(Wire):
-    """A change of owner in the thread: taken over, given back, or a person asked for. `name`: of whoever did it."""
+    """A change of owner in the thread: taken over, given back, or a person asked for. `name`: the name of the person
+    who did it."""
 
     id: Id
     seq: int

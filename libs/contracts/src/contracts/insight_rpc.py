@@ -13,7 +13,7 @@ QUEUE = "memory"
 
 
 class InsightsRequest(Wire):
-    """The days `since` to `until` (UTC), both counted."""
+    """Asks for the days `since` to `until` (UTC), both included."""
 
     company_id: CompanyId
     since: Date

@@ -17,15 +17,15 @@ def is_list(value: object) -> TypeIs[list[object]]:
 
 
 def object_of(value: object) -> JsonObject:
-    """The value if it is an object, otherwise an empty one."""
+    """Returns the value if it is an object, otherwise an empty one."""
     return cast("JsonObject", value) if isinstance(value, dict) else {}
 
 
 def list_of(value: object) -> list[object]:
-    """The value if it is a list, otherwise an empty one."""
+    """Returns the value if it is a list, otherwise an empty one."""
     return value if is_list(value) else []
 
 
 def objects_of(value: object) -> list[JsonObject]:
-    """The objects in a list; anything else in it is left out."""
-    return [one for one in list_of(value) if is_object(one)]
+    """Returns the objects in a list; other elements are left out."""
+    return [element for element in list_of(value) if is_object(element)]

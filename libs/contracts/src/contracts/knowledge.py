@@ -1,7 +1,7 @@
-"""A company's own words: documents in blocks, passages, and what a search asks and finds.
+"""A company's knowledge: documents in blocks, passages, searches and their results.
 
-A passage's text is Markdown: paragraphs and list items (`- …`) a line each with a blank line between blocks, tables as
-lines of cells (`| a | b |`), their header and a line `| --- | --- |` first, `|` inside a cell as `\\|`.
+A passage's text is Markdown: a line for each paragraph and list item (`- …`), with a blank line between blocks; tables
+as lines of cells (`| a | b |`), the header and a line `| --- | --- |` first, `|` inside a cell as `\\|`.
 """
 
 import re
@@ -16,15 +16,15 @@ from contracts.ids import CompanyId, Id, derive_id
 from contracts.languages import language_in
 
 MAX_FILE = 20 * 1024 * 1024
-"""Bytes of one document, as it is uploaded."""
+"""The maximum size of an uploaded document, in bytes."""
 MAX_TEXT = 400_000
-"""Characters of a document sent as text; a longer one is uploaded as a file."""
+"""The maximum characters of a document sent as text; a longer one is uploaded as a file."""
 MAX_QUERY = 2_000
-"""Characters of a question; the caller cuts longer ones."""
+"""The maximum characters of a question; the caller cuts longer ones."""
 MAX_PART = 600_000
-"""Bytes of blocks in one event; the bus carries 1 MB."""
+"""The maximum bytes of blocks in one event; the bus carries 1 MB."""
 MAX_PARTS = 64
-NOTHING_OLDER = 3
+MAX_EARLIER = 3
 """How many earlier messages a follow-up question may refer to."""
 
 Source = Annotated[Literal["site", "document", "answer", "service"], OPEN]
@@ -32,9 +32,9 @@ Source = Annotated[Literal["site", "document", "answer", "service"], OPEN]
 event."""
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f/]+$")]
 """A document's id in another system."""
-Tongue = Annotated[str, Field(min_length=2, max_length=35)]
-WrittenIn = Annotated[Tongue, AfterValidator(language_in), Field(examples=["es"])]
-"""The tag (BCP 47) of the language of a text, kept without its region: what is written in en-GB is English."""
+LanguageTag = Annotated[str, Field(min_length=2, max_length=35)]
+WrittenIn = Annotated[LanguageTag, AfterValidator(language_in), Field(examples=["es"])]
+"""The tag (BCP 47) of a text's language, stored without its region: en-GB becomes en."""
 
 INDEX_PAGE = re.compile(r"/(?:index|default)\.\w+$")
 """The name of a folder's first page, which says nothing: "/en/index.html" is "/en"."""
@@ -103,9 +103,9 @@ class KnowledgeQuery(Wire):
 
     text: str = Field(max_length=MAX_QUERY)
     earlier: list[Annotated[str, Field(max_length=MAX_QUERY)]] = Field(
-        default_factory=list[str], max_length=NOTHING_OLDER
+        default_factory=list[str], max_length=MAX_EARLIER
     )
-    language: Tongue | None = None
+    language: LanguageTag | None = None
     limit: int = Field(default=8, ge=1, le=50)
     pages: int = Field(default=0, ge=0, le=100)
 
@@ -169,5 +169,5 @@ class Run(Wire):
 
 
 def document_id(company: str, source: str, name: str) -> str:
-    """The id of a document: derived from its name in its source (a page's canonical address, an external id)."""
+    """Returns a document's id, derived from its name in its source (a page's canonical address, an external id)."""
     return derive_id(company, "knowledge", source, name)

@@ -15,7 +15,7 @@ from contracts.memory_rpc import QUEUE
 from contracts.plain_text import LINE, PlainText
 from contracts.rpc import Rpc
 
-MOST_ALTERNATIVES = 20
+MAX_ALTERNATIVES = 20
 Cursor = Annotated[str, Field(max_length=512)]
 
 
@@ -47,7 +47,7 @@ class DocumentView(Wire):
 
 
 class DocumentsRequest(Wire):
-    """A page of documents, newest first. `source`: only those of it."""
+    """Asks for a page of documents, newest first. `source`: only documents from this source."""
 
     company_id: CompanyId
     source: Source | None = None
@@ -70,7 +70,7 @@ class DocumentRequest(Wire):
 
 
 class DocumentReply(Wire):
-    """None: no such document."""
+    """The document; None if there is no such document."""
 
     document: DocumentView | None = None
     passages: list[Passage] = Field(default_factory=list[Passage])
@@ -94,7 +94,7 @@ class FilePut(Wire):
 
 
 class DocumentGone(Wire):
-    """True when there was one."""
+    """`deleted` is true if there was something to delete."""
 
     deleted: bool
 
@@ -110,7 +110,7 @@ class KnownPage(Wire):
 
 
 class KnownPagesRequest(Wire):
-    """All known pages of a company's site, a thousand at a time."""
+    """Asks for all known pages of a company's site, a thousand at a time."""
 
     company_id: CompanyId
     limit: int = Field(default=1000, ge=1, le=1000)
@@ -144,14 +144,14 @@ class AnswerDraft(Wire):
 
     question: Annotated[str, Field(min_length=1, max_length=500), LINE]
     alternatives: list[Annotated[str, Field(min_length=1, max_length=500), LINE]] = Field(
-        default_factory=list[str], max_length=MOST_ALTERNATIVES
+        default_factory=list[str], max_length=MAX_ALTERNATIVES
     )
     answer: Annotated[str, Field(min_length=1, max_length=4000), PlainText(lines=True)]
     language: WrittenIn = "es"
 
 
 class AnswersRequest(Wire):
-    """A page of pairs, newest first."""
+    """Asks for a page of pairs, newest first."""
 
     company_id: CompanyId
     limit: int = Field(default=50, ge=1, le=200)
@@ -181,14 +181,14 @@ class AnswerPatch(Wire):
 
 
 class AnswerRequest(Wire):
-    """One pair."""
+    """Names one pair."""
 
     company_id: CompanyId
     id: Id
 
 
 class AnswerReply(Wire):
-    """The current pair; None: there is none."""
+    """The current pair; None if there is no such pair."""
 
     answer: AnswerView | None = None
 
@@ -222,7 +222,7 @@ class GapView(Wire):
 
 
 class GapsRequest(Wire):
-    """A page of gaps, the most asked first."""
+    """Asks for a page of gaps, the most asked first."""
 
     company_id: CompanyId
     state: Literal["open", "answered", "dismissed"] | None = "open"
@@ -238,7 +238,7 @@ class GapsReply(Wire):
 
 
 class GapDecide(Wire):
-    """Answers a gap, which makes a pair of it, or dismisses it."""
+    """Answers a gap, which turns it into a pair, or dismisses it."""
 
     company_id: CompanyId
     id: Id
@@ -258,7 +258,7 @@ class GapReply(Wire):
 
 
 class RefreshAsk(Wire):
-    """Read the site, or one page, now. While a run of the same is under way, that run is returned."""
+    """Reads the site, or one page, now. If a run for the same is already under way, that run is returned."""
 
     company_id: CompanyId
     url: str | None = Field(default=None, max_length=2048)
@@ -266,7 +266,7 @@ class RefreshAsk(Wire):
 
 
 class RunRequest(Wire):
-    """One run."""
+    """Names one run."""
 
     company_id: CompanyId
     id: Id
@@ -281,7 +281,7 @@ class RunDecide(Wire):
 
 
 class RunReply(Wire):
-    """None: no such run."""
+    """The run; None if there is no such run."""
 
     run: Run | None = None
 
@@ -324,5 +324,5 @@ GAP_DECIDE = Rpc(f"{_AT}gap.decide.v1", GapDecide, GapReply, queue=QUEUE)
 REFRESH = Rpc(f"{_AT}refresh.v1", RefreshAsk, RunReply, queue=QUEUE)
 RUN_GET = Rpc(f"{_AT}run.get.v1", RunRequest, RunReply, queue=QUEUE)
 RUN_DECIDE = Rpc(f"{_AT}run.decide.v1", RunDecide, RunReply, queue=QUEUE)
-# With its company: everything that it says, in every store and stream. Deleting again what is gone is fine.
+# Deletes all of a company's knowledge, from every store and stream. A repeat does no harm.
 FORGET = Rpc(f"{_AT}forget.v1", CompanyRequest, DocumentGone, queue=QUEUE)

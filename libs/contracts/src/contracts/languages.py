@@ -9,10 +9,10 @@ LANGUAGES: tuple[Language, ...] = get_args(Language)
 DEFAULT_LANGUAGE: Language = "es"
 LanguageT = TypeVar("LanguageT", bound=str)
 
-MOST_READ = 1_000
-"""Characters of a message that show its language."""
-_LONGEST = 1_000
-_MOST_WRITTEN: dict[Language, str] = {
+MAX_CHARS_READ = 1_000
+"""How many characters of a message are read to detect its language."""
+_MAX_HEADER_CHARS = 1_000
+_COMMON_WORDS: dict[Language, str] = {
     "es": (
         "el la los las un una de del que qué cuál cuánto cuanto cuesta cuestan precio precios por para con hola "
         "buenos buenas gracias quiero puedo cómo como dónde donde es son está tiene hay mi tu su plan acción "
@@ -32,16 +32,16 @@ _MOST_WRITTEN: dict[Language, str] = {
         "about any need who why them his her i show give tell prefer like cancel order orders"
     ),
 }
-_COMMON = {language: frozenset(words.split()) for language, words in _MOST_WRITTEN.items()}
-_WRITTEN_ELSEWHERE = (
+_COMMON = {language: frozenset(words.split()) for language, words in _COMMON_WORDS.items()}
+_FOREIGN_WORDS = (
     "bonjour bonsoir merci pour avec vous nous je est voudrais parler quel quelle quels quelles combien où votre "
     "vos avez sont des du et pas il elle chez être avoir faire ouvert ouverts guten hallo danke bitte ich sie ist "
     "sind haben wann wie viel kostet und für mit der das ein eine nicht gibt können kann auch wir ihr uns von zu "
     "olá obrigado obrigada você vocês quanto custa preço não são fazem uma com dos tem têm onde qual também eu "
     "buongiorno buonasera grazie costa avete sono dove vorrei aperto siete della degli anche quali"
 )
-"""Common words of French, German, Portuguese and Italian that are none of ours."""
-_ELSEWHERE = frozenset(_WRITTEN_ELSEWHERE.split())
+"""Common words of French, German, Portuguese and Italian that are not Spanish or English."""
+_FOREIGN = frozenset(_FOREIGN_WORDS.split())
 _ONLY_SPANISH = re.compile("[¿¡]")
 _WORD = re.compile(r"[^\W_]+")
 _QUALITY = re.compile(r"^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$")
@@ -59,7 +59,8 @@ _TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
 
 
 def language_in(tag: str) -> str:
-    """The language of a tag (en-GB, es_MX) without its region. Raises ValueError: no language has this code."""
+    """Returns the language of a tag (en-GB, es_MX) without its region. Raises ValueError if no language has this
+    code."""
     language = re.split("[-_]", tag)[0].lower()
     if not _TAG.fullmatch(tag) or (len(language) == 2 and language not in _ISO_639_1):
         raise ValueError("must be the code of a language (ISO 639), such as es")
@@ -67,54 +68,59 @@ def language_in(tag: str) -> str:
 
 
 def rule_language(language: Language) -> Language:
-    """The same language, or Spanish if rules in code are not written for it."""
+    """Returns the same language, or Spanish if the rules in code do not cover it."""
     return language if language in ("es", "en") else DEFAULT_LANGUAGE
 
 
 def named_language(tags: str | None, among: Collection[LanguageT] = LANGUAGES) -> LanguageT | None:
-    """The first of our languages in a tag (es-MX, en_GB.UTF-8) or in an Accept-Language header (RFC 9110, 12.5.4).
+    """Returns the first of our languages in a tag (es-MX, en_GB.UTF-8) or in an Accept-Language header (RFC 9110,
+    12.5.4).
 
-    In a header the best quality counts, then the order; entries with q=0 or an invalid quality are ignored.
+    In a header the highest quality counts, then the order; entries with q=0 or an invalid quality are ignored.
     """
     if not tags:
         return None
     best: LanguageT | None = None
-    most = 0.0
-    for one in tags[:_LONGEST].split(","):
-        tag, *parameters = (part.strip() for part in one.lower().split(";"))
+    best_quality = 0.0
+    for entry in tags[:_MAX_HEADER_CHARS].split(","):
+        tag, *parameters = (part.strip() for part in entry.lower().split(";"))
         quality, subtag = _quality(parameters), re.split(r"[-_.]", tag)[0]
-        if quality > most and subtag in among:
-            best, most = next(language for language in among if language == subtag), quality
+        if quality > best_quality and subtag in among:
+            best, best_quality = next(language for language in among if language == subtag), quality
     return best
 
 
 def language_of_tags(tags: str | None) -> Language:
-    """The same, but Spanish if none of ours is named."""
+    """Returns `named_language`, or Spanish if none of our languages is named."""
     return named_language(tags) or DEFAULT_LANGUAGE
 
 
 def detected_language(text: str) -> Language | None:
-    """The language a text is written in, by its commonest words; None when it does not show."""
+    """Returns the language of a text, by its commonest words; None if they do not show it."""
     if _ONLY_SPANISH.search(text):
         return "es"
     words = _WORD.findall(text.lower())
-    found = {language: sum(map(_COMMON[language].__contains__, words)) for language in LANGUAGES}
-    found["es"] += "ñ" in text.lower()  # a name may have it in an English sentence, too
-    most = max(found.values())
-    ahead: list[Language] = [language for language in LANGUAGES if found[language] == most]
-    return ahead[0] if len(ahead) == 1 else None
+    counts = {language: sum(map(_COMMON[language].__contains__, words)) for language in LANGUAGES}
+    counts["es"] += "ñ" in text.lower()  # a name in an English sentence may contain ñ too
+    highest = max(counts.values())
+    leaders: list[Language] = [language for language in LANGUAGES if counts[language] == highest]
+    return leaders[0] if len(leaders) == 1 else None
 
 
 def is_in_another_language(text: str) -> bool:
-    """Whether a text is written in one of the neighbours' languages, by its commonest words."""
-    words = _WORD.findall(text[:MOST_READ].lower())
-    found = sum(map(_ELSEWHERE.__contains__, words))
-    ours = max(sum(map(words_of.__contains__, words)) for words_of in _COMMON.values())
-    return found >= ours and (found > 1 or found == len(words) == 1) and not _ONLY_SPANISH.search(text)
+    """Whether a text is written in another language that we know, by its commonest words."""
+    words = _WORD.findall(text[:MAX_CHARS_READ].lower())
+    foreign_count = sum(map(_FOREIGN.__contains__, words))
+    own_count = max(sum(map(words_of.__contains__, words)) for words_of in _COMMON.values())
+    return (
+        foreign_count >= own_count
+        and (foreign_count > 1 or foreign_count == len(words) == 1)
+        and not _ONLY_SPANISH.search(text)
+    )
 
 
 def _quality(parameters: list[str]) -> float:
     if not parameters:
         return 1.0
-    found = _QUALITY.match(parameters[0])
-    return float(found[1]) if found else 0.0
+    match = _QUALITY.match(parameters[0])
+    return float(match[1]) if match else 0.0

@@ -21,7 +21,7 @@ QUEUE = "memory"
 
 
 class UsageRequest(Wire):
-    """The days `since` to `until` (UTC), both counted."""
+    """Asks for the days `since` to `until` (UTC), both included."""
 
     company_id: CompanyId
     since: Date
@@ -111,7 +111,7 @@ class LongTermMemory(Wire):
 
 
 def fact_id(fact: str) -> str:
-    """The id of a remembered fact, derived from its text."""
+    """Returns the id of a remembered fact, derived from its text."""
     return "f" + hashlib.sha256(" ".join(fact.split()).casefold().encode()).hexdigest()[:10]
 
 
@@ -231,9 +231,9 @@ class FurtherCall(Wire):
 
 
 class BudgetReserveRequest(Wire):
-    """May a model call use this many tokens?
+    """Asks whether a model call may use this many tokens.
 
-    It may while less than the limit is used and reserved, so a limit is exceeded by one call at most. None means no
+    It may while less than the limit is used and reserved, so a limit is exceeded by at most one call. None means no
     limit. `payer` is the visitor or user (or the conversation of an anonymous one); None: only the company. A
     reservation that is not settled expires after `seconds`. `knowledge` is searched as well, whether the tokens are
     granted or not. `further` is reserved too if less than half of every limit would then be used and reserved, so that
@@ -279,12 +279,12 @@ class BudgetSettleRequest(Wire):
 
 
 class BudgetSettled(Wire):
-    """False: it had been settled before."""
+    """`settled` is False if it had been settled before."""
 
     settled: bool
 
 
-# Under the same reservationId either may be called again: nothing is reserved or counted twice.
+# Both may be repeated with the same reservationId: nothing is reserved or counted twice.
 BUDGET_RESERVE = Rpc("rpc.memory.budget.reserve.v1", BudgetReserveRequest, BudgetReserveReply, queue=QUEUE)
 BUDGET_SETTLE = Rpc("rpc.memory.budget.settle.v1", BudgetSettleRequest, BudgetSettled, queue=QUEUE)
 USAGE = Rpc("rpc.memory.usage.v1", UsageRequest, UsageReply, queue=QUEUE)
@@ -293,5 +293,5 @@ MEMORY_MEANT = Rpc("rpc.memory.long_term.meant.v1", MeantRequest, MeantReply, qu
 MEMORY_PATCH = Rpc("rpc.memory.long_term.patch.v1", MemoryPatchRequest, MemoryReply, queue=QUEUE)
 MEMORY_DELETE = Rpc("rpc.memory.long_term.delete.v1", UserRef, MemoryDeleteReply, queue=QUEUE)
 MEMORY_EXPORT = Rpc("rpc.memory.export.v1", MemoryExportRequest, MemoryExportReply, queue=QUEUE)
-# Deleting again what is gone is fine: a caller that got no answer calls again.
+# A repeat does no harm: a caller that got no answer calls again.
 USER_FORGET = Rpc("rpc.memory.user.forget.v1", UserRef, UserForgotten, queue=QUEUE)

@@ -9,13 +9,13 @@ from contracts.rpc import Method, Rpc
 
 
 def _declared() -> dict[str, Method]:
-    found: dict[str, Method] = {}
-    for name in (one.name for one in iter_modules(contracts.__path__) if one.name.endswith("_rpc")):
+    methods: dict[str, Method] = {}
+    for name in (module.name for module in iter_modules(contracts.__path__) if module.name.endswith("_rpc")):
         for value in vars(import_module(f"contracts.{name}")).values():
             if isinstance(value, Rpc):
                 method = cast("Method", value)
-                found[method.subject] = method
-    return found
+                methods[method.subject] = method
+    return methods
 
 
 METHODS = tuple(_declared().values())

@@ -1,4 +1,4 @@
-"""A company's office hours: whether somebody is there, when they will be back, and the texts that say so."""
+"""A company's office hours: whether somebody is there, when they will be back, and the texts for visitors."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _is_time = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]").fullmatch
 _is_date = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}").fullmatch
 MIDNIGHT = "24:00"
-AHEAD = 1_100
+MAX_DAYS_AHEAD = 1_100
 """How many days to search for the next opening: enough for weekly hours and the most holidays that can be set."""
 
 
@@ -38,7 +38,7 @@ def _end(value: str, info: ValidationInfo) -> str:
 
 
 def _zone(value: str, info: ValidationInfo) -> str:
-    # A zone that only another release's machine knows is no reason to refuse what is stored.
+    # A stored zone is not refused, since another release's machine may know more zones.
     if at_the_door(info) and not is_zone(value):
         raise ValueError("use the name of a time zone such as Europe/Madrid or America/Mexico_City")
     return value
@@ -85,13 +85,13 @@ def next_opening(hours: OfficeHours | None, now: datetime) -> datetime | None:
     if hours is None:
         return None
     today = now.astimezone(zone(hours.timezone)).date()
-    for ahead in range(-1, AHEAD):
+    for ahead in range(-1, MAX_DAYS_AHEAD):
         spans = sorted(_spans(hours, today + timedelta(days=ahead)))
         if any(start <= now < end for start, end in spans):
             return None
         if ahead >= 0 and (later := [start for start, _ in spans if start > now]):
             return later[0]
-    return None  # hours of another release that this one cannot read: nobody is sent away because of them
+    return None  # hours of another release that this one cannot read: then visitors are not told to wait
 
 
 def next_closing(hours: OfficeHours | None, now: datetime) -> datetime | None:
@@ -105,38 +105,38 @@ def next_closing(hours: OfficeHours | None, now: datetime) -> datetime | None:
 
 
 def away_notice(hours: OfficeHours | None, opens: datetime, now: datetime, language: str, *, ai: bool = True) -> str:
-    """Returns what a visitor reads outside the hours: that nobody is there, when somebody will be, and that messages
-    are kept. `ai`: the assistant goes on helping meanwhile."""
+    """Returns the notice for visitors outside the hours: nobody is there, when somebody will be, and messages are kept.
+    `ai`: the assistant continues to help meanwhile."""
     when, help_ = time_in_words(hours, opens, now, language), TEXTS["office.help"].in_language(language) if ai else ""
-    told = TEXTS["office.away"].in_language(language).format(when=when, help=help_)
-    return told + (TEXTS["office.address"].in_language(language) if hours and hours.ask_address else "")
+    notice = TEXTS["office.away"].in_language(language).format(when=when, help=help_)
+    return notice + (TEXTS["office.address"].in_language(language) if hours and hours.ask_address else "")
 
 
-def time_in_words(hours: OfficeHours | None, at: datetime, now: datetime, language: str) -> str:
-    """A time in the company's time zone as people say it: "mañana a las 9:00 (hora de Madrid)"."""
+def time_in_words(hours: OfficeHours | None, moment: datetime, now: datetime, language: str) -> str:
+    """Returns a time in the company's time zone in words: "mañana a las 9:00 (hora de Madrid)"."""
     name = hours.timezone if hours else "UTC"
-    there, today = at.astimezone(zone(name)), now.astimezone(zone(name)).date()
-    clock, days = f"{there.hour}:{there.minute:02d}", (there.date() - today).days
+    local, today = moment.astimezone(zone(name)), now.astimezone(zone(name)).date()
+    clock, days = f"{local.hour}:{local.minute:02d}", (local.date() - today).days
     place = name.rsplit("/", 1)[-1].replace("_", " ")
     day = TEXTS[{0: "calendar.today", 1: "calendar.tomorrow"}.get(days, "calendar.on_day")].format(
-        weekday=day_name(there.weekday(), language), day=there.day, month=month_name(there.month, language)
+        weekday=day_name(local.weekday(), language), day=local.day, month=month_name(local.month, language)
     )
-    told = TEXTS["calendar.at_one" if there.hour == 1 else "calendar.at"]
-    return told.format(day=day, clock=clock, place=place).in_language(language)
+    text = TEXTS["calendar.at_one" if local.hour == 1 else "calendar.at"]
+    return text.format(day=day, clock=clock, place=place).in_language(language)
 
 
 def _spans(hours: OfficeHours, day: date) -> Iterator[tuple[datetime, datetime]]:
     if day in hours.holidays:
         return
-    there = zone(hours.timezone)
-    for one in hours.hours:
-        readable = _is_time(one.opens) and (one.closes == MIDNIGHT or _is_time(one.closes))
-        if not readable or DAYS[day.weekday()] not in one.days:
+    time_zone = zone(hours.timezone)
+    for hours_rule in hours.hours:
+        readable = _is_time(hours_rule.opens) and (hours_rule.closes == MIDNIGHT or _is_time(hours_rule.closes))
+        if not readable or DAYS[day.weekday()] not in hours_rule.days:
             continue
-        past_midnight = one.closes <= one.opens or one.closes == MIDNIGHT
+        past_midnight = hours_rule.closes <= hours_rule.opens or hours_rule.closes == MIDNIGHT
         last = day + timedelta(days=1) if past_midnight else day
-        closes = time() if one.closes == MIDNIGHT else time.fromisoformat(one.closes)
-        start = datetime.combine(day, time.fromisoformat(one.opens), there).astimezone(UTC)
-        end = datetime.combine(last, closes, there).astimezone(UTC)
-        if start < end:  # an hour that the clocks leave out is nobody's
+        closes = time() if hours_rule.closes == MIDNIGHT else time.fromisoformat(hours_rule.closes)
+        start = datetime.combine(day, time.fromisoformat(hours_rule.opens), time_zone).astimezone(UTC)
+        end = datetime.combine(last, closes, time_zone).astimezone(UTC)
+        if start < end:  # not if the clocks skip these hours
             yield start, end

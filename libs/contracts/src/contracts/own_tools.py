@@ -13,9 +13,9 @@ from contracts.plain_text import WORDS_OF_SETTINGS
 from contracts.schema_cost import check_cost
 from contracts.strict import Strict
 
-LARGEST_SCHEMA = 16_384
+MAX_SCHEMA_BYTES = 16_384
 """Bytes of a tool's JSON Schema."""
-_DEEPEST = 16
+_MAX_DEPTH = 16
 ACTION_PREFIX = "own_"
 """Prefix of the id of an action that is a call of an own tool; the market-adapter's actions are orders."""
 ACTION_KIND = "own_tool"
@@ -23,8 +23,8 @@ AGENTS_TOOLS = frozenset({"hand_off", "market_analysis", "show_tools"})
 """Tools that agents run themselves: no company's tool can have such a name."""
 _NAME = r"^[a-z][a-z0-9_]{0,47}$"
 _PLAIN = re.compile(r"[!-~]+")
-_PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]{0,63})\}")
-_NOT_THEIRS = frozenset(
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]{0,63})\}")
+_RESERVED_HEADERS = frozenset(
     {
         "host", "connection", "content-length", "content-type", "transfer-encoding", "te", "trailer", "upgrade",
         "expect",
@@ -32,16 +32,16 @@ _NOT_THEIRS = frozenset(
         "mcp-session-id", "mcp-protocol-version", "last-event-id",
     }
 )  # fmt: skip
-"""Headers that we set ourselves: how a request is sent, and for whom."""
+"""Headers that we set ourselves: they say how a request is sent, and for whom."""
 
 
 def is_local(parts: SplitResult) -> bool:
-    """Whether an address is on this machine, by its host name, without TLS."""
+    """Whether an address names this machine, without TLS."""
     return parts.scheme == "http" and parts.hostname in {"127.0.0.1", "localhost", "::1"}
 
 
 def split_address(value: str) -> SplitResult:
-    """The parts of an address; empty ones if it is not an address."""
+    """Returns the parts of an address; empty parts if it is not an address."""
     try:
         return urlsplit(value)
     except ValueError:
@@ -49,7 +49,7 @@ def split_address(value: str) -> SplitResult:
 
 
 def endpoint(value: str) -> str:
-    """Checks an address that a company names; raises ValueError."""
+    """Returns an address that a company supplied, checked; raises ValueError."""
     parts = split_address(value)
     if not (parts.scheme == "https" or is_local(parts)) or not parts.hostname:
         raise ValueError("use an https address such as https://www.example.com/path")
@@ -59,13 +59,13 @@ def endpoint(value: str) -> str:
 
 
 def address_arguments(url: str) -> list[str]:
-    """The arguments in an address: ``{order}`` in https://shop.example/orders/{order}."""
-    return _PLACE.findall(url)
+    """Returns the names of the arguments in an address: ``order`` in https://shop.example/orders/{order}."""
+    return _PLACEHOLDER.findall(url)
 
 
 def _templated(value: str) -> str:
     parts = urlsplit(endpoint(value))
-    if "{" in parts.netloc or "{" in _PLACE.sub("", value) or "}" in _PLACE.sub("", value):
+    if "{" in parts.netloc or "{" in _PLACEHOLDER.sub("", value) or "}" in _PLACEHOLDER.sub("", value):
         raise ValueError(
             "write an argument's name in braces, behind the host alone: https://shop.example/orders/{order}"
         )
@@ -73,7 +73,7 @@ def _templated(value: str) -> str:
 
 
 def _header(value: str) -> str:
-    if value.lower() in _NOT_THEIRS or value.lower().startswith("proxy-"):
+    if value.lower() in _RESERVED_HEADERS or value.lower().startswith("proxy-"):
         raise ValueError(f"{value} cannot be set")
     return value
 
@@ -91,17 +91,17 @@ def _object_schema(value: dict[str, object], info: ValidationInfo) -> dict[str, 
         raise ValueError('a tool\'s schema says "type": "object"')
     if value.get("additionalProperties", False) is not False:
         raise ValueError("additionalProperties can only be false")
-    if len(json.dumps(value)) > LARGEST_SCHEMA or is_nested_too_deep(value, _DEEPEST):
-        raise ValueError(f"a schema has at most {LARGEST_SCHEMA} bytes and {_DEEPEST} levels")
+    if len(json.dumps(value)) > MAX_SCHEMA_BYTES or is_nested_too_deep(value, _MAX_DEPTH):
+        raise ValueError(f"a schema has at most {MAX_SCHEMA_BYTES} bytes and {_MAX_DEPTH} levels")
     check_cost(value)
     return value
 
 
-def is_nested_too_deep(value: object, most: int) -> bool:
+def is_nested_too_deep(value: object, max_depth: int) -> bool:
     """Whether JSON is nested too deeply; checked without recursion."""
     level: list[object] = [value]
-    for _ in range(most):
-        level = [inner for one in level for inner in _inside(one)]
+    for _ in range(max_depth):
+        level = [inner for container in level for inner in _inside(container)]
         if not level:
             return False
     return True
@@ -212,9 +212,9 @@ class OwnTools(Strict):
     @model_validator(mode="after")
     def _names_differ(self, info: ValidationInfo) -> "OwnTools":
         servers = [server.name for server in self.mcp]
-        twice = {name for names in (self.names, servers) for name in names if names.count(name) > 1}
-        if twice and at_the_door(info):
-            raise ValueError(f"two have the name {', '.join(sorted(twice))}")
-        if (taken := AGENTS_TOOLS & set(self.names)) and at_the_door(info):
-            raise ValueError(f"{', '.join(sorted(taken))}: the assistant has a tool of this name; use another")
+        duplicates = {name for names in (self.names, servers) for name in names if names.count(name) > 1}
+        if duplicates and at_the_door(info):
+            raise ValueError(f"two have the name {', '.join(sorted(duplicates))}")
+        if (reserved := AGENTS_TOOLS & set(self.names)) and at_the_door(info):
+            raise ValueError(f"{', '.join(sorted(reserved))}: the assistant has a tool of this name; use another")
         return self

@@ -18,7 +18,7 @@ class OwnerSeenRequest(Wire):
 
 
 class OwnerSeenReply(Wire):
-    """Noted."""
+    """It was recorded."""
 
 
 OWNER_SEEN = Rpc("rpc.memory.owner.seen.v1", OwnerSeenRequest, OwnerSeenReply, queue="memory")

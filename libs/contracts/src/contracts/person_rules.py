@@ -13,14 +13,14 @@ from contracts.enumerations import OPEN_BEHIND_THE_DOOR, at_the_door
 from contracts.plain_text import LINE_OF_SETTINGS
 from contracts.strict import Strict
 
-LONGEST = 8_000
-"""Characters of a text that are examined."""
+MAX_CHARS = 8_000
+"""How many characters of a text are examined."""
 Phrase = Annotated[str, Field(min_length=2, max_length=100), LINE_OF_SETTINGS]
 _ENDINGS = (
     "acione", "acion", "cione", "cion", "mente", "ando", "iendo", "ado", "ada", "ido", "ida", "ing", "ie", "ed", "ar",
     "er", "ir", "o", "a", "e", "y",
 )  # fmt: skip
-LEAST_STEM = 4
+MIN_STEM_CHARS = 4
 
 
 def _path(value: str, info: ValidationInfo) -> str:
@@ -30,7 +30,7 @@ def _path(value: str, info: ValidationInfo) -> str:
 
 
 PagePath = Annotated[str, Field(min_length=1, max_length=512), AfterValidator(_path), LINE_OF_SETTINGS]
-"""The beginning of a path (/pricing), or a pattern with * for anything (/docs/*/api)."""
+"""The start of a path (/pricing), or a pattern with * for anything (/docs/*/api)."""
 
 
 class PersonRule(Strict):
@@ -59,7 +59,7 @@ class PersonRule(Strict):
 
 @dataclass(frozen=True, slots=True)
 class RuleInput:
-    """The input of the rules: a visitor's words, their plan, and the address of their page."""
+    """The input of the rules: a visitor's text, their plan, and the address of their page."""
 
     text: str
     plan: str = "free"
@@ -74,19 +74,19 @@ class RuleMatch:
     to: str
 
 
-def matching_rule(rules: Sequence[PersonRule], asking: RuleInput) -> RuleMatch | None:
-    """The first rule that applies; None: none does."""
+def matching_rule(rules: Sequence[PersonRule], rule_input: RuleInput) -> RuleMatch | None:
+    """Returns the first rule that applies, or None."""
     if not rules:
         return None
-    words = re.findall(r"\w+", _folded(asking.text[:LONGEST]))
-    said, stems = f" {' '.join(words)} ", frozenset(map(_stem, words))
-    path = path_of(asking.page) if asking.page else None
+    words = re.findall(r"\w+", _folded(rule_input.text[:MAX_CHARS]))
+    joined, stems = f" {' '.join(words)} ", frozenset(map(_stem, words))
+    path = path_of(rule_input.page) if rule_input.page else None
     for index, rule in enumerate(rules):
         if (
             (rule.words or rule.topics or rule.plans or rule.pages)
-            and (not rule.words or any(_is_said(word, said) for word in rule.words))
+            and (not rule.words or any(_is_said(word, joined) for word in rule.words))
             and (not rule.topics or any(_is_about(topic, stems) for topic in rule.topics))
-            and (not rule.plans or asking.plan in rule.plans)
+            and (not rule.plans or rule_input.plan in rule.plans)
             and (not rule.pages or (path is not None and any(_is_on(page, path) for page in rule.pages)))
         ):
             return RuleMatch(index, rule.to)
@@ -94,16 +94,16 @@ def matching_rule(rules: Sequence[PersonRule], asking: RuleInput) -> RuleMatch |
 
 
 def path_of(page: str) -> str:
-    """The path of the address that a browser gives; the site's root if it is no address."""
+    """Returns the path of a page's address; the site's root if it is no address."""
     try:
         return urlsplit(page).path or "/"
     except ValueError:
         return "/"
 
 
-def _is_said(phrase: str, said: str) -> bool:
+def _is_said(phrase: str, joined: str) -> bool:
     words = re.findall(r"\w+", _folded(phrase))
-    return bool(words) and f" {' '.join(words)} " in said
+    return bool(words) and f" {' '.join(words)} " in joined
 
 
 def _is_about(topic: str, stems: frozenset[str]) -> bool:
@@ -113,26 +113,26 @@ def _is_about(topic: str, stems: frozenset[str]) -> bool:
 
 def _is_on(rule: str, path: str) -> bool:
     if "*" in rule:
-        # Each part where it stands first: an expression would try all places, and of some rules that never ends.
+        # Each part is matched at its first occurrence. A regular expression would try all, for some rules endlessly.
         first, *parts, last = rule.split("*")
-        at = len(first) if path.startswith(first) else -1
+        position = len(first) if path.startswith(first) else -1
         for part in parts:
-            found = path.find(part, at) if at >= 0 else -1
-            at = found + len(part) if found >= 0 else -1
-        return 0 <= at <= len(path) - len(last) and path.endswith(last)
+            match_start = path.find(part, position) if position >= 0 else -1
+            position = match_start + len(part) if match_start >= 0 else -1
+        return 0 <= position <= len(path) - len(last) and path.endswith(last)
     return path == rule or path.startswith(rule if rule.endswith("/") else f"{rule}/")
 
 
 def _folded(text: str) -> str:
     marks = unicodedata.normalize("NFD", text.lower())
-    return "".join(one for one in marks if not unicodedata.combining(one))
+    return "".join(character for character in marks if not unicodedata.combining(character))
 
 
 def _stem(word: str) -> str:
-    """A word without its Spanish or English endings, enough to find "reembolso" in "reembolsos"."""
-    if len(word) > LEAST_STEM:
+    """Returns a word without its Spanish or English endings, enough to find "reembolso" in "reembolsos"."""
+    if len(word) > MIN_STEM_CHARS:
         word = word.removesuffix("s")
     word = word.removesuffix(
-        next((one for one in _ENDINGS if len(word) - len(one) >= LEAST_STEM and word.endswith(one)), "")
+        next((ending for ending in _ENDINGS if len(word) - len(ending) >= MIN_STEM_CHARS and word.endswith(ending)), "")
     )
-    return word[:-1] if len(word) > LEAST_STEM and word[-1] == word[-2] else word
+    return word[:-1] if len(word) > MIN_STEM_CHARS and word[-1] == word[-2] else word

@@ -1,4 +1,4 @@
-"""What texts that people write may contain: `LINE` for names, titles and labels, `WORDS` for several lines. Texts
+"""Which characters people's texts may contain: `LINE` for names, titles and labels, `WORDS` for several lines. Texts
 that are invisible, or that change the direction of the text around them, are refused with a message."""
 
 import re
@@ -11,32 +11,33 @@ from pydantic_core import CoreSchema, core_schema
 from contracts.control_characters import CONTROL_CHARACTERS
 from contracts.enumerations import at_the_door
 
-_UNSEEN = frozenset(("Cc", "Cf", "Zs", "Zl", "Zp"))
+_INVISIBLE_CATEGORIES = frozenset(("Cc", "Cf", "Zs", "Zl", "Zp"))
 """Unicode categories of spaces and of invisible characters: zero-width spaces and joiners, direction marks."""
 _FILLERS = re.compile(
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 """Letters, marks and symbols that are invisible too: fillers, the blank Braille pattern, variation selectors."""
-_IN_NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
-_IN_NO_LINE = re.compile(rf"[{CONTROL_CHARACTERS}\u2028\u2029\ud800-\udfff]")
+_FORBIDDEN_IN_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
+_FORBIDDEN_IN_LINE = re.compile(rf"[{CONTROL_CHARACTERS}\u2028\u2029\ud800-\udfff]")
 """Characters not allowed in one line: control characters, line ends, surrogates, and those that change the direction
 of all that follows: `gpj.exe` must not read `exe.jpg`."""
 
 
 def is_blank(text: str) -> bool:
-    """Whether the text is invisible."""
-    return all(category(char) in _UNSEEN or _FILLERS.match(char) for char in text)
+    """Whether nothing of the text is visible."""
+    return all(category(char) in _INVISIBLE_CATEGORIES or _FILLERS.match(char) for char in text)
 
 
 def one_line(text: str) -> str:
-    """The text on one line, without characters that a line must not contain; empty if nothing visible is left."""
-    line = _IN_NO_LINE.sub("", " ".join(text.split()))
+    """Returns the text on one line, without characters that a line must not contain; empty if nothing visible
+    remains."""
+    line = _FORBIDDEN_IN_LINE.sub("", " ".join(text.split()))
     return "" if is_blank(line) else line
 
 
 @dataclass(frozen=True, slots=True)
 class PlainText:
-    """Marks a text field. `blank`: it may be blank. `door`: what is already stored is read without checks."""
+    """Marks a text field. `blank`: it may be blank. `door`: stored texts are read without checks."""
 
     lines: bool = False
     blank: bool = False
@@ -48,11 +49,11 @@ class PlainText:
     def _checked(self, text: str, info: ValidationInfo) -> str:
         if self.door and not at_the_door(info):
             return text
-        found = (_IN_NO_TEXT if self.lines else _IN_NO_LINE).search(text)
-        if found is not None and found[0] in "\n\r":
+        match = (_FORBIDDEN_IN_TEXT if self.lines else _FORBIDDEN_IN_LINE).search(text)
+        if match is not None and match[0] in "\n\r":
             raise ValueError("write it on one line")
-        if found is not None:
-            raise ValueError(f"take out the invisible character U+{ord(found[0]):04X}")
+        if match is not None:
+            raise ValueError(f"take out the invisible character U+{ord(match[0]):04X}")
         if text and not self.blank and is_blank(text):
             raise ValueError("write something")
         return text if self.lines else text.strip()
@@ -61,4 +62,4 @@ class PlainText:
 LINE, WORDS = PlainText(), PlainText(lines=True, blank=True)
 LINE_OF_SETTINGS, WORDS_OF_SETTINGS = PlainText(door=True), PlainText(lines=True, door=True)
 PROMPT = PlainText(lines=True, blank=True, door=True)
-"""Settings use it as well; a blank one there causes a warning."""
+"""Also used in settings, where a blank prompt causes a warning."""

@@ -17,7 +17,7 @@ from contracts.own_tools import McpTool
 from contracts.rpc import Rpc
 
 TRY_SECONDS = 60.0
-"""The longest that an answer may take."""
+"""Maximum time for an answer."""
 
 # ---------------------------------------------------------------- settings that are not saved
 
@@ -67,7 +67,8 @@ class TryReply(Wire):
 
 
 class SiteCheckRequest(Wire):
-    """May fetch_page read this page under these settings? A path of the site, or a whole address.
+    """Asks whether fetch_page may read this page under these settings. `address`: a path of the site, or a whole
+    address.
 
     `language`: of the reason.
     """
@@ -124,7 +125,7 @@ class McpToolsReply(Wire):
 
 
 class ModelCheckRequest(Wire):
-    """Does the model in these settings answer?"""
+    """Asks whether the model in these settings answers."""
 
     config: ReadConfig
     language: Language = "en"
@@ -157,7 +158,7 @@ class TurnRequest(Wire):
 
 
 class ExplainRequest(TurnRequest):
-    """Why was a turn answered as it was?"""
+    """Asks why a turn was answered as it was."""
 
 
 class ExplainedCall(Wire):
@@ -201,17 +202,17 @@ class ExplainedTurn(Wire):
 
 
 class ExplainReply(Wire):
-    """None: there is no record of the turn; records are kept for 30 days."""
+    """The turn; None if there is no record of it. Records are kept for 30 days."""
 
     turn: ExplainedTurn | None = None
 
 
 PROMPT = Rpc("rpc.agent.try.prompt.v1", PromptRequest, PromptReply, queue="agent")
-# Asked once: a repeat would be a second bill for a model.
+# Not safe to repeat: a model would be paid twice.
 TRY = Rpc("rpc.agent.try.question.v1", TryRequest, TryReply, queue="agent", safe=False)
 EXPLAIN = Rpc("rpc.agent.turn.explain.v1", ExplainRequest, ExplainReply, queue="agent")
 SITE_CHECK = Rpc("rpc.tools.site.check.v1", SiteCheckRequest, SiteCheckReply, queue="tool-executor")
-# Asked once: what a tool does, it would do twice.
+# Not safe to repeat: the tool would run twice.
 OWN_TOOL_TRY = Rpc("rpc.tools.own.try.v1", OwnToolRequest, OwnToolReply, queue="tool-executor", safe=False)
 MCP_TOOLS = Rpc("rpc.tools.own.mcp.v1", McpToolsRequest, McpToolsReply, queue="tool-executor", safe=False)
 MODEL_CHECK = Rpc("rpc.agent.model.check.v1", ModelCheckRequest, ModelCheckReply, queue="agent", safe=False)

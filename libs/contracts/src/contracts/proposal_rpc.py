@@ -10,9 +10,9 @@ from contracts.ids import CompanyId, Id
 from contracts.memory_rpc import QUEUE
 from contracts.rpc import Rpc
 
-MOST_PROPOSALS = 20
-MOST_KNOWN = 20
-"""Facts that the model is shown."""
+MAX_PROPOSALS = 20
+MAX_KNOWN_FACTS = 20
+"""The maximum number of facts that the model is shown."""
 
 
 class AnsweredTurn(Wire):
@@ -54,7 +54,7 @@ class FactProposal(Wire):
 class ProposalsRequest(AnsweredTurn):
     """The model's proposals after a turn. Each turn's count once; a repeat changes nothing."""
 
-    proposals: list[FactProposal] = Field(max_length=MOST_PROPOSALS)
+    proposals: list[FactProposal] = Field(max_length=MAX_PROPOSALS)
 
 
 class ProposalsJudged(Wire):
@@ -66,5 +66,5 @@ class ProposalsJudged(Wire):
 
 
 PROPOSAL_GROUND = Rpc("rpc.memory.long_term.ground.v1", AnsweredTurn, ProposalGround, queue=QUEUE)
-# A turn's proposals sent again are known by the turn.
+# Safe to repeat: a turn's proposals count once.
 PROPOSE = Rpc("rpc.memory.long_term.propose.v1", ProposalsRequest, ProposalsJudged, queue=QUEUE)

@@ -41,7 +41,7 @@ class ProviderInfo:
 
     `client`: the module beside `agent.adapters.model_router` that speaks its API; `address`: of that API; `key`: the
     environment variable that holds its key and so configures it; None: it needs none. `successor`: the model
-    that is asked in the place of one that it no longer serves; it need not be among those that can be chosen.
+    that is called instead of one that it no longer serves; it need not be among those that can be chosen.
     """
 
     name: str
@@ -78,9 +78,8 @@ OFFLINE = ProviderInfo("offline", "Offline", models=(ModelInfo(OFFLINE_MODEL, "m
 _LUNA = ModelInfo("gpt-6-luna", "fast", 1_050_000, None, (0.10, 0.50), sees=True)
 _HAIKU = ModelInfo("claude-haiku-5-5", "fast", 1_000_000, None, (0.10, 0.50), sees=True)
 
-# None of the prices has been checked against an invoice: providers change them without notice, and very long prompts,
-# those that they cached, batches and priority tiers cost something else. To correct one, change it and the day of its
-# list.
+# None of the prices has been checked against an invoice. Providers change them without notice, and very long prompts,
+# cached prompts, batches and priority tiers have other prices. To correct one, change it and the date of its list.
 PROVIDERS: tuple[ProviderInfo, ...] = (
     ProviderInfo(
         "groq",

@@ -1,10 +1,11 @@
-"""Tells people what remains of deleted data."""
+"""Texts for people about what remains of deleted data."""
 
 from contracts.erasure_rpc import Removed
 from contracts.texts import TEXTS
 
 
-def what_remains(one: Removed, language: str) -> str | None:
-    """Returns a text about what remains; None if nothing does, or only a newer release has a text for it."""
-    words = TEXTS.section("receipt.remains").get(one.remains or "")
-    return words.in_language(language) if words else None
+def what_remains(removed: Removed, language: str) -> str | None:
+    """Returns a text about what remains of deleted data; None if nothing does, or only a newer release has a text for
+    it."""
+    text = TEXTS.section("receipt.remains").get(removed.remains or "")
+    return text.in_language(language) if text else None

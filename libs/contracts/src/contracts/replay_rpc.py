@@ -62,7 +62,7 @@ class ComparedTurn(Wire):
 
 
 class ReplayReply(Wire):
-    """None: there is no record of the turn; records are kept for 30 days."""
+    """The turn; None if there is no record of it. Records are kept for 30 days."""
 
     turn: ComparedTurn | None = None
 
@@ -75,11 +75,11 @@ class MadeCase(Wire):
 
 
 class CaseReply(Wire):
-    """None: there is no record of the turn, or it contains no question."""
+    """The case; None if there is no record of the turn, or it contains no question."""
 
     case: MadeCase | None = None
 
 
-# Asked once: a repeat would be a second bill for a model.
+# Not safe to repeat: a model would be paid twice.
 REPLAY = Rpc("rpc.agent.turn.replay.v1", ReplayRequest, ReplayReply, queue="agent", safe=False)
 CASE = Rpc("rpc.agent.turn.case.v1", TurnRequest, CaseReply, queue="agent")

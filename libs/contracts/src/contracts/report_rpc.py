@@ -85,7 +85,7 @@ class ReportOpenRequest(ReportRequest):
 
 
 class ReportOpenReply(Wire):
-    """The newest first, at most 1,000."""
+    """The conversations, newest first, at most 1,000."""
 
     conversation_ids: list[Id]
     complete: bool = True
@@ -100,7 +100,7 @@ class RatingView(Wire):
 
 
 class RatingReply(Wire):
-    """None: nobody has rated it."""
+    """The rating; None if nobody has rated the conversation."""
 
     rating: RatingView | None = None
 

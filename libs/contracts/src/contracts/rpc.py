@@ -28,7 +28,7 @@ class Rpc(Generic[RequestT, ReplyT]):
 
 
 Method = Rpc[BaseModel, BaseModel]
-"""Any of them."""
+"""Any method."""
 
 
 class Reply(Wire, Generic[ReplyT]):

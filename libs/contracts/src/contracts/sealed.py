@@ -8,7 +8,7 @@ HIDDEN = "********"
 """Shown in place of a secret; sending it back unchanged keeps the secret."""
 PREFIX = "sealed:1:"
 Place = tuple[str, ...]
-"""Identifies a secret: its owner and its own name there."""
+"""Identifies a secret: its owner, and its name there."""
 
 
 def is_sealed(value: object) -> bool:
@@ -16,7 +16,7 @@ def is_sealed(value: object) -> bool:
 
 
 def secrets_in(config: dict[str, object]) -> Iterator[tuple[Place, dict[str, object], str]]:
-    """All secrets in raw settings: for each its identity, the object that holds it, and the field."""
+    """Yields all secrets in raw settings: for each its identity, the object that holds it, and the field."""
     model = object_of(config.get("ownModel"))
     if model.get("key") is not None:
         yield ("model", str(model.get("provider")), str(model.get("address"))), model, "key"
@@ -27,7 +27,7 @@ def secrets_in(config: dict[str, object]) -> Iterator[tuple[Place, dict[str, obj
     for kind in ("http", "mcp"):
         for owner in objects_of(own.get(kind)):
             for header in objects_of(owner.get("headers")):
-                # The address is part of the name: a secret does not follow a tool to another server.
+                # The address is part of the identity, so that a secret does not follow a tool to another server.
                 place = (kind, str(owner.get("name")), str(owner.get("url")), str(header.get("name")).lower())
                 yield place, header, "value"
 
@@ -40,6 +40,6 @@ def replace_secrets(config: dict[str, object], change: Callable[[Place, object],
 
 
 def restore_hidden(config: dict[str, object], known: dict[str, object]) -> None:
-    """Puts secrets back where the settings that somebody sends contain only their placeholder."""
-    kept = {place: holder.get(field) for place, holder, field in secrets_in(known)}
-    replace_secrets(config, lambda place, value: kept.get(place, value) if value == HIDDEN else value)
+    """Restores secrets for which the settings that somebody sends contain only the placeholder."""
+    secrets = {place: holder.get(field) for place, holder, field in secrets_in(known)}
+    replace_secrets(config, lambda place, value: secrets.get(place, value) if value == HIDDEN else value)

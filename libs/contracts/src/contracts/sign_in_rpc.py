@@ -87,4 +87,4 @@ class SignInFinished(Wire):
 
 SIGN_IN_BEGIN = Rpc("rpc.memory.sign_in.begin.v1", SignInBegin, SignInBegun, queue="memory", safe=False)
 SIGN_IN_FINISH = Rpc("rpc.memory.sign_in.finish.v1", SignInFinish, SignInFinished, queue="memory", safe=False)
-"""Neither is safe to repeat: a code works once, and waiting for a slow provider twice would take too long."""
+"""Neither is safe to repeat: a code works once, and waiting twice for a slow provider would take too long."""

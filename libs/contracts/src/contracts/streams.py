@@ -1,4 +1,4 @@
-"""The JetStream streams, as data. The runtime makes nats-py configurations of them and checks them at start-up.
+"""The JetStream streams, as data. The runtime creates and checks them at start-up.
 
 CHAT never sets allow_msg_schedules, allow_rollup_hdrs or allow_msg_ttl: each lets a publisher with a narrow subject
 permission forge or wipe facts. deny_delete is on; purging (for a user's deletion) stays possible.
@@ -55,7 +55,7 @@ TURNS = Stream(
     max_msgs_per_subject=1,
     max_bytes=2 * GIB,
     max_age=7 * 86_400,
-    # A turn ends within minutes: what was saved longest ago is of turns that are over, and makes room for others.
+    # A turn ends within minutes, so the oldest values belong to finished turns and may make room for others.
     discard="old",
 )
 TOOLS = Stream(
@@ -84,7 +84,7 @@ FACTS = Stream(
         "order.filled.v1.>",
         "order.closed.v1.>",
         "turns.recorded.v1.>",
-        # No user's: with a wildcard as the last token it would overlap with TURNS' turn.*.*.journal.v1.
+        # Without a user: with a wildcard as the last token it would overlap with turn.*.*.journal.v1 of TURNS.
         "turn.failed.v1.*.-",
         "analysis.requested.v1.>",
         "analysis.completed.v1.>",
@@ -113,7 +113,7 @@ WEBHOOKS = Stream(
     retention="workqueue",
     max_bytes=GIB,
     max_age=7 * 86_400,
-    # An endpoint that is so far behind loses its oldest facts, and takes no room from others.
+    # An endpoint that is so far behind loses its oldest facts rather than take room from others.
     max_msgs_per_subject=20_000,
     discard="old",
 )
@@ -127,7 +127,7 @@ KNOWLEDGE = Stream(
 )
 UPLOADS = Stream(
     name="UPLOADS",
-    # The pieces of files on their way from the gateway, which has no store, to an executor, which takes them out.
+    # Pieces of files in transit from the gateway, which has no store, to an executor, which removes them.
     subjects=("uploads.v1.*.*.*",),
     max_bytes=GIB // 4,
     max_age=3_600,

@@ -8,7 +8,8 @@ from contracts.envelope import Wire
 
 class Strict(Wire):
     """Settings from people: unknown fields are refused, since they are usually misspelt, and types are not
-    converted. What a newer release has stored or sent is read with `read_config`, and kept."""
+    converted. Settings that a newer release has stored or sent are read with `read_config`, which keeps unknown
+    fields."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
 

@@ -24,7 +24,7 @@ COINS = frozenset(("BTC", "ETH", "SOL", "XRP", "ADA", "DOGE", "BNB", "DOT", "LTC
 
 
 class InvalidSymbolError(ValueError):
-    """The text is no valid symbol; the message says how one is written."""
+    """The text is no valid symbol; the message shows the accepted forms."""
 
     def __init__(self, text: str) -> None:
         self.text = text[:40]
@@ -53,7 +53,7 @@ class Symbol:
 
 
 def parse_symbol(text: str) -> Symbol:
-    """The internal form of a symbol as somebody wrote it; raises InvalidSymbolError."""
+    """Returns the internal form of a symbol as somebody wrote it; raises InvalidSymbolError."""
     name = text.strip().upper().removeprefix("$")
     if _INDEX.fullmatch(name):
         return Symbol(name, SymbolKind.INDEX)
@@ -65,15 +65,15 @@ def parse_symbol(text: str) -> Symbol:
         left, right = name.split(separators[0])
         if _SHARE_CLASS.fullmatch(right) and _EQUITY.fullmatch(left) and "." not in left:
             return Symbol(f"{left}.{right}", SymbolKind.EQUITY)
-        known = right in QUOTES or separators[0] == "/"
-        if known and left != right and _CURRENCY.fullmatch(left) and _CURRENCY.fullmatch(right):
+        is_pair = right in QUOTES or separators[0] == "/"
+        if is_pair and left != right and _CURRENCY.fullmatch(left) and _CURRENCY.fullmatch(right):
             return Symbol(f"{left}/{right}", SymbolKind.PAIR)
     raise InvalidSymbolError(text)
 
 
-def normal_symbol(text: str) -> str:
-    """The normal spelling of a symbol, so that all spellings share a cached result. A text that is no symbol is
-    returned in capitals, to be refused by whoever looks it up."""
+def normalized_symbol(text: str) -> str:
+    """Returns the normal spelling of a symbol, so that all spellings share a cached result. A text that is no symbol is
+    returned in capitals; the lookup will refuse it."""
     try:
         return parse_symbol(text).name
     except InvalidSymbolError:

@@ -11,7 +11,7 @@ from contracts.own_tools import endpoint
 from contracts.plain_text import LINE_OF_SETTINGS
 from contracts.strict import Strict
 
-MOST_MEMBERS = 500
+MAX_MEMBERS = 500
 TeamRole = Annotated[Literal["commercial", "admin"], OPEN_BEHIND_THE_DOOR]
 
 
@@ -26,11 +26,11 @@ Email = Annotated[str, Field(min_length=3, max_length=254, pattern=r"^[^\s@]+@[^
 
 
 def _newest(signed_out: object) -> object:
-    """Keeps the newest revocations when the list is full. All times are UTC in the same format."""
+    """Keeps the newest revocations if the list is full. All times are UTC in the same format, so they sort as text."""
     if not isinstance(signed_out, dict):
         return signed_out
-    known = cast("dict[str, object]", signed_out)
-    return dict(sorted(known.items(), key=lambda one: str(one[1]))[-2 * MOST_MEMBERS :])
+    times = cast("dict[str, object]", signed_out)
+    return dict(sorted(times.items(), key=lambda entry: str(entry[1]))[-2 * MAX_MEMBERS :])
 
 
 class OpenIdProvider(Strict):
@@ -47,7 +47,7 @@ class OpenIdProvider(Strict):
 
 
 class Member(Strict):
-    """A team member: they sign in with this e-mail, or have used an invitation."""
+    """A team member, who signs in with this e-mail, or has used an invitation."""
 
     role: TeamRole
     name: Annotated[str, Field(min_length=1, max_length=80), LINE_OF_SETTINGS] | None = None
@@ -62,20 +62,20 @@ class Team(Strict):
     """The human agents and admins that the company lists. People with tokens of another system need not be in it."""
 
     provider: OpenIdProvider | None = Field(default=None, description="null: members come in by invitation alone")
-    members: dict[Id, Member] = Field(default_factory=dict[str, Member], max_length=MOST_MEMBERS)
+    members: dict[Id, Member] = Field(default_factory=dict[str, Member], max_length=MAX_MEMBERS)
     signed_out: Annotated[dict[Id, datetime], BeforeValidator(_newest)] = Field(
         default_factory=dict[str, datetime],
-        max_length=2 * MOST_MEMBERS,
+        max_length=2 * MAX_MEMBERS,
         description="by user: tokens from before count no more, whoever signed them; the newest 1,000 are kept",
     )
 
-    def is_valid_for(self, user: str, role: str, issued: float, *, member: bool) -> bool:
-        """Whether a human agent's token is still valid. `issued`: seconds since the epoch, 0 if unknown; `member`:
+    def is_valid_for(self, user: str, role: str, issued_at: float, *, member: bool) -> bool:
+        """Whether a human agent's token is still valid. `issued_at`: seconds since the epoch, 0 if unknown; `member`:
         it was issued to somebody in this list."""
-        out = self.signed_out.get(user)
-        if out is not None and issued <= out.timestamp():
+        signed_out_at = self.signed_out.get(user)
+        if signed_out_at is not None and issued_at <= signed_out_at.timestamp():
             return False
         if not member:
             return True
-        known = self.members.get(user)
-        return known is not None and known.role == role
+        current = self.members.get(user)
+        return current is not None and current.role == role

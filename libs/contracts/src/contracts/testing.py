@@ -7,7 +7,7 @@ from contracts.office_hours import DAYS
 
 
 def closed_for_days(days: int = 3) -> dict[str, Any]:
-    """Office hours in which nobody is there before 10:00 UTC in so many days (1 to 6)."""
+    """Returns office hours in which nobody is there until 10:00 UTC after this many days (1 to 6)."""
     opens = datetime.now(UTC) + timedelta(days=days)
     return {
         "timezone": "UTC",

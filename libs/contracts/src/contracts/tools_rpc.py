@@ -73,8 +73,8 @@ class ToolServiceData(Wire):
 
 
 def tool_service(name: str, queue: str, *, safe: bool = False) -> Rpc[ToolServiceRequest, ToolServiceData]:
-    """The method by which a service serves the tool `name`. Errors carry `reason` (e.g. not_in_sample). `safe`: the
-    tool has no side effects, and may be asked twice."""
+    """Returns the method by which a service serves the tool `name`. Errors carry a `reason` (e.g. not_in_sample).
+    `safe`: the tool has no side effects, so the call may be repeated."""
     return Rpc(f"rpc.tool.{name}.v1", ToolServiceRequest, ToolServiceData, queue=queue, safe=safe)
 
 
@@ -160,14 +160,15 @@ class ToolOutcome(Wire):
 
 
 def tool_outcome(subject: str, queue: str | None) -> Rpc[ToolServiceRequest, ToolOutcome]:
-    """The method by which a service tells the outcome of calls of its tools; the request is the original call."""
+    """Returns the method by which a service reports the outcome of a call of its tools; the request is the original
+    call."""
     return Rpc(subject, ToolServiceRequest, ToolOutcome, queue=queue)
 
 
 TOOL_OUTCOME = tool_outcome("rpc.tool.outcome.v1", "market-adapter")
-"""Asks the market-adapter what became of a call with side effects."""
+"""Asks the market-adapter for the outcome of a call with side effects."""
 MEMORY_OUTCOME = tool_outcome("rpc.tool.memory_outcome.v1", "memory")
-"""Asks the same of memory, for remember, forget and update_memory."""
+"""Asks memory for the outcome of a call of remember, forget or update_memory."""
 
 
 class FileTextRequest(Wire):
@@ -197,7 +198,7 @@ class FilePieceRequest(Wire):
     offset: int = Field(default=0, ge=0)
 
 
-PIECE = 600_000
+PIECE_BYTES = 600_000
 """Bytes of a picture in one reply; a message on the bus holds 1 MB. Pieces in base64 can simply be joined."""
 
 
@@ -209,14 +210,12 @@ class FilePieceReply(Wire):
 
 FILE_PIECE = Rpc("rpc.tools.file.piece.v1", FilePieceRequest, FilePieceReply, queue="tool-executor")
 FILE_TEXT = Rpc("rpc.tools.file.text.v1", FileTextRequest, FileTextReply, queue="tool-executor")
-# Records of calls and results kept for the user alone; what counts against their limits stays until it expires.
-# Deleting again what is gone is fine; UNAVAILABLE while Redis is away.
+# Deletes records of calls and results that are kept for this user alone; counters of limits stay until they expire.
 USER_FORGET = Rpc("rpc.tools.user.forget.v1", UserRef, ForgottenReply, queue="tool-executor")
-# All of a company's keys, what counts against limits included.
+# Deletes all of a company's keys, including counters of limits.
 COMPANY_FORGET = Rpc("rpc.tools.company.forget.v1", CompanyRequest, ForgottenReply, queue="tool-executor")
 TOOL_DETAILS = Rpc("rpc.tools.details.v1", ToolDetailsRequest, ToolDetailsReply, queue="tool-executor")
-# What waits for a customer's yes of a company's own tools; as the market-adapter has it of orders. A yes makes the call
-# before it is answered: asked once, and what is repeated all the same is made once.
+# Actions of a company's own tools that wait for a customer's confirmation, like the market-adapter's orders.
 OWN_ACTION_DECIDE = Rpc(
     "rpc.tools.action.decide.v1", ActionDecideRequest, ActionReply, queue="tool-executor", safe=False
 )

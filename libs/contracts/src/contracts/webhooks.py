@@ -2,12 +2,12 @@
 
 A name is an event's type, with or without its version, and for facts of a conversation with or without `chat.`:
 `chat.message.visitor.v1`, `message.visitor`. `message.*` means all that begin so, `*` or no name at all means all,
-`MessageSent` every kind of message.
+`MessageSent` means every kind of message.
 """
 
 from collections.abc import Sequence
 
-TOLD: tuple[str, ...] = (
+WEBHOOK_EVENTS: tuple[str, ...] = (
     "chat.message.visitor.v1",
     "chat.message.assistant.v1",
     "chat.message.operator.v1",
@@ -36,17 +36,17 @@ _CHAT = "chat."
 
 
 def is_subscribed(names: Sequence[str], event_type: str) -> bool:
-    """Whether an endpoint with these names gets an event of this type."""
-    return event_type in TOLD and (not names or any(_fits(name, event_type) for name in names))
+    """Whether an endpoint that subscribes to these names gets an event of this type."""
+    return event_type in WEBHOOK_EVENTS and (not names or any(_fits(name, event_type) for name in names))
 
 
 def checked_name(name: str) -> str:
-    """Returns the name; raises ValueError, listing the possible names, if it means nothing."""
-    if any(_fits(name, known) for known in TOLD):
+    """Returns the name; raises ValueError with the possible names if it matches no event."""
+    if any(_fits(name, known) for known in WEBHOOK_EVENTS):
         return name
-    there = ", ".join(known.removeprefix(_CHAT).rpartition(".")[0] for known in TOLD)
+    names = ", ".join(known.removeprefix(_CHAT).rpartition(".")[0] for known in WEBHOOK_EVENTS)
     raise ValueError(
-        f"{name[:80]!r} is no event: use *, {MESSAGE_SENT}, a beginning such as message.*, or one of {there}"
+        f"{name[:80]!r} is no event: use *, {MESSAGE_SENT}, a beginning such as message.*, or one of {names}"
     )
 
 

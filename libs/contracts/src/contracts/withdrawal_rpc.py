@@ -12,7 +12,7 @@ QUEUE = "memory"
 
 
 class ResponseRef(Wire):
-    """`response`: the door's name for it within its conversation."""
+    """Names one response. `response`: the door's name for it within its conversation."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -26,13 +26,13 @@ class WithdrawRequest(ResponseRef):
 
 
 class WithdrawReply(Wire):
-    """False: it had been withdrawn before."""
+    """`withdrawn` is False if it had been withdrawn before."""
 
     withdrawn: bool
 
 
 class WithdrawnReply(Wire):
-    """Whether it has been withdrawn."""
+    """Whether the response has been withdrawn."""
 
     withdrawn: bool
 

@@ -1,4 +1,4 @@
-"""Says what is wrong with a field, in words for people: by the error's type and context, not by pydantic's text.
+"""Messages for people about wrong fields, chosen by an error's type and context instead of pydantic's text.
 
 The types: https://docs.pydantic.dev/latest/errors/validation_errors/
 """
@@ -46,11 +46,11 @@ _KINDS: Mapping[str, str] = {
     "url": "an address such as https://www.example.com/path",
     "uuid": "a UUID such as 123e4567-e89b-42d3-a456-426614174000",
 }
-"""What a value must be, by the beginning of an error's type."""
+"""What a value must be, by the start of an error's type."""
 _KIND = re.compile(
     r"(.+?)_(?:type|number|(?:parsing|from|naive|aware|offset|syntax|scheme|version|object_invalid|invalid)(?:_\w+)?)"
 )
-_SAID: Mapping[str, str] = {
+_MESSAGES: Mapping[str, str] = {
     "bytes_too_long": "must have at most {max_length} bytes",
     "bytes_too_short": "must have at least {min_length} bytes",
     "date_future": "must be in the future",
@@ -82,24 +82,28 @@ _SAID: Mapping[str, str] = {
     "union_tag_not_found": "{discriminator} is required",
     "url_too_long": "must have at most {max_length} characters",
 }
-_OF_PYDANTIC = frozenset(get_args(ErrorType)) - {"value_error", "assertion_error"}
+_PYDANTIC_TYPES = frozenset(get_args(ErrorType)) - {"value_error", "assertion_error"}
 """Types whose texts are pydantic's own."""
 
 
 def message_of(error: Mapping[str, Any]) -> str:
-    """The message for one error of a pydantic ValidationError."""
+    """Returns the message for one error of a pydantic ValidationError."""
     kind = str(error["type"])
     context: Mapping[str, Any] = error.get("ctx") or {}
     if kind == "string_pattern_mismatch":
         return _FORMS.get(context.get("pattern", ""), _FORM)
     if context.get("min_length") == 1:
         return "must not be empty"
-    if kind in _SAID:
-        return _SAID[kind].format_map({name: _plain(value) for name, value in context.items()})
-    if (named := _KIND.fullmatch(kind)) and named[1] in _KINDS:
-        whole = _KINDS[named[1]] is _OBJECT and tuple(error.get("loc", ())) == ("body",)
-        return "must be a JSON object: send Content-Type: application/json" if whole else f"must be {_KINDS[named[1]]}"
-    if kind in _OF_PYDANTIC:
+    if kind in _MESSAGES:
+        return _MESSAGES[kind].format_map({name: _plain(value) for name, value in context.items()})
+    if (match := _KIND.fullmatch(kind)) and match[1] in _KINDS:
+        is_whole_body = _KINDS[match[1]] is _OBJECT and tuple(error.get("loc", ())) == ("body",)
+        return (
+            "must be a JSON object: send Content-Type: application/json"
+            if is_whole_body
+            else f"must be {_KINDS[match[1]]}"
+        )
+    if kind in _PYDANTIC_TYPES:
         return _FORM
     return str(error["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")
 

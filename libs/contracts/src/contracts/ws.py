@@ -19,7 +19,7 @@ from contracts.events import turn
 from contracts.events.chat import MAX_TEXT, MAX_TITLE, MAX_URL, MAX_VISITED, Action, CancelReason, Owner, Page
 from contracts.events.fact import Score
 from contracts.events.market import TriggeredAlert
-from contracts.files import MOST_FILES
+from contracts.files import MAX_FILES
 from contracts.ids import UUID_PATTERN, Id
 from contracts.inbox import OwnerEvent
 from contracts.json_values import is_list, is_object
@@ -30,25 +30,25 @@ LOCALE = re.compile(r"^[A-Za-z0-9-]*$")
 Uuid = Annotated[str, StringConstraints(pattern=UUID_PATTERN)]
 
 
-def _cut(page: object) -> object:
-    """Cuts a title or address that is too long. It comes from the page, so it must not keep its visitor out of the
-    chat."""
+def _with_cut_fields(page: object) -> object:
+    """Cuts a title or address that is too long. It comes from the site's page, so it must not lock the visitor out of
+    the chat."""
     if not is_object(page):
         return page
     fields = page
-    longest = {"url": MAX_URL, "title": MAX_TITLE}
-    return {name: value[: longest.get(name)] if isinstance(value, str) else value for name, value in fields.items()}
+    max_lengths = {"url": MAX_URL, "title": MAX_TITLE}
+    return {name: value[: max_lengths.get(name)] if isinstance(value, str) else value for name, value in fields.items()}
 
 
 def _newest(addresses: object) -> object:
-    """The last of them, cut in the same way, without those that the browser does not tell (null)."""
+    """Returns the last addresses, cut in the same way, without those that the browser does not disclose (null)."""
     if not is_list(addresses):
         return addresses
-    told = [one[:MAX_URL] if isinstance(one, str) else one for one in addresses if one is not None]
-    return told[-MAX_VISITED:]
+    known = [address[:MAX_URL] if isinstance(address, str) else address for address in addresses if address is not None]
+    return known[-MAX_VISITED:]
 
 
-VisitedPage = Annotated[Page, BeforeValidator(_cut)]
+VisitedPage = Annotated[Page, BeforeValidator(_with_cut_fields)]
 """The page that a visitor is on, as the site gives it."""
 
 
@@ -87,7 +87,7 @@ class MessageSend(ClientFrame):
     retry: StrictBool = False
     page: VisitedPage | None = None
     visited: Annotated[list[str], BeforeValidator(_newest)] | None = None
-    files: list[Id] | None = Field(default=None, max_length=MOST_FILES)
+    files: list[Id] | None = Field(default=None, max_length=MAX_FILES)
     seen_seq: int | None = Field(default=None, ge=0)
 
 
@@ -106,7 +106,7 @@ class Ping(ClientFrame):
 
 
 class RunCancel(ClientFrame):
-    """Stop the running answer."""
+    """Stops the running answer."""
 
     turn_id: Id
 
@@ -332,5 +332,5 @@ SERVER_FRAMES: dict[str, type[Wire]] = {
 
 
 def fields_of(model: type[Wire]) -> tuple[str, ...]:
-    """The wire names of a model's fields."""
+    """Returns the wire names of a model's fields."""
     return tuple(field.alias or name for name, field in model.model_fields.items())

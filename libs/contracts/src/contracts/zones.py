@@ -8,16 +8,16 @@ DEFAULT_ZONE = "America/Mexico_City"
 
 
 def is_zone(name: str) -> bool:
-    return _found(name) is not None
+    return _find_zone(name) is not None
 
 
 def zone(name: str) -> tzinfo:
-    """The time zone; UTC if there is none of that name."""
-    return _found(name) or UTC
+    """Returns the time zone with this name; UTC if there is none."""
+    return _find_zone(name) or UTC
 
 
 @lru_cache(maxsize=1_024)
-def _found(name: str) -> ZoneInfo | None:
+def _find_zone(name: str) -> ZoneInfo | None:
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, LookupError):  # no such key; a path; a directory

@@ -1,5 +1,5 @@
-"""Addresses of servers as settings take them: each function returns the value, or raises ValueError with what to
-write."""
+"""Checks of server addresses in settings: each function returns the value unchanged, or raises ValueError with a
+message that shows the accepted form."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ HttpAddress = Annotated[str, AfterValidator(http_address)]
 
 
 def nats_address(value: str) -> str:
-    """One server or several."""
-    servers = [one.strip() for one in value.split(",") if one.strip()]
-    if not servers or not all(re.fullmatch(_NATS, one) for one in servers):
+    """Accepts one server or several, separated by commas."""
+    servers = [server.strip() for server in value.split(",") if server.strip()]
+    if not servers or not all(re.fullmatch(_NATS, server) for server in servers):
         raise ValueError("write nats://HOST:PORT or tls://HOST:PORT, several by commas")
     return value
 
 
 def redis_address(value: str) -> str:
-    """A server, the Sentinels of a primary, or a cluster."""
+    """Accepts a server, the Sentinels of a primary, or a cluster."""
     if not re.match(
         rf"rediss?://([^@/,]*@)?{_HOST}(:\d+)?(/\d*)?(\?|$)|unix://"
         rf"|rediss?\+(sentinel://{_HOSTS}/[^/?]+(/\d*)?(\?|$)|cluster://{_HOSTS}/?0?(\?|$))",
@@ -45,17 +45,17 @@ def redis_address(value: str) -> str:
             "write redis://HOST:PORT/0, redis+sentinel://HOST:PORT,HOST:PORT/NAME/0, or "
             "redis+cluster://HOST:PORT,HOST:PORT (a cluster has no other database than 0)"
         )
-    return _with_files(value)
+    return _with_readable_files(value)
 
 
 def mongodb_address(value: str) -> str:
-    """A server or several."""
+    """Accepts one server or several."""
     if not re.match(rf"mongodb(\+srv)?://([^@/]*@)?{_HOST}(:\d+)?(,{_HOST}(:\d+)?)*([/?]|$)", value):
         raise ValueError("write mongodb://USER:PASSWORD@HOST:PORT,HOST:PORT/?authSource=admin")
-    return _with_files(value)
+    return _with_readable_files(value)
 
 
-def _with_files(value: str) -> str:
+def _with_readable_files(value: str) -> str:
     for name, file in parse_qsl(urlsplit(value).query):
         if name.casefold() in _FILES and not os.access(file, os.R_OK):
             raise ValueError(f"its {name} names {file}, which is no file that can be read")

@@ -1,7 +1,7 @@
 """Background work that runs as long as its service, whatever fails in it.
 
-A step that takes too long is cancelled. Neither an error nor a stray cancellation ends the loop. If it has ended all
-the same, or a step ignores its cancellation, `stuck_because` reports it (runtime.liveness).
+A step that takes too long is cancelled. Neither an error nor a stray cancellation ends the loop. If the loop has ended
+anyway, or a step ignores its cancellation, `stuck_because` reports it (runtime.liveness).
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import structlog
 
 log = structlog.get_logger(__name__)
 
-LONGEST = 600.0
+STEP_TIMEOUT = 600.0
 """Default deadline of a step, in seconds."""
-ENDED_WITHIN = 10.0
-"""Seconds for a cancelled step to end, and for the loop to end when it is stopped."""
-PAUSE = 1.0
-"""Seconds after a step that failed."""
+END_TIMEOUT = 10.0
+"""Seconds that a cancelled step has to end, and the loop when it is stopped."""
+RETRY_PAUSE = 1.0
+"""Seconds to wait after a failed step."""
 
 
 class BackgroundLoop:
-    """`wait` returns when there may be something to do, however long that takes; then `step` does it, within
-    `longest` seconds."""
+    """Repeats `wait`, which returns when there may be something to do and may take any time, and `step`, which does it
+    within `longest` seconds."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class BackgroundLoop:
         step: Callable[[], Awaitable[object]],
         *,
         wait: Callable[[], Awaitable[object]],
-        longest: float = LONGEST,
+        longest: float = STEP_TIMEOUT,
     ) -> None:
         self.name = name
         self._step = step
@@ -50,28 +50,28 @@ class BackgroundLoop:
         self._stopping = True
         if self._task is not None:
             self._task.cancel()
-            await asyncio.wait([self._task], timeout=ENDED_WITHIN)
+            await asyncio.wait([self._task], timeout=END_TIMEOUT)
 
     def stuck_because(self) -> str | None:
-        """See runtime.liveness: problems that only a new process can solve."""
+        """Returns a problem that only a new process can solve (runtime.liveness), or None."""
         if self._task is None or self._stopping:
             return None
         if self._task.done():
             return "its task has ended"
-        if self._began is not None and time.monotonic() - self._began > self._longest + ENDED_WITHIN:
+        if self._began is not None and time.monotonic() - self._began > self._longest + END_TIMEOUT:
             return f"a step was broken off after {self._longest:g} s and does not end"
         return None
 
     async def _run(self) -> None:
         while not self._stopping:
             try:
-                await asyncio.sleep(0)  # where neither waits for anything, everybody else has a turn all the same
+                await asyncio.sleep(0)  # lets other tasks run even if neither `wait` nor `step` ever waits
                 await self._wait()
                 self._began = time.monotonic()
                 async with asyncio.timeout(self._longest):
                     await self._step()
             except asyncio.CancelledError:
-                # Of something that a step waited for: drivers cancel their own when a connection breaks.
+                # What the step awaited was cancelled: database drivers cancel their own tasks when a connection breaks.
                 if self._stopping or _is_cancelled():
                     raise
                 await self._failed("something that it waited for was cancelled")
@@ -83,7 +83,7 @@ class BackgroundLoop:
     async def _failed(self, error: str) -> None:
         self._began = None
         log.warning("background.failed", loop=self.name, error=error)
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(RETRY_PAUSE)
 
 
 def _is_cancelled() -> bool:

@@ -1,4 +1,4 @@
-"""Results of handed calls: one value each in TURNS; the first one counts."""
+"""Results of handed calls: each is one value in TURNS, and the first one counts."""
 
 from typing import Any
 
@@ -32,28 +32,28 @@ class ClientResults:
         subject = channels.client_result(company, conversation, call)
         data = ClientResult(call_id=call, result=result)
         event = _Event(source=self._source, type=TYPE, subject=f"{company}/{conversation}", data=data).to_json()
-        over = 0
+        revision = 0
         while True:
             try:
                 await self._publisher.append(
-                    subject, event, stream="TURNS", msg_id=f"client_result.{uuid7()}", fence=Fence(over, subject)
+                    subject, event, stream="TURNS", msg_id=f"client_result.{uuid7()}", fence=Fence(revision, subject)
                 )
                 return
             except FenceRefusedError:
-                # What nobody with the key has written counts as none: it is written over.
-                there = await self._reader.last(subject)
-                if there is None or there.genuine or there.seq == over:
+                # A value that no holder of the mark key wrote counts as missing: it is overwritten.
+                stored = await self._reader.last(subject)
+                if stored is None or stored.genuine or stored.seq == revision:
                     return
-                over = there.seq
+                revision = stored.seq
 
     async def awaited(self, company: str, conversation: str, call: str, seconds: float) -> dict[str, Any] | None:
-        """The result as soon as it exists; None: not within this many seconds. Raises ReadFailedError."""
+        """Waits for the result; returns None if there is none within `seconds`. Raises ReadFailedError."""
         subject = channels.client_result(company, conversation, call)
         async with watch(self._client, subject, seconds) as changed:
             while True:
-                found = _result(await self._reader.last(subject))
-                if found is not None or not await changed():
-                    return found
+                result = _result(await self._reader.last(subject))
+                if result is not None or not await changed():
+                    return result
 
 
 def _result(stored: StoredFact | None) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Time as a dependency, so that what depends on it can be tested without waiting."""
+"""Time as a dependency, so that code that depends on it can be tested without waiting."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SystemClock:
 
 
 async def wait_at_most(event: asyncio.Event, clock: Clock, seconds: float) -> None:
-    """Returns when the event is set, or after so many seconds by the clock."""
+    """Waits until the event is set, for at most `seconds` by the clock."""
     waits = (asyncio.ensure_future(event.wait()), asyncio.ensure_future(clock.sleep(seconds)))
     try:
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)

@@ -21,28 +21,28 @@ from runtime.bus.direct import DirectReader, StoredFact
 from runtime.bus.jetstream_api import StreamInfo, ask, error_text
 from runtime.bus.publisher import Appended, Fence, Publisher
 from runtime.bus.replies import ReplyInbox
-from runtime.bus.streams import counted_since
+from runtime.bus.streams import counting_since
 from runtime.errors import ConversationBusyError, FenceRefusedError, LogBehindError, ReadFailedError
 from runtime.recent import Bounded
 
 STREAM = "CHAT"
 _KINDS = frozenset(kind.value for kind in ChatKind)
-BATCH = 256
-NEVER_TRIMMED = 50_000
-"""Facts at the log's end that are never trimmed (memory keeps more, since bounds can be old)."""
+BATCH_SIZE = 256
+UNTRIMMED_FACTS = 50_000
+"""The number of facts at the log's end that are never trimmed (memory keeps more, since bounds can be outdated)."""
 CONCURRENT_READS = 4
-"""Concurrent batch reads in a process: they scan the stream, and fifty at once would block everybody's publishing."""
+"""Concurrent batch reads of a process: they scan the stream, and fifty at once would block all publishing."""
 
-MOST_TRIES = 16
-"""Tries of an append. No human conversation gets a new fact between read and append sixteen times in a row."""
-STAND_INS = 1_000
-"""Misfits for which the preceding fact is cached."""
+MAX_ATTEMPTS = 16
+"""Attempts of an append. No human conversation gets a new fact between read and append sixteen times in a row."""
+MAX_STAND_INS = 1_000
+"""The number of misfits whose preceding fact is cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogBounds:
-    """The stream's current state: first and last sequence, since when sequences count (across restores), the epoch,
-    and how many bytes it may still hold (None: unlimited)."""
+    """The stream's current state: first and last sequence, when counting began (before all restores), the epoch, and
+    how many more bytes it may hold (None: unlimited)."""
 
     first_seq: int
     last_seq: int
@@ -52,27 +52,27 @@ class LogBounds:
 
     @property
     def whole_from(self) -> int:
-        """The first sequence from which on nothing was trimmed; older facts must be read from memory."""
-        return max(self.first_seq, self.last_seq - NEVER_TRIMMED + 1, 1)
+        """The first sequence from which nothing was trimmed; older facts must be read from memory."""
+        return max(self.first_seq, self.last_seq - UNTRIMMED_FACTS + 1, 1)
 
 
-def fact_of(subject: str, seq: int, event: bytes, at: float = 0.0, *, genuine: bool) -> Fact | None:
-    """An event of CHAT, or of its live copy, as a conversation's fact; None if it is none, a misfit
-    (contracts.conversation), or not `genuine` (runtime.bus.marks)."""
+def fact_of(subject: str, seq: int, event: bytes, stored_at: float = 0.0, *, genuine: bool) -> Fact | None:
+    """Returns an event of CHAT, or its live copy, as a fact. Returns None if it belongs to no conversation, is a misfit
+    (contracts.conversation), or is not `genuine` (runtime.bus.marks)."""
     address = parse_chat(subject)
     if address is None or not genuine:
         return None
     try:
-        parsed = orjson.loads(event)  # stricter than the model: an endless number, say
+        parsed = orjson.loads(event)  # stricter than the model, for example about infinite numbers
         checked = read_fact(address, event).data
     except ValueError:
         return None
-    return Fact.of(address.kind, seq, parsed, at, checked)
+    return Fact.of(address.kind, seq, parsed, stored_at, checked)
 
 
 def facts_of(stored: Iterable[StoredFact]) -> list[Fact]:
-    """The facts among stored messages."""
-    return [fact for one in stored if (fact := _fact(one)) is not None]
+    """Returns the facts among stored messages."""
+    return [fact for message in stored if (fact := _fact(message)) is not None]
 
 
 def _fact(stored: StoredFact) -> Fact | None:
@@ -87,16 +87,16 @@ class ConversationLog:
         self._direct = DirectReader(client, stream)
         self._inbox = ReplyInbox.of(client)
         self._scans = asyncio.Semaphore(CONCURRENT_READS)
-        self._stand_ins = Bounded[tuple[int, str], Fact | None](STAND_INS)
+        self._stand_ins = Bounded[tuple[int, str], Fact | None](MAX_STAND_INS)
 
     async def snapshot(
         self, company: str, conversation: str, at_least: int = 0, *, reached: int = 0, deadline: float = 5.0
     ) -> Snapshot:
-        """The newest fact of each kind, at least as new as the sequence `at_least`, from a replica whose whole log has
-        `reached` that sequence.
+        """Returns the newest fact of each kind. The newest of all is at least at the sequence `at_least`, and the
+        answering replica's whole log has reached the sequence `reached`.
 
         Raises:
-            LogBehindError: the answering replicas were older than that.
+            LogBehindError: the answering replicas stayed older than `at_least`.
             ReadFailedError: no answer in time.
         """
         tree = conversation_tree(company, conversation)
@@ -105,53 +105,57 @@ class ConversationLog:
         pause = 0.001
         while True:
             stored = await self._direct.last_of_each([tree], reached=reached, deadline=max(end - clock(), 0.05))
-            n = stored[-1].seq if stored else 0
-            if n >= at_least and (stored or not reached or await self._is_empty(tree, max(end - clock(), 0.05))):
-                # Kinds that this version does not know, and what fits no contract, count for n and for nothing else.
-                tail = len(tree) - 1
-                known = [one for one in stored if one.subject[tail:] in _KINDS]
-                return snapshot_of([fact for one in known if (fact := await self._newest(one)) is not None], n)
+            newest_seq = stored[-1].seq if stored else 0
+            if newest_seq >= at_least and (
+                stored or not reached or await self._is_empty(tree, max(end - clock(), 0.05))
+            ):
+                # Unknown kinds and misfits count for `newest_seq` only.
+                kind_start = len(tree) - 1
+                known = [message for message in stored if message.subject[kind_start:] in _KINDS]
+                return snapshot_of(
+                    [fact for message in known if (fact := await self._newest(message)) is not None], newest_seq
+                )
             if clock() + pause >= end:
                 raise LogBehindError(
-                    f"the log of {company}/{conversation} was read up to {n}, but {at_least} is needed"
+                    f"the log of {company}/{conversation} was read up to {newest_seq}, but {at_least} is needed"
                 )
             await asyncio.sleep(pause)
             pause = min(pause * 2, 0.1)
 
     async def _is_empty(self, tree: str, deadline: float) -> bool:
-        """Whether the leader has nothing of a conversation either: a replica that finds nothing does not say how far
-        its log has come."""
+        """Whether the leader has no fact of a conversation either: a replica that finds nothing does not say how far
+        its log reaches."""
         info = await self._info({"subjects_filter": tree}, deadline)
         return not info["state"].get("subjects")
 
     async def _newest(self, stored: StoredFact) -> Fact | None:
-        """The newest valid fact of the subject of this event."""
+        """Returns the newest valid fact under this event's subject."""
         return _fact(stored) or await self._before(stored)
 
     async def _before(self, misfit: StoredFact) -> Fact | None:
-        """The newest fact of its subject before a misfit. Direct reads only go forward, so all are read."""
+        """Returns the newest fact under a misfit's subject before it. Direct reads only go forward, so all are read."""
         key = (misfit.seq, misfit.stamp)
         if key in self._stand_ins:
             return self._stand_ins[key]
-        found: Fact | None = None
+        newest: Fact | None = None
         position = 1
         while True:
-            batch = await self._direct.batch(misfit.subject, position, BATCH)
+            batch = await self._direct.batch(misfit.subject, position, BATCH_SIZE)
             earlier = [stored for stored in batch.facts if stored.seq < misfit.seq]
-            found = next((fact for stored in reversed(earlier) if (fact := _fact(stored)) is not None), found)
+            newest = next((fact for stored in reversed(earlier) if (fact := _fact(stored)) is not None), newest)
             if len(earlier) < len(batch.facts) or not batch.more or not batch.facts:
                 break
             position = batch.facts[-1].seq + 1
-        self._stand_ins[key] = found
-        return found
+        self._stand_ins[key] = newest
+        return newest
 
     async def read(
         self, company: str, conversation: str, after: int, up_to: int, *, deadline: float = 10.0
     ) -> list[StoredFact]:
-        """The conversation's facts with after < seq ≤ up_to, in order.
+        """Returns the conversation's facts with after < seq ≤ up_to, in order.
 
-        Compare `bounds` first: below the stream's first sequence there is nothing, and NATS does not say so; and more
-        than 20,000 before its end, read from memory instead.
+        Compare `bounds` first: below the stream's first sequence there is nothing, which NATS does not report. Facts
+        more than 20,000 before the stream's end should be read from memory instead.
 
         Raises:
             ReadFailedError: no answer in time, or too many concurrent reads.
@@ -170,7 +174,7 @@ class ConversationLog:
             raise ReadFailedError(f"{company}/{conversation}: too many are reading the log at once") from error
         try:
             while True:
-                batch = await self._direct.batch(tree, position, BATCH, deadline=max(end - clock(), 0.001))
+                batch = await self._direct.batch(tree, position, BATCH_SIZE, deadline=max(end - clock(), 0.001))
                 facts.extend(fact for fact in batch.facts if fact.seq <= up_to)
                 if not batch.facts or not batch.more or batch.facts[-1].seq >= up_to:
                     return facts
@@ -179,7 +183,7 @@ class ConversationLog:
             self._scans.release()
 
     async def first_visitor(self, company: str, conversation: str, after: int = 0) -> Fact | None:
-        """The conversation's first visitor message after a sequence that the stream still holds."""
+        """Returns the conversation's first visitor message after the sequence `after`, if the stream still holds it."""
         subject = chat(company, conversation, ChatKind.VISITOR)
         while (stored := await self._direct.next(subject, after + 1)) is not None:
             if (fact := _fact(stored)) is not None:
@@ -188,23 +192,23 @@ class ConversationLog:
         return None
 
     async def at(self, seq: int) -> StoredFact | None:
-        """The fact at this sequence, of any conversation; None if it is gone or does not exist yet."""
+        """Returns the fact at this sequence, of any conversation; None if it is gone or does not exist yet."""
         return await self._direct.at(seq)
 
     async def bounds(self, *, deadline: float = 5.0) -> LogBounds:
-        """First and last sequence and the epoch, from the stream's leader.
+        """Returns the stream's bounds, as its leader knows them.
 
         Raises:
             ReadFailedError: no answer in time.
         """
         answer = await self._info(None, deadline)
-        state, most = answer["state"], answer["config"]["max_bytes"]
+        state, max_bytes = answer["state"], answer["config"]["max_bytes"]
         return LogBounds(
             first_seq=state["first_seq"],
             last_seq=state["last_seq"],
-            created_at=counted_since(answer),
+            created_at=counting_since(answer),
             epoch=epoch_of(self._stream, answer["created"]),
-            room=max(most - state["bytes"], 0) if most > 0 else None,
+            room=max(max_bytes - state["bytes"], 0) if max_bytes > 0 else None,
         )
 
     async def _info(self, query: Mapping[str, object] | None, deadline: float) -> StreamInfo:
@@ -218,8 +222,8 @@ class ConversationLog:
 
 
 def fence_at(company: str, conversation: str, seq: int) -> Fence:
-    """The fence for a decision from a snapshot at `seq`. Everybody must use the byte-identical filter: with three
-    replicas the check is atomic only among equal filters."""
+    """Returns the fence for a decision from a snapshot at `seq`. All writers must use the byte-identical filter: with
+    three replicas the check is atomic only among equal filters."""
     return Fence(seq, conversation_tree(company, conversation))
 
 
@@ -258,41 +262,42 @@ class ConversationWriter:
     async def append_if(
         self, company: str, conversation: str, decide: Decide, *, repeats: tuple[ChatKind, str] | None = None
     ) -> Appended | None:
-        """Appends what `decide` makes of the newest snapshot, if nothing newer is stored first; otherwise decides
-        again.
+        """Appends the fact that `decide` returns for the newest snapshot. If something newer is stored first, it
+        decides again.
 
         Args:
-            company: of the conversation.
+            company: the conversation's company.
             conversation: its id.
-            decide: what to append; None: nothing (any more).
+            decide: returns the fact to append, or None if there is nothing to append (any more).
             repeats: kind and event id under which an earlier call may have stored this already.
 
         Returns:
-            Where it is stored, `duplicate` if an earlier try stored it; None: there was nothing to append.
+            Where it is stored, `duplicate` if an earlier attempt stored it; None if there was nothing to append.
 
         Raises:
             ConversationBusyError: something newer was stored first each time.
             ReadFailedError: no snapshot in time.
             PublishFailedError: not stored in time, or unknown.
         """
-        tried, at_least = repeats, 0
-        for _ in range(MOST_TRIES):
-            now = await self._log.snapshot(company, conversation, at_least, deadline=self._read_deadline)
-            if tried is not None:
-                newest = now.last.get(tried[0])
-                if newest is not None and newest.event.get("id") == tried[1]:
-                    # An earlier try whose acknowledgement was lost: the fence is checked before the id.
+        stored_before, at_least = repeats, 0
+        for _ in range(MAX_ATTEMPTS):
+            snapshot = await self._log.snapshot(company, conversation, at_least, deadline=self._read_deadline)
+            if stored_before is not None:
+                newest = snapshot.last.get(stored_before[0])
+                if newest is not None and newest.event.get("id") == stored_before[1]:
+                    # An earlier attempt stored it and its acknowledgement was lost: the server checks the fence before
+                    # the id.
                     return Appended(newest.seq, duplicate=True)
-            new = await decide(now)
+            new = await decide(snapshot)
             if new is None:
                 return None
-            tried = (new.kind, new.event_id)
+            stored_before = (new.kind, new.event_id)
             try:
-                return await self.append(company, conversation, new, fence=now.seq)
+                return await self.append(company, conversation, new, fence=snapshot.seq)
             except FenceRefusedError as error:
-                at_least = error.newest or now.seq + 1
+                at_least = error.newest or snapshot.seq + 1
         raise ConversationBusyError(
-            f"{company}/{conversation} changes too quickly: something newer came {MOST_TRIES} times"
+            f"{company}/{conversation} changes too quickly: something newer came {MAX_ATTEMPTS} times"
         )
 
     async def append(self, company: str, conversation: str, new: NewFact, *, fence: int | None = None) -> Appended:
@@ -314,7 +319,7 @@ class ConversationWriter:
     async def append_event(
         self, company: str, conversation: str, kind: ChatKind, event: bytes, identity: str, *, fence: int | None = None
     ) -> Appended:
-        """The same for an event in JSON."""
+        """`append` for an event in JSON."""
         return await self._publisher.append(
             chat(company, conversation, kind),
             event,
@@ -326,5 +331,5 @@ class ConversationWriter:
 
 
 def epoch_of(stream: str, created: str) -> str:
-    """The epoch of a stream: it changes when the stream is recreated or restored."""
+    """Returns the epoch of a stream, which changes when the stream is recreated or restored."""
     return derive_id(stream, created)[:8]

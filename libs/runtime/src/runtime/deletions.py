@@ -1,4 +1,4 @@
-"""Tells a service which conversations memory has deleted, so that it drops their data."""
+"""Notifies a service of conversations that memory has deleted, so that it drops their data."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,15 +14,15 @@ _log = structlog.get_logger(__name__)
 
 
 async def follow_deletions(client: Client, deleted: Callable[[str, Sequence[str]], None]) -> None:
-    """Calls `deleted` with a company and its conversations for each deletion from now on. It may be called again for
-    a conversation that has begun anew: a deletion has a second run."""
+    """Calls `deleted` with a company and its conversations for each deletion from now on. A deletion runs twice, so
+    `deleted` may be called for a conversation that has started again."""
 
     async def take(message: Msg) -> None:
         try:
-            told = Forgotten.model_validate_json(message.data)
+            deletion = Forgotten.model_validate_json(message.data)
         except ValidationError as error:
             _log.warning("a notice of a deletion could not be read", error=repr(error))
         else:
-            deleted(told.company, told.conversations)
+            deleted(deletion.company, deletion.conversations)
 
     await subscribe(client, FORGOTTEN, take)

@@ -1,22 +1,22 @@
-"""What can go wrong between a service and the bus.
+"""Errors between a service and the bus.
 
     NexusError (contracts)
     └── RuntimeLibraryError
-        ├── PublishFailedError         append() did not store the event, or cannot say so
+        ├── PublishFailedError         append() did not store the event, or does not know
         │   ├── FenceRefusedError      something newer is in the conversation (10071, 10164)
-        │   ├── PublishRefusedError    the server will never take it: too large, wrong stream, no permission
+        │   ├── PublishRefusedError    the server will never accept it: too large, wrong stream, no permission
         │   ├── PublishTimeoutError    no acknowledgement within the deadline: the outcome is unknown
-        │   ├── ConversationBusyError  something newer got into the conversation before each try
-        │   └── NotStoredError         nobody took it within the deadline, and it was certainly not stored
+        │   ├── ConversationBusyError  something newer was stored in the conversation before each attempt
+        │   └── NotStoredError         nobody accepted it within the deadline; it was certainly not stored
         ├── ReadFailedError            the log could not be read within the deadline
         │   └── LogBehindError         the answering replica stayed older than the reader needs
         ├── RpcError                   an error reply, or no reply in time
-        │   └── NobodyServesError      no server of the method is there: nobody has seen the request
+        │   └── NobodyServesError      no server of the method exists: nobody has received the request
         ├── FilesUnavailableError      the object storage did not answer in time (file_store)
         │   └── FileDamagedError       the file's metadata cannot be read
-        ├── InvalidTokenError          a user's token or a principal that proves nothing
+        ├── InvalidTokenError          a user's token or a principal that is invalid
         │   └── ExpiredTokenError      it was valid once
-        └── NotReadyError              a service could not start: a server is away, or a stream is in conflict
+        └── NotReadyError              a service could not start: a server is unreachable, or a stream is in conflict
 
 `retryable` says whether the same call may succeed later.
 """
@@ -39,9 +39,9 @@ class PublishFailedError(RuntimeLibraryError):
 class FenceRefusedError(PublishFailedError):
     """The log already holds something newer than the fence.
 
-    `maybe_own` is true if an earlier attempt of this same call got no acknowledgement: the newer thing may then be this
-    very event, since the sequence is checked before the deduplication id. A fresh snapshot tells. `newest`: the
-    sequence of what is there, which that snapshot must reach; 0: the server did not say.
+    `maybe_own` is true if an earlier attempt of the same call got no acknowledgement: the newer message may then be
+    this very event, since the server checks the sequence before the deduplication id. A fresh snapshot shows which.
+    `newest`: the sequence of the newer message, which that snapshot must reach; 0 if the server did not say.
     """
 
     def __init__(self, message: str, *, code: int, maybe_own: bool, newest: int = 0) -> None:
@@ -52,7 +52,7 @@ class FenceRefusedError(PublishFailedError):
 
 
 class ConversationBusyError(PublishFailedError):
-    """Something newer was stored before each try; decided and tried again later, it may succeed."""
+    """Something newer was stored before each attempt; a later attempt with a new decision may succeed."""
 
     retryable = True
 
@@ -73,7 +73,7 @@ class PublishTimeoutError(PublishFailedError):
 
 
 class NotStoredError(PublishFailedError):
-    """The bus did not take the event within the deadline, and it is not stored."""
+    """The bus did not accept the event within the deadline; it is certainly not stored."""
 
     retryable = True
 
@@ -93,7 +93,7 @@ class RpcError(RuntimeLibraryError):
 
     Codes made by this library: TIMEOUT (no reply in time), UNAVAILABLE (nobody serves the method, or too many
     requests), BAD_FIELD (the request does not match the contract), INTERNAL. A handler raises RpcError to answer with
-    one. `reason` is a finer code if a contract has one; `fields` say what is wrong with which (BAD_FIELD).
+    one. `reason` is a finer code if the contract has one; `fields` say what is wrong with each field (BAD_FIELD).
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class RpcError(RuntimeLibraryError):
 
 
 class NobodyServesError(RpcError):
-    """UNAVAILABLE, because no server of the method was there: nobody has seen the request."""
+    """UNAVAILABLE, because no server of the method exists: nobody has received the request."""
 
     def __init__(self, subject: str) -> None:
         super().__init__(ErrorCode.UNAVAILABLE, f"nobody serves {subject}", retryable=True)
@@ -125,12 +125,12 @@ class InvalidTokenError(RuntimeLibraryError):
 
 
 class ExpiredTokenError(InvalidTokenError):
-    """Correctly signed, but its time has passed."""
+    """The token was signed correctly, but has expired."""
 
 
 class NotReadyError(RuntimeLibraryError):
     """The service cannot start; the message says which setting, server or stream is at fault and what to do.
-    `retryable`: it may start a moment later without anybody's help."""
+    `retryable`: it may start a moment later without intervention."""
 
     def __init__(self, message: str, *, retryable: bool = False) -> None:
         super().__init__(message)

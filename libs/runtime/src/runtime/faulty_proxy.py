@@ -1,4 +1,4 @@
-"""A network that misbehaves on demand: a TCP proxy that holds, delays, cuts and refuses, for tests and drills."""
+"""A TCP proxy that holds, delays, cuts and refuses connections on demand, for tests and drills."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CHUNK = 64 * 1024
 
 
 class Proxy:
-    """Stands between a client and a server. `url` is the server's, with the proxy's address."""
+    """Forwards connections to a server. `url` is the server's URL with the proxy's address."""
 
     def __init__(self, target: str) -> None:
         self._target = urlsplit(target)
@@ -23,13 +23,13 @@ class Proxy:
         self.delay = 0.0
         """Delay of every chunk in seconds, in both directions."""
         self.breaks_after: int | None = None
-        """Bytes of a reply after which its connection breaks; None: it does not."""
+        """Bytes of a reply after which its connection breaks; None if it does not."""
         self.refusing = False
-        """New connections are closed at once."""
+        """Whether new connections are closed immediately."""
         self.accepted = 0
-        """Connections that were made so far."""
+        """The number of connections so far."""
         self.listener: Callable[[], Callable[[bytes], None]] | None = None
-        """Makes for each connection a function that is given the bytes from its client."""
+        """Returns for each connection a function that gets the bytes from its client."""
 
     @property
     def port(self) -> int:
@@ -37,7 +37,7 @@ class Proxy:
 
     @property
     def url(self) -> str:
-        """The server's address, by way of the proxy."""
+        """The server's URL with the proxy's address."""
         return self._target._replace(netloc=f"127.0.0.1:{self.port}").geturl()
 
     def hold_replies(self) -> None:
@@ -45,11 +45,11 @@ class Proxy:
         self._replies.clear()
 
     def release_replies(self) -> None:
-        """Passes on what was held back, and everything after it."""
+        """Forwards what was held back, and everything after it."""
         self._replies.set()
 
     def cut(self) -> None:
-        """Breaks every connection; held data is lost. New connections work."""
+        """Breaks every connection; data held back is lost. New connections work."""
         for writer in list(self._open):
             writer.transport.abort()
         self._replies.set()
@@ -91,21 +91,21 @@ class Proxy:
         *,
         replies: bool = False,
     ) -> None:
-        told = self.listener() if self.listener is not None and not replies else None
+        listener = self.listener() if self.listener is not None and not replies else None
         with suppress(OSError):
             while chunk := await source.read(_CHUNK):
-                if told is not None:
-                    told(chunk)
+                if listener is not None:
+                    listener(chunk)
                 if self.delay:
                     await asyncio.sleep(self.delay)
                 if replies:
                     await self._replies.wait()
                 if sink.transport.is_closing():
                     break
-                breaks = replies and self.breaks_after is not None and len(chunk) > self.breaks_after
-                sink.write(chunk[: self.breaks_after] if breaks else chunk)
+                must_break = replies and self.breaks_after is not None and len(chunk) > self.breaks_after
+                sink.write(chunk[: self.breaks_after] if must_break else chunk)
                 await sink.drain()
-                if breaks:
+                if must_break:
                     break
         for writer in pair:
             writer.transport.abort()

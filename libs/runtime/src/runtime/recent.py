@@ -1,5 +1,5 @@
-"""Caches of the newest values, so that a process's memory depends on how many conversations are active, not on how many
-there were."""
+"""Caches of the newest values, so that a process's memory depends on the number of active conversations, not of all
+conversations so far."""
 
 from __future__ import annotations
 
@@ -10,75 +10,75 @@ from typing import Generic, TypeVar
 
 KeyT = TypeVar("KeyT", bound=Hashable)
 ValueT = TypeVar("ValueT")
-KEPT_SECONDS = 120.0
-"""A value is kept for about as long as somebody thinks about what to say next. A later use costs a read, and erased
-data does not stay here."""
+DEFAULT_TTL_SECONDS = 120.0
+"""Seconds that a value is cached: about as long as a person takes to write the next message. A later use costs a read,
+and erased data does not stay cached."""
 
 
 class Bounded(OrderedDict[KeyT, ValueT]):
     """A dictionary of the entries set last, at most `most` of them."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, max_entries: int) -> None:
         super().__init__()
-        self._most = most
+        self._max_entries = max_entries
 
     def __setitem__(self, key: KeyT, value: ValueT) -> None:
         super().__setitem__(key, value)
         self.move_to_end(key)
-        if len(self) > self._most:
+        if len(self) > self._max_entries:
             self.popitem(last=False)
 
 
 class Recent(Generic[KeyT, ValueT]):
-    """Bounded in number, in size and in age; the oldest go first, whenever another one is added."""
+    """A cache that is bounded in number, size and age. Whenever a value is added, the oldest are dropped first."""
 
     def __init__(
         self,
-        most: int,
+        max_entries: int,
         *,
         largest: int | None = None,
         size: Callable[[ValueT], int] = lambda value: 1,
-        seconds: float = KEPT_SECONDS,
+        seconds: float = DEFAULT_TTL_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`largest`: the total of all values' `size`; `seconds`: how long a value is kept."""
-        self._most, self._largest, self._seconds = most, largest, seconds
+        """`largest`: the maximum total of all values' `size`; `seconds`: how long a value is cached."""
+        self._max_entries, self._largest, self._ttl = max_entries, largest, seconds
         self._size_of, self._clock = size, clock
-        self._kept: OrderedDict[KeyT, tuple[float, int, ValueT]] = OrderedDict()
+        self._entries: OrderedDict[KeyT, tuple[float, int, ValueT]] = OrderedDict()
         self._size = 0
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._entries)
 
     def __iter__(self) -> Iterator[KeyT]:
-        return iter(list(self._kept))
+        return iter(list(self._entries))
 
     def get(self, key: KeyT) -> ValueT | None:
-        kept = self._kept.get(key)
-        if kept is None or self._clock() - kept[0] > self._seconds:
+        entry = self._entries.get(key)
+        if entry is None or self._clock() - entry[0] > self._ttl:
             return None
-        return kept[2]
+        return entry[2]
 
     def keep(self, key: KeyT, value: ValueT) -> None:
-        """Stores a value, replacing the one under its key."""
+        """Caches a value, replacing the one under its key."""
         self.drop(key)
         now, size = self._clock(), self._size_of(value)
-        self._kept[key] = now, size, value
+        self._entries[key] = now, size, value
         self._size += size
-        while self._kept and (
-            len(self._kept) > self._most
+        while self._entries and (
+            len(self._entries) > self._max_entries
             or (self._largest is not None and self._size > self._largest)
-            or now - next(iter(self._kept.values()))[0] > self._seconds
+            or now - next(iter(self._entries.values()))[0] > self._ttl
         ):
-            self.drop(next(iter(self._kept)))
+            self.drop(next(iter(self._entries)))
 
     def drop(self, key: KeyT) -> None:
-        """Removes it."""
-        gone = self._kept.pop(key, None)
-        if gone is not None:
-            self._size -= gone[1]
+        """Removes the value under this key."""
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            self._size -= entry[1]
 
     def clear(self) -> None:
         """Removes everything."""
-        self._kept.clear()
+        self._entries.clear()
         self._size = 0

@@ -1,7 +1,7 @@
-"""This release's name, and comparing releases.
+"""This release's name, and the comparison of releases.
 
-What releases share on the bus carries the name of the one that wrote it last; an older one that starts beside a newer
-one removes nothing from it.
+Streams and consumers, which releases share, carry the name of the release that configured them last; an older release
+that starts beside a newer one removes nothing from them.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ def release() -> str:
 
 
 def is_of_newer_release(metadata: Mapping[str, str] | None) -> bool:
-    """Whether a newer release has written a stream or a consumer with this metadata; one without a name is older."""
+    """Whether a newer release has configured a stream or a consumer with this metadata; one without a name counts as
+    older."""
     return _numbers((metadata or {}).get(RELEASE, "")) > _numbers(release())
 
 
 def _numbers(name: str) -> tuple[int, ...]:
-    found = re.match(r"\d+(\.\d+)*", name)
-    return tuple(map(int, found[0].split("."))) if found else ()
+    match = re.match(r"\d+(\.\d+)*", name)
+    return tuple(map(int, match[0].split("."))) if match else ()

@@ -1,7 +1,7 @@
-"""Settings that several services read: one small model for each subsystem, from `NEXUS_…` variables, `.env`, and
-files that are named like a variable.
+"""Settings that several services read: one small model for each subsystem, filled from `NEXUS_…` variables, `.env`, and
+files named like a variable.
 
-A service combines the ones it needs in its own settings.py, and only its composition root builds them.
+A service combines the models it needs in its own settings.py, and only its composition root builds them.
 """
 
 from __future__ import annotations
@@ -31,14 +31,13 @@ from runtime.addresses import HttpAddress, mongodb_address, nats_address, redis_
 from runtime.tls import ReloadingContext
 
 SECRETS = Path("/run/secrets")
-"""Where containers get secrets as files: NEXUS_JWT_SECRET, say, holds what the variable would."""
-LARGEST = 1_000_000_000
-"""The largest number that a setting may have; in seconds, thirty years. Above it timers and servers overflow."""
+"""Where containers get secrets as files: a file NEXUS_JWT_SECRET, for example, holds the value of that variable."""
+MAX_NUMBER = 1_000_000_000
+"""The largest number that a setting may have; as seconds, thirty years. Larger ones overflow timers and servers."""
 
 
 class EnvSettings(BaseSettings):
-    """Base of every settings model: the environment first, then `.env`, then secrets in files; unknown names belong to
-    others."""
+    """Base of every settings model: environment first, then `.env`, then secrets in files; ignores unknown names."""
 
     model_config = SettingsConfigDict(
         env_prefix="NEXUS_",
@@ -54,8 +53,8 @@ class EnvSettings(BaseSettings):
     @field_validator("*")
     @classmethod
     def _is_not_too_large(cls, value: object) -> object:
-        if isinstance(value, int | float) and value > LARGEST:
-            raise ValueError(f"write a number up to {LARGEST}")
+        if isinstance(value, int | float) and value > MAX_NUMBER:
+            raise ValueError(f"write a number up to {MAX_NUMBER}")
         return value
 
     @classmethod
@@ -112,15 +111,14 @@ class NatsSettings(EnvSettings):
 
     @property
     def tls(self) -> ssl.SSLContext | None:
-        """The TLS context from these files; None: none is named. Raises OSError and ValueError if one cannot be
-        read."""
+        """The TLS context from these files, if one is named. Raises OSError or ValueError if one cannot be read."""
         if not (self.tls_ca or self.tls_certificate):
             return None
         return ReloadingContext.of(self.tls_ca, self.tls_certificate, self.tls_key)
 
     @property
     def servers(self) -> list[str]:
-        """The URLs, one by one."""
+        """The URLs as a list."""
         return [url.strip() for url in self.url.split(",") if url.strip()]
 
 
@@ -137,40 +135,42 @@ class StreamSettings(EnvSettings):
     @field_validator("sizes")
     @classmethod
     def _sizes_can_be_read(cls, value: str) -> str:
-        if slips := [f"{name}={size}" for name, size in _by_stream(value) if not 2**20 <= _bytes(size) <= 2**60]:
-            raise ValueError(f"{slips[0]}: a stream needs 1MiB at least, and holds 1EiB at most")
+        if invalid := [f"{name}={size}" for name, size in _by_stream(value) if not 2**20 <= _bytes(size) <= 2**60]:
+            raise ValueError(f"{invalid[0]}: a stream needs 1MiB at least, and holds 1EiB at most")
         return value
 
     @field_validator("ages")
     @classmethod
     def _ages_can_be_read(cls, value: str) -> str:
-        if slips := [f"{name}={age}" for name, age in _by_stream(value) if _seconds(age) > LARGEST]:
-            raise ValueError(f"{slips[0]}: write {LARGEST // 86_400}d at most")
+        if invalid := [f"{name}={age}" for name, age in _by_stream(value) if _seconds(age) > MAX_NUMBER]:
+            raise ValueError(f"{invalid[0]}: write {MAX_NUMBER // 86_400}d at most")
         return value
 
     def applied(self, streams: Iterable[Stream]) -> tuple[Stream, ...]:
         """The streams with these sizes and ages."""
         sizes = {name: _bytes(size) for name, size in _by_stream(self.sizes)}
         ages = {name: _seconds(age) for name, age in _by_stream(self.ages)}
-        changed = (replace(one, max_bytes=sizes.get(one.name, one.max_bytes)) for one in streams)
+        resized = (replace(stream, max_bytes=sizes.get(stream.name, stream.max_bytes)) for stream in streams)
         return tuple(
-            replace(one, **{"window" if one.window else "max_age": ages[one.name]}) if one.name in ages else one
-            for one in changed
+            replace(stream, **{"window" if stream.window else "max_age": ages[stream.name]})
+            if stream.name in ages
+            else stream
+            for stream in resized
         )
 
 
-_STREAM_NAMES = frozenset(one.name for one in STREAMS)
+_STREAM_NAMES = frozenset(stream.name for stream in STREAMS)
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
 def _by_stream(value: str) -> list[tuple[str, str]]:
-    """The entries of NAME=value,NAME=value; raises ValueError for an unknown stream."""
+    """Parses NAME=value,NAME=value; raises ValueError for an unknown stream."""
     entries: list[tuple[str, str]] = []
     for part in filter(None, (part.strip() for part in value.split(","))):
-        name, _, given = part.partition("=")
-        if name.strip() not in _STREAM_NAMES or not given.strip():
+        name, _, setting = part.partition("=")
+        if name.strip() not in _STREAM_NAMES or not setting.strip():
             raise ValueError(f"{part}: write STREAM=value with one of {', '.join(sorted(_STREAM_NAMES))}")
-        entries.append((name.strip(), given.strip()))
+        entries.append((name.strip(), setting.strip()))
     return entries
 
 
@@ -203,8 +203,8 @@ class RedisSettings(EnvSettings):
     deadline: float = Field(default=1.0, gt=0, description="seconds for one command")
 
 
-CONNECTING = 3.0
-"""The longest time for connecting: a check of a hanging server blocks the next check this long."""
+MAX_CONNECT_SECONDS = 3.0
+"""The longest time to connect, in seconds: a check of a hanging server blocks the next check this long."""
 
 
 class MongoSettings(EnvSettings):
@@ -218,16 +218,16 @@ class MongoSettings(EnvSettings):
 
     @property
     def client_options(self) -> dict[str, Any]:
-        """Options of all our clients.
+        """Options for all our clients.
 
-        A write is acknowledged once a majority of the servers has it in its journal on disk: what a user is told was
-        done must survive a kill and a power cut. The driver retries no writes: each is a compare-and-set or has a
-        unique id, and its caller knows what a second one would do.
+        A write is acknowledged once a majority of the servers has it in its journal on disk: what users were told was
+        done must survive a kill and a power cut. The driver does not retry writes: each is a compare-and-set or has a
+        unique id, and only its caller knows what a second one would do.
         """
         milliseconds = int(self.deadline * 1000)
-        patience = dict.fromkeys(("timeoutMS", "serverSelectionTimeoutMS"), milliseconds)
-        connecting = min(milliseconds, int(CONNECTING * 1000))
-        return {**patience, "connectTimeoutMS": connecting, "w": "majority", "journal": True, "retryWrites": False}
+        timeouts = dict.fromkeys(("timeoutMS", "serverSelectionTimeoutMS"), milliseconds)
+        connect_timeout = min(milliseconds, int(MAX_CONNECT_SECONDS * 1000))
+        return {**timeouts, "connectTimeoutMS": connect_timeout, "w": "majority", "journal": True, "retryWrites": False}
 
 
 class FileSettings(EnvSettings):
@@ -280,31 +280,31 @@ class TokenSettings(EnvSettings):
 
     @property
     def jwt_secrets(self) -> list[str]:
-        """The secrets of tokens, one by one; the first one signs."""
+        """The tokens' secrets as a list; the first one signs."""
         return [] if self.jwt_secret is None else [key for key in _keys(self.jwt_secret) if key]
 
     @property
     def jwt_public_keys(self) -> list[str]:
-        """The public keys of tokens, one by one."""
-        written = (self.jwt_public_key or "").replace("\\n", "\n")
-        return _pems(written) or ([written] if written else [])
+        """The tokens' public keys as a list."""
+        text = (self.jwt_public_key or "").replace("\\n", "\n")
+        return _pems(text) or ([text] if text else [])
 
     @property
     def principal_keys(self) -> list[str]:
-        """The keys of principals as they were written, one by one; the first one signs."""
+        """The principals' keys as a list, unchanged; the first one signs."""
         if self.principal_key is None:
             return []
-        written = self.principal_key.get_secret_value()
-        several = _pems(written) if "-----BEGIN" in written else [key for key in _keys(self.principal_key) if key]
-        return several if len(several) > 1 else [written]
+        text = self.principal_key.get_secret_value()
+        keys = _pems(text) if "-----BEGIN" in text else [key for key in _keys(self.principal_key) if key]
+        return keys if len(keys) > 1 else [text]
 
 
-_SHORTEST_KEY = 32
+_MIN_KEY_CHARS = 32
 
 
 def _are_long(value: SecretStr) -> SecretStr:
-    if any(len(key) < _SHORTEST_KEY for key in _keys(value)):
-        raise ValueError(f"each key needs {_SHORTEST_KEY} characters at least")
+    if any(len(key) < _MIN_KEY_CHARS for key in _keys(value)):
+        raise ValueError(f"each key needs {_MIN_KEY_CHARS} characters at least")
     return value
 
 
@@ -322,7 +322,7 @@ class MarkSettings(EnvSettings):
 
     @property
     def keys(self) -> tuple[bytes, ...]:
-        """The keys, one by one; none: nothing is marked."""
+        """The keys as a tuple; if it is empty, nothing is marked."""
         return () if self.mark_key is None else tuple(key.encode() for key in _keys(self.mark_key))
 
 
@@ -336,7 +336,7 @@ class SealSettings(EnvSettings):
 
     @property
     def keys(self) -> tuple[bytes, ...]:
-        """The keys, one by one; none: companies cannot store secrets."""
+        """The keys as a tuple; if it is empty, companies cannot store secrets."""
         return () if self.secrets_key is None else tuple(key.encode() for key in _keys(self.secrets_key))
 
 
@@ -383,7 +383,7 @@ class DrainSettings(EnvSettings):
     @field_validator("notice")
     @classmethod
     def _leaves_time(cls, value: float, info: ValidationInfo) -> float:
-        if value >= info.data.get("deadline", LARGEST):
+        if value >= info.data.get("deadline", MAX_NUMBER):
             raise ValueError("it must be less than NEXUS_DRAIN_DEADLINE, or no time is left to finish anything")
         return value
 

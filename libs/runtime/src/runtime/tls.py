@@ -1,4 +1,4 @@
-"""TLS to bus and stores: files that are replaced while a service runs, and what to do when a certificate is refused."""
+"""TLS to bus and stores: reloads files that are replaced while a service runs, and explains refused certificates."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 
 
 class ReloadingContext(ssl.SSLContext):
-    """A client's context that reads its files again when one of them has changed, so that the next connection uses
-    what was renewed, and nothing older."""
+    """A client's context that reads its files again when one of them has changed, so that the next connection uses only
+    renewed certificates."""
 
     _files: tuple[str | None, str | None, str | None]
-    _read: tuple[float, ...]
+    _loaded_times: tuple[float, ...]
     _current: ssl.SSLContext
 
     @classmethod
     def of(cls, ca: str | None, certificate: str | None, key: str | None) -> ReloadingContext:
-        """Paths of PEMs. `ca`: who vouches for servers, else the machine's authorities; `certificate`, `key`: what is
-        shown to them. Raises OSError, ValueError where they cannot be used."""
+        """Builds a context from paths of PEMs. `ca`: the authorities for servers' certificates (None: the machine's);
+        `certificate`, `key`: the client's own. Raises OSError or ValueError if they cannot be used."""
         context = cls(ssl.PROTOCOL_TLS_CLIENT)
         context._files = (ca, certificate, key)
         context._read_files()
@@ -31,19 +31,19 @@ class ReloadingContext(ssl.SSLContext):
         server_hostname: str | bytes | None = None,
         session: ssl.SSLSession | None = None,
     ) -> ssl.SSLObject:
-        if self._read != self._changed():
+        if self._loaded_times != self._modification_times():
             self._read_files()
         return self._current.wrap_bio(incoming, outgoing, server_side, server_hostname, session)
 
     def _read_files(self) -> None:
         ca, certificate, key = self._files
-        changed = self._changed()
+        changed = self._modification_times()
         current = ssl.create_default_context(cafile=ca)
         if certificate is not None:
             current.load_cert_chain(certificate, key)
-        self._read, self._current = changed, current
+        self._loaded_times, self._current = changed, current
 
-    def _changed(self) -> tuple[float, ...]:
+    def _modification_times(self) -> tuple[float, ...]:
         return tuple(Path(file).stat().st_mtime for file in self._files if file)
 
 
@@ -66,9 +66,9 @@ _NAMES = {
 }
 
 
-def remedy(server: str, said: str) -> str | None:
-    """What to do about a certificate that one side refuses. `server`: NATS, Redis or MongoDB; `said`: the error of the
-    connection. None: it is about something else."""
-    ca, own = _NAMES[server]
-    said = said.casefold()
-    return next((text.format(ca=ca, own=own) for words, text in _REMEDIES if words in said), None)
+def remedy(server: str, error: str) -> str | None:
+    """Returns what to do about a certificate that one side refuses; None if the error has another cause. `server`:
+    NATS, Redis or MongoDB; `error`: the connection's error text."""
+    ca, client_files = _NAMES[server]
+    error = error.casefold()
+    return next((text.format(ca=ca, own=client_files) for words, text in _REMEDIES if words in error), None)

@@ -79,7 +79,7 @@ async def test_listeners_hear_everything_in_order_and_survive_their_own_errors(n
     await client.publish("numbers", b"7")
     await client.flush()
     assert len(heard) == 5_000
-    assert subscription._id not in client._takers  # pyright: ignore[reportAttributeAccessIssue]
+    assert subscription._id not in client._listeners  # pyright: ignore[reportAttributeAccessIssue]
     await client.close()
 
 

@@ -20,7 +20,7 @@ from redis.exceptions import RedisError
 from contracts.streams import STREAMS, Stream
 from runtime.bus.connection import connect, jetstream
 from runtime.bus.publisher import Publisher
-from runtime.bus.storage import BELIEVED, LOOK_EVERY, Storage
+from runtime.bus.storage import CHECK_INTERVAL, REFUSAL_SECONDS, Storage
 from runtime.bus.streams import ensure_streams
 from runtime.errors import NotReadyError, NotStoredError, PublishTimeoutError
 from runtime.lifecycle.health import Check
@@ -42,7 +42,7 @@ SUBJECTS = {
     "UPLOADS": "uploads.v1.a.b.{number}",
 }
 BODY = b"x" * 60_000
-PATIENCE = BELIEVED + 2 * LOOK_EVERY + 20
+PATIENCE = REFUSAL_SECONDS + 2 * CHECK_INTERVAL + 20
 
 
 async def append(client: Client, stream: Stream, number: int, deadline: float = 30.0) -> None:

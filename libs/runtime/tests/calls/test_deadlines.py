@@ -6,7 +6,16 @@ from contextvars import copy_context
 
 import pytest
 
-from runtime.calls.deadlines import DRIFT, HEADER, ORIGINS, SHARE, Arrivals, part_deadline, serve_for, time_left
+from runtime.calls.deadlines import (
+    HEADER,
+    MAX_DRIFT,
+    MAX_ORIGINS,
+    PART_SHARE,
+    Arrivals,
+    part_deadline,
+    serve_for,
+    time_left,
+)
 
 
 class Clocks:
@@ -44,7 +53,7 @@ def test_clocks_that_part_slowly_are_followed_and_a_queue_of_minutes_is_still_se
     clocks = Clocks(0.0)
     assert clocks.left(2.0) == pytest.approx(2.0)
     clocks.now += 3600
-    clocks.ahead -= 3600 * DRIFT / 2
+    clocks.ahead -= 3600 * MAX_DRIFT / 2
     assert clocks.left(2.0) == pytest.approx(2.0)
     for _ in range(20):
         clocks.now += 6
@@ -56,7 +65,7 @@ def test_clocks_that_part_slowly_are_followed_and_a_queue_of_minutes_is_still_se
 def test_no_more_callers_are_remembered_than_fit() -> None:
     clocks = Clocks(0.0)
     clocks.left(2.0)
-    for number in range(ORIGINS):
+    for number in range(MAX_ORIGINS):
         clocks.left(2.0, origin=str(number))
     assert clocks.left(2.0, waited=45.0) == pytest.approx(2.0)
 
@@ -73,7 +82,7 @@ def test_a_part_takes_its_share_of_what_is_left_and_never_more_than_it_needs() -
     def served() -> None:
         serve_for(2.0)
         assert part_deadline(0.1) == 0.1
-        assert part_deadline(3.0) == pytest.approx(2.0 * SHARE, rel=0.1)
+        assert part_deadline(3.0) == pytest.approx(2.0 * PART_SHARE, rel=0.1)
         serve_for(0.0)
         assert (time_left(), part_deadline(3.0)) == (0.0, 0.0)
 

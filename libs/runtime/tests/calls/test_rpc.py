@@ -15,8 +15,8 @@ from contracts.envelope import Wire
 from contracts.errors import FieldFault
 from contracts.rpc import Rpc
 from runtime.bus.connection import subscribe
-from runtime.calls.deadlines import HEADER, SHARE, part_deadline, time_left
-from runtime.calls.rpc import REPEATS, REPEATS_EARNED, RpcClient, RpcServer
+from runtime.calls.deadlines import HEADER, PART_SHARE, part_deadline, time_left
+from runtime.calls.rpc import MAX_REPEATS, REPEATS_PER_ANSWER, RpcClient, RpcServer
 from runtime.errors import RpcError
 from runtime.testing.servers import eventually
 
@@ -207,10 +207,10 @@ async def test_a_server_that_is_slow_does_not_get_twice_the_load(nats_client: Cl
     calls = [client.call(DOUBLE, Ask(how_many=1), deadline=1.0) for _ in range(50)]
     outcomes = await asyncio.gather(*calls, return_exceptions=True)
     assert {isinstance(one, RpcError) and one.code for one in outcomes} == {"TIMEOUT"}
-    assert len(asked.messages) == 50 + int(REPEATS)
+    assert len(asked.messages) == 50 + int(MAX_REPEATS)
 
     await RpcServer(nats_client).serve(DOUBLE, double)
-    for _ in range(round(2 / REPEATS_EARNED)):
+    for _ in range(round(2 / REPEATS_PER_ANSWER)):
         await client.call(DOUBLE, Ask(how_many=1), deadline=20)
     assert client.repeats_left(DOUBLE) == pytest.approx(2)
 
@@ -271,7 +271,7 @@ async def test_nothing_is_worked_on_for_longer_than_its_caller_waits(nats_client
     left, share = given
     assert left is not None
     assert share is not None
-    assert share <= SHARE * 1.0 < left <= 1.0
+    assert share <= PART_SHARE * 1.0 < left <= 1.0
 
 
 async def test_a_server_that_was_swamped_sheds_the_newest_and_recovers_by_itself(nats_client: Client) -> None:

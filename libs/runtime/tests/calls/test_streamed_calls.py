@@ -85,7 +85,7 @@ async def test_a_caller_that_does_not_read_holds_the_work_up(nats_client: Client
     async with StreamClient(nats_client).open(COUNT, Ask(how_many=1000)) as parts:
         await eventually(lambda: _sent(counter, streamed_calls.WINDOW - 1))
         await nats_client.flush()
-        assert counter.sent <= streamed_calls.WINDOW + streamed_calls.HEARD_EVERY
+        assert counter.sent <= streamed_calls.WINDOW + streamed_calls.PROGRESS_EVERY
         assert len([part async for part in parts]) == 1000
 
 
@@ -113,8 +113,8 @@ async def test_leaving_early_stops_the_work(nats_client: Client) -> None:
 async def test_a_caller_that_dies_is_noticed(
     nats_server: NatsServer, nats_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streamed_calls, "PATIENCE", 1.5)
-    monkeypatch.setattr(streamed_calls, "BEAT", 0.1)
+    monkeypatch.setattr(streamed_calls, "SILENCE_TIMEOUT", 1.5)
+    monkeypatch.setattr(streamed_calls, "BEAT_INTERVAL", 0.1)
     counter = Counter()
     await StreamServer(nats_client).serve(COUNT, counter.count)
     caller = await connect(NatsSettings(url=nats_server.url), name="caller")
@@ -128,7 +128,7 @@ async def test_a_caller_that_dies_is_noticed(
 
 
 async def test_a_server_that_falls_silent_is_noticed(nats_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streamed_calls, "PATIENCE", 0.3)
+    monkeypatch.setattr(streamed_calls, "SILENCE_TIMEOUT", 0.3)
     opened = b'{"n":0,"opened":{"stream":"s","control":"rpc.test.nowhere"}}'
 
     async def serve(message: Msg) -> None:
@@ -156,7 +156,7 @@ async def test_a_lost_part_ends_the_call(nats_client: Client) -> None:
 
 
 async def test_with_nobody_there_it_says_so(nats_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streamed_calls, "OPEN_SECONDS", 1.0)
+    monkeypatch.setattr(streamed_calls, "OPEN_TIMEOUT", 1.0)
     with pytest.raises(RpcError, match="nobody serves"):
         async with StreamClient(nats_client).open(COUNT, Ask(how_many=1)):
             pass

@@ -22,7 +22,7 @@ from contracts.rpc import Rpc
 from runtime.bus.connection import jetstream
 from runtime.bus.publisher import Publisher
 from runtime.calls.rpc import RpcClient
-from runtime.lifecycle.shutdown import OVERDUE
+from runtime.lifecycle.shutdown import OVERDUE_EXIT_CODE
 from runtime.testing.servers import NatsServer, eventually
 
 PROGRAM = Path(__file__).with_name("service_process.py")
@@ -174,7 +174,7 @@ async def test_a_process_that_hangs_is_ended_at_its_drain_deadline(
 ) -> None:
     running = await start(nats_server.url, HANGS=what, DRAIN_SECONDS="2")
     await running.until("service.ready")
-    assert await running.end() == OVERDUE
+    assert await running.end() == OVERDUE_EXIT_CODE
     await running.until("service.overdue")
 
 
@@ -182,7 +182,7 @@ async def test_a_process_ends_although_the_bus_is_frozen(nats_server: NatsServer
     running = await start(nats_server.url, DRAIN_SECONDS="3")
     await running.until("service.ready")
     nats_server.pause()
-    assert await running.end() in (0, OVERDUE)
+    assert await running.end() in (0, OVERDUE_EXIT_CODE)
     nats_server.resume()
 
 

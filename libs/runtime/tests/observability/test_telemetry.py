@@ -15,7 +15,7 @@ from contracts.events.trace import TraceRecorded
 from contracts.rpc import Rpc
 from runtime.bus.direct import DirectReader
 from runtime.bus.publisher import Publisher
-from runtime.bus.span_store import IN_A_MESSAGE, MANY, SpanStore
+from runtime.bus.span_store import SEND_AT_ONCE, SPANS_PER_MESSAGE, SpanStore
 from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.errors import NotReadyError
 from runtime.observability import correlation, otlp, telemetry
@@ -194,7 +194,7 @@ async def test_a_companys_traces_go_out_together_when_somebody_wants_them(nats_s
 async def test_many_spans_wait_for_nothing_and_fit_into_messages(nats_streams: Client) -> None:
     store = SpanStore(nats_streams, "agent")
     await store.start()
-    for number in range(MANY):
+    for number in range(SEND_AT_ONCE):
         span = telemetry.Span("work", 1 + number % 2, number + 1, sampled=True)
         span.start = span.end = 1
         store.take(span)
@@ -202,7 +202,7 @@ async def test_many_spans_wait_for_nothing_and_fit_into_messages(nats_streams: C
     async def stored() -> bool:
         found = [data for _, data in await parts(nats_streams)]
         kept = sum(len(trace.spans) for data in found for trace in data.traces)
-        return (kept, len(found)) == (MANY, MANY / IN_A_MESSAGE)
+        return (kept, len(found)) == (SEND_AT_ONCE, SEND_AT_ONCE / SPANS_PER_MESSAGE)
 
     await eventually(stored)
     await store.stop()

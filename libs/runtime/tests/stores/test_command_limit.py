@@ -8,7 +8,7 @@ import pytest
 from prometheus_client import CollectorRegistry, Counter, Gauge
 from pymongo.errors import NetworkTimeout
 
-from runtime.stores.command_limit import STALLED, CommandLimit
+from runtime.stores.command_limit import HANGING_SECONDS, CommandLimit
 from runtime.testing.servers import eventually
 
 
@@ -38,7 +38,7 @@ async def never() -> str:
 
 
 async def test_commands_that_never_end_are_broken_off_and_others_served_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.stores.command_limit.LONGEST", STALLED + 1.0)
+    monkeypatch.setattr("runtime.stores.command_limit.COMMAND_TIMEOUT", HANGING_SECONDS + 1.0)
     limit = a_limit()
     lost = [asyncio.create_task(limit.run(never)) for _ in range(2)]
 
@@ -61,8 +61,8 @@ async def test_commands_that_never_end_are_broken_off_and_others_served_again(mo
 
 
 async def test_a_command_that_cannot_be_broken_off_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.stores.command_limit.LONGEST", 0.05)
-    monkeypatch.setattr("runtime.stores.command_limit.ENDED_WITHIN", 0.05)
+    monkeypatch.setattr("runtime.stores.command_limit.COMMAND_TIMEOUT", 0.05)
+    monkeypatch.setattr("runtime.stores.command_limit.END_TIMEOUT", 0.05)
     let_go = asyncio.Event()
 
     async def stubborn() -> str:

@@ -17,8 +17,8 @@ from runtime.errors import NotReadyError
 from runtime.settings import FileSettings
 from runtime.stores.file_store import FileMetadata, FileStore, FilesUnavailableError, read_whole
 from runtime.stores.file_stores import file_store
-from runtime.stores.folder_store import DEAD, DRAFTS, FolderStore
-from runtime.stores.s3_signature import NOTHING, S3Key, query_of, signed_headers
+from runtime.stores.folder_store import DRAFT_TTL_SECONDS, DRAFTS, FolderStore
+from runtime.stores.s3_signature import EMPTY_HASH, S3Key, query_of, signed_headers
 from runtime.stores.s3_store import S3Store
 from runtime.testing.servers import ServerProcess
 
@@ -65,7 +65,7 @@ async def does_what_the_port_says(store: FileStore) -> None:
     content = os.urandom(700_000)
     for key in reversed(keys):
         await store.put(key, BytesIO(content), described(content))
-    await store.put("unsent/2026-01-01/acme/c1/1", BytesIO(), FileMetadata("-", "text/plain", 0, NOTHING))
+    await store.put("unsent/2026-01-01/acme/c1/1", BytesIO(), FileMetadata("-", "text/plain", 0, EMPTY_HASH))
     assert await store.about(keys[0]) == described(content)
     found = await store.open(keys[0])
     assert found is not None
@@ -93,7 +93,7 @@ async def test_a_folder_is_an_object_storage(tmp_path: Path) -> None:
         await store.about("files/../../secret")
     dead = tmp_path / DRAFTS / "half"
     dead.write_bytes(b"x")
-    os.utime(dead, (0, datetime.now(UTC).timestamp() - DEAD - 60))
+    os.utime(dead, (0, datetime.now(UTC).timestamp() - DRAFT_TTL_SECONDS - 60))
     await store.put("files/acme/c1/1", BytesIO(b"x"), described(b"x"))
     assert list((tmp_path / DRAFTS).iterdir()) == []
     await store.close()
@@ -113,8 +113,8 @@ async def test_a_server_of_s3_is_one_and_says_in_time_when_it_hangs_or_refuses(
         with pytest.raises(FilesUnavailableError):
             await asked
     await other.close()
-    monkeypatch.setattr("runtime.stores.s3_store.LOOKING", 0.4)
-    monkeypatch.setattr("runtime.stores.s3_store.STORING", 0.4)
+    monkeypatch.setattr("runtime.stores.s3_store.LOOKUP_TIMEOUT", 0.4)
+    monkeypatch.setattr("runtime.stores.s3_store.STORE_TIMEOUT", 0.4)
     s3.pause()
     async with asyncio.timeout(20):
         for asked in (
@@ -170,7 +170,9 @@ async def test_what_is_no_list_of_s3_is_said_and_no_page_comes_twice(said: bytes
     server.close()
 
 
-def signature(method: str, path: str, query: dict[str, str], headers: dict[str, str], body_hash: str = NOTHING) -> str:
+def signature(
+    method: str, path: str, query: dict[str, str], headers: dict[str, str], body_hash: str = EMPTY_HASH
+) -> str:
     host = {"host": "examplebucket.s3.amazonaws.com"}
     at = datetime(2013, 5, 24, tzinfo=UTC)
     signed = signed_headers(EXAMPLE, method, path, query_of(query), host | headers, body_hash, at)

@@ -23,16 +23,16 @@ SEEN = 10.0
 
 
 def test_silence_is_noticed_within_ten_seconds_and_is_longer_than_a_heartbeat() -> None:
-    assert pull_worker.REST_HEARTBEAT < pull_worker.REST_SILENCE <= SEEN - pull_worker.TICK
-    assert batches.HEARTBEAT < batches.SILENCE <= SEEN - batches.TICK
+    assert pull_worker.IDLE_HEARTBEAT_INTERVAL < pull_worker.IDLE_SILENCE_TIMEOUT <= SEEN - pull_worker.CHECK_INTERVAL
+    assert batches.HEARTBEAT_INTERVAL < batches.SILENCE_TIMEOUT <= SEEN - batches.CHECK_INTERVAL
 
 
 @pytest.mark.parametrize("kind", ["one by one", "in batches"])
 async def test_a_request_that_never_arrived_is_sent_again(
     nats_streams: Client, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(pull_worker, "REST_SILENCE", 0.3)
-    monkeypatch.setattr(batches, "SILENCE", 0.3)
+    monkeypatch.setattr(pull_worker, "IDLE_SILENCE_TIMEOUT", 0.3)
+    monkeypatch.setattr(batches, "SILENCE_TIMEOUT", 0.3)
     assert isinstance(nats_streams, BusClient)
     say, lost, seen = nats_streams.publish_now, list[str](), list[bytes]()
 

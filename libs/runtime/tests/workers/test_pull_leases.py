@@ -16,7 +16,7 @@ from runtime.settings import NatsSettings
 from runtime.testing.pull import DURABLE, Gate, Recorder, ask, settled, worker
 from runtime.testing.servers import NatsServer, eventually
 from runtime.workers import pull_worker
-from runtime.workers.pull_worker import EXPIRES, LEASE, Ack, AckThen, Delivery, Outcome
+from runtime.workers.pull_worker import LEASE, REQUEST_SECONDS, Ack, AckThen, Delivery, Outcome
 
 
 async def test_long_work_is_not_delivered_again(nats_streams: Client) -> None:
@@ -83,14 +83,14 @@ async def test_leases_that_nobody_renewed_for_nearly_as_long_as_they_last_are_in
 ) -> None:
     """And its request still stands: asked anew, the server would hold two, and give the next one that stands still two
     messages."""
-    monkeypatch.setattr(pull_worker, "REST_HEARTBEAT", 0.3)
-    monkeypatch.setattr(pull_worker, "REST_SILENCE", 0.9)
+    monkeypatch.setattr(pull_worker, "IDLE_HEARTBEAT_INTERVAL", 0.3)
+    monkeypatch.setattr(pull_worker, "IDLE_SILENCE_TIMEOUT", 0.9)
     pull = worker(nats_streams, Recorder(), ack_wait=1.0)
     await pull.start()
     assert pull.stood_still == 0
     threading.Event().wait(0.95)  # nothing else runs: shorter than a lease, but the last renewal was before
     assert pull.stood_still > 0
-    awake = asyncio.get_running_loop().time() + 2 * pull_worker.TICK
+    awake = asyncio.get_running_loop().time() + 2 * pull_worker.CHECK_INTERVAL
     await eventually(lambda: asyncio.get_running_loop().time() > awake)
     answer = await nats_streams.request(f"$JS.API.CONSUMER.INFO.TOOLS.{DURABLE}", b"", timeout=10)
     assert orjson.loads(answer.data)["num_waiting"] == 1
@@ -123,7 +123,7 @@ async def test_a_worker_that_stands_still_is_given_no_message_twice(
         await ask(nats_streams, *(f"m{number}" for number in range(1, 40)))
         await eventually(lambda: settled(nats_streams))
         # What it had asked for was over before the first lease was.
-        assert EXPIRES < LEASE
+        assert REQUEST_SECONDS < LEASE
         assert {one.num_delivered for one in handler.seen} == {1, 2}
         await pull.drain()
     finally:

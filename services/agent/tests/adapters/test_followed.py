@@ -11,7 +11,7 @@ from agent.ports import ConversationKey
 from contracts.channels import ChatKind, chat
 from contracts.conversation import Fact, Snapshot, snapshot_of
 from runtime.bus.direct import StoredFact
-from runtime.recent import KEPT_SECONDS
+from runtime.recent import DEFAULT_TTL_SECONDS
 
 NEW, OLD = (f"{seconds * 1000:012x}{0:020x}_{0:022x}" for seconds in (990, 500))
 """Conversations begun some seconds before the first fact of a feed, and long before."""
@@ -179,7 +179,7 @@ async def test_what_is_kept_is_bounded(feed: Feed) -> None:
         feed.fact(HERE, ChatKind.OWNER, owner={"kind": "ai"})
     assert len(feed.followed.facts(HERE, feed.seq - FACTS, feed.seq) or ()) == FACTS
     assert feed.followed.facts(HERE, feed.seq - FACTS - 1, feed.seq) is None
-    feed.clock.now += KEPT_SECONDS + 1
+    feed.clock.now += DEFAULT_TTL_SECONDS + 1
     feed.fact(ConversationKey("acme", "other"), ChatKind.VISITOR)
     assert feed.followed.facts(HERE, feed.seq - FACTS, feed.seq) is None
     assert await feed.told(HERE) is None

@@ -13,7 +13,7 @@ from agent.testing.stage import stage
 from runtime.bus.direct import StoredFact
 from runtime.calls.rpc import RpcClient
 from runtime.conversation import ConversationLog
-from runtime.recent import KEPT_SECONDS
+from runtime.recent import DEFAULT_TTL_SECONDS
 from runtime.testing.clock import FakeClock
 from runtime.testing.servers import NatsServer
 
@@ -73,7 +73,7 @@ async def test_windows_are_bounded_in_time_number_and_size() -> None:
     clock = FakeClock()
     windows = recent_windows(clock.monotonic)
     windows.keep(KEY, _window("hello"))
-    await clock.advance(KEPT_SECONDS)
+    await clock.advance(DEFAULT_TTL_SECONDS)
     assert windows.get(KEY) is not None
     await clock.advance(0.001)
     assert windows.get(KEY) is None

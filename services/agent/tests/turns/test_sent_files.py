@@ -16,7 +16,7 @@ from contracts.files import FileRef
 from contracts.tools_rpc import (
     FILE_PIECE,
     FILE_TEXT,
-    PIECE,
+    PIECE_BYTES,
     FilePieceReply,
     FilePieceRequest,
     FileTextReply,
@@ -75,7 +75,7 @@ async def test_a_model_that_sees_is_shown_pictures_as_they_were_sent_and_told_of
     async def piece(request: FilePieceRequest) -> FilePieceReply:
         assert request.file_id != "huge-png"
         stored = content if request.file_id == "cat-png" else b"not what was sent"
-        return FilePieceReply(content=b64encode(stored[request.offset : request.offset + PIECE]).decode())
+        return FilePieceReply(content=b64encode(stored[request.offset : request.offset + PIECE_BYTES]).decode())
 
     fields: dict[str, Any] = {"model": "scripted", "provider_keys": {}, "sees": True}
     async with (

@@ -9,7 +9,7 @@ from gateway.chat.limits import LimitSettings
 from gateway.domain.forwarded import Network
 from gateway.domain.limits import RateLimit
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
-from runtime.conversation import NEVER_TRIMMED
+from runtime.conversation import UNTRIMMED_FACTS
 from runtime.settings import EnvSettings
 
 
@@ -40,7 +40,7 @@ class GatewaySettings(EnvSettings):
     stream_distance: int = Field(
         default=MAX_STREAM_DISTANCE,
         ge=-1,
-        le=NEVER_TRIMMED,
+        le=UNTRIMMED_FACTS,
         description="facts of all conversations behind the log's end up to which a client's gap is read from the log",
     )
     question_seconds: float = Field(

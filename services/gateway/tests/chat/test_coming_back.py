@@ -13,7 +13,7 @@ from gateway.chat.session import COMING_IN_AT_ONCE
 from gateway.settings import GatewaySettings
 from gateway.testing.harness import ChatClient, Frame, MemoryStandIn, run_gateway
 from gateway.testing.tokens import TokenMaker
-from runtime.calls.rpc import IN_FLIGHT
+from runtime.calls.rpc import MAX_IN_FLIGHT
 from runtime.testing.servers import NatsServer
 
 MANY = 1_000
@@ -57,6 +57,6 @@ async def test_a_thousand_who_come_at_once_are_all_let_in(
     assert Counter(frame["type"] for frame in frames) == {"welcome": MANY}
     assert Counter(memory.asked)["company"] == 1
     # Some are asked for twice on a busy machine; what is beyond this limit would be refused.
-    assert COMING_IN_AT_ONCE < IN_FLIGHT
-    assert memory.most < IN_FLIGHT
+    assert COMING_IN_AT_ONCE < MAX_IN_FLIGHT
+    assert memory.most < MAX_IN_FLIGHT
     await memory.stop()

@@ -303,7 +303,7 @@ async def test_who_may_not_is_told_as_the_client_expects(client: AsyncOpenAI, to
 
 
 async def test_with_no_agent_there_it_says_so(client: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.calls.streamed_calls.OPEN_SECONDS", 1.0)
+    monkeypatch.setattr("runtime.calls.streamed_calls.OPEN_TIMEOUT", 1.0)
     with pytest.raises(openai.InternalServerError) as caught:
         await client.chat.completions.create(model="nexus", messages=HI)
     assert caught.value.status_code == 503

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import aiohttp
 import pytest
 
-from contracts.files import MOST_FILE_BYTES, UNSENT, folder_of
+from contracts.files import MAX_FILE_BYTES, UNSENT, folder_of
 from gateway.adapters.identity import IdentityKeys
 from gateway.domain.conversation_ids import new_conversation_id
 from gateway.domain.file_kinds import look
@@ -186,7 +186,7 @@ async def test_two_gigabytes_are_refused_before_they_come_and_what_grows_on_the_
     writer.close()
 
     async def endless() -> AsyncIterator[bytes]:
-        for _ in range(MOST_FILE_BYTES // 65536 + 1):
+        for _ in range(MAX_FILE_BYTES // 65536 + 1):
             yield bytes(65536)
 
     answer = await send(http, tokens.visitor("me"), mine, "film.txt", endless())
@@ -237,7 +237,7 @@ async def test_a_conversation_and_a_person_have_only_so_many(
     for number in range(20):
         assert (await send(http, token, mine, f"{number}.txt", b"x"))[0] == 201
     assert_problem(await send(http, token, mine, "more.txt", b"x"), 429, "RATE_LIMITED")
-    monkeypatch.setattr("gateway.chat.files.MOST_KEPT", 20)
+    monkeypatch.setattr("gateway.chat.files.MAX_FILES_PER_CONVERSATION", 20)
     memory.known_conversations[mine] = conversation_view(mine, "acme", "me")
     answer = await send(http, tokens.user("ana", "commercial"), mine, "more.txt", b"x")
     assert_problem(answer, 409, "CONFLICT")
@@ -263,7 +263,7 @@ async def test_a_dead_upload_leaves_nothing_and_a_hanging_store_is_said_while_th
     place = tmp_path / "files" / "files" / "acme" / mine / file["id"]
     place.unlink()
     os.mkfifo(place)
-    monkeypatch.setattr("runtime.stores.folder_store.LOOKING", 0.3)
+    monkeypatch.setattr("runtime.stores.folder_store.LOOKUP_TIMEOUT", 0.3)
     async with ChatClient(gateway.url) as chat:
         await chat.hello(token, conversationId=mine)
         await chat.send("message.send", clientMessageId=str(uuid.uuid4()), text="look", files=[file["id"]])

@@ -14,7 +14,7 @@ from memory.domain.keys import LogPosition, milliseconds
 from runtime.bus.consumers import ConsumerSpec
 from runtime.bus.direct import StoredFact
 from runtime.lifecycle.service import Service
-from runtime.workers.batch_worker import LINGER, BatchWorker, Handler, each_event, whole_batch
+from runtime.workers.batch_worker import LINGER_SECONDS, BatchWorker, Handler, each_event, whole_batch
 from runtime.workers.outcomes import DeadLetter, Outcome
 from runtime.workers.pull_worker import Delivery
 
@@ -77,7 +77,7 @@ def take_in(intake: FactIntake, kind: FactType[DataT], take: Callable[[TakenFact
             return MISPLACED
         return await (take(fact) if intake.late is None else intake.late.take(fact.about, lambda: take(fact)))
 
-    _consume(intake.service, kind, each_event(kind.event, one), LINGER)
+    _consume(intake.service, kind, each_event(kind.event, one), LINGER_SECONDS)
 
 
 def take_in_together(

@@ -6,9 +6,9 @@ from contextlib import aclosing
 
 import structlog
 
-from contracts.files import MOST_FILE_BYTES, file_key
+from contracts.files import MAX_FILE_BYTES, file_key
 from contracts.knowledge import Block
-from contracts.tools_rpc import PIECE, FilePieceReply, FilePieceRequest, FileTextReply, FileTextRequest
+from contracts.tools_rpc import PIECE_BYTES, FilePieceReply, FilePieceRequest, FileTextReply, FileTextRequest
 from runtime.errors import RpcError
 from runtime.stores.file_store import FileStore, FilesUnavailableError, read_whole
 from tool_executor.extraction.document import UnreadableError
@@ -35,7 +35,7 @@ class FileTexts:
                 return FileTextReply(problem=TEXTS["document.gone"].in_language(said))
             if about.type.startswith("image/"):
                 return FileTextReply(problem=TEXTS["document.unreadable_kind"].in_language(said))
-            body = await read_whole(self._store, key, MOST_FILE_BYTES)
+            body = await read_whole(self._store, key, MAX_FILE_BYTES)
         except FilesUnavailableError as error:
             log.warning("files.not_read", company=request.company_id, error=str(error)[:300])
             raise RpcError("UNAVAILABLE", "the file cannot be read now", retryable=True) from error
@@ -59,12 +59,12 @@ class FileTexts:
                 async for piece in pieces:
                     found += piece[max(request.offset - passed, 0) :]
                     passed += len(piece)
-                    if len(found) >= PIECE:
+                    if len(found) >= PIECE_BYTES:
                         break
         except FilesUnavailableError as error:
             log.warning("files.not_read", company=request.company_id, error=str(error)[:300])
             raise RpcError("UNAVAILABLE", "the file cannot be read now", retryable=True) from error
-        return FilePieceReply(content=b64encode(found[:PIECE]).decode())
+        return FilePieceReply(content=b64encode(found[:PIECE_BYTES]).decode())
 
 
 def _said(block: Block) -> str:

@@ -58,7 +58,7 @@ class AnalysisCompleted(Wire):
 
 
 class AnalysisReply(Wire):
-    """One model reply of an analysis. `failure`: why there is none."""
+    """One model reply of an analysis. `failure`: why there is no text."""
 
     step: ModelStep
     text: str | None = None

@@ -8,7 +8,7 @@ from pydantic import Field
 from contracts.enumerations import OPEN, OpenEnum
 from contracts.envelope import Snake, Wire
 from contracts.errors import SystemCode
-from contracts.files import MOST_FILES, FileRef
+from contracts.files import MAX_FILES, FileRef
 from contracts.ids import Id
 from contracts.knowledge import Grounding
 
@@ -18,7 +18,6 @@ MAX_URL = 2048
 MAX_VISITED = 20
 MAX_SUMMARY_LINES = 5
 MAX_SUMMARY_LINE = 300
-"""Characters in a person's message."""
 
 
 class Role(OpenEnum):
@@ -32,12 +31,12 @@ class Role(OpenEnum):
 
     @classmethod
     def unknown(cls) -> "Role":
-        """A role whose messages no prompt contains."""
+        """Returns a role whose messages are in no prompt."""
         return cls.SYSTEM
 
     @property
     def gets_answers(self) -> bool:
-        """Whether it is one that gets answers: a visitor or a customer."""
+        """Whether messages of this role get answers: a visitor's or a customer's."""
         return self in {Role.VISITOR, Role.USER}
 
 
@@ -89,7 +88,7 @@ class ActionState(OpenEnum):
 
     @classmethod
     def unknown(cls) -> "ActionState":
-        """A state in which it can no longer be confirmed."""
+        """Returns a state in which an action can no longer be confirmed."""
         return cls.FAILED
 
 
@@ -169,7 +168,7 @@ class VisitorMessage(Wire):
     wishes: Wishes | None = Field(default=None, description="of a client of another protocol")
     name: str | None = Field(default=None, max_length=MAX_NAME, description="of a customer, as their company says it")
     email: str | None = Field(default=None, max_length=MAX_EMAIL, description="the same")
-    files: list[FileRef] | None = Field(default=None, max_length=MOST_FILES)
+    files: list[FileRef] | None = Field(default=None, max_length=MAX_FILES)
 
 
 class AssistantMessage(Wire):
@@ -197,7 +196,7 @@ class OperatorMessage(Wire):
     text: str = Field(min_length=1, max_length=MAX_TEXT)
     operator_id: Id
     name: str | None = None
-    files: list[FileRef] | None = Field(default=None, max_length=MOST_FILES)
+    files: list[FileRef] | None = Field(default=None, max_length=MAX_FILES)
 
 
 class SystemMessage(Wire):
@@ -219,7 +218,7 @@ class OwnerKind(OpenEnum):
 
     @classmethod
     def unknown(cls) -> "OwnerKind":
-        """A person, so that the AI stays silent."""
+        """Returns a person, so that the AI stays silent."""
         return cls.HUMAN
 
 
@@ -264,7 +263,7 @@ class CancelReason(OpenEnum):
 
     @classmethod
     def unknown(cls) -> "CancelReason":
-        """Somebody cancelled it."""
+        """Returns that somebody cancelled it."""
         return cls.USER
 
 

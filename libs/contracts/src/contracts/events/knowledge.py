@@ -16,7 +16,7 @@ from pydantic import Field
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
-from contracts.knowledge import MAX_FILE, MAX_PARTS, Block, Counts, Left, Name, Source, Tongue
+from contracts.knowledge import MAX_FILE, MAX_PARTS, Block, Counts, LanguageTag, Left, Name, Source
 
 
 class DocumentUpserted(Wire):
@@ -32,7 +32,7 @@ class DocumentUpserted(Wire):
     source: Source = "service"
     title: str = Field(min_length=1, max_length=500)
     url: str | None = Field(default=None, max_length=2048, description="canonical, without fragment")
-    language: Tongue | None = None
+    language: LanguageTag | None = None
     blocks: list[Block]
     hash: str = Field(min_length=1, max_length=128)
     read_at: datetime

@@ -32,7 +32,7 @@ class EventType:
 _CHAT = "chat.{company}.{conversation}."
 _LIVE = "live.turn.{company}.{conversation}."
 _PRESENCE = "live.presence.{company}.{conversation}."
-_OF = ".{company}.{user}"
+_COMPANY_AND_USER = ".{company}.{user}"
 
 
 def _chat(tail: str, data: type[BaseModel], owners: tuple[str, ...]) -> EventType:
@@ -48,11 +48,11 @@ def _presence(tail: str, data: type[BaseModel]) -> EventType:
 
 
 def _fact(kind: str, data: type[BaseModel], owners: tuple[str, ...], consumers: tuple[str, ...]) -> EventType:
-    return EventType(data, kind, kind + _OF, "FACTS", owners, consumers)
+    return EventType(data, kind, kind + _COMPANY_AND_USER, "FACTS", owners, consumers)
 
 
 def _knowledge(kind: str, data: type[BaseModel], owners: tuple[str, ...]) -> EventType:
-    """A type of work on companies' knowledge, which the executors share."""
+    """Returns an event type for work on companies' knowledge, which the executors share."""
     return EventType(data, kind, kind + ".{company}", "KNOWLEDGE", owners, ("tool-executor",))
 
 

@@ -41,5 +41,5 @@ class TraceRecorded(Wire):
 
     @property
     def traces(self) -> tuple[TraceSpans, ...]:
-        """All of them."""
+        """The spans of all traces in this event."""
         return (TraceSpans(trace_id=self.trace_id, spans=self.spans), *(self.others or ()))

@@ -1,4 +1,4 @@
-"""Texts that several services say: a file a language beside this one."""
+"""Texts that several services use, one file for each language."""
 
 from contracts.text import read_texts
 

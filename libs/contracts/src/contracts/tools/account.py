@@ -11,7 +11,7 @@ from contracts.envelope import Snake
 from contracts.tools.arguments import Amount, IdText, SymbolArguments, SymbolText
 
 _EDITABLE: dict[str, JsonValue] = {"x-editable": True}
-"""Marks what a person may change when they confirm."""
+"""Marks fields that a person may change when they confirm."""
 
 
 class Side(StrEnum):
@@ -66,9 +66,9 @@ class OrderArguments(SymbolArguments):
     @model_validator(mode="after")
     def _has_its_prices(self) -> Self:
         for name in ("limit_price", "stop_price"):
-            given = getattr(self, name) is not None
-            if given != (name in PRICES_OF[self.order_type]):
-                fault = "price_not_taken" if given else "price_needed"
+            is_given = getattr(self, name) is not None
+            if is_given != (name in PRICES_OF[self.order_type]):
+                fault = "price_not_taken" if is_given else "price_needed"
                 raise PydanticCustomError(fault, "{name}: {order}", {"name": name, "order": self.order_type.value})
         return self
 

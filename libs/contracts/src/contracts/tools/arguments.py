@@ -1,7 +1,7 @@
 """Arguments that several tools share, and the JSON Schema that callers see.
 
-The serving service reads the model's types and bounds. Patterns are only in the schema, for the executor to check: the
-market explains what is wrong with an unusual symbol.
+The serving service checks the model's types and bounds. Patterns are only in the schema, and the executor checks them;
+the market-adapter explains what is wrong with an unusual symbol.
 """
 
 from datetime import date
@@ -56,31 +56,31 @@ class TickersArguments(Snake):
 
 
 def input_schema(arguments: type[Snake]) -> JsonObject:
-    """A tool's input as JSON Schema 2020-12: these arguments and no others."""
+    """Returns a tool's input as JSON Schema 2020-12: these arguments and no others."""
     shape = arguments.model_json_schema()
-    named, properties = object_of(shape.get("$defs")), object_of(shape.get("properties"))
+    definitions, properties = object_of(shape.get("$defs")), object_of(shape.get("properties"))
     return {
         "type": "object",
-        "properties": {name: _shown(object_of(rule), named) for name, rule in properties.items()},
+        "properties": {name: _shown(object_of(rule), definitions) for name, rule in properties.items()},
         "required": list_of(shape.get("required")),
         "additionalProperties": False,
     }
 
 
-def _shown(rule: JsonObject, named: JsonObject) -> JsonObject:
-    """One argument's schema with its references resolved, and without title, without null if it is optional, and
+def _shown(rule: JsonObject, definitions: JsonObject) -> JsonObject:
+    """Returns one argument's schema with its references resolved, without title, without null if it is optional, and
     without marks that only the serving service reads."""
-    own = {
+    shown = {
         name: value
         for name, value in rule.items()
         if name not in _NOT_SHOWN and not name.startswith("x-") and (name, value) != ("default", None)
     }
     if "$ref" in rule:
-        words = object_of(named[str(rule["$ref"]).rpartition("/")[2]])
-        own = {"type": words["type"], "enum": words["enum"], **own}
+        definition = object_of(definitions[str(rule["$ref"]).rpartition("/")[2]])
+        shown = {"type": definition["type"], "enum": definition["enum"], **shown}
     for choice in objects_of(rule.get("anyOf")):
         if choice.get("type") != "null":
-            own = {**_shown(choice, named), **own}
-    if is_object(items := own.get("items")):
-        own["items"] = _shown(items, named)
-    return own
+            shown = {**_shown(choice, definitions), **shown}
+    if is_object(items := shown.get("items")):
+        shown["items"] = _shown(items, definitions)
+    return shown

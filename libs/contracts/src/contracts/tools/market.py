@@ -23,7 +23,7 @@ class Timeframe(StrEnum):
 
     @property
     def length(self) -> timedelta:
-        """The length of a bar by the clock (a session's last one may be shorter)."""
+        """The length of a bar by the clock (a session's last bar may be shorter)."""
         return _LENGTHS[self]
 
     @property
@@ -64,7 +64,7 @@ PeriodText = Annotated[
 ]
 """A period up to now: 5y, 6m, 2w, 30d, ytd, qtd, mtd, wtd; since-09, since-09-15: since the latest September or 15
 September."""
-MOST_LENGTH = 250
+MAX_LENGTH = 250
 """The longest look-back of an indicator."""
 
 
@@ -82,7 +82,7 @@ class IndicatorArguments(SymbolArguments):
 
     indicators: list[Indicator] = Field(min_length=1, max_length=20, description='Which, e.g. ["RSI", "MACD"]')
     timeframe: Literal["1h", "4h", "1d"] = Field(default="1d", description="How long a bar is")
-    length: int | None = Field(default=None, ge=2, le=MOST_LENGTH, description="Bars, if not 14 or 20")
+    length: int | None = Field(default=None, ge=2, le=MAX_LENGTH, description="Bars, if not 14 or 20")
     end: Day | None = Field(default=None, description="As of that day; default: now")
 
 

@@ -1,5 +1,5 @@
-"""Principals: who is calling, vouched for by the gateway; a compact JWS (RFC 7515) inside events, verified by whoever
-acts.
+"""Principals: a statement by the gateway of who is calling. Events carry it as a compact JWS (RFC 7515), and every
+service that acts on one verifies it.
 
 The key decides the algorithm, never the token: a PEM is Ed25519 (EdDSA; the private half signs, the public half
 verifies), anything else is a shared secret (HS256, for development). The audience keeps a user's token from being
@@ -26,9 +26,9 @@ AUDIENCE = "nexus-principal"
 ROLES = frozenset({"visitor", "user", "commercial", "admin", "service", "operator"})
 """`operator` is whoever runs the installation; the others belong to a company."""
 PLANS = frozenset({"free", "pro", "premium"})
-_REMEMBERED = 10_000
-_NEVER = 2**53
-"""Expiry times from this on, infinite ones and those that are no number are invalid."""
+_MAX_CACHED = 10_000
+_EXPIRY_LIMIT = 2**53
+"""Expiry times at or above this, infinite ones and NaN are invalid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Principal:
 
 
 Verify = Callable[[str], Principal]
-"""The principal in a compact JWS; raises runtime.errors.InvalidTokenError."""
+"""Returns the principal in a compact JWS; raises runtime.errors.InvalidTokenError."""
 
 
 class PrincipalSigner:
@@ -83,7 +83,7 @@ class PrincipalSigner:
         language: str | None = None,
         ttl: int | None = None,
     ) -> str:
-        """A principal that is valid for `ttl` seconds (None: NEXUS_PRINCIPAL_TTL)."""
+        """Returns a signed principal that is valid for `ttl` seconds (None: NEXUS_PRINCIPAL_TTL)."""
         exp = int(self._clock.now().timestamp()) + (self._ttl if ttl is None else ttl)
         return self.sign(Principal(sub, role, company, plan, exp, conversation, language))
 
@@ -104,21 +104,21 @@ class PrincipalSigner:
 
 
 class PrincipalVerifier:
-    """Verifies principals, and caches those of the last minutes: a turn shows the same one many times."""
+    """Verifies principals and caches the latest ones, since one turn presents the same principal many times."""
 
     def __init__(self, settings: TokenSettings, clock: Clock | None = None) -> None:
         """Raises NotReadyError if NEXUS_PRINCIPAL_KEY is not set or unusable."""
         self._clock = clock or SystemClock()
-        self._seen = Recent[str, Principal](_REMEMBERED)
+        self._seen = Recent[str, Principal](_MAX_CACHED)
         self._keys: list[tuple[Ed25519PublicKey | str, str]] = [
             (_public_key(text), "EdDSA") if _is_pem(text) else (text, "HS256") for text in _key_texts(settings)
         ]
 
     def verify(self, token: str, *, expired_too: bool = False) -> Principal:
-        """The principal that the gateway signed.
+        """Returns the principal that the gateway signed.
 
         Args:
-            expired_too: accept an expired one: it still proves who wrote an old message.
+            expired_too: accept an expired one, which still proves who wrote an old message.
 
         Raises:
             ExpiredTokenError: it was valid once.
@@ -150,7 +150,8 @@ class PrincipalVerifier:
 
 
 def read_identity(claims: Mapping[str, object]) -> tuple[str, str, str, str, int]:
-    """sub, role, company, plan and exp of a token's claims, each checked: they become subjects and permissions.
+    """Returns sub, role, company, plan and exp of a token's claims. Each is checked, since they become subjects and
+    permissions.
 
     An unknown or missing plan counts as free.
 
@@ -162,7 +163,7 @@ def read_identity(claims: Mapping[str, object]) -> tuple[str, str, str, str, int
         raise InvalidTokenError(f"role must be one of {', '.join(sorted(ROLES))}")
     if not isinstance(plan, str) or plan not in PLANS:
         plan = "free"
-    if not isinstance(exp, int | float) or not 0 <= exp < _NEVER:
+    if not isinstance(exp, int | float) or not 0 <= exp < _EXPIRY_LIMIT:
         raise InvalidTokenError("exp must be a number of seconds since the epoch")
     sub = _checked(check_id, claims.get("sub"), "sub")
     company = _checked(check_company, claims.get("company"), "company")
@@ -183,7 +184,7 @@ def _key_texts(settings: TokenSettings) -> list[str]:
         raise NotReadyError(
             "NEXUS_PRINCIPAL_KEY is not set: a shared secret in development, an Ed25519 PEM in production"
         )
-    # Environment files cannot hold line ends; a PEM may come with \n spelled out.
+    # Environment files cannot hold line breaks, so a PEM may contain \n as two characters.
     return [text.replace("\\n", "\n").strip() for text in settings.principal_keys]
 
 

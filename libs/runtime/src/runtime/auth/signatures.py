@@ -13,11 +13,11 @@ KeyT = TypeVar("KeyT")
 
 
 def read_signed(token: str, keys: Iterable[tuple[KeyT, str]], **checks: Any) -> tuple[KeyT, JsonObject]:
-    """The key that signed a compact JWS (RFC 7515), and its claims. `keys`: each with its algorithm, which the token
-    cannot choose; `checks`: arguments of jwt.decode.
+    """Returns the key that signed a compact JWS (RFC 7515), and its claims. `keys`: pairs of key and algorithm, since
+    the token must not choose the algorithm; `checks`: arguments of jwt.decode.
 
     Raises:
-        jwt.InvalidTokenError: none of them has, or the claims are invalid.
+        jwt.InvalidTokenError: no key fits the signature, or the claims are invalid.
     """
     problem = jwt.InvalidTokenError("there is no key for it")
     for key, algorithm in keys:

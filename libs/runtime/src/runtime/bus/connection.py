@@ -1,4 +1,4 @@
-"""The connection to NATS: it reconnects for ever, leaves a server that stops answering, and logs both.
+"""The connection to NATS: it reconnects for ever, abandons a server that stops answering, and logs both.
 
 A service gets its connection from `runtime.lifecycle.service`; commands and tests call `connect` themselves.
 """
@@ -21,7 +21,7 @@ from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
-from runtime.bus.bus_client import BusClient, Take
+from runtime.bus.bus_client import BusClient, TakeMessage
 from runtime.bus.credentials import sign, user_jwt
 from runtime.errors import NotReadyError
 from runtime.observability.logging import masked_text
@@ -33,13 +33,13 @@ log = structlog.get_logger(__name__)
 Hook = Callable[[], Awaitable[None]]
 ErrorHook = Callable[[Exception], Awaitable[None]]
 
-CLOSE_SECONDS = 2.0
-"""Seconds to close a connection that was never made."""
-AFRESH = 0.8
-"""Deadline of a new connection that tests whether the bus is there."""
+CLOSE_TIMEOUT = 2.0
+"""Seconds to close a client that never connected."""
+PROBE_DEADLINE = 0.8
+"""Seconds for a new connection that tests whether the bus is reachable."""
 RECONNECT_WAIT = 0.25
-"""Seconds between two attempts at one server; each connection takes a random half to one and a half times that, so
-that not all come back at once."""
+"""Seconds between two attempts at one server; each connection multiplies it by a random 0.5 to 1.5, so that not all
+reconnect at the same moment."""
 
 _posting: set[asyncio.Task[None]] = set()
 
@@ -51,25 +51,25 @@ class ConnectionHooks:
     on_disconnect: list[Hook] = field(default_factory=list[Hook])
     on_reconnect: list[Hook] = field(default_factory=list[Hook])
     on_error: list[ErrorHook] = field(default_factory=list[ErrorHook])
-    _met: set[str] = field(default_factory=set[str])
-    """Refusals since the connection was lost: every try meets the same one, five times a second."""
+    _logged_refusals: set[str] = field(default_factory=set[str])
+    """Refusals already logged since the connection was lost: every attempt meets the same one, five times a second."""
 
     async def disconnected(self) -> None:
         log.warning("nats.disconnected")
         await _call(self.on_disconnect)
 
     async def reconnected(self) -> None:
-        self._met.clear()
+        self._logged_refusals.clear()
         log.info("nats.reconnected")
         await _call(self.on_reconnect)
 
     async def failed(self, error: Exception) -> None:
         # Must not raise: nats-py calls this from its read loop, which would end.
         text = masked_text(str(error))
-        level = logging.DEBUG if isinstance(error, OSError) or text in self._met else logging.WARNING
+        level = logging.DEBUG if isinstance(error, OSError) or text in self._logged_refusals else logging.WARNING
         log.log(level, "nats.error", error=text, kind=type(error).__name__)
         if "authorization" in text.lower():
-            self._met.add(text)
+            self._logged_refusals.add(text)
         for hook in self.on_error:
             try:
                 await hook(error)
@@ -87,35 +87,36 @@ async def _call(hooks: list[Hook]) -> None:
 
 def inbox_prefix(settings: NatsSettings) -> str:
     """The subject prefix of replies: below each user's own name, so that permissions can separate users' inboxes.
-    `agent+2` has that of `agent`: with the same permissions it takes its place while a password is replaced."""
+    `agent+2` has the prefix of `agent`: it has the same permissions and takes over while a password is replaced."""
     return f"_INBOX.{settings.user.partition('+')[0]}" if settings.user else "_INBOX"
 
 
 async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks | None = None) -> Client:
-    """A connected client.
+    """Returns a connected client.
 
     Publishes made while it is disconnected are buffered (8 MiB) and sent after the reconnect.
 
     Raises:
-        NotReadyError: no server answered within `settings.connect_deadline`, or a file that it names cannot be used.
+        NotReadyError: no server answered within `settings.connect_deadline`, or a file named in the settings cannot be
+            used.
     """
     hooks = hooks or ConnectionHooks()
-    # All that differ: a server that refuses the password and closes is a lost connection in the next moment.
-    met: dict[str, None] = {}
+    # All different errors: after a refused password, the next error is only that the connection was lost.
+    errors: dict[str, None] = {}
     limit: asyncio.Timeout | None = None
 
     async def on_error(error: Exception) -> None:
-        if len(met) < 5:
-            met[masked_text(str(error) or type(error).__name__)] = None
+        if len(errors) < 5:
+            errors[masked_text(str(error) or type(error).__name__)] = None
         await hooks.failed(error)
         if limit is not None and limit.expired():
-            # The limit cancels once, and an attempt that fails in the same moment swallows that (wait_for in 3.11).
+            # The timeout cancels once, and an attempt that fails at the same moment swallows it (wait_for in 3.11).
             raise TimeoutError
 
     client, tls, credentials = BusClient(), _tls_of(settings), _credentials_of(settings)
 
     async def disconnected() -> None:
-        if not client.is_closed:  # nobody has to hear of a connection that is closed on purpose
+        if not client.is_closed:  # a connection closed on purpose is not worth a report
             await hooks.disconnected()
 
     async def reconnected() -> None:
@@ -134,7 +135,7 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
                 reconnect_time_wait=RECONNECT_WAIT * random.uniform(0.5, 1.5),  # pyright: ignore[reportArgumentType] - it sleeps for a float
                 max_reconnect_attempts=-1,
                 connect_timeout=2,
-                # The server is left after two unanswered pings, so within three intervals.
+                # The server is abandoned after two unanswered pings, so within three intervals.
                 ping_interval=settings.ping_interval,
                 max_outstanding_pings=2,
                 drain_timeout=10,
@@ -148,24 +149,25 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
             )
     except TimeoutError:
         with suppress(Exception):
-            async with asyncio.timeout(CLOSE_SECONDS):
+            async with asyncio.timeout(CLOSE_TIMEOUT):
                 await client.close()
-        raise _not_connected(settings, list(met)) from None
+        raise _not_connected(settings, list(errors)) from None
     limit = None
     return client
 
 
 def _tls_of(settings: NatsSettings) -> ssl.SSLContext | None:
-    """The TLS settings. Raises NotReadyError if a file that they name cannot be used."""
+    """Returns the TLS context. Raises NotReadyError if a file named in the settings cannot be used."""
     try:
         return settings.tls
     except (OSError, ValueError) as error:
-        named = ", ".join(filter(None, (settings.tls_ca, settings.tls_certificate, settings.tls_key)))
-        raise NotReadyError(f"NEXUS_NATS_TLS_CA, …_CERTIFICATE or …_KEY cannot be used ({named}): {error}") from error
+        files = ", ".join(filter(None, (settings.tls_ca, settings.tls_certificate, settings.tls_key)))
+        raise NotReadyError(f"NEXUS_NATS_TLS_CA, …_CERTIFICATE or …_KEY cannot be used ({files}): {error}") from error
 
 
 def _credentials_of(settings: NatsSettings) -> str | None:
-    """The path of the credentials, which are read at every connection. Raises NotReadyError if they cannot be used."""
+    """Returns the path of the credentials, which are read at every connection. Raises NotReadyError if they cannot be
+    used."""
     if settings.credentials:
         try:
             sign(settings.credentials, "")
@@ -174,28 +176,28 @@ def _credentials_of(settings: NatsSettings) -> str | None:
     return settings.credentials
 
 
-def _not_connected(settings: NatsSettings, met: Sequence[str]) -> NotReadyError:
-    """Why there is no connection, and what to do; `met`: the errors so far."""
-    reason = f" ({'; '.join(met)})" if met else ""
-    where = masked_text(", ".join(settings.servers))
-    if any("authorization" in one.lower() for one in met):
+def _not_connected(settings: NatsSettings, errors: Sequence[str]) -> NotReadyError:
+    """Returns an error that says why there is no connection, and what to do; `errors`: those met so far."""
+    reason = f" ({'; '.join(errors)})" if errors else ""
+    servers = masked_text(", ".join(settings.servers))
+    if any("authorization" in error.lower() for error in errors):
         return NotReadyError(
-            f"NATS at {where} refuses the user {settings.user or 'of this address'}{reason}: set "
+            f"NATS at {servers} refuses the user {settings.user or 'of this address'}{reason}: set "
             "NEXUS_NATS_USER and NEXUS_NATS_PASSWORD (or NEXUS_NATS_CREDENTIALS) to what the server has for this "
             "service"
         )
     if advice := remedy("NATS", reason):
-        return NotReadyError(f"no connection to NATS at {where}: {advice}{reason}", retryable=True)
+        return NotReadyError(f"no connection to NATS at {servers}: {advice}{reason}", retryable=True)
     return NotReadyError(
-        f"no NATS server answered at {where} within {settings.connect_deadline:g} s{reason}: "
+        f"no NATS server answered at {servers} within {settings.connect_deadline:g} s{reason}: "
         "start one, or point NEXUS_NATS_URL at one",
         retryable=True,
     )
 
 
-async def connect_afresh(settings: NatsSettings, *, name: str) -> None:
+async def probe_connection(settings: NatsSettings, *, name: str) -> None:
     """Checks that the bus accepts a new connection soon; raises NotReadyError if it does not."""
-    await (await connect(settings.model_copy(update={"connect_deadline": AFRESH}), name=name)).close()
+    await (await connect(settings.model_copy(update={"connect_deadline": PROBE_DEADLINE}), name=name)).close()
 
 
 async def subscribe(
@@ -207,7 +209,7 @@ async def subscribe(
     pending_messages: int = 64 * 1024,
     pending_bytes: int = 64 * 1024 * 1024,
 ) -> Subscription:
-    """A core subscription; `handle` is awaited for one message after another, so it must return quickly.
+    """Subscribes on core NATS; `handle` is awaited for one message after another, so it must return quickly.
 
     Messages beyond the pending limits are dropped, and a SlowConsumerError goes to the connection's error hooks.
     """
@@ -216,9 +218,9 @@ async def subscribe(
     )
 
 
-async def listen(client: Client, subject: str, take: Take, *, queue: str = "") -> Subscription:
-    """A core subscription whose messages are handled as they are read, with no queue or task in between: for
-    functions that do next to nothing."""
+async def listen(client: Client, subject: str, take: TakeMessage, *, queue: str = "") -> Subscription:
+    """Subscribes on core NATS; messages are handled as they are read, with no queue or task in between: for functions
+    that do next to nothing."""
 
     async def handle(message: Msg) -> None:
         take(message)
@@ -232,7 +234,8 @@ async def listen(client: Client, subject: str, take: Take, *, queue: str = "") -
 
 
 def post(client: Client, subject: str, payload: bytes = b"", reply: str = "") -> None:
-    """Publishes without waiting. What cannot be sent is lost: for messages that are repeated, or not missed."""
+    """Publishes without waiting. A message that cannot be sent is lost: for messages that are repeated or not
+    needed."""
     if not (isinstance(client, BusClient) and client.publish_now(subject, payload, reply)):
         task = asyncio.create_task(_publish(client, subject, payload, reply))
         _posting.add(task)

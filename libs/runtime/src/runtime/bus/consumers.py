@@ -28,17 +28,20 @@ from runtime.release import RELEASE, is_of_newer_release, release
 
 _NANOSECONDS = 1_000_000_000
 _NO_CONSUMER = 10014
-_COMES = frozenset({10059, 10148, 10149})
-"""Errors if the stream does not exist yet, or the consumer was created or deleted by somebody else in between."""
-_LOOK_AGAIN = 0.1
-_ANSWER = 2.0
-"""Seconds for what the server knows of a consumer."""
+_TRANSIENT = frozenset({10059, 10148, 10149})
+"""Error codes that go away: the stream does not exist yet, or another process has just created or deleted the
+consumer."""
+_POLL_INTERVAL = 0.1
+"""Seconds between checks for a missing stream."""
+_INFO_DEADLINE = 2.0
+"""Seconds for the server to describe a consumer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConsumerSpec:
-    """A durable pull consumer of some subjects with explicit acknowledgement. `ack_wait` in seconds; a message is
-    delivered until it is acknowledged or terminated. `metadata` is written when the consumer is created or changed."""
+    """A durable pull consumer of some subjects with explicit acknowledgement. `ack_wait` is in seconds; a message is
+    redelivered until it is acknowledged or terminated. `metadata` is written when the consumer is created or
+    changed."""
 
     stream: str
     durable: str
@@ -66,8 +69,8 @@ async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float
     """Creates the consumer, or updates it to the spec; safe if several replicas start at once. Waits for a missing
     stream, since the service that may create streams may still be starting.
 
-    Additional subjects of the consumer stay: a newer release shares it, and messages under a removed subject would be
-    skipped for good. If a newer release has written the consumer, nothing else is changed either.
+    Additional subjects of the consumer are kept: a newer release may share it, and messages under a removed subject
+    would be skipped for good. If a newer release has written the consumer, nothing else is changed either.
 
     Raises:
         NotReadyError: JetStream did not answer in time, or it refuses the consumer.
@@ -78,49 +81,51 @@ async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float
     while True:
         answer = await call(inbox, ConsumerInfo, f"CONSUMER.INFO.{place}", None, end)
         if error_code(answer) in (0, _NO_CONSUMER):
-            there = answer.get("config")
-            wanted = _wanted(spec, there)
-            if there and all(there.get(key) == value for key, value in wanted.items() if key != "metadata"):
+            existing = answer.get("config")
+            wanted = _wanted(spec, existing)
+            if existing and all(existing.get(key) == value for key, value in wanted.items() if key != "metadata"):
                 return
-            change = {"stream_name": spec.stream, "config": wanted, "action": "update" if there else "create"}
-            answer = await call(inbox, ConsumerInfo, f"CONSUMER.DURABLE.CREATE.{place}", change, end)
+            request = {"stream_name": spec.stream, "config": wanted, "action": "update" if existing else "create"}
+            answer = await call(inbox, ConsumerInfo, f"CONSUMER.DURABLE.CREATE.{place}", request, end)
             if error_code(answer) == 0:
                 return
-        if error_code(answer) not in _COMES or clock() + _LOOK_AGAIN > end:
-            said = f"{error_text(answer)} ({error_code(answer)})"
+        if error_code(answer) not in _TRANSIENT or clock() + _POLL_INTERVAL > end:
+            reason = f"{error_text(answer)} ({error_code(answer)})"
             raise NotReadyError(
-                f"consumer {spec.durable} of stream {spec.stream} is unavailable: {said}",
-                retryable=error_code(answer) in _COMES,
+                f"consumer {spec.durable} of stream {spec.stream} is unavailable: {reason}",
+                retryable=error_code(answer) in _TRANSIENT,
             )
-        await asyncio.sleep(_LOOK_AGAIN)
+        await asyncio.sleep(_POLL_INTERVAL)
 
 
-async def may_be_anothers(client: Client, spec: ConsumerSpec, stored_at: float) -> bool:
-    """Whether a message that its worker was given once may have been given to another worker since: by the server's
-    clock it is older than a lease, and the consumer has delivered something again.
+async def may_be_redelivered(client: Client, spec: ConsumerSpec, stored_at: float) -> bool:
+    """Whether a message that was delivered to this worker may have been delivered to another one since: by the server's
+    clock it is older than a lease, and the consumer has redelivered something.
 
     Raises:
-        NotReadyError: JetStream did not answer in time, or it refuses.
+        NotReadyError: JetStream did not answer in time, or refused.
     """
     inbox = ReplyInbox.of(client)
-    info = await require_answer(inbox, ConsumerInfo, f"CONSUMER.INFO.{spec.stream}.{spec.durable}", deadline=_ANSWER)
+    info = await require_answer(
+        inbox, ConsumerInfo, f"CONSUMER.INFO.{spec.stream}.{spec.durable}", deadline=_INFO_DEADLINE
+    )
     age = datetime.fromisoformat(info["ts"]).timestamp() - stored_at
     return info["num_redelivered"] > 0 and age >= spec.ack_wait
 
 
-def _wanted(spec: ConsumerSpec, there: ConsumerConfig | None) -> ConsumerConfig:
-    """The complete configuration, based on the existing one."""
-    subjects = combined(spec.subjects, _filters(there) if there else ())
-    if there and is_of_newer_release(there.get("metadata")):
-        kept: ConsumerConfig = {**there, **_filter(subjects)}
-        kept.pop("filter_subject" if len(subjects) > 1 else "filter_subjects", None)
-        return kept
+def _wanted(spec: ConsumerSpec, existing: ConsumerConfig | None) -> ConsumerConfig:
+    """Returns the complete configuration, based on the existing one."""
+    subjects = combined(spec.subjects, _filters(existing) if existing else ())
+    if existing and is_of_newer_release(existing.get("metadata")):
+        config: ConsumerConfig = {**existing, **_filter(subjects)}
+        config.pop("filter_subject" if len(subjects) > 1 else "filter_subjects", None)
+        return config
     return {**replace(spec, subjects=tuple(subjects)).config(), "metadata": {**spec.metadata, RELEASE: release()}}
 
 
 def _filters(config: ConsumerConfig) -> list[str]:
-    one = config.get("filter_subject")
-    return [one] if one else list(config.get("filter_subjects") or ())
+    single = config.get("filter_subject")
+    return [single] if single else list(config.get("filter_subjects") or ())
 
 
 def _filter(subjects: Sequence[str]) -> ConsumerFilter:
@@ -130,8 +135,8 @@ def _filter(subjects: Sequence[str]) -> ConsumerFilter:
 async def on_new_leader(
     client: Client, stream: str, durable: str, call: Callable[[], Awaitable[object]]
 ) -> Subscription:
-    """Calls back when another server of a cluster becomes the consumer's leader. It has none of the requests that
-    waited at the previous one, and they would never be answered."""
+    """Calls `call` when another server of a cluster becomes the consumer's leader. The new leader does not know the
+    requests that waited at the previous one, so they would never be answered."""
 
     async def elected(message: Msg) -> None:
         del message

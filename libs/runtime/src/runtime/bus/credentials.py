@@ -1,6 +1,6 @@
 """NATS credentials files (.creds): a user's JWT, and the key with which the user signs the server's nonce.
 
-nats-py reads them with a library of its own; the key is an Ed25519 key, so ours can sign as well.
+nats-py uses one more library for them; the key is an Ed25519 key, so `cryptography` can sign as well.
 """
 
 import base64
@@ -13,15 +13,16 @@ _BLOCK = re.compile(rb"-BEGIN [^\n]*-\s+(\S+)\s+-+END ")
 
 
 def user_jwt(path: str) -> bytes:
-    """The user's JWT; raises OSError or ValueError if the file cannot be used."""
+    """Returns the user's JWT; raises OSError or ValueError if the file cannot be used."""
     return _read(path)[0]
 
 
 def sign(path: str, nonce: str) -> bytes:
-    """The signature of the server's nonce, in base64; raises OSError or ValueError if the file cannot be used."""
+    """Returns the signature of the server's nonce, in base64; raises OSError or ValueError if the file cannot be
+    used."""
     seed = _read(path)[1]
     raw = base64.b32decode(seed + b"=" * (-len(seed) % 8))
-    # Two bytes tell the kind of key, two at the end are a checksum.
+    # The first two bytes are the kind of key, the last two a checksum.
     return base64.b64encode(Ed25519PrivateKey.from_private_bytes(raw[2:34]).sign(nonce.encode()))
 
 

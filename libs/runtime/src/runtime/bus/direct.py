@@ -1,6 +1,6 @@
-"""Direct reads of a stream (NATS ADR-31): by subject, by sequence, several at once; 0.1 to 0.2 ms each.
+"""Direct reads of a stream (NATS ADR-31) by subject or sequence, also several at once; 0.1 to 0.2 ms each.
 
-Any replica may answer, so an answer can be older than what the reader knows: a reader that needs a minimum sequence
+Any replica may answer, so an answer can be older than what the reader has seen: a reader that needs a minimum sequence
 reads again.
 """
 
@@ -22,15 +22,15 @@ from runtime.bus.replies import ReplyInbox, headers_of, status_of
 from runtime.errors import ReadFailedError
 
 DEADLINE = 5.0
-"""Default deadline of a read."""
-ATTEMPT = 1.0
-"""Seconds for one answer; a lost one is requested again within the caller's deadline."""
+"""Default deadline of a read, in seconds."""
+ATTEMPT_TIMEOUT = 1.0
+"""Seconds to wait for one answer; then the request is repeated, within the caller's deadline."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFact:
-    """One stored message: `event` is its body, `stamp` the time of storing (RFC 3339, nanoseconds). Not `genuine`:
-    it lacks the mark that its position demands (runtime.bus.marks), so nobody takes it for a fact."""
+    """One stored message: `event` is its body, `stamp` the time of storing (RFC 3339, nanoseconds). Not `genuine`: it
+    lacks the mark that its position demands (runtime.bus.marks), so it does not count as a fact."""
 
     seq: int
     subject: str
@@ -40,14 +40,14 @@ class StoredFact:
 
     @property
     def time(self) -> datetime:
-        """The time at which the stream stored the message: aware, UTC, in microseconds."""
+        """When the stream stored the message: aware, in UTC, with microseconds."""
         return datetime.fromisoformat(self.stamp)
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """The result of a batch read. `more`: the stream holds further matches after the last one. `reached`: the last
-    sequence of the whole stream at the replica that answered a read of the newest messages; 0: it did not say."""
+    sequence of the whole stream at the replica that answered a read of the newest messages; 0 if it did not say."""
 
     facts: list[StoredFact]
     more: bool
@@ -65,23 +65,23 @@ class DirectReader:
         self._subject = f"$JS.API.DIRECT.GET.{stream}"
 
     async def last(self, subject: str, *, deadline: float = DEADLINE) -> StoredFact | None:
-        """The newest message of exactly this subject; None if there is none."""
+        """Returns the newest message of exactly this subject, or None."""
         return await self._one(f"{self._subject}.{subject}", b"", deadline)
 
     async def at(self, seq: int) -> StoredFact | None:
-        """The message at this sequence; None if it is gone or does not exist yet."""
+        """Returns the message at this sequence; None if it is gone or does not exist yet."""
         return await self._one(self._subject, orjson.dumps({"seq": seq}), DEADLINE)
 
     async def next(self, filter_subject: str, seq: int, *, deadline: float = DEADLINE) -> StoredFact | None:
-        """The first message of the filter at or after `seq` (from 1); None if there is none."""
+        """Returns the first message that matches the filter at or after `seq` (from 1), or None."""
         body = orjson.dumps({"seq": max(seq, 1), "next_by_subj": filter_subject})
         return await self._one(self._subject, body, deadline)
 
     async def last_of_each(
         self, filters: Sequence[str], *, reached: int = 0, deadline: float = DEADLINE
     ) -> list[StoredFact]:
-        """The newest message of every matching subject, from one consistent view, by sequence. A replica whose stream
-        has not `reached` that sequence is asked again."""
+        """Returns the newest message of every matching subject, from one consistent view, ordered by sequence. If the
+        answering replica's stream has not reached the sequence `reached`, the read is repeated."""
         clock = asyncio.get_running_loop().time
         end = clock() + deadline
         while True:
@@ -91,15 +91,15 @@ class DirectReader:
             await self._again(end, TimeoutError(f"a replica has reached {batch.reached}, and {reached} is needed"))
 
     async def batch(self, filter_subject: str, seq: int, size: int, *, deadline: float = DEADLINE) -> Batch:
-        """Up to `size` messages of the filter from `seq` on, in order.
+        """Returns up to `size` messages that match the filter from `seq` on, in order.
 
-        The server scans: far before the stream's end this is slow and slows everybody down (12 ms at 200,000 before
-        it).
+        The server scans the stream: far before its end this is slow and slows everybody down (12 ms at 200,000 before
+        the end).
         """
         return await self._many({"seq": max(seq, 1), "next_by_subj": filter_subject, "batch": size}, deadline)
 
     async def batch_since(self, filter_subject: str, since: datetime, size: int) -> Batch:
-        """Up to `size` messages of the filter that were stored at `since` or later, in order."""
+        """Returns up to `size` messages that match the filter and were stored at `since` or later, in order."""
         query = {"start_time": since.astimezone(UTC).isoformat().replace("+00:00", "Z")}
         return await self._many({**query, "next_by_subj": filter_subject, "batch": size}, DEADLINE)
 
@@ -108,7 +108,9 @@ class DirectReader:
         end = clock() + deadline
         while True:
             try:
-                message = await self._inbox.request(subject, body, deadline=min(ATTEMPT, max(end - clock(), 0.001)))
+                message = await self._inbox.request(
+                    subject, body, deadline=min(ATTEMPT_TIMEOUT, max(end - clock(), 0.001))
+                )
             except (TimeoutError, NatsError) as error:
                 await self._again(end, error)
                 continue
@@ -128,7 +130,7 @@ class DirectReader:
         while True:
             try:
                 messages = await self._inbox.request_many(
-                    self._subject, body, deadline=min(ATTEMPT, max(end - clock(), 0.001)), done=_is_status
+                    self._subject, body, deadline=min(ATTEMPT_TIMEOUT, max(end - clock(), 0.001)), done=_is_status
                 )
             except (TimeoutError, NatsError) as error:
                 await self._again(end, error)
@@ -145,9 +147,9 @@ class DirectReader:
                     f"direct read of {self.stream} refused: {status} {headers_of(last).get('Description')}"
                 )
             facts = [self._fact(message) for message in messages]
-            told = headers_of(last)
-            more = int(told.get("Nats-Num-Pending", "0")) > 0
-            return Batch(facts, more, int(told.get("Nats-UpTo-Sequence", "0")))
+            headers = headers_of(last)
+            more = int(headers.get("Nats-Num-Pending", "0")) > 0
+            return Batch(facts, more, int(headers.get("Nats-UpTo-Sequence", "0")))
 
     def _fact(self, message: Msg) -> StoredFact:
         headers = headers_of(message)
@@ -156,12 +158,12 @@ class DirectReader:
         return StoredFact(seq, subject, message.data, headers["Nats-Time-Stamp"], genuine)
 
     async def _again(self, end: float, error: Exception) -> None:
-        left = end - asyncio.get_running_loop().time()
-        if left <= 0 or self._client.is_closed:
+        remaining = end - asyncio.get_running_loop().time()
+        if remaining <= 0 or self._client.is_closed:
             raise ReadFailedError(
                 f"no answer to a direct read of {self.stream}: is the stream there, the server up?"
             ) from error
-        await asyncio.sleep(min(0.05, left))
+        await asyncio.sleep(min(0.05, remaining))
 
 
 def _by_seq(fact: StoredFact) -> int:

@@ -31,7 +31,7 @@ class ApiAnswer(TypedDict):
 
 
 class RepublishConfig(TypedDict):
-    """A stream's copies on live subjects."""
+    """Copies of a stream's messages on live subjects."""
 
     src: str
     dest: str
@@ -61,8 +61,8 @@ class StreamConfig(TypedDict):
 
 
 class StreamState(TypedDict):
-    """The number of messages and bytes in a stream, and its sequences; if a filter was sent, the messages of each
-    subject that matches it."""
+    """The number of messages and bytes in a stream, and its sequences; if a filter was sent, also the number of
+    messages of each matching subject."""
 
     messages: int
     bytes: int
@@ -74,7 +74,7 @@ class StreamState(TypedDict):
 
 
 class Replica(TypedDict):
-    """Another server that has a copy; `active`: nanoseconds since it was heard."""
+    """Another server that has a copy; `active`: nanoseconds since the leader last heard from it."""
 
     active: NotRequired[int]
 
@@ -175,10 +175,10 @@ AnswerT = TypeVar("AnswerT", bound=ApiAnswer)
 async def ask(
     inbox: ReplyInbox, of: type[AnswerT], method: str, body: Mapping[str, object] | None = None, *, deadline: float
 ) -> AnswerT:
-    """The answer to one request; `of`: its model.
+    """Returns the answer to one request. `of`: its type, for the type checker only.
 
     Raises:
-        TimeoutError, NatsError: there was none within `deadline` seconds.
+        TimeoutError, NatsError: no answer within `deadline` seconds.
     """
     del of
     payload = b"" if body is None else orjson.dumps(body)
@@ -188,33 +188,33 @@ async def ask(
 async def call(
     inbox: ReplyInbox, of: type[AnswerT], method: str, body: Mapping[str, object] | None, end: float
 ) -> AnswerT:
-    """The answer, with retries while JetStream is starting, until the loop's clock shows `end`.
+    """Returns the answer, with retries while JetStream is starting, until the loop's clock shows `end`.
 
     Raises:
-        NotReadyError: there was none.
+        NotReadyError: no answer in time.
     """
     clock = asyncio.get_running_loop().time
     while True:
-        left = end - clock()
-        if left <= 0:
+        remaining = end - clock()
+        if remaining <= 0:
             raise NotReadyError(
                 "JetStream did not answer in time: start nats-server with -js, or check the account's limits",
                 retryable=True,
             )
         try:
-            answer = await ask(inbox, of, method, body, deadline=min(left, 5.0))
+            answer = await ask(inbox, of, method, body, deadline=min(remaining, 5.0))
         except (TimeoutError, NoRespondersError):
-            await asyncio.sleep(min(0.1, max(left, 0)))
+            await asyncio.sleep(min(0.1, max(remaining, 0)))
             continue
         # 503: no leader yet, or still starting. A refused configuration is 400 or 500, and stays refused.
         if answer.get("error", {}).get("code", 0) == 503:
-            await asyncio.sleep(min(0.1, max(left, 0)))
+            await asyncio.sleep(min(0.1, max(remaining, 0)))
             continue
         return answer
 
 
 def error_code(answer: ApiAnswer) -> int:
-    """The number in the API's list of errors; 0: no error."""
+    """Returns the code from the API's list of errors; 0 if the answer is no error."""
     error = answer.get("error")
     return error.get("err_code", -1) if error else 0
 
@@ -227,10 +227,10 @@ def error_text(answer: ApiAnswer) -> str:
 async def require_answer(
     inbox: ReplyInbox, of: type[AnswerT], method: str, body: Mapping[str, object] | None = None, *, deadline: float
 ) -> AnswerT:
-    """The answer to a request that JetStream must not refuse.
+    """Returns the answer to a request that JetStream must not refuse.
 
     Raises:
-        NotReadyError: there was none within `deadline` seconds, or it refuses.
+        NotReadyError: no answer within `deadline` seconds, or JetStream refused.
     """
     answer = await call(inbox, of, method, body, asyncio.get_running_loop().time() + deadline)
     if error_code(answer) != 0:
@@ -239,10 +239,11 @@ async def require_answer(
 
 
 def floor_of(info: ConsumerInfo) -> int:
-    """The sequence up to which a consumer has read everything: if nothing is pending, all that was delivered."""
+    """Returns the sequence up to which a consumer has read everything: all that was delivered, if no acknowledgement is
+    pending."""
     return info["ack_floor" if info.get("num_ack_pending") else "delivered"]["stream_seq"]
 
 
 def metadata_of(info: StreamInfo) -> Mapping[str, str]:
-    """The metadata that the stream's creators have set."""
+    """Returns the stream's metadata."""
     return info["config"].get("metadata") or {}

@@ -1,12 +1,12 @@
 """Marks: a header with which services sign what they write, computed from the subject, the fence and the body.
 
 A subject alone proves no author: the server publishes to whatever reply subject a requester names, and lets a responder
-publish there, so that every user of the bus can have something stored under every subject (decision 0074). Facts in a
+publish there, so every user of the bus can get something stored under any subject (decision 0074). Facts in a
 conversation's log (except visitors' messages, whose principal proves the author) and journals count only with a mark,
 which only holders of the key can make.
 
-The mark also covers the message id and the fence, which the server enforces: a copy of a genuine fact is refused, since
-the log has gone on since.
+The mark also covers the message id and the fence, which the server enforces: a copy of a genuine fact is refused,
+because the log has grown since.
 """
 
 from __future__ import annotations
@@ -32,53 +32,54 @@ HEADER = "Nexus-Mark"
 MARKED = (CHAT.name, TURNS.name)
 """The streams whose messages are marked."""
 SINCE = "nexus.marked-since"
-"""Key in a stream's metadata. From its sequence on, messages without a mark are ignored; without the key, all are
-taken."""
+"""Key in a stream's metadata. From that sequence on, messages without a mark are ignored; without the key, all messages
+count."""
 KEY_NAME = "nexus.mark-key"
 """Key in a stream's metadata: the name of the key that makes the stream's marks."""
 UNMARKED = "it carries no mark of a service of ours: somebody else has written it"
 _COVERED = ("Nats-Msg-Id", "Nats-Expected-Last-Subject-Sequence", "Nats-Expected-Last-Subject-Sequence-Subject")
 _VISITOR = f".{ChatKind.VISITOR.value}"
 _LIVE = "live."
-_LENGTH = 32
-_ANSWER = 5.0
+_MARK_CHARS = 32
+_ANSWER_DEADLINE = 5.0
+"""Seconds for JetStream to answer."""
 
 
 class Marks(PerClient):
-    """The keys of marks on one connection, and since when marks are demanded. Without a key nothing is marked or
+    """One connection's mark keys, and the sequence from which marks are demanded. Without a key nothing is marked or
     demanded."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._keys: tuple[bytes, ...] = ()
-        self.taking_part = True
+        self.is_taking_part = True
         """Whether this process writes or reads anything marked."""
         self._since: dict[str, int] = {}
-        self._told = False
+        self._has_warned = False
 
     def use(self, keys: tuple[bytes, ...] | None) -> None:
-        """The first key marks; marks of any of them count. None: this process neither writes nor reads anything
-        marked."""
-        self._keys, self.taking_part = keys or (), keys is not None
+        """Sets the keys: the first one makes marks, marks of any of them count. None: this process neither writes nor
+        reads anything marked."""
+        self._keys, self.is_taking_part = keys or (), keys is not None
 
     @property
-    def of_new_streams(self) -> dict[str, dict[str, str]]:
-        """The metadata of new streams, by name: marks are demanded from the first message on."""
+    def new_stream_metadata(self) -> dict[str, dict[str, str]]:
+        """Metadata for new streams, by name, which demands marks from the first message on."""
         return {name: _demanded(1, self._keys[0]) for name in MARKED} if self._keys else {}
 
     async def learn(self) -> None:
-        """Reads since when marks are demanded.
+        """Reads from the streams' metadata from which sequence on marks are demanded.
 
         Raises:
-            NotReadyError: no answer in time; or they are made with a key that this service does not have, so that
-                nothing that it writes would count.
+            NotReadyError: no answer in time; or marks are made with a key that this service does not have, so that
+                nothing it writes would count.
         """
-        for name in MARKED if self.taking_part else ():
+        for name in MARKED if self.is_taking_part else ():
             metadata = metadata_of(await _info(self._client, name))
             if SINCE not in metadata:
                 self._since.pop(name, None)
-                if self._keys and not self._told:
-                    self._told = True
+                if self._keys and not self._has_warned:
+                    self._has_warned = True
                     log.warning("marks.not_demanded", stream=name, advice="see `nexus marks demand`")
                 continue
             if metadata.get(KEY_NAME) not in [key_name(key) for key in self._keys]:
@@ -89,7 +90,7 @@ class Marks(PerClient):
             self._since[name] = int(metadata[SINCE])
 
     def mark(self, stream: str, subject: str, headers: Mapping[str, str], body: bytes) -> str | None:
-        """The mark of a message to append; None: it needs none, or there is no key."""
+        """Returns the mark of a message to append; None if it needs none, or there is no key."""
         if not self._keys or stream not in MARKED:
             return None
         return _mark(self._keys[0], subject, headers, body)
@@ -99,11 +100,12 @@ class Marks(PerClient):
         since = self._since.get(stream)
         if since is None or seq < since or subject.endswith(_VISITOR):
             return True
-        given = headers.get(HEADER, "")
-        return any(hmac.compare_digest(given, _mark(key, subject, headers, body)) for key in self._keys)
+        mark = headers.get(HEADER, "")
+        return any(hmac.compare_digest(mark, _mark(key, subject, headers, body)) for key in self._keys)
 
     def genuine_live(self, message: Msg) -> bool:
-        """The same for a live copy of CHAT, whose sequence, a header, proves nothing: it cannot be an old one."""
+        """`genuine` for a live copy of a message of CHAT. Its sequence is only a header and proves nothing, but a live
+        copy cannot be an old message."""
         if CHAT.name not in self._since:
             return True
         subject = message.subject.removeprefix(_LIVE)
@@ -111,22 +113,22 @@ class Marks(PerClient):
 
 
 def _mark(key: bytes, subject: str, headers: Mapping[str, str], body: bytes) -> str:
-    # Neither subjects nor headers hold a line end, so nothing can be moved from one to the next.
-    said = "\n".join((subject, *[headers.get(name, "") for name in _COVERED], "")).encode()
-    return hmac.digest(key, said + body, "sha256").hex()[:_LENGTH]
+    # Neither subjects nor headers contain a line break, so text cannot be moved from one field to the next.
+    header = "\n".join((subject, *[headers.get(name, "") for name in _COVERED], "")).encode()
+    return hmac.digest(key, header + body, "sha256").hex()[:_MARK_CHARS]
 
 
 def key_name(key: bytes) -> str:
-    """A name for a key that does not reveal it."""
+    """Returns a name for a key that does not reveal it."""
     return hmac.digest(key, b"nexus mark key", hashlib.sha256).hex()[:8]
 
 
 async def demand(client: Client, keys: tuple[bytes, ...]) -> dict[str, int]:
-    """Makes every reader ignore messages without a mark from now on; what is stored already still counts. Returns the
-    first sequence that needs a mark, by stream.
+    """Makes every reader ignore messages without a mark from now on; what is already stored still counts. Returns for
+    each stream the first sequence that needs a mark.
 
     Raises:
-        NotReadyError: JetStream does not answer, or refuses.
+        NotReadyError: JetStream did not answer, or refused.
     """
     since: dict[str, int] = {}
     for name in MARKED:
@@ -137,7 +139,7 @@ async def demand(client: Client, keys: tuple[bytes, ...]) -> dict[str, int]:
 
 
 async def lift(client: Client) -> None:
-    """Takes `demand` back: messages without a mark count again. Raises NotReadyError."""
+    """Reverts `demand`: messages without a mark count again. Raises NotReadyError."""
     for name in MARKED:
         info = await _info(client, name)
         await _update(client, info, {k: v for k, v in metadata_of(info).items() if k not in (SINCE, KEY_NAME)})
@@ -148,10 +150,10 @@ def _demanded(since: int, key: bytes) -> dict[str, str]:
 
 
 async def _info(client: Client, name: str) -> StreamInfo:
-    return await require_answer(ReplyInbox.of(client), StreamInfo, f"STREAM.INFO.{name}", deadline=_ANSWER)
+    return await require_answer(ReplyInbox.of(client), StreamInfo, f"STREAM.INFO.{name}", deadline=_ANSWER_DEADLINE)
 
 
 async def _update(client: Client, info: StreamInfo, metadata: Mapping[str, str]) -> None:
     config = {**info["config"], "metadata": metadata}
     name = info["config"]["name"]
-    await require_answer(ReplyInbox.of(client), StreamInfo, f"STREAM.UPDATE.{name}", config, deadline=_ANSWER)
+    await require_answer(ReplyInbox.of(client), StreamInfo, f"STREAM.UPDATE.{name}", config, deadline=_ANSWER_DEADLINE)

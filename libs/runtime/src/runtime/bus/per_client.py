@@ -1,29 +1,29 @@
-"""Objects of which each connection to the bus has one, whoever asks for it."""
+"""Objects of which each connection to the bus has exactly one, shared by all its users."""
 
 from abc import ABC, abstractmethod
 from typing import Self
 
 from nats.aio.client import Client
 
-_KEPT = "_nexus_per_client"
+_ATTRIBUTE = "_nexus_per_client"
 
 
 class PerClient(ABC):
-    """`of(client)` returns the client's own one, created on first use.
+    """Base class: `of(client)` returns the client's instance, created on first use.
 
-    It is kept on the client and ends with it. A table by client would keep every client that there ever was, because
-    what it holds refers back to the client.
+    The instance is an attribute of the client and dies with it. A table by client would keep every client for ever,
+    because the instances refer back to it.
     """
 
     @abstractmethod
     def __init__(self, client: Client) -> None:
-        """A kind is made of its client alone."""
+        """A subclass is built from its client alone."""
 
     @classmethod
     def of(cls, client: Client) -> Self:
-        """The client's one, created on first use."""
-        kept: dict[type, Self] = vars(client).setdefault(_KEPT, {})
-        found = kept.get(cls)
-        if found is None:
-            found = kept[cls] = cls(client)
-        return found
+        """Returns the client's instance, created on first use."""
+        instances: dict[type, Self] = vars(client).setdefault(_ATTRIBUTE, {})
+        instance = instances.get(cls)
+        if instance is None:
+            instance = instances[cls] = cls(client)
+        return instance

@@ -38,18 +38,18 @@ from runtime.observability.telemetry import trace_headers, work_headers
 FENCE_CODES = frozenset({10071, 10164})
 _DUPLICATE_IN_PROGRESS = 10158
 _IN_PROGRESS = "an earlier attempt is being stored"
-FIRST_ATTEMPT = 0.5
-"""Seconds for the first acknowledgement; each further attempt waits twice as long."""
-LONGEST_ATTEMPT = 4.0
-"""The longest wait of an attempt, in seconds."""
-PAUSE = 0.05
-"""Seconds before an event that no server took is sent again."""
-LONGEST_PAUSE = 0.25
-"""The longest such pause while a stream refuses messages."""
-SILENT = 2
-"""Unacknowledged attempts on a working connection after which the stream counts as accepting nothing."""
+FIRST_ATTEMPT_TIMEOUT = 0.5
+"""Seconds to wait for the first acknowledgement; each further attempt waits twice as long."""
+MAX_ATTEMPT_TIMEOUT = 4.0
+"""The longest that an attempt waits, in seconds."""
+RETRY_PAUSE = 0.05
+"""Seconds before an event that no server accepted is sent again."""
+MAX_RETRY_PAUSE = 0.25
+"""The longest pause between attempts while a stream refuses messages, in seconds."""
+SILENT_ATTEMPTS = 2
+"""Unacknowledged attempts on a working connection after which the stream counts as refusing messages."""
 SLICE = 0.1
-"""Seconds between two checks whether the connection is still the one on which the event was sent."""
+"""Seconds between checks that the connection is still the one on which the event was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +73,18 @@ class Appended:
 
 
 def event_json(
-    kind: str, source: str, data: object, *, subject: str | None = None, identity: str | None = None
+    event_type: str, source: str, data: object, *, subject: str | None = None, identity: str | None = None
 ) -> bytes:
-    """An event whose data need not be held against a model, as CloudEvent.to_json writes it."""
-    head = {"specversion": "1.0", "id": identity or uuid7(), "source": source, "type": kind, "time": datetime.now(UTC)}
-    about = {} if subject is None else {"subject": subject}
-    event = {**head, **about, "datacontenttype": "application/json", "data": data}
+    """Returns an event as CloudEvent.to_json writes it, without checking its data against a model."""
+    attributes = {
+        "specversion": "1.0",
+        "id": identity or uuid7(),
+        "source": source,
+        "type": event_type,
+        "time": datetime.now(UTC),
+    }
+    subject_attribute = {} if subject is None else {"subject": subject}
+    event = {**attributes, **subject_attribute, "datacontenttype": "application/json", "data": data}
     return orjson.dumps(event, option=orjson.OPT_UTC_Z)
 
 
@@ -102,20 +108,20 @@ class Publisher:
         deadline: float = 15.0,
         headers: dict[str, str] | None = None,
     ) -> Appended:
-        """Stores an event, retrying under the same id for up to `deadline` seconds.
+        """Stores an event; retries under the same id for up to `deadline` seconds.
 
         Raises:
-            FenceRefusedError: something newer matches the fence's filter.
+            FenceRefusedError: a newer message matches the fence's filter.
             PublishRefusedError: the server will never accept it.
             PublishTimeoutError: no acknowledgement in time; whether it is stored is unknown.
-            NotStoredError: not stored, and nobody took it in time.
+            NotStoredError: it was certainly not stored, since nobody accepted it in time.
         """
         body = event if isinstance(event, bytes) else event.to_json()
-        more = dict(headers or {})
+        extra_headers = dict(headers or {})
         if fence is not None:
-            more["Nats-Expected-Last-Subject-Sequence"] = str(fence.seq)
-            more["Nats-Expected-Last-Subject-Sequence-Subject"] = fence.filter
-        head = self._head(subject, body, stream, msg_id, more)
+            extra_headers["Nats-Expected-Last-Subject-Sequence"] = str(fence.seq)
+            extra_headers["Nats-Expected-Last-Subject-Sequence-Subject"] = fence.filter
+        head = self._head(subject, body, stream, msg_id, extra_headers)
         outcome = "stored"
         try:
             with await self._inbox.expect() as pending:
@@ -129,8 +135,9 @@ class Publisher:
             PUBLISHED.labels(stream, outcome).inc()
 
     async def send(self, subject: str, event: bytes | CloudEvent[Any], *, stream: str, msg_id: str) -> bool:
-        """Sends an event to a stream without an acknowledgement: for a request whose answer proves that it was
-        stored. If none comes, `append` the same under the same id. False: not even sent, since nobody is connected."""
+        """Sends an event to a stream without waiting for an acknowledgement: for a request whose answer proves that it
+        was stored. If no answer comes, `append` the same event under the same id. Returns False if it was not even
+        sent, since the connection is down."""
         if not self._client.is_connected:
             return False
         body = event if isinstance(event, bytes) else event.to_json()
@@ -148,21 +155,21 @@ class Publisher:
     ) -> Appended:
         clock = asyncio.get_running_loop().time
         end = clock() + deadline
-        attempt, pause = FIRST_ATTEMPT, PAUSE
+        attempt, pause = FIRST_ATTEMPT_TIMEOUT, RETRY_PAUSE
         unacknowledged = 0
-        why = "not connected"
+        reason = "not connected"
         while True:
-            left = end - clock()
-            if left <= 0:
+            remaining = end - clock()
+            if remaining <= 0:
                 if unacknowledged:
                     raise PublishTimeoutError(
                         f"{subject} got no acknowledgement within {deadline:g} s; it may be stored"
                     )
-                raise NotStoredError(f"{subject} was not stored within {deadline:g} s: {why}")
+                raise NotStoredError(f"{subject} was not stored within {deadline:g} s: {reason}")
             if not self._client.is_connected:
                 if self._client.is_closed and not unacknowledged:
                     raise NotStoredError(f"{subject} was not stored: the connection is closed, the service is stopping")
-                await asyncio.sleep(min(PAUSE, left))
+                await asyncio.sleep(min(RETRY_PAUSE, remaining))
                 continue
             try:
                 await self._client.publish(subject, body, reply=pending.reply_to, headers=head)
@@ -171,35 +178,36 @@ class Publisher:
                     f"{subject}: {len(body)} bytes are more than the server takes", code=0
                 ) from error
             except NatsError as error:
-                why = str(error)
-                await asyncio.sleep(min(PAUSE, left))
+                reason = str(error)
+                await asyncio.sleep(min(RETRY_PAUSE, remaining))
                 continue
-            answer = await self._acknowledgement(pending, min(attempt, left))
+            answer = await self._acknowledgement(pending, min(attempt, remaining))
             if answer is None:
                 unacknowledged += 1
-                if unacknowledged >= SILENT and self._client.is_connected:
+                if unacknowledged >= SILENT_ATTEMPTS and self._client.is_connected:
                     self._storage.refused(stream, NO_ACKNOWLEDGEMENT)
-                attempt = min(attempt * 2, LONGEST_ATTEMPT)
+                attempt = min(attempt * 2, MAX_ATTEMPT_TIMEOUT)
                 continue
             stored = _read_answer(answer, maybe_own=unacknowledged > 0)
             if isinstance(stored, Appended):
                 return stored
-            why = stored
-            if why is not _IN_PROGRESS:
-                self._storage.refused(stream, why)
+            reason = stored
+            if reason is not _IN_PROGRESS:
+                self._storage.refused(stream, reason)
             pending.reset()
-            # Many wait at a full stream: each asks more and more seldom.
+            # Many writers may wait for a full stream, so each tries less and less often.
             await asyncio.sleep(min(pause, max(end - clock(), 0)))
-            pause = min(pause * 2, LONGEST_PAUSE)
+            pause = min(pause * 2, MAX_RETRY_PAUSE)
 
     async def _acknowledgement(self, pending: Pending, seconds: float) -> Msg | None:
-        """The acknowledgement; None if it has not come in time, or cannot come because the connection has changed."""
+        """Returns the acknowledgement; None if it has not come in time, or cannot come because the connection has
+        changed."""
         clock = asyncio.get_running_loop().time
         end = clock() + seconds
         reconnects = self._client.stats["reconnects"]
-        while (left := end - clock()) > 0 and self._client.stats["reconnects"] == reconnects:
+        while (remaining := end - clock()) > 0 and self._client.stats["reconnects"] == reconnects:
             try:
-                return (await pending.wait(min(left, SLICE)))[0]
+                return (await pending.wait(min(remaining, SLICE)))[0]
             except TimeoutError:
                 continue
         return None
@@ -207,9 +215,9 @@ class Publisher:
     async def publish_live(
         self, subject: str, event: bytes | CloudEvent[Any], headers: dict[str, str] | None = None
     ) -> bool:
-        """Sends a live event on core NATS, unconfirmed; it may be lost. False: not even sent.
+        """Sends a live event on core NATS, unconfirmed; it may be lost. Returns False if it was not even sent.
 
-        While the connection is away it is dropped at once: the reconnect buffer is for durable facts.
+        While the connection is down the event is dropped: the reconnect buffer is for durable facts.
         """
         if not self._client.is_connected:
             return False
@@ -221,7 +229,7 @@ class Publisher:
         return True
 
     def publish_live_now(self, subject: str, event: bytes) -> bool:
-        """The same without waiting, if possible; False: nothing was sent, use `publish_live`."""
+        """`publish_live` without waiting, if possible. Returns False if nothing was sent: then use `publish_live`."""
         client = self._client
         return isinstance(client, BusClient) and client.publish_now(subject, event, headers=trace_headers() or None)
 
@@ -232,7 +240,7 @@ class _Stored(ApiAnswer):
 
 
 def _read_answer(message: Msg, *, maybe_own: bool) -> Appended | str:
-    """The server's acknowledgement, or the reason for a retry; raises anything else."""
+    """Returns the server's acknowledgement, or the reason to retry; raises an error for any other refusal."""
     if is_no_responders(message):
         return "no stream takes this subject, or JetStream is not up"
     answer: _Stored = orjson.loads(message.data)
@@ -241,8 +249,8 @@ def _read_answer(message: Msg, *, maybe_own: bool) -> Appended | str:
         return Appended(answer["seq"], duplicate=answer.get("duplicate", False))
     code, text = error.get("err_code", 0), error.get("description", "refused")
     if code in FENCE_CODES:
-        told = re.search(r"sequence: (\d+)", text)
-        newest = int(told[1]) if told else 0
+        match = re.search(r"sequence: (\d+)", text)
+        newest = int(match[1]) if match else 0
         raise FenceRefusedError(f"{text} ({code})", code=code, maybe_own=maybe_own, newest=newest)
     if code == _DUPLICATE_IN_PROGRESS:
         return _IN_PROGRESS

@@ -25,7 +25,7 @@ NO_RESPONDERS = "503"
 
 
 class Pending:
-    """A question that waits for its answer, in a `with` block; replies that come after it are dropped."""
+    """A request that waits for its replies, in a `with` block; replies that come after the block are dropped."""
 
     __slots__ = ("_complete", "_done", "_inbox", "_keys", "_parts", "_waiter", "reply_to")
 
@@ -46,14 +46,14 @@ class Pending:
             self._inbox.waiting.pop(key, None)
 
     def another_name(self) -> str:
-        """Another reply subject, for another attempt; replies to earlier ones still count."""
+        """Returns another reply subject, for another attempt; replies to earlier ones still count."""
         key, name = self._inbox.new_name()
         self._inbox.waiting[key] = self
         self._keys.append(key)
         return name
 
     def accept(self, message: Msg) -> None:
-        """Takes a reply; the last one ends the wait."""
+        """Adds a reply; the last one ends the wait."""
         self._parts.append(message)
         if self._done is None or self._done(message):
             self._complete = True
@@ -61,7 +61,7 @@ class Pending:
                 self._waiter.set_result(None)
 
     async def wait(self, seconds: float) -> list[Msg]:
-        """The replies so far, at least one, once the last has come. One waits at a time.
+        """Returns the replies, at least one, once the last has come. Only one caller may wait at a time.
 
         After a wait that timed out or was cancelled, the next one continues.
 
@@ -70,7 +70,7 @@ class Pending:
         """
         if not self._complete:
             loop = asyncio.get_running_loop()
-            # Of this wait alone: were the question's own future awaited, a cancelled wait would cancel that.
+            # A future for this wait alone: a cancelled wait would cancel one that is shared.
             waiter = self._waiter = loop.create_future()
             timer = loop.call_later(max(seconds, 0), _expire, waiter)
             try:
@@ -82,7 +82,7 @@ class Pending:
         return self._parts
 
     def reset(self) -> None:
-        """Forgets the replies so far and waits again, under the same subjects."""
+        """Drops the replies so far, to wait again under the same subjects."""
         self._parts = []
         self._complete = False
 
@@ -106,7 +106,7 @@ class ReplyFeed(Pending):
 
 
 class ReplyInbox(PerClient):
-    """The permanent inbox of one client; `ReplyInbox.of(client)` returns the one that all users of a client share."""
+    """A client's permanent inbox; `ReplyInbox.of(client)` returns the one that all users of the client share."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -119,25 +119,25 @@ class ReplyInbox(PerClient):
         self._listens = False
 
     async def expect(self, done: Callable[[Msg], bool] | None = None) -> Pending:
-        """A reply subject. `done` says which reply is the last; without it the first is."""
+        """Registers a request. `done` says whether a reply is the last; without it, the first reply is."""
         if not self._listens:
-            await self._listening()
+            await self._ensure_listening()
         return Pending(self, done)
 
     async def follow(self, take: Callable[[Msg], None]) -> ReplyFeed:
-        """A reply subject for any number of replies; each is passed to `take`."""
+        """Registers a request with any number of replies; each is passed to `take`."""
         if not self._listens:
-            await self._listening()
+            await self._ensure_listening()
         return ReplyFeed(self, take)
 
-    async def _listening(self) -> None:
+    async def _ensure_listening(self) -> None:
         if self._starting is None or (self._starting.done() and self._starting.exception() is not None):
             self._starting = asyncio.create_task(listen(self._client, self._prefix + "*", self._on_message))
         await asyncio.shield(self._starting)
         self._listens = True
 
     def new_name(self) -> tuple[str, str]:
-        """A new key, and the subject to reply to."""
+        """Returns a new key, and its reply subject."""
         self._count += 1
         key = str(self._count)
         return key, self._prefix + key
@@ -161,7 +161,7 @@ class ReplyInbox(PerClient):
     async def request_many(
         self, subject: str, payload: bytes, *, deadline: float, done: Callable[[Msg], bool]
     ) -> list[Msg]:
-        """One request; replies up to and including the one that `done` calls the last.
+        """Sends a request and returns its replies, up to and including the one for which `done` is true.
 
         Raises:
             TimeoutError: the last reply did not come within `deadline` seconds.
@@ -177,16 +177,16 @@ class ReplyInbox(PerClient):
 
 
 def headers_of(message: Msg) -> dict[str, str]:
-    """The headers, an empty dict when there are none."""
+    """Returns the headers, or an empty dict."""
     return message.headers or {}
 
 
 def status_of(message: Msg) -> str | None:
-    """The inline status of a server's control message, e.g. 404; None for an ordinary message."""
+    """Returns the inline status of a server's control message, e.g. 404; None for an ordinary message."""
     headers = message.headers
     return headers.get("Status") if headers else None
 
 
 def is_no_responders(message: Msg) -> bool:
-    """Whether the server says that nobody listens on the subject."""
+    """Whether the message is the server's notice that nobody listens on the subject."""
     return not message.data and status_of(message) == NO_RESPONDERS

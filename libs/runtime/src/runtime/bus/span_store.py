@@ -1,8 +1,8 @@
-"""Keeps spans on the bus, in the stream TRACES, so that `nexus trace` needs no other server.
+"""Stores spans on the bus, in the stream TRACES, so that `nexus trace` needs no other server.
 
-Best effort and in the background: a bounded list, sent ten seconds after its first span, when there are many, at the
-end, or when somebody wants to read; all traces of a company in one message, unacknowledged. What does not fit, or finds
-no connection, is lost and counted.
+Best effort and in the background: a bounded list is sent ten seconds after its first span, when there are many spans,
+when the service ends, or when somebody wants to read; all traces of a company go in one message, unacknowledged. Spans
+that do not fit, or find no connection, are lost and counted.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ from runtime.observability import correlation
 from runtime.observability.metrics import SPANS
 from runtime.observability.telemetry import Span
 
-GATHERED = 10.0
-"""Seconds after the first span during which others are added: however many turns there are, a service sends one
-message."""
-MANY = 1_000
-"""Spans that are sent without waiting longer."""
-LONGEST_SENDING = 60.0
-WAITING = 10_000
-"""The most spans that wait to be sent."""
-IN_A_MESSAGE = 200
+GATHER_SECONDS = 10.0
+"""Seconds after the first span during which others are added, so that a service sends one message however many turns
+there are."""
+SEND_AT_ONCE = 1_000
+"""So many spans are sent without waiting longer."""
+SEND_TIMEOUT = 60.0
+"""Seconds for sending all spans that wait."""
+MAX_WAITING = 10_000
+"""The maximum number of spans that wait to be sent."""
+SPANS_PER_MESSAGE = 200
 
 
 class SpanStore:
@@ -42,22 +43,22 @@ class SpanStore:
         self._client = client
         self._service = service
         self._spans: list[tuple[str, Span]] = []
-        """Spans that wait to be stored, each with its company; "" if that is not known yet."""
-        self._loop = BackgroundLoop("spans", self._send_all, wait=self._until_gathered, longest=LONGEST_SENDING)
+        """Spans that wait to be sent, each with its company; "" if that is not known yet."""
+        self._loop = BackgroundLoop("spans", self._send_all, wait=self._until_gathered, longest=SEND_TIMEOUT)
         self.stuck_because = self._loop.stuck_because
-        self._came, self._many = asyncio.Event(), asyncio.Event()
+        self._has_spans, self._has_many = asyncio.Event(), asyncio.Event()
 
     def take(self, span: Span) -> None:
         """Adds a span; it is sent soon."""
-        if len(self._spans) >= WAITING:
+        if len(self._spans) >= MAX_WAITING:
             SPANS.labels("dropped").inc()
             return
-        known = correlation.current()
+        work = correlation.current()
         if not self._spans:
-            self._came.set()
-        self._spans.append((known.company if known is not None else "", span))
-        if len(self._spans) >= MANY:
-            self._many.set()
+            self._has_spans.set()
+        self._spans.append((work.company if work is not None else "", span))
+        if len(self._spans) >= SEND_AT_ONCE:
+            self._has_many.set()
 
     async def start(self) -> None:
         await subscribe(self._client, TRACES_WANTED, self._on_wanted)
@@ -75,11 +76,11 @@ class SpanStore:
         companies: dict[str, list[Span]] = {}
         for _, span in spans:
             companies.setdefault(owners[span.trace_id], []).append(span)
-        for company, found in companies.items():
-            # Those of one trace lie beside each other.
-            found.sort(key=lambda span: span.trace_id)
-            for first in range(0, len(found), IN_A_MESSAGE):
-                await self._send(company, found[first : first + IN_A_MESSAGE])
+        for company, company_spans in companies.items():
+            # The spans of one trace must be next to each other.
+            company_spans.sort(key=lambda span: span.trace_id)
+            for start in range(0, len(company_spans), SPANS_PER_MESSAGE):
+                await self._send(company, company_spans[start : start + SPANS_PER_MESSAGE])
 
     async def _send(self, company: str, spans: list[Span]) -> None:
         traces: dict[int, list[dict[str, object]]] = {}
@@ -89,7 +90,7 @@ class SpanStore:
         data = {"service": self._service, **first, **({"others": others} if others else {})}
         event = event_json("traces.recorded.v1", f"/nexus/{self._service}", data)
         outcome = "lost"
-        # While the connection is away nothing is kept: the reconnect buffer belongs to durable facts.
+        # While the connection is down nothing is sent: the reconnect buffer is for durable facts.
         if self._client.is_connected:
             with contextlib.suppress(NatsError):
                 subject = trace_part(company if is_company(company) else None, os.urandom(8).hex())
@@ -101,14 +102,14 @@ class SpanStore:
         await self.flush()
 
     async def _until_gathered(self) -> None:
-        await self._came.wait()
+        await self._has_spans.wait()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GATHERED):
-                await self._many.wait()
+            async with asyncio.timeout(GATHER_SECONDS):
+                await self._has_many.wait()
 
     async def _send_all(self) -> None:
-        self._came.clear()
-        self._many.clear()
+        self._has_spans.clear()
+        self._has_many.clear()
         await self.flush()
 
 

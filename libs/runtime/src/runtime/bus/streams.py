@@ -35,59 +35,59 @@ _PROBE = "NEXUS_ROOM"
 _NO_PEERS = 10005
 _NO_COPIES = frozenset({_NO_PEERS, 10074})
 """Errors: no servers for so many copies, or more than one copy without a cluster."""
-_SMALLEST = 8 * 1024 * 1024
+_MIN_TOTAL_BYTES = 8 * 1024 * 1024
 _NANOSECONDS = 1_000_000_000
-_PEERS_WITHIN = 10.0
-"""Seconds for the servers of a starting cluster to find each other."""
-_LOOK_AGAIN = 0.1
-"""Seconds between two looks for a stream that another service creates."""
+_PEERS_TIMEOUT = 10.0
+"""Seconds that the servers of a starting cluster have to find each other."""
+_POLL_INTERVAL = 0.1
+"""Seconds between checks for a stream that another service creates."""
 
 
-_NEVER = (
+_FORBIDDEN = (
     *("allow_rollup_hdrs", "allow_msg_ttl", "allow_msg_schedules", "allow_msg_counter", "no_ack", "deny_purge"),
     *("discard_new_per_subject", "sealed", "subject_transform", "sources", "mirror", "persist_mode"),
 )
-"""Switches of an existing stream that would allow forging, wiping or silently losing its content."""
-_FIRM = ("retention", "storage", "allow_direct")
-"""Properties of a stream on which its users rely in every release."""
+"""Options of an existing stream that would allow its content to be forged, wiped or silently lost."""
+_FIXED = ("retention", "storage", "allow_direct")
+"""Properties of a stream on which every release relies."""
 
 FIRST_MADE = "nexus.first-made"
-"""Key in a restored stream's metadata: when the original stream, whose sequences it continues, was created."""
+"""Key in a restored stream's metadata: when the original stream was created, whose sequences it continues."""
 LOST_END = "nexus.lost-end"
-"""Key in the metadata of a stream that lost its end: which sequences are lost, and when that was found."""
+"""Key in the metadata of a stream that lost its end: which sequences are lost, and when that was noticed."""
 MARGIN = 100_000
-"""Sequences skipped after a lost end, since what was stored last may not be recorded anywhere."""
+"""Sequences skipped after a lost end, since the last stored sequence may not be recorded anywhere."""
 
 
-def counted_since(info: StreamInfo) -> datetime:
-    """Returns since when the stream counts its sequences. `info` is the answer of STREAM.INFO. For readers outside, a
-    restored stream is a new one (its epoch changes), but its facts keep their positions."""
+def counting_since(info: StreamInfo) -> datetime:
+    """Returns the time since which the stream has counted its sequences. `info` is the answer of STREAM.INFO. For
+    clients, a restored stream is a new one (its epoch changes), but its facts keep their positions."""
     return datetime.fromisoformat(metadata_of(info).get(FIRST_MADE) or info["created"])
 
 
-def _with_lost_end(info: StreamInfo, up_to: int) -> StreamConfig:
-    """The stream's configuration with the mark that it has lost its end, which reached `up_to`."""
-    last = info["state"]["last_seq"]
-    which = f"{last + 1}-{up_to}" if last < up_to else f"messages up to {up_to}"
-    lost = f"{which} on {datetime.now(UTC):%Y-%m-%d %H:%M}"
-    return {**info["config"], "metadata": {**metadata_of(info), LOST_END: lost}}
+def _with_lost_end(info: StreamInfo, last_seq: int) -> StreamConfig:
+    """Returns the stream's configuration with a note that its end, up to `last_seq`, is lost."""
+    end = info["state"]["last_seq"]
+    lost_range = f"{end + 1}-{last_seq}" if end < last_seq else f"messages up to {last_seq}"
+    text = f"{lost_range} on {datetime.now(UTC):%Y-%m-%d %H:%M}"
+    return {**info["config"], "metadata": {**metadata_of(info), LOST_END: text}}
 
 
-async def note_lost_end(client: Client, name: str, up_to: int) -> None:
-    """The stream has lost its end, which reached `up_to`: that is recorded in its metadata. Raises NotReadyError."""
+async def note_lost_end(client: Client, name: str, last_seq: int) -> None:
+    """Records in the stream's metadata that its end, up to `last_seq`, is lost. Raises NotReadyError."""
     inbox = ReplyInbox.of(client)
     info = await require_answer(inbox, StreamInfo, f"STREAM.INFO.{name}", None, deadline=5.0)
-    await require_answer(inbox, StreamInfo, f"STREAM.UPDATE.{name}", _with_lost_end(info, up_to), deadline=5.0)
+    await require_answer(inbox, StreamInfo, f"STREAM.UPDATE.{name}", _with_lost_end(info, last_seq), deadline=5.0)
 
 
 async def continue_after_lost_end(
-    client: Client, name: str, up_to: int, keep: Callable[[int], Awaitable[object]]
+    client: Client, name: str, last_seq: int, keep: Callable[[int], Awaitable[object]]
 ) -> None:
-    """The stream has lost its end, which reached `up_to`: it continues after that, so that no sequence is used twice,
-    and its remaining content, which is incomplete, is removed.
+    """Lets a stream whose end, up to `last_seq`, is lost continue after that sequence, so that no sequence is used
+    twice, and removes its remaining content, which is incomplete.
 
-    What was stored since the loss may exist nowhere else: `keep` is given the last sequence, and nothing is removed
-    before it has returned. Meanwhile the stream counts as full, so writers retry.
+    Messages stored since the loss may exist nowhere else: `keep` gets the last sequence, and nothing is removed before
+    it has returned. Meanwhile the stream counts as full, so writers retry.
 
     Raises:
         NotReadyError: JetStream does not answer, or refuses.
@@ -95,25 +95,25 @@ async def continue_after_lost_end(
     """
     inbox = ReplyInbox.of(client)
 
-    async def told(method: str, body: Mapping[str, object] | None = None) -> StreamInfo:
+    async def call_stream(method: str, body: Mapping[str, object] | None = None) -> StreamInfo:
         return await require_answer(inbox, StreamInfo, f"STREAM.{method}.{name}", body, deadline=5.0)
 
-    info = await told("INFO")
-    if info["state"]["first_seq"] > up_to:
-        return  # another replica has done it
-    # The mark first: it is told though this ends here, and what is purged already is not behind anybody any more.
-    config = {**_with_lost_end(info, up_to), "max_msgs": -1}
+    info = await call_stream("INFO")
+    if info["state"]["first_seq"] > last_seq:
+        return  # another replica of this service has done it
+    # The note comes first: it stays even if this process ends here, whereas after the purge nobody can see the loss.
+    config = {**_with_lost_end(info, last_seq), "max_msgs": -1}
     try:
-        await told("UPDATE", {**config, "max_msgs": 1})
-        await keep((await told("INFO"))["state"]["last_seq"])
-        await told("PURGE", {"seq": up_to + MARGIN})
+        await call_stream("UPDATE", {**config, "max_msgs": 1})
+        await keep((await call_stream("INFO"))["state"]["last_seq"])
+        await call_stream("PURGE", {"seq": last_seq + MARGIN})
     finally:
-        # A process that dies before this leaves it to `ensure_streams` at the next start.
-        await told("UPDATE", config)
+        # If the process dies before this, `ensure_streams` does it at the next start.
+        await call_stream("UPDATE", config)
 
 
 def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
-    """The configuration in the form of the JetStream API; times in nanoseconds, -1 for no limit."""
+    """Returns the configuration in the form of the JetStream API; times in nanoseconds, -1 for no limit."""
     config: StreamConfig = {
         "name": stream.name,
         "subjects": list(stream.subjects),
@@ -139,185 +139,195 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
 async def ensure_streams(
     client: Client, streams: Sequence[Stream] = STREAMS, *, replicas: int = 1, deadline: float = 30.0
 ) -> None:
-    """Creates or updates every stream; several services may do so concurrently. In a new stream created by a holder of
-    the key, marks are demanded from its first message on (runtime.bus.marks).
+    """Creates or updates every stream; several services may do so concurrently. A new stream that a holder of the mark
+    key creates demands marks from its first message on (runtime.bus.marks).
 
     Raises:
         NotReadyError: JetStream did not answer in time, or a stream exists in a form that cannot be changed.
     """
     now = asyncio.get_running_loop().time()
-    end, peers_known = now + deadline, now + min(deadline, _PEERS_WITHIN)
+    end, peers_known = now + deadline, now + min(deadline, _PEERS_TIMEOUT)
     inbox = ReplyInbox.of(client)
-    made_with = Marks.of(client).of_new_streams
-    share = 1.0
-    # Nearly always all are there as they should be: one round trip tells. What is not is made one after another.
-    looks = (call(inbox, StreamInfo, f"STREAM.INFO.{stream.name}", None, end) for stream in streams)
-    found = await asyncio.gather(*looks)
-    for position, (stream, known) in enumerate(zip(streams, found, strict=True)):
+    new_metadata = Marks.of(client).new_stream_metadata
+    size_share = 1.0
+    # Nearly always all streams exist as they should, which one round trip shows. The others are created one by one.
+    requests = (call(inbox, StreamInfo, f"STREAM.INFO.{stream.name}", None, end) for stream in streams)
+    answers = await asyncio.gather(*requests)
+    for index, (stream, first_answer) in enumerate(zip(streams, answers, strict=True)):
         wanted = stream_config(stream, replicas)
-        metadata = made_with.get(stream.name)
-        answer = await _ensure(inbox, wanted, share, end, known, metadata)
+        metadata = new_metadata.get(stream.name)
+        answer = await _ensure(inbox, wanted, size_share, end, first_answer, metadata)
         while error_code(answer) == _NO_PEERS and asyncio.get_running_loop().time() < peers_known:
-            await asyncio.sleep(_LOOK_AGAIN)
-            answer = await _ensure(inbox, wanted, share, end, None, metadata)
+            await asyncio.sleep(_POLL_INTERVAL)
+            answer = await _ensure(inbox, wanted, size_share, end, None, metadata)
         if error_code(answer) == _NO_STORAGE:
-            share = await _room(inbox, sum(one.max_bytes for one in streams[position:]), end)
-            log.warning("streams.smaller", share=share, reason="the server has less storage than the streams may take")
-            answer = await _ensure(inbox, wanted, share, end, None, metadata)
+            size_share = await _available_share(inbox, sum(later.max_bytes for later in streams[index:]), end)
+            log.warning(
+                "streams.smaller", share=size_share, reason="the server has less storage than the streams may take"
+            )
+            answer = await _ensure(inbox, wanted, size_share, end, None, metadata)
         if (error := answer.get("error")) is not None:
-            there = await call(inbox, StreamInfo, f"STREAM.INFO.{stream.name}", None, end)
-            raise NotReadyError(_in_conflict(stream.name, _conflicts(wanted, there.get("config")), error))
+            existing = await call(inbox, StreamInfo, f"STREAM.INFO.{stream.name}", None, end)
+            raise NotReadyError(_conflict_text(stream.name, _conflicts(wanted, existing.get("config")), error))
 
 
 async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, deadline: float = 60.0) -> None:
-    """Waits until every stream is as needed, for a service that must not create them itself: the one that may is
-    perhaps still starting, or about to change them.
+    """Waits until every stream is as needed, for a service that must not create them itself: the service that may could
+    still be starting, or be about to change them.
 
     Raises:
-        NotReadyError: they are not, within `deadline` seconds.
+        NotReadyError: they are not as needed within `deadline` seconds.
     """
     clock = asyncio.get_running_loop().time
     end = clock() + deadline
     inbox = ReplyInbox.of(client)
 
-    async def there(stream: Stream) -> None:
-        wanted = {key: value for key, value in stream_config(stream).items() if key in _FIRM}
+    async def await_stream(stream: Stream) -> None:
+        wanted = {key: value for key, value in stream_config(stream).items() if key in _FIXED}
         while True:
-            # A little longer than the wait: what is missing is said, though the machine stood still at its end.
+            # A little longer than the wait, so that the missing stream is named even if the machine paused at its end.
             answer = await call(inbox, StreamInfo, f"STREAM.INFO.{stream.name}", None, end + 2.0)
             missing = error_code(answer) == _NOT_FOUND
             conflicts = [] if missing else _conflicts(wanted, answer.get("config"))
             if not missing and not conflicts:
                 return
-            if clock() + _LOOK_AGAIN > end:
+            if clock() + _POLL_INTERVAL > end:
                 raise NotReadyError(
                     f"there is no stream {stream.name} after {deadline:g} s: start the service that makes the streams "
                     "(memory), or set NEXUS_NATS_MANAGE_STREAMS=true where the user may"
                     if missing
-                    else _in_conflict(stream.name, conflicts, None),
+                    else _conflict_text(stream.name, conflicts, None),
                     retryable=missing,
                 )
-            await asyncio.sleep(_LOOK_AGAIN)
+            await asyncio.sleep(_POLL_INTERVAL)
 
-    await asyncio.gather(*map(there, streams))
+    await asyncio.gather(*map(await_stream, streams))
 
 
 async def _ensure(
     inbox: ReplyInbox,
     wanted: StreamConfig,
-    share: float,
+    size_share: float,
     end: float,
     answer: StreamInfo | None,
     metadata: Mapping[str, str] | None,
 ) -> StreamInfo:
-    """Creates (with this metadata) or updates one stream, given the server's last `answer`; returns the server's new
-    one."""
+    """Creates (with this metadata) or updates one stream, given the server's last answer about it; returns the server's
+    new answer."""
     name = wanted["name"]
     if answer is None:
         answer = await call(inbox, StreamInfo, f"STREAM.INFO.{name}", None, end)
     if error_code(answer) == _NOT_FOUND:
-        size = int(wanted["max_bytes"] * share) if wanted["max_bytes"] > 0 else -1
-        made: StreamConfig = {**wanted, "max_bytes": size, "metadata": {**(metadata or {}), RELEASE: release()}}
-        answer = await call(inbox, StreamInfo, f"STREAM.CREATE.{name}", made, end)
+        size = int(wanted["max_bytes"] * size_share) if wanted["max_bytes"] > 0 else -1
+        config: StreamConfig = {**wanted, "max_bytes": size, "metadata": {**(metadata or {}), RELEASE: release()}}
+        answer = await call(inbox, StreamInfo, f"STREAM.CREATE.{name}", config, end)
         if error_code(answer) == 0:
             log.info("stream.created", stream=name)
             return answer
-        if error_code(answer) == _NAME_IN_USE:  # somebody else was first, with an older or a newer version
+        if error_code(answer) == _NAME_IN_USE:  # another service was first, perhaps of an older or a newer release
             answer = await call(inbox, StreamInfo, f"STREAM.INFO.{name}", None, end)
-    return answer if error_code(answer) != 0 else await _bring(inbox, wanted, answer, end)
+    return answer if error_code(answer) != 0 else await _update(inbox, wanted, answer, end)
 
 
-async def _bring(inbox: ReplyInbox, wanted: StreamConfig, answer: StreamInfo, end: float) -> StreamInfo:
+async def _update(inbox: ReplyInbox, wanted: StreamConfig, answer: StreamInfo, end: float) -> StreamInfo:
     """Updates an existing stream; returns the server's last answer."""
     name = wanted["name"]
     current = answer["config"]
     if is_of_newer_release(current.get("metadata")):
-        wanted = _no_less(wanted, current)
+        wanted = _without_loss(wanted, current)
     if _would_lose(wanted, answer):
-        # Made smaller, the server would delete what is oldest; where nothing may be lost, it waits for the trimming.
-        held = answer["state"]["bytes"]
+        # A smaller limit would make the server delete the oldest messages; where nothing may be lost, it waits until
+        # the stream has been trimmed.
+        used = answer["state"]["bytes"]
         log.warning(
-            "stream.not_smaller", stream=name, holds=held, wanted=wanted["max_bytes"], stays=current["max_bytes"]
+            "stream.not_smaller", stream=name, holds=used, wanted=wanted["max_bytes"], stays=current["max_bytes"]
         )
         wanted = {**wanted, "max_bytes": current["max_bytes"]}
-    # A newer release beside this one may have added subjects, and writes to them.
+    # A newer release that runs beside this one may have added subjects, and write to them.
     wanted = {**wanted, "subjects": combined(wanted["subjects"], current.get("subjects", ()))}
-    # The server leaves out what is false.
+    # The server omits false values.
     changes = [key for key, value in wanted.items() if current.get(key, False) != value]
     changes += _forbidden(current)
     if not changes:
         return answer
-    kept = {key: value for key, value in current.items() if key not in _NEVER}
+    config = {key: value for key, value in current.items() if key not in _FORBIDDEN}
     if not is_of_newer_release(current.get("metadata")):
-        kept["metadata"] = {**metadata_of(answer), RELEASE: release()}
-    changed = await call(inbox, StreamInfo, f"STREAM.UPDATE.{name}", {**kept, **wanted}, end)
+        config["metadata"] = {**metadata_of(answer), RELEASE: release()}
+    changed = await call(inbox, StreamInfo, f"STREAM.UPDATE.{name}", {**config, **wanted}, end)
     if error_code(changed) == _NO_STORAGE and wanted["max_bytes"] != current["max_bytes"]:
         log.warning("stream.not_larger", stream=name, wanted=wanted["max_bytes"], stays=current["max_bytes"])
-        return await _bring(inbox, {**wanted, "max_bytes": current["max_bytes"]}, answer, end)
+        return await _update(inbox, {**wanted, "max_bytes": current["max_bytes"]}, answer, end)
     if error_code(changed) == 0:
         log.info("stream.updated", stream=name, changed=changes)
     return changed
 
 
-def _no_less(wanted: StreamConfig, current: StreamConfig) -> StreamConfig:
-    """Keeps what a newer release has set, except for what this release needs, and for limits that become higher."""
-    less: StreamConfig = {**current, "subjects": wanted["subjects"], "num_replicas": wanted["num_replicas"]}
+def _without_loss(wanted: StreamConfig, current: StreamConfig) -> StreamConfig:
+    """Returns the configuration as a newer release has set it, except for what this release needs and for limits that
+    become higher."""
+    config: StreamConfig = {**current, "subjects": wanted["subjects"], "num_replicas": wanted["num_replicas"]}
     for key in ("max_bytes", "max_age"):
         if current[key] > 0 and not 0 < wanted[key] < current[key]:
-            less[key] = wanted[key]
-    return less
+            config[key] = wanted[key]
+    return config
 
 
 def _forbidden(config: StreamConfig) -> list[str]:
-    return [key for key in _NEVER if config.get(key, "default") not in (False, None, "", "default")]
+    return [key for key in _FORBIDDEN if config.get(key, "default") not in (False, None, "", "default")]
 
 
 def _conflicts(wanted: Mapping[str, object], config: StreamConfig | None) -> list[str]:
-    """Describes in words how the stream differs from what is needed."""
+    """Describes how the stream differs from what is needed."""
     if not config:
         return []
-    told = [
+    texts = [
         f"{key} is {config.get(key)} and must be {value}"
         for key, value in wanted.items()
         if config.get(key, False) != value
     ]
-    return told + [f"{key} is set and must not be" for key in _forbidden(config)]
+    return texts + [f"{key} is set and must not be" for key in _forbidden(config)]
 
 
 def conflicts_with(stream: Stream, config: StreamConfig) -> list[str]:
-    """Describes how somebody has changed an existing stream so that what this release stores is lost or refused.
-    Sizes and ages are a matter of settings, and a newer release may have added to it."""
+    """Describes changes to an existing stream by which messages of this release are lost or refused. Sizes and ages do
+    not count, since they are settings, nor additions, which a newer release may have made."""
     wanted = stream_config(stream)
-    lacking = [one for one in wanted["subjects"] if not any(covers(had, one) for had in config.get("subjects", ()))]
-    told = [f"it does not take {', '.join(lacking)}"] if lacking else []
-    firm = (*_FIRM, "discard", "deny_delete", "max_msgs", "max_msgs_per_subject", "max_msg_size")
-    return told + _conflicts({key: value for key, value in wanted.items() if key in firm}, config)
+    missing = [
+        subject
+        for subject in wanted["subjects"]
+        if not any(covers(present, subject) for present in config.get("subjects", ()))
+    ]
+    texts = [f"it does not take {', '.join(missing)}"] if missing else []
+    keys = (*_FIXED, "discard", "deny_delete", "max_msgs", "max_msgs_per_subject", "max_msg_size")
+    return texts + _conflicts({key: value for key, value in wanted.items() if key in keys}, config)
 
 
-def _in_conflict(name: str, conflicts: Sequence[str], error: ApiError | None) -> str:
-    said = f" (NATS: {error.get('description')}, {error.get('err_code')})" if error else ""
-    what = f"stream {name} is not what this release needs: {'; '.join(conflicts) or 'it cannot be made'}{said}. "
+def _conflict_text(name: str, conflicts: Sequence[str], error: ApiError | None) -> str:
+    server_error = f" (NATS: {error.get('description')}, {error.get('err_code')})" if error else ""
+    text = (
+        f"stream {name} is not what this release needs: {'; '.join(conflicts) or 'it cannot be made'}{server_error}. "
+    )
     if error and error.get("err_code") in _NO_COPIES:
-        return f"{what}Set NEXUS_NATS_REPLICAS to a number of copies that the servers can hold"
+        return f"{text}Set NEXUS_NATS_REPLICAS to a number of copies that the servers can hold"
     if error is None:
-        return f"{what}Start memory of this release, which changes it"
+        return f"{text}Start memory of this release, which changes it"
     return (
-        f"{what}Somebody else has made it: save what it holds (nexus backup), delete it with the operator's user, and "
+        f"{text}Somebody else has made it: save what it holds (nexus backup), delete it with the operator's user, and "
         "start memory, which makes it anew"
     )
 
 
-def _would_lose(wanted: StreamConfig, found: StreamInfo) -> bool:
-    return wanted["discard"] == "new" and 0 < wanted["max_bytes"] < found["state"]["bytes"]
+def _would_lose(wanted: StreamConfig, info: StreamInfo) -> bool:
+    return wanted["discard"] == "new" and 0 < wanted["max_bytes"] < info["state"]["bytes"]
 
 
-async def _room(inbox: ReplyInbox, total: int, end: float) -> float:
-    """The share of `total` bytes that the server still has room for. The server reserves every stream's limit when
-    it is created and tells nobody how much is left, so this is found out with a stream that is deleted at once."""
+async def _available_share(inbox: ReplyInbox, total: int, end: float) -> float:
+    """Returns the share of `total` bytes for which the server still has room. The server reserves every stream's limit
+    when it is created and does not report how much is left, so a probe stream is created and deleted at once."""
     share = 0.5
-    while total * share >= _SMALLEST:
-        probe = {"name": _PROBE, "subjects": ["nexus.room"], "storage": "file", "max_bytes": int(total * share)}
-        answer = await call(inbox, StreamInfo, f"STREAM.CREATE.{_PROBE}", probe, end)
+    while total * share >= _MIN_TOTAL_BYTES:
+        config = {"name": _PROBE, "subjects": ["nexus.room"], "storage": "file", "max_bytes": int(total * share)}
+        answer = await call(inbox, StreamInfo, f"STREAM.CREATE.{_PROBE}", config, end)
         if error_code(answer) == 0:
             await call(inbox, ApiAnswer, f"STREAM.DELETE.{_PROBE}", None, end)
             return share

@@ -1,4 +1,4 @@
-"""Subjects with wildcards: which one covers another, and the union of what two releases need."""
+"""Subjects with wildcards: whether one covers another, and the union of the subjects of two releases."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Sequence
 
 
 def covers(pattern: str, subject: str) -> bool:
-    """Whether everything that the subject matches is also matched by the pattern."""
-    wide, narrow = pattern.split("."), subject.split(".")
-    for place, part in enumerate(wide):
+    """Whether the pattern matches everything that the subject matches."""
+    pattern_parts, subject_parts = pattern.split("."), subject.split(".")
+    for index, part in enumerate(pattern_parts):
         if part == ">":
-            return place < len(narrow)
-        if place == len(narrow) or part not in ("*", narrow[place]) or narrow[place] == ">":
+            return index < len(subject_parts)
+        if index == len(subject_parts) or part not in ("*", subject_parts[index]) or subject_parts[index] == ">":
             return False
-    return len(wide) == len(narrow)
+    return len(pattern_parts) == len(subject_parts)
 
 
-def combined(wanted: Sequence[str], there: Sequence[str]) -> list[str]:
-    """The needed subjects plus existing ones, on which a newer release beside this one relies. If one covers another
-    only the wider one stays: NATS accepts no overlapping ones."""
-    more = [one for one in there if not any(covers(ours, one) for ours in wanted)]
-    both = [ours for ours in wanted if not any(covers(one, ours) for one in more)] + more
-    return list(there) if set(both) == set(there) else both
+def combined(wanted: Sequence[str], existing: Sequence[str]) -> list[str]:
+    """Returns the needed subjects plus the existing ones, since a newer release beside this one may rely on them. If
+    one covers another, only the wider one is returned: NATS accepts no overlapping subjects."""
+    additional = [subject for subject in existing if not any(covers(ours, subject) for ours in wanted)]
+    union = [subject for subject in wanted if not any(covers(other, subject) for other in additional)] + additional
+    return list(existing) if set(union) == set(existing) else union

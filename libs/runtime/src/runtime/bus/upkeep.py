@@ -19,35 +19,37 @@ from runtime.errors import RuntimeLibraryError
 
 log = structlog.get_logger(__name__)
 
-PERIOD = 300.0
-"""Seconds between two checks: a stream's change is announced, and this is the safety net."""
+CHECK_INTERVAL = 300.0
+"""Seconds between checks, as a safety net: changes of streams are also announced."""
 UPDATED = "$JS.EVENT.ADVISORY.STREAM.UPDATED"
-SOON = 1.0
-LONGEST_LOOK = 300.0
+RETRY_PAUSE = 1.0
+"""Seconds before the next check if one failed."""
+CHECK_TIMEOUT = 300.0
+"""Seconds for one check."""
 
 
 class Upkeep:
-    """Recreates missing streams after each reconnect. Then, and whenever a marked stream has changed, it reads since
-    when marks are demanded."""
+    """Recreates missing streams after each reconnect. After that, and whenever a stream with marks has changed, it
+    reads from which sequence on marks are demanded."""
 
     def __init__(self, client: Client, streams: Callable[[], Awaitable[None]] | None) -> None:
         self._client = client
         self._streams = streams
-        self._woken = asyncio.Event()
+        self._has_reconnected = asyncio.Event()
         self._due = asyncio.Event()
-        self._loop = BackgroundLoop("upkeep", self._look, wait=self._until_due, longest=LONGEST_LOOK)
+        self._loop = BackgroundLoop("upkeep", self._check, wait=self._until_due, longest=CHECK_TIMEOUT)
         self.start = self._loop.start
         self.stop = self._loop.stop
         self.stuck_because = self._loop.stuck_because
 
     async def reconnected(self) -> None:
-        """A hook for the connection: check now."""
-        self._woken.set()
+        """Reconnect hook: causes a check now."""
+        self._has_reconnected.set()
         self._due.set()
 
     async def listen(self) -> None:
-        """Receives changes of the streams in which marks may be demanded."""
-        for name in MARKED if Marks.of(self._client).taking_part else ():
+        """Subscribes to changes of the streams in which marks may be demanded."""
+        for name in MARKED if Marks.of(self._client).is_taking_part else ():
             await subscribe(self._client, f"{UPDATED}.{name}", self._changed)
 
     async def _changed(self, message: Msg) -> None:
@@ -56,22 +58,22 @@ class Upkeep:
 
     async def _until_due(self) -> None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(PERIOD):
+            async with asyncio.timeout(CHECK_INTERVAL):
                 await self._due.wait()
 
-    async def _look(self) -> None:
+    async def _check(self) -> None:
         if not self._client.is_connected:
-            await asyncio.sleep(SOON)
+            await asyncio.sleep(RETRY_PAUSE)
             return
         self._due.clear()
         try:
-            if self._woken.is_set() and self._streams is not None:
+            if self._has_reconnected.is_set() and self._streams is not None:
                 await self._streams()
             await Marks.of(self._client).learn()
-            self._woken.clear()
+            self._has_reconnected.clear()
         except (RuntimeLibraryError, NatsError) as error:
-            # The connection may have gone in the middle: whatever it is, the next look is soon.
-            self._woken.set()
+            # Perhaps the connection broke meanwhile. Whatever the reason, the next check is soon.
+            self._has_reconnected.set()
             self._due.set()
             log.warning("upkeep.failed", error=str(error) or type(error).__name__)
-            await asyncio.sleep(SOON)
+            await asyncio.sleep(RETRY_PAUSE)

@@ -1,4 +1,4 @@
-"""Waits for the next change of a value: the one message under its subject, in a directly readable stream."""
+"""Waits for the next change of a value: the only message under its subject, in a stream with direct reads."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -10,39 +10,39 @@ from nats.errors import Error as NatsError
 
 from runtime.bus.connection import subscribe
 
-LOOK_AGAIN = 2.0
-"""Seconds after which a waiting caller reads by itself, since signs may be lost."""
-STALE = 0.05
-"""Seconds before the second read after a sign, since a replica may be behind."""
+POLL_INTERVAL = 2.0
+"""Seconds after which a waiting caller reads anyway, since a notification may be lost."""
+REPLICA_LAG = 0.05
+"""Seconds before the second read after a notification, since a replica may be behind."""
 
 
 @asynccontextmanager
 async def watch(client: Client, subject: str, seconds: float) -> AsyncGenerator[Callable[[], Awaitable[bool]]]:
-    """Returns a function that waits, between one read of the value and the next, until there may be a new one; False
-    when the time is up and the value has been read since."""
-    signed = asyncio.Event()
-    came = False
+    """Yields a function to call between two reads of the value. It waits until there may be a new one, and returns
+    False once the time is up and the value has been read since."""
+    signal_came = asyncio.Event()
+    was_signalled = False
     clock = asyncio.get_running_loop().time
     end = clock() + seconds
 
     async def sign(_: Msg) -> None:
-        signed.set()
+        signal_came.set()
 
     async def changed() -> bool:
-        nonlocal came
-        left = end - clock()
-        if left <= 0:
+        nonlocal was_signalled
+        remaining = end - clock()
+        if remaining <= 0:
             return False
-        with suppress(TimeoutError):  # a sign may be lost: it is looked at all the same
-            async with asyncio.timeout(min(left, STALE if came else LOOK_AGAIN)):
-                await signed.wait()
-        came = signed.is_set()
-        signed.clear()
+        with suppress(TimeoutError):  # a notification may be lost, so the value is read anyway
+            async with asyncio.timeout(min(remaining, REPLICA_LAG if was_signalled else POLL_INTERVAL)):
+                await signal_came.wait()
+        was_signalled = signal_came.is_set()
+        signal_came.clear()
         return True
 
     subscription = await subscribe(client, subject, sign)
     try:
         yield changed
     finally:
-        with suppress(NatsError):  # it ends with the connection
+        with suppress(NatsError):  # the subscription ends with the connection
             await subscription.unsubscribe()

@@ -15,32 +15,32 @@ _Completed = CloudEvent[ToolCallCompleted]
 class CallAnswers:
     """Decides for each reply whether it is the last one (replies.Pending).
 
-    What the executor has recorded stands, whichever request it answers. A refusal that is not recorded is good for its
-    own request alone: while another one still lies in the queue, the call may be made all the same, and whoever said
-    before that it was not would have said something false.
+    A result that the executor has recorded is final, whichever request it answers. An unrecorded refusal is valid only
+    for its own request: while another request is still queued, the call may be made after all, so the refusal is not
+    final.
     """
 
     def __init__(self) -> None:
         self._open: set[str] = set()
 
     def expect(self, reply_to: str) -> None:
-        """A request with this name to reply to is on its way."""
+        """Records that a request with this reply subject was sent."""
         self._open.add(reply_to)
 
     def __call__(self, reply: Msg) -> bool:
         """Whether this reply is final."""
         self._open.discard(reply.subject)
-        return not self._open or _stands(reply)
+        return not self._open or _is_recorded(reply)
 
 
 def decisive_reply(replies: Sequence[Msg]) -> Msg:
-    """The reply that counts: the first that stands, else one that does not know what the call has done, else the
-    newest. What one request may have done is not taken back by another that has done nothing."""
+    """Returns the reply that counts: the first recorded one, else one with an unknown outcome, else the newest. An
+    unknown outcome wins, since what one request may have done is not undone by another that did nothing."""
     unknown = next((reply for reply in replies if _outcome_unknown(reply)), replies[-1])
-    return next((reply for reply in replies if _stands(reply)), unknown)
+    return next((reply for reply in replies if _is_recorded(reply)), unknown)
 
 
-def _stands(reply: Msg) -> bool:
+def _is_recorded(reply: Msg) -> bool:
     result = _result(reply)
     return result is not None and (result.error is None or result.error.code not in UNRECORDED)
 
@@ -51,7 +51,7 @@ def _outcome_unknown(reply: Msg) -> bool:
 
 
 def _result(reply: Msg) -> ToolResult | None:
-    """None: it is no answer to a call."""
+    """Returns the result in a reply; None if it is no answer to a call."""
     try:
         return _Completed.model_validate_json(reply.data).data.result
     except ValidationError:

@@ -1,9 +1,9 @@
-"""Deadlines: every request says how long its caller waits, so that no service works for a caller that has gone.
+"""Deadlines: every request states how long its caller waits, so that no service works for a caller that has gone.
 
-A request says how many milliseconds its caller waits, which is enough if it is read at once. How long it lay unread (at
-a paused server, in a queue) cannot be told by either side's wall clock. So the caller adds the reading of its monotonic
-clock, and the server compares the difference to its own with the smallest difference seen from that caller; the excess
-is how long the request waited (decision 0035).
+A request states how many milliseconds its caller waits, which is enough if it is read immediately. How long it lay
+unread (at a paused server, in a queue) cannot be computed from the two wall clocks. So the caller adds the reading of
+its monotonic clock, and the server compares the difference from its own clock with the smallest difference seen from
+that caller; the excess is how long the request waited (decision 0035).
 
 Nexus-Deadline: <ms that the caller waits> [<origin> <ms on the origin's clock>]
 """
@@ -19,19 +19,21 @@ from runtime.observability import correlation
 from runtime.recent import Bounded
 
 HEADER = "Nexus-Deadline"
-SHARE = 0.4
-"""The share of the remaining time that one part of the work may take, so that a slow part leaves time for an answer
-without it."""
-DRIFT = 0.001
-"""Seconds a second by which two monotonic clocks may drift apart; real ones stay below a tenth of it."""
-ORIGINS = 4096
-"""Callers whose smallest difference is cached; a forgotten one starts over, and nothing counts as late."""
+PART_SHARE = 0.4
+"""Share of the remaining time that one part of the work may take, so that a slow part leaves time to answer without
+it."""
+MAX_DRIFT = 0.001
+"""Seconds per second by which two monotonic clocks may drift apart; real ones stay below a tenth of it."""
+MAX_ORIGINS = 4096
+"""Callers whose smallest difference is cached. A forgotten caller starts over, and its next request counts as not
+late."""
 
 _ends: ContextVar[float | None] = ContextVar("ends", default=None)
 
 
 def time_left() -> float | None:
-    """Seconds that the current request's caller still waits; None: there is no request, or it has no deadline."""
+    """Returns the seconds that the current request's caller still waits; None if there is no request, or it has no
+    deadline."""
     end = _ends.get()
     return None if end is None else max(end - time.monotonic(), 0.0)
 
@@ -41,19 +43,21 @@ def caller_has_gone() -> bool:
     return time_left() == 0.0
 
 
-def part_deadline(most: float) -> float:
-    """The deadline in seconds of one part of the work: `most`, or SHARE of the current request's remaining time.
+def part_deadline(seconds: float) -> float:
+    """Returns the deadline in seconds of one part of the work: at most `seconds`, and at most PART_SHARE of the current
+    request's remaining time.
 
-    Not for work shared by several requests, which must not end with the first of them: runtime.calls.single_flight.
+    Not for work that several requests share, which must not end with the first of them (runtime.calls.single_flight).
     """
-    left = time_left()
-    return most if left is None else min(most, SHARE * left)
+    remaining = time_left()
+    return seconds if remaining is None else min(seconds, PART_SHARE * remaining)
 
 
-def last_part_deadline(most: float) -> float:
-    """The deadline in seconds of the last part of the work: `most`, or the current request's remaining time."""
-    left = time_left()
-    return most if left is None else min(most, left)
+def last_part_deadline(seconds: float) -> float:
+    """Returns the deadline in seconds of the last part of the work: at most `seconds`, and at most the current
+    request's remaining time."""
+    remaining = time_left()
+    return seconds if remaining is None else min(seconds, remaining)
 
 
 def serve_for(seconds: float) -> None:
@@ -62,7 +66,7 @@ def serve_for(seconds: float) -> None:
 
 
 def detached_context() -> Context:
-    """A context for work that is not done for the current request alone, and must not end with it."""
+    """Returns a context for work that is not for the current request alone and must not end with it."""
     context = copy_context()
     context.run(_ends.set, None)
     context.run(correlation.forget)
@@ -81,20 +85,21 @@ class ClockOrigin:
         self._name = uuid4().hex[:12]
 
     def header(self, seconds: float) -> str:
-        """The header for a request whose caller waits this long."""
+        """Returns the header value for a request whose caller waits this many seconds."""
         return f"{max(int(seconds * 1000), 0)} {self._name} {int(time.monotonic() * 1000)}"
 
 
 class Arrivals:
-    """The server's side: how much is left of a request's deadline when it is read."""
+    """The server's side: computes how much of a request's deadline remains when it is read."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._smallest = Bounded[str, tuple[float, float]](ORIGINS)
-        """The smallest difference of the clocks, and when it was seen, by origin."""
+        self._smallest = Bounded[str, tuple[float, float]](MAX_ORIGINS)
+        """The smallest clock difference, and when it was seen, by origin."""
 
     def left(self, headers: Mapping[str, str]) -> float | None:
-        """Seconds that the caller still waits, 0 or less if it has gone; None: it does not say."""
+        """Returns the seconds that the caller still waits, 0 or less if it has gone; None if the headers do not state
+        it."""
         words = headers.get(HEADER, "").split()
         try:
             seconds = int(words[0]) / 1000
@@ -103,11 +108,11 @@ class Arrivals:
             return None
         return seconds - waited
 
-    def _waited(self, origin: str, sent: float) -> float:
+    def _waited(self, origin: str, sent_at: float) -> float:
         now = self._clock()
-        difference = now - sent
-        smallest, noted = self._smallest.get(origin, (difference, now))
-        # The clocks drift: what was the smallest an hour ago may be out of reach by now.
-        smallest = min(smallest + (now - noted) * DRIFT, difference)
+        difference = now - sent_at
+        smallest, noted_at = self._smallest.get(origin, (difference, now))
+        # The clocks drift, so the smallest difference of an hour ago may be unreachable now.
+        smallest = min(smallest + (now - noted_at) * MAX_DRIFT, difference)
         self._smallest[origin] = (smallest, now)
         return difference - smallest

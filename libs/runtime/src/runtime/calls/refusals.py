@@ -1,4 +1,4 @@
-"""Error replies: made from a handler's error, and read."""
+"""Builds error replies from a handler's errors, and parses them."""
 
 from collections.abc import Callable
 from typing import NotRequired, TypedDict
@@ -14,9 +14,9 @@ from runtime.errors import RpcError
 log = structlog.get_logger(__name__)
 
 Answers = Callable[[Exception], RpcError | None]
-"""The replies for a service's own errors; None: INTERNAL, since it was unexpected."""
+"""Maps a service's own error to a reply; None if the error is unexpected, which becomes INTERNAL."""
 EXPIRED = "expired"
-"""The reason in the reply to a request that was not read, since its caller's deadline had passed."""
+"""The reason in the reply to a request that was not read because its caller's deadline had passed."""
 _FAULTS = TypeAdapter(list[FieldFault])
 
 
@@ -31,15 +31,15 @@ class ErrorBody(TypedDict):
 
 
 def refusal(method: Method, error: Exception, answers: Answers) -> RpcError:
-    """The reply to a request whose handler ended in this error."""
+    """Returns the error reply to a request whose handler raised this error."""
     if isinstance(error, RpcError):
         return error
     if isinstance(error, ValidationError):
         return RpcError(ErrorCode.BAD_FIELD, wrong_fields(error))
     if isinstance(error, TimeoutError):
         return RpcError(ErrorCode.TIMEOUT, f"{method.subject} took too long", retryable=method.safe)
-    if (known := answers(error)) is not None:
-        return known
+    if (reply := answers(error)) is not None:
+        return reply
     log.error("rpc.failed", method=method.subject, exc_info=error)
     retryable = bool(getattr(error, "retryable", False))
     return RpcError(ErrorCode.INTERNAL, f"{method.subject} failed", retryable=retryable)
@@ -63,7 +63,7 @@ def _faults(fields: object) -> list[FieldFault]:
 
 
 def expired(method: Method) -> RpcError:
-    """The reply to a request that was not read."""
+    """Returns the error reply to a request that was not read because its deadline had passed."""
     return RpcError(ErrorCode.TIMEOUT, f"{method.subject} was asked too long ago", retryable=True, reason=EXPIRED)
 
 
@@ -79,9 +79,9 @@ def error_body(error: RpcError) -> bytes:
 def field_faults(error: ValidationError) -> list[FieldFault]:
     """Returns the first five faults of fields, without the values."""
     problems = error.errors(include_url=False, include_input=False, include_context=False)
-    return [FieldFault(field=".".join(map(str, one["loc"])), message=one["msg"]) for one in problems[:5]]
+    return [FieldFault(field=".".join(map(str, problem["loc"])), message=problem["msg"]) for problem in problems[:5]]
 
 
 def wrong_fields(error: ValidationError) -> str:
-    """The same in one line."""
-    return "; ".join(f"{one.field or 'body'}: {one.message}" for one in field_faults(error))
+    """Returns the faults of `field_faults` in one line."""
+    return "; ".join(f"{fault.field or 'body'}: {fault.message}" for fault in field_faults(error))

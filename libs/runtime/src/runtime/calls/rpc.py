@@ -1,9 +1,9 @@
-"""Requests that need an answer now: core NATS, queue groups, an answer always, a deadline always.
+"""Calls between services on core NATS, with queue groups: every call has a deadline and gets an answer.
 
-The caller's side makes one question out of all its attempts: each goes out under a reply name of its own, and the first
-answer to any of them counts, however late. Repeats have a budget, so that a slow server is not asked twice for
-everything. The serving side turns everything a handler can raise into an error reply, leaves unread what nobody waits
-for any more, and works no longer than the caller waits (runtime.calls.deadlines).
+The client treats all attempts of a call as one: each has its own reply subject, and the first answer to any of them
+counts, however late. Repeats have a budget, so that a slow server does not get every request twice. The server turns
+everything a handler can raise into an error reply, does not read requests whose callers have gone, and works no longer
+than the caller waits (runtime.calls.deadlines).
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ ReplyT = TypeVar("ReplyT", bound=BaseModel)
 Handler = Callable[[RequestT], Awaitable[ReplyT | None]]
 
 CALL_DEADLINE = 5.0
-"""Default deadline of a call, all attempts together."""
+"""Default deadline of a call, in seconds, for all attempts together."""
 ASK_ALL_DEADLINE = 0.25
-"""Deadline for one of many servers to answer."""
-PAUSE = 0.05
-"""Seconds before a request that nobody took is sent again."""
+"""Deadline of `ask_all`, in seconds."""
+RETRY_PAUSE = 0.05
+"""Seconds before a request that no server received is sent again."""
 SLICE = 0.2
-"""Seconds between two checks whether the connection is still the one on which the request was sent."""
-REPEATS = 10.0
-"""Repeats of one method that a client may make at once; after that, one for every ten answers: a slow server gets a
-tenth more work, not twice as much."""
-REPEATS_EARNED = 0.1
-"""Each answer adds this much to that budget."""
-IN_FLIGHT = 512
+"""Seconds between checks that the connection is still the one on which the request was sent."""
+MAX_REPEATS = 10.0
+"""Repeats of one method that a client may make in a row; after that, one for every ten answers, so that a slow server
+gets a tenth more work, not twice as much."""
+REPEATS_PER_ANSWER = 0.1
+"""How much each answer adds to that budget."""
+MAX_IN_FLIGHT = 512
 """Requests that a server works on concurrently; the next is refused."""
 SERVE_DEADLINE = 30.0
-"""The longest work on a request; less if its caller waits less."""
+"""The longest that a server works on a request, in seconds; less if its caller waits less."""
 
 
 class _ReplyBody(TypedDict):
@@ -75,13 +75,13 @@ class RpcClient:
     async def call(
         self, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = CALL_DEADLINE, retries: int = 1
     ) -> ReplyT:
-        """The method's reply.
+        """Calls a method and returns its reply.
 
         Args:
-            deadline: seconds in all.
-            retries: further attempts if no reply has come, for methods that are safe to repeat, as far as their
-                budget allows; a method that nobody serves at the moment is retried until the deadline, since
-                nobody has seen the request.
+            deadline: seconds for all attempts together.
+            retries: further attempts if no reply has come, for methods that are safe to repeat, as far as their budget
+                allows; a method that nobody serves at the moment is retried until the deadline, since no server has
+                received the request.
 
         Raises:
             RpcError: the error in the reply; TIMEOUT without a reply; UNAVAILABLE if nobody serves it.
@@ -102,7 +102,7 @@ class RpcClient:
     async def ask_all(
         self, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = ASK_ALL_DEADLINE
     ) -> ReplyT | None:
-        """The first reply to a request sent to every server of a method without a queue group; None: no reply."""
+        """Sends a request to every server of a method without a queue group; returns the first reply, or None."""
         try:
             return await self.call(method, request, deadline=deadline, retries=0)
         except RpcError as error:
@@ -115,71 +115,71 @@ class RpcClient:
     ) -> ReplyT:
         clock = asyncio.get_running_loop().time
         end = clock() + deadline
-        # Requests that may still be answered, and attempts made.
-        out = sent = reconnects = 0
+        # `unanswered`: requests that may still be answered; `sent`: attempts made.
+        unanswered = sent = reconnects = 0
         next_attempt = 0.0
         refused: RpcError | None = None
-        renewed = False
+        is_renewed = False
         while True:
-            left = end - clock()
-            if refused is not None and (out == 0 or left <= 0):
+            remaining = end - clock()
+            if refused is not None and (unanswered == 0 or remaining <= 0):
                 raise refused
-            if left <= 0:
-                if out == 0:
+            if remaining <= 0:
+                if unanswered == 0:
                     raise NobodyServesError(method.subject)
                 raise RpcError(
                     ErrorCode.TIMEOUT, f"no reply from {method.subject} within {deadline:g} s", retryable=method.safe
                 )
             if not self._client.is_connected:
-                await asyncio.sleep(min(PAUSE, left))
+                await asyncio.sleep(min(RETRY_PAUSE, remaining))
                 continue
-            # A request made on a connection that broke is lost more often than not: it is no attempt.
-            lost = method.safe and out > 0 and reconnects != self._client.stats["reconnects"]
-            due = sent < attempts and clock() >= next_attempt
-            if due and out > 0 and not lost and not self._may_repeat(method):
-                attempts, due = sent, False
-            if lost or due:
-                # A name that may still be replied to is left to that reply.
-                reply_to = pending.another_name() if out else pending.reply_to
-                sent += 0 if lost else 1
-                out += 1
+            # A request on a connection that broke is usually lost, so it does not count as an attempt.
+            is_lost = method.safe and unanswered > 0 and reconnects != self._client.stats["reconnects"]
+            is_due = sent < attempts and clock() >= next_attempt
+            if is_due and unanswered > 0 and not is_lost and not self._may_repeat(method):
+                attempts, is_due = sent, False
+            if is_lost or is_due:
+                # A reply subject on which a reply may still come is not used again.
+                reply_to = pending.another_name() if unanswered else pending.reply_to
+                sent += 0 if is_lost else 1
+                unanswered += 1
                 reconnects = self._client.stats["reconnects"]
-                next_attempt = clock() + left / (attempts - sent + 1)
-                await self._send(method, body, reply_to, left)
+                next_attempt = clock() + remaining / (attempts - sent + 1)
+                await self._send(method, body, reply_to, remaining)
             try:
-                answers = await pending.wait(min(left, SLICE))
+                answers = await pending.wait(min(remaining, SLICE))
             except TimeoutError:
                 continue
             pending.reset()
-            nobody = False
+            has_no_server = False
             for answer in answers:
-                out -= 1
+                unanswered -= 1
                 if is_no_responders(answer):
-                    nobody, sent, next_attempt = True, sent - 1, 0.0
-                    if out > 0:
-                        self._earn(method, 1.0)  # that repeat was no work for anybody
+                    has_no_server, sent, next_attempt = True, sent - 1, 0.0
+                    if unanswered > 0:
+                        self._earn(method, 1.0)  # no server worked for that repeat
                     continue
                 try:
                     reply = _read_reply(method, answer.data)
                 except RpcError as error:
-                    if error.reason == EXPIRED and not renewed:
-                        # We are still here: the server is wrong about our clock, and has done nothing.
-                        renewed, sent, next_attempt = True, sent - 1, 0.0
+                    if error.reason == EXPIRED and not is_renewed:
+                        # This caller is still waiting: the server is wrong about our clock, and has done nothing.
+                        is_renewed, sent, next_attempt = True, sent - 1, 0.0
                         self._origin.renew()
                     elif error.retryable:
                         refused = error  # the answer to another attempt may still come
                     else:
                         raise
                 else:
-                    self._earn(method, REPEATS_EARNED)
+                    self._earn(method, REPEATS_PER_ANSWER)
                     return reply
-            if nobody:
-                if method.queue is None and out == 0:
+            if has_no_server:
+                if method.queue is None and unanswered == 0:
                     raise NobodyServesError(method.subject)
-                await asyncio.sleep(min(PAUSE, max(end - clock(), 0)))
+                await asyncio.sleep(min(RETRY_PAUSE, max(end - clock(), 0)))
 
-    async def _send(self, method: Method, body: bytes, reply_to: str, left: float) -> None:
-        headers = work_headers() | {HEADER: self._origin.header(left)}
+    async def _send(self, method: Method, body: bytes, reply_to: str, remaining: float) -> None:
+        headers = work_headers() | {HEADER: self._origin.header(remaining)}
         try:
             await self._client.publish(method.subject, body, reply=reply_to, headers=headers)
         except NatsError as error:
@@ -187,7 +187,7 @@ class RpcClient:
 
     def repeats_left(self, method: Method) -> float:
         """Returns how many repeats of the method may be made now."""
-        return self._repeats.get(method.subject, REPEATS)
+        return self._repeats.get(method.subject, MAX_REPEATS)
 
     def _may_repeat(self, method: Method) -> bool:
         budget = self.repeats_left(method)
@@ -198,10 +198,10 @@ class RpcClient:
         RPC_REPEATS.labels(method.subject, "sent").inc()
         return True
 
-    def _earn(self, method: Method, much: float) -> None:
+    def _earn(self, method: Method, amount: float) -> None:
         budget = self._repeats.get(method.subject)
         if budget is not None:
-            self._repeats[method.subject] = min(budget + much, REPEATS)
+            self._repeats[method.subject] = min(budget + amount, MAX_REPEATS)
 
 
 def _read_reply(method: Rpc[Any, ReplyT], data: bytes) -> ReplyT:
@@ -220,12 +220,12 @@ def _read_reply(method: Rpc[Any, ReplyT], data: bytes) -> ReplyT:
 class RpcServer:
     """Serves methods. Every request gets a reply: data, or an error.
 
-    At most `in_flight` requests are worked on concurrently; beyond that the newest gets UNAVAILABLE at once, since a
-    caller with a deadline is better served by a quick no. A request whose caller has gone is not even read. Because of
-    both, and because work ends with the caller's deadline, an overloaded server recovers by itself.
+    At most `in_flight` requests are worked on concurrently; further ones get UNAVAILABLE immediately, since a quick
+    refusal helps a caller with a deadline more. A request whose caller has gone is not even read. Because of both, and
+    because work ends at the caller's deadline, an overloaded server recovers by itself.
     """
 
-    def __init__(self, client: Client, *, in_flight: int = IN_FLIGHT, answers: Answers = lambda _: None) -> None:
+    def __init__(self, client: Client, *, in_flight: int = MAX_IN_FLIGHT, answers: Answers = lambda _: None) -> None:
         self._client = client
         self._limit = in_flight
         self._answers = answers
@@ -237,12 +237,12 @@ class RpcServer:
         """Serves a method from now on (call `client.flush()` before reporting ready).
 
         The handler returns the reply, or raises RpcError (or what `answers` knows) to reply with an error. For a method
-        without a queue group it may return None: no reply, because another server has it.
+        without a queue group it may return None: then it sends no reply, because another server has the answer.
         """
 
         def take(message: Msg) -> None:
-            left = self._arrivals.left(headers_of(message))
-            if left is not None and left <= 0:
+            remaining = self._arrivals.left(headers_of(message))
+            if remaining is not None and remaining <= 0:
                 RPC_SERVED.labels(method.subject, "EXPIRED").inc()
                 self._refuse(message, expired(method))
                 return
@@ -250,16 +250,16 @@ class RpcServer:
                 RPC_SERVED.labels(method.subject, "SHED").inc()
                 self._refuse(message, RpcError(ErrorCode.UNAVAILABLE, "too many requests at once", retryable=True))
                 return
-            task = asyncio.create_task(self._take(method, handler, message, left))
+            task = asyncio.create_task(self._take(method, handler, message, remaining))
             self._running.add(task)
             task.add_done_callback(self._running.discard)
 
         self._subscriptions.append(await listen(self._client, method.subject, take, queue=method.queue or ""))
 
     async def drain(self, deadline: float) -> None:
-        """Accepts nothing new, and finishes what runs; what is not finished by the deadline gets UNAVAILABLE."""
+        """Accepts no new requests and finishes the running ones; those not finished by the deadline get UNAVAILABLE."""
         end = time.monotonic() + deadline
-        # drain, not unsubscribe: requests that are already on their way to this process are still answered.
+        # drain, not unsubscribe, so that requests already on their way to this process are still answered.
         leaving = [asyncio.create_task(subscription.drain()) for subscription in self._subscriptions]
         self._subscriptions.clear()
         if leaving:
@@ -278,18 +278,18 @@ class RpcServer:
             await asyncio.wait(late, timeout=1)
 
     async def _take(
-        self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT], message: Msg, left: float | None
+        self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT], message: Msg, remaining: float | None
     ) -> None:
         with correlation.received(headers_of(message)):
-            await self._handle(method, handler, message, left)
+            await self._handle(method, handler, message, remaining)
 
     async def _handle(
-        self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT], message: Msg, left: float | None
+        self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT], message: Msg, remaining: float | None
     ) -> None:
         outcome = "ok"
         answer: bytes | None
-        seconds = SERVE_DEADLINE if left is None else min(SERVE_DEADLINE, left)
-        if left is not None:
+        seconds = SERVE_DEADLINE if remaining is None else min(SERVE_DEADLINE, remaining)
+        if remaining is not None:
             serve_for(seconds)
         try:
             with remote_span(method.subject, headers_of(message)):

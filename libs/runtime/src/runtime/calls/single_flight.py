@@ -1,4 +1,4 @@
-"""Shares one piece of work among all who want its result at the same time."""
+"""Shares one running piece of work among all callers that want its result."""
 
 from __future__ import annotations
 
@@ -12,35 +12,36 @@ ResultT = TypeVar("ResultT")
 
 
 class SingleFlight(Generic[ResultT]):
-    """Callers with the same key share a running piece of work. It belongs to none of them: one that stops waiting
-    takes nothing from the others or from later ones, and the work's deadline is not that of the first."""
+    """Callers with the same key share a running piece of work. It belongs to none of them: if one stops waiting, the
+    others still get the result, and the work's deadline is not that of the first caller."""
 
     def __init__(self) -> None:
-        self._flying: dict[Hashable, asyncio.Task[ResultT]] = {}
+        self._running: dict[Hashable, asyncio.Task[ResultT]] = {}
 
     def __contains__(self, key: Hashable) -> bool:
         """Whether the key's work is running."""
-        return key in self._flying
+        return key in self._running
 
     async def result(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, ResultT]]) -> ResultT:
-        """The result of the key's work, started now unless it is running; raises what it raises."""
+        """Returns the result of the key's work, which is started unless it is running; raises what the work raises."""
         return await asyncio.shield(self.begin(key, work))
 
     def begin(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, ResultT]]) -> asyncio.Task[ResultT]:
-        """The key's work, started now unless it is running. Whoever awaits the task must shield it."""
-        task = self._flying.get(key)
+        """Returns the task of the key's work, which is started unless it is running. Callers must shield it when they
+        await it."""
+        task = self._running.get(key)
         if task is None:
             task = asyncio.create_task(work(), context=detached_context())
-            self._flying[key] = task
-            task.add_done_callback(lambda done: self._landed(key, done))
+            self._running[key] = task
+            task.add_done_callback(lambda done: self._on_done(key, done))
         return task
 
     def forget(self) -> None:
-        """Later callers start the work again; present ones get the running one's result."""
-        self._flying.clear()
+        """Forgets the running work: later callers start it again, present ones still get its result."""
+        self._running.clear()
 
-    def _landed(self, key: Hashable, task: asyncio.Task[ResultT]) -> None:
-        if self._flying.get(key) is task:
-            del self._flying[key]
+    def _on_done(self, key: Hashable, task: asyncio.Task[ResultT]) -> None:
+        if self._running.get(key) is task:
+            del self._running[key]
         if not task.cancelled():
-            task.exception()  # perhaps nobody waits any more: then it is nobody's
+            task.exception()  # marks the error as seen, in case nobody waits any more

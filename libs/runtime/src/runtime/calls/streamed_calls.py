@@ -1,9 +1,9 @@
-"""Calls answered in parts, over core NATS, with flow control; every call has an end.
+"""Calls that are answered in parts, over core NATS, with flow control; every call ends.
 
-The parts go to the caller's own inbox, numbered from 0: a missing one ends the call, since the rest would not be the
-answer. The first frame, `opened`, names the server's control subject. There the caller reports how far it has read and
-that it still wants more; a server that has not received this for `PATIENCE` seconds gives the work up, as it does when
-told to. While there is nothing to send, either side sends a sign of life.
+The parts go to the caller's own inbox, numbered from 0; a missing one ends the call, since the answer would be
+incomplete. The first frame, `opened`, names the server's control subject. On it the caller reports how far it has read
+and that it still waits. A server that has received no report for SILENCE_TIMEOUT seconds abandons the work, as it does
+when the caller reports that it is gone. While there is nothing to send, both sides send heartbeats.
 
 server → caller   {"n", "opened": {"stream", "control"}}, then "data" or "alive" in its place, "end" or "error" last|
 caller → server   {"stream", "heard", "gone"?}
@@ -44,19 +44,19 @@ RequestT = TypeVar("RequestT", bound=BaseModel)
 PartT = TypeVar("PartT", bound=BaseModel)
 
 WINDOW = 32
-"""Parts in flight that the caller has not read yet."""
-HEARD_EVERY = 8
+"""Parts that may be sent before the caller has read them."""
+PROGRESS_EVERY = 8
 """Parts after which the caller reports how far it has read."""
-BEAT = 4.0
-"""Seconds between two signs of life, of either side."""
-PATIENCE = 15.0
-"""Seconds without a sign of life after which the other side counts as dead."""
-OPEN_SECONDS = 5.0
-"""Seconds for the first frame."""
-IN_FLIGHT = 256
+BEAT_INTERVAL = 4.0
+"""Seconds between heartbeats, of either side."""
+SILENCE_TIMEOUT = 15.0
+"""Seconds without a heartbeat after which the other side counts as dead."""
+OPEN_TIMEOUT = 5.0
+"""Seconds to wait for the first frame."""
+MAX_IN_FLIGHT = 256
 """Calls that a server works on concurrently; the next is refused."""
-MAX_WAITING = 2 * WINDOW + 64
-"""Received but unread frames: more than a server that respects the window can send."""
+MAX_UNREAD_FRAMES = 2 * WINDOW + 64
+"""The maximum number of received but unread frames: more than a server that respects the window can send."""
 
 
 class _Opened(TypedDict):
@@ -78,7 +78,7 @@ class _Progress(TypedDict):
 
 
 class ReplyStream(Generic[PartT]):
-    """The serving side of one call."""
+    """The server's side of one call."""
 
     def __init__(self, client: Client, reply_to: str) -> None:
         self._client = client
@@ -102,8 +102,8 @@ class ReplyStream(Generic[PartT]):
         except NatsError as error:
             log.debug("stream.part_lost", error=str(error))
 
-    def take_note(self, heard: int) -> None:
-        """The caller has read up to this frame."""
+    def record_progress(self, heard: int) -> None:
+        """Records that the caller has read up to this frame."""
         self.heard_at = time.monotonic()
         if heard > self._heard:
             self._heard = heard
@@ -114,9 +114,10 @@ Serve = Callable[[RequestT, ReplyStream[PartT]], Awaitable[None]]
 
 
 class StreamServer:
-    """Serves calls that are answered in parts; at most `in_flight` concurrently, beyond that UNAVAILABLE at once."""
+    """Serves calls that are answered in parts, at most `in_flight` concurrently; further ones get UNAVAILABLE
+    immediately."""
 
-    def __init__(self, client: Client, *, in_flight: int = IN_FLIGHT, answers: Answers = lambda _: None) -> None:
+    def __init__(self, client: Client, *, in_flight: int = MAX_IN_FLIGHT, answers: Answers = lambda _: None) -> None:
         self._client = client
         self._limit = in_flight
         self._answers = answers
@@ -130,15 +131,15 @@ class StreamServer:
         return len(self._running)
 
     async def serve(self, method: Rpc[RequestT, PartT], handler: Serve[RequestT, PartT]) -> None:
-        """Serves a method from now on. The handler returns when everything is sent, or raises (RpcServer.serve)."""
+        """Serves a method from now on. The handler returns when everything is sent, or raises as in RpcServer.serve."""
         control = f"{method.subject}.control.{self._instance}"
 
         async def take(message: Msg) -> None:
             if not message.reply:
                 return
             replies: ReplyStream[PartT] = ReplyStream(self._client, message.reply)
-            left = self._arrivals.left(headers_of(message))
-            if left is not None and left <= 0:
+            remaining = self._arrivals.left(headers_of(message))
+            if remaining is not None and remaining <= 0:
                 RPC_SERVED.labels(method.subject, "EXPIRED").inc()
                 await replies.frame(b'"error":' + error_body(expired(method)))
                 return
@@ -153,11 +154,11 @@ class StreamServer:
             self._running[name] = (replies, task)
             task.add_done_callback(lambda _: self._running.pop(name, None))
 
-        self._subscriptions.append(await subscribe(self._client, control, self._told))
+        self._subscriptions.append(await subscribe(self._client, control, self._on_progress))
         self._subscriptions.append(await subscribe(self._client, method.subject, take, queue=method.queue or ""))
 
     async def drain(self, deadline: float) -> None:
-        """Accepts nothing new and finishes what runs; what is not finished by then ends in UNAVAILABLE."""
+        """Accepts no new calls and finishes the running ones; those not finished by the deadline end in UNAVAILABLE."""
         end = time.monotonic() + deadline
         for subscription in self._subscriptions[1::2]:
             with contextlib.suppress(NatsError):
@@ -171,14 +172,14 @@ class StreamServer:
         if late:
             await asyncio.wait(late, timeout=1)
 
-    async def _told(self, message: Msg) -> None:
+    async def _on_progress(self, message: Msg) -> None:
         try:
-            word: _Progress = orjson.loads(message.data)
-            replies, task = self._running[word["stream"]]
-            replies.take_note(int(word["heard"]))
+            progress: _Progress = orjson.loads(message.data)
+            replies, task = self._running[progress["stream"]]
+            replies.record_progress(int(progress["heard"]))
         except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
             return
-        if word.get("gone"):
+        if progress.get("gone"):
             task.cancel()
 
     async def _handle(
@@ -192,7 +193,7 @@ class StreamServer:
     ) -> None:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 - made as a task by serve
-        watching = asyncio.create_task(_watch(replies, task))
+        watch_task = asyncio.create_task(_watch(replies, task))
         outcome, last = "ok", b'"end":true'
         try:
             with remote_span(method.subject, headers_of(message)):
@@ -206,39 +207,39 @@ class StreamServer:
             refused = refusal(method, error, self._answers)
             outcome, last = refused.code, b'"error":' + error_body(refused)
         finally:
-            watching.cancel()
+            watch_task.cancel()
         RPC_SERVED.labels(method.subject, outcome).inc()
         log.debug("rpc.served", method=method.subject, outcome=outcome)
         await replies.frame(last)
 
 
 async def _watch(replies: ReplyStream[Any], task: asyncio.Task[None]) -> None:
-    """Sends signs of life, until the caller has been silent for too long."""
-    while time.monotonic() - replies.heard_at < PATIENCE:
-        await asyncio.sleep(BEAT)
+    """Sends heartbeats; cancels the task once the caller has been silent for too long."""
+    while time.monotonic() - replies.heard_at < SILENCE_TIMEOUT:
+        await asyncio.sleep(BEAT_INTERVAL)
         await replies.frame(b'"alive":true')
     log.info("stream.abandoned")
     task.cancel()
 
 
 class _CallReader:
-    """The calling side of one call: frames in order, and reports back."""
+    """The caller's side of one call: checks the order of the frames, and reports how far it has read."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._frames: asyncio.Queue[Msg] = asyncio.Queue(MAX_WAITING)
+        self._frames: asyncio.Queue[Msg] = asyncio.Queue(MAX_UNREAD_FRAMES)
         self._next = 0
-        self._told = -1
+        self._on_progress = -1
         self._stream = self._control = ""
 
     def accept(self, message: Msg) -> None:
-        """A frame has arrived. One too many is dropped, which its number reveals."""
+        """Queues a frame. If the queue is full it is dropped, which the gap in the numbers reveals."""
         with contextlib.suppress(asyncio.QueueFull):
             self._frames.put_nowait(message)
 
     async def frame(self, seconds: float) -> _Frame | None:
-        """The next frame in order; None: nobody serves it. Raises RpcError if it is out of order, or none comes in
-        time."""
+        """Returns the next frame; None if nobody serves the method. Raises RpcError if a frame is missing or none comes
+        in time."""
         try:
             async with asyncio.timeout(seconds):
                 message = await self._frames.get()
@@ -257,26 +258,26 @@ class _CallReader:
         opened = frame.get("opened")
         if opened:
             self._stream, self._control = opened["stream"], opened["control"]
-        if self._next - 1 - self._told >= HEARD_EVERY:
-            await self.tell()
+        if self._next - 1 - self._on_progress >= PROGRESS_EVERY:
+            await self.report()
         return frame
 
-    async def tell(self, *, gone: bool = False) -> None:
+    async def report(self, *, gone: bool = False) -> None:
         """Reports how far this side has read."""
         if not self._control:
             return
-        word: _Progress = {"stream": self._stream, "heard": self._next - 1}
+        progress: _Progress = {"stream": self._stream, "heard": self._next - 1}
         if gone:
-            word["gone"] = True
-        self._told = self._next - 1
+            progress["gone"] = True
+        self._on_progress = self._next - 1
         with contextlib.suppress(NatsError):
-            await self._client.publish(self._control, orjson.dumps(word))
+            await self._client.publish(self._control, orjson.dumps(progress))
 
-    async def keep_telling(self) -> None:
-        """Sends signs of life."""
+    async def keep_reporting(self) -> None:
+        """Sends heartbeats until it is cancelled."""
         while True:
-            await asyncio.sleep(BEAT)
-            await self.tell()
+            await asyncio.sleep(BEAT_INTERVAL)
+            await self.report()
 
 
 class StreamClient:
@@ -289,35 +290,35 @@ class StreamClient:
 
     @asynccontextmanager
     async def open(self, method: Rpc[RequestT, PartT], request: RequestT) -> AsyncGenerator[AsyncIterator[PartT]]:
-        """The parts, while the block lasts; leaving the block early stops the work.
+        """Yields an iterator over the parts; leaving the block early stops the server's work.
 
         Raises:
             RpcError: the error in the reply, among the parts; UNAVAILABLE if nobody serves the method, the server
                 falls silent, or a part was lost.
         """
-        reading = _CallReader(self._client)
-        with await self._inbox.follow(reading.accept) as pending:
-            await self._ask(method, request, reading, pending.reply_to)
-            telling = asyncio.create_task(reading.keep_telling())
-            parts = _parts(method, reading)
+        reader = _CallReader(self._client)
+        with await self._inbox.follow(reader.accept) as pending:
+            await self._ask(method, request, reader, pending.reply_to)
+            heartbeat = asyncio.create_task(reader.keep_reporting())
+            parts = _parts(method, reader)
             try:
                 yield parts
             finally:
-                telling.cancel()
+                heartbeat.cancel()
                 await parts.aclose()
 
-    async def _ask(self, method: Method, request: BaseModel, reading: _CallReader, reply_to: str) -> None:
-        """Sends the request until a server has taken it: one that nobody has seen may be repeated."""
+    async def _ask(self, method: Method, request: BaseModel, reader: _CallReader, reply_to: str) -> None:
+        """Sends the request until a server has accepted it: a request that no server has received may be repeated."""
         body = request.model_dump_json(by_alias=True, exclude_none=True).encode()
-        end = time.monotonic() + OPEN_SECONDS
+        end = time.monotonic() + OPEN_TIMEOUT
         while True:
-            # Opened later than that, it would be work for somebody who has gone.
+            # A server that opened it after that would work for a caller that has gone.
             headers = work_headers() | {HEADER: self._origin.header(end - time.monotonic())}
             try:
                 await self._client.publish(method.subject, body, reply=reply_to, headers=headers)
             except NatsError as error:
                 raise RpcError(ErrorCode.UNAVAILABLE, f"{method.subject}: {error}", retryable=True) from error
-            frame = await reading.frame(max(end - time.monotonic(), 0.05))
+            frame = await reader.frame(max(end - time.monotonic(), 0.05))
             if frame is not None and "error" in frame:
                 refused = error_of(frame["error"])
                 if refused.reason == EXPIRED:
@@ -330,11 +331,11 @@ class StreamClient:
             await asyncio.sleep(0.05)
 
 
-async def _parts(method: Rpc[Any, PartT], reading: _CallReader) -> AsyncGenerator[PartT]:
+async def _parts(method: Rpc[Any, PartT], reader: _CallReader) -> AsyncGenerator[PartT]:
     finished = False
     try:
         while True:
-            frame = await reading.frame(PATIENCE)
+            frame = await reader.frame(SILENCE_TIMEOUT)
             if frame is None:
                 continue
             if "data" in frame:
@@ -351,4 +352,4 @@ async def _parts(method: Rpc[Any, PartT], reading: _CallReader) -> AsyncGenerato
                 return
     finally:
         if not finished:
-            await reading.tell(gone=True)
+            await reader.report(gone=True)

@@ -18,23 +18,23 @@ _COMMON = {
 }
 _WORDS = {language: frozenset(words.split()) for language, words in _COMMON.items()}
 _WORD = re.compile(r"[^\W\d_]+")
-_LOOKED_AT = 20_000
-_ENOUGH = 6
-"""Common words from which on a guess is made; with twice as many as the next language has, it is a sure one."""
-_SURE = 20
+_MAX_CHARS = 20_000
+_MIN_COMMON_WORDS = 6
+"""Common words that a text needs for a guess."""
+_MIN_SURE_WORDS = 20
 
 
 def language_of(text: str, declared: str | None = None) -> str | None:
-    """The language as two letters: the declared one, unless the text is surely in another; None when unknown.
+    """Returns the language's two letters: the declared language, unless the text is surely in another; None if unknown.
 
-    Templates are translated less often than the texts in them, so a page's word about itself is not the last one.
+    Templates are translated less often than the texts in them, so a page's declaration can be wrong.
     """
-    named = (declared or "").strip().replace("_", "-").partition("-")[0].lower()
-    named = named if re.fullmatch("[a-z]{2,3}", named) else ""
-    found = [word.lower() for word in _WORD.findall(text[:_LOOKED_AT])]
-    counts = sorted(((sum(word in words for word in found), name) for name, words in _WORDS.items()), reverse=True)
-    (most, best), (next_most, _) = counts[0], counts[1]
-    sure = most >= _SURE and most >= 1.5 * next_most
-    if named and not (sure and named in _WORDS):
-        return named
-    return best if most >= _ENOUGH and most > next_most else named or None
+    declared_language = (declared or "").strip().replace("_", "-").partition("-")[0].lower()
+    declared_language = declared_language if re.fullmatch("[a-z]{2,3}", declared_language) else ""
+    text_words = [word.lower() for word in _WORD.findall(text[:_MAX_CHARS])]
+    counts = sorted(((sum(word in words for word in text_words), name) for name, words in _WORDS.items()), reverse=True)
+    (best_count, best), (next_count, _) = counts[0], counts[1]
+    is_sure = best_count >= _MIN_SURE_WORDS and best_count >= 1.5 * next_count
+    if declared_language and not (is_sure and declared_language in _WORDS):
+        return declared_language
+    return best if best_count >= _MIN_COMMON_WORDS and best_count > next_count else declared_language or None

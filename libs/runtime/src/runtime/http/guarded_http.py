@@ -1,7 +1,7 @@
-"""HTTP to addresses named by somebody else, limited to the public Internet.
+"""HTTP to addresses that others supply, limited to the public Internet.
 
-The name is looked up once; every address it resolves to must be accepted, and the connection goes to exactly those:
-nothing is looked up between check and connect. The socket's own address is checked again right before it is made, which
+A name is looked up once, every address it resolves to must be accepted, and the connection goes to exactly those:
+nothing is looked up between check and connect. The address is checked again right before the socket is created, which
 also covers hosts that are addresses themselves. No proxy, no cookies; the caller decides about redirects. Importing
 this requires aiohttp.
 """
@@ -19,9 +19,9 @@ from runtime.errors import RuntimeLibraryError
 from runtime.http.public_address import is_public
 
 Lookup = Callable[[str, int], Awaitable[list[str]]]
-"""The IP addresses of a host; raises OSError if it has none."""
+"""Returns the IP addresses of a host; raises OSError if it has none."""
 Accepts = Callable[[str], bool]
-"""Whether an IP address may be connected to."""
+"""Whether connections to an IP address are allowed."""
 
 _AddressInfo = tuple[int, int, int, str, tuple[object, ...]]
 
@@ -31,9 +31,9 @@ class AddressNotAllowedError(RuntimeLibraryError):
 
 
 async def system_lookup(host: str, port: int) -> list[str]:
-    """The system's resolver."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(address[4][0]) for address in found]
+    """Looks a host up with the system's resolver."""
+    addresses = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(address[4][0]) for address in addresses]
 
 
 def is_loopback(address: str) -> bool:
@@ -50,7 +50,7 @@ def guarded_session(
     connections: int = 64,
     connections_per_host: int = 16,
 ) -> aiohttp.ClientSession:
-    """A session that connects only to accepted addresses, with `seconds` for a whole request. Bodies are not
+    """Returns a session that connects only to accepted addresses, with `seconds` for a whole request. Bodies are not
     decompressed.
 
     Its requests raise AddressNotAllowedError if the address is not accepted.
@@ -80,8 +80,8 @@ def guarded_session(
 
 
 class GuardedSessions:
-    """Sessions to the public Internet and, if `loopback`, to this machine for addresses that name it. The latter is
-    a separate session, so that no other name that resolves to this machine can use it."""
+    """A session for the public Internet and, if `loopback`, a separate one for addresses that name this machine, so
+    that no other name that resolves to this machine can be used."""
 
     def __init__(
         self, *, loopback: bool, seconds: float, headers: Mapping[str, str], lookup: Lookup = system_lookup
@@ -97,7 +97,7 @@ class GuardedSessions:
                 await session.close()
 
     def to(self, *, local: bool) -> aiohttp.ClientSession:
-        """The session for an address, if it may be reached; `local`: it names this machine."""
+        """Returns the session for an address; `local`: the address names this machine."""
         return self._loopback if local and self._loopback is not None else self._public
 
 

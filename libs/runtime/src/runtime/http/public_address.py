@@ -1,8 +1,8 @@
-"""Which IP addresses are public: everything that a registry sets aside is not.
+"""Decides which IP addresses are public: all but those that a registry sets aside.
 
 Sources: IANA's IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890 and updates), and the metadata services of
 cloud providers that sit on public addresses. IPv6 forms that carry an IPv4 address (mapped, compatible, NAT64, 6to4,
-Teredo, ISATAP) are refused whole: a site has no need of them, and each is a way around an IPv4 rule.
+Teredo, ISATAP) are refused entirely: no site needs them, and each is a way around an IPv4 rule.
 """
 
 import ipaddress
@@ -32,7 +32,7 @@ _REFUSED_4 = tuple(
     )
 )
 _PUBLIC_6 = ipaddress.IPv6Network("2000::/3")
-"""All that IANA has given out for global unicast; loopback, mapped, NAT64, local, link-local, multicast lie outside."""
+"""IANA's range for global unicast; loopback, mapped, NAT64, local, link-local and multicast addresses are outside."""
 _REFUSED_6 = tuple(
     ipaddress.IPv6Network(network)
     for network in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
@@ -41,7 +41,7 @@ _ISATAP = (0x00005EFE, 0x02005EFE)
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address, as a resolver or a socket writes it, is one of the public Internet."""
+    """Whether an IP address, as a resolver or a socket writes it, belongs to the public Internet."""
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:

@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Callable
 
-GRACE = 0.2
-"""Seconds for reading what has arrived, after the process was paused beyond the deadline."""
+GRACE_SECONDS = 0.2
+"""Seconds to read data that arrived while the process was paused beyond the deadline."""
 
 
 class ReadDeadline:
-    """Calls back if nothing has arrived within this many seconds; cancel it once it has.
+    """Calls `end` if nothing has arrived within this many seconds; cancel it once something has.
 
-    uvloop runs timers before it reads, so a process that was paused would refuse what had been sent in time.
+    uvloop runs timers before it reads, so a process that was paused would refuse data that came in time.
     """
 
     def __init__(self, seconds: float, end: Callable[[], object]) -> None:
@@ -24,10 +24,10 @@ class ReadDeadline:
 
     def _arm(self, seconds: float) -> None:
         self._due = self._loop.time() + seconds
-        self._handle = self._loop.call_later(seconds, self._pass)
+        self._handle = self._loop.call_later(seconds, self._on_timer)
 
-    def _pass(self) -> None:
-        if self._loop.time() > self._due + GRACE:
-            self._arm(GRACE)
+    def _on_timer(self) -> None:
+        if self._loop.time() > self._due + GRACE_SECONDS:
+            self._arm(GRACE_SECONDS)
         else:
             self._end()

@@ -4,24 +4,24 @@ import math
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-LONGEST = 3_600.0
-"""The most seconds that are accepted; more counts as this."""
+MAX_SECONDS = 3_600.0
+"""The maximum that is returned."""
 
 
 def seconds_in(header: str | None) -> float | None:
-    """The seconds in it, as a number or a date; None: it is neither."""
+    """Returns the seconds that the header asks to wait, as a number or a date; None if it is neither."""
     if header is None:
         return None
     try:
         seconds = float(header)
     except ValueError:
-        seconds = _until(header)
-    return None if math.isnan(seconds) else min(max(seconds, 0.0), LONGEST)
+        seconds = _seconds_until(header)
+    return None if math.isnan(seconds) else min(max(seconds, 0.0), MAX_SECONDS)
 
 
-def _until(date: str) -> float:
+def _seconds_until(date: str) -> float:
     try:
-        then = parsedate_to_datetime(date)
+        time = parsedate_to_datetime(date)
     except (ValueError, OverflowError):
         return math.nan
-    return (then.replace(tzinfo=then.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    return (time.replace(tzinfo=time.tzinfo or UTC) - datetime.now(UTC)).total_seconds()

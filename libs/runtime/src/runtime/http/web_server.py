@@ -1,6 +1,6 @@
-"""uvicorn without its polling.
+"""uvicorn without polling.
 
-uvicorn's own loop checks ten times a second whether it should end, which is a sixth of a service's cost at rest.
+uvicorn's own loop checks ten times a second whether to end, which is a sixth of an idle service's cost.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import uvicorn
 
 
 class QuietServer(uvicorn.Server):
-    """Ends when it is told to; the service handles signals. The date in responses is updated every second, if they
-    have one."""
+    """A server that ends when `end` is called; the service handles signals. If responses carry a date, it is updated
+    every second."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -22,7 +22,7 @@ class QuietServer(uvicorn.Server):
         self._end = asyncio.Event()
 
     def end(self) -> None:
-        """Ends it, from any thread."""
+        """Ends the server, from any thread."""
         self.should_exit = True
         if self._loop is not None:
             with contextlib.suppress(RuntimeError):  # it has ended

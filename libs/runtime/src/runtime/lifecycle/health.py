@@ -1,8 +1,8 @@
 """Health: /healthz (alive), /readyz (able to work) and /metrics.
 
-They are served from a thread of their own with its own event loop, so that a frozen service can still report that: the
-checks run on the service's loop, with a deadline, and a loop that hangs fails them all. The bus is checked by sending a
-message to oneself: a frozen server keeps its connections open and looks connected.
+They are served from a separate thread with its own event loop, so that a frozen service can still report that it is
+frozen: the checks run on the service's loop, with a deadline, and a hanging loop fails them all. The bus is checked
+with a message to itself, since a frozen server keeps its connections open and looks connected.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from runtime.observability.metrics import CHECK_HOLDS, LOOP_LAG, NATS_CONNECTED
 log = structlog.get_logger(__name__)
 
 Check = Callable[[], Awaitable[str | None]]
-"""Raises if something is wrong; the message says what. May return a remark otherwise."""
+"""Raises an error that says what is wrong. Otherwise it may return a remark."""
 
 Refresh = Callable[[], Awaitable[None]]
-"""Updates figures that are too expensive to keep up to date all the time."""
+"""Updates metrics that are too expensive to keep up to date all the time."""
 
 CHECK_DEADLINE = 1.0
-"""Deadline of each check behind /readyz."""
-BEAT = 1.0
-"""Seconds between two heartbeats of the event loop."""
-FROZEN = 5.0
+"""Deadline of each check of /readyz, in seconds."""
+BEAT_INTERVAL = 1.0
+"""Seconds between heartbeats of the event loop."""
+FROZEN_SECONDS = 5.0
 """Seconds without a heartbeat after which the event loop counts as frozen."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One check: `ms` is how long it took."""
+    """The result of one check; `ms` is how long it took."""
 
     ok: bool
     ms: float
@@ -70,12 +70,12 @@ class ReadinessReport:
         """Returns the report as JSON: {status, checks: {name: {ok, ms, error?, remark?}}}."""
         checks = {
             name: {
-                "ok": one.ok,
-                "ms": one.ms,
-                **({"error": one.error} if one.error else {}),
-                **({"remark": one.remark} if one.remark else {}),
+                "ok": result.ok,
+                "ms": result.ms,
+                **({"error": result.error} if result.error else {}),
+                **({"remark": result.remark} if result.remark else {}),
             }
-            for name, one in self.checks.items()
+            for name, result in self.checks.items()
         }
         return {"status": self.status, "checks": checks}
 
@@ -95,27 +95,27 @@ class Health:
         """Parts of the service that are stuck: /healthz fails, and the process is restarted."""
 
     def add_check(self, name: str, check: Check) -> None:
-        """Adds a named check, with a deadline of 1 s, that must hold for the service to be ready."""
+        """Adds a named check, with a deadline of 1 s, that must pass for the service to be ready."""
         self._checks[name] = check
 
     def before_metrics(self, refresh: Refresh) -> None:
-        """Runs on the service's loop at each request for /metrics, which waits 2 s for it at most."""
+        """Runs `refresh` on the service's loop at each request for /metrics, which waits for it at most 2 s."""
         self._refreshes.append(refresh)
 
     def started(self) -> None:
-        """Call on the service's loop first: from now on the loop is watched."""
+        """Starts to watch the event loop; call it first, on the service's loop."""
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.create_task(self._keep_beat())
 
     def ready(self) -> None:
-        """Everything is connected and subscribed."""
+        """Reports the service as ready: everything is connected and subscribed."""
         self._status = "ready"
         self.liveness.start()
 
     def draining(self) -> bool:
         """Reports the service as not ready from now on; returns whether it was ready before."""
-        before, self._status = self._status, "draining"
-        return before == "ready"
+        previous, self._status = self._status, "draining"
+        return previous == "ready"
 
     async def stop(self) -> None:
         await self.liveness.stop()
@@ -124,11 +124,11 @@ class Health:
             await asyncio.wait([self._task])
 
     def silence(self) -> float:
-        """Seconds since the last heartbeat of the service's event loop."""
+        """Returns the seconds since the last heartbeat of the service's event loop."""
         return time.monotonic() - self._beat
 
     async def report(self) -> ReadinessReport:
-        """Runs every check concurrently; callable from any thread's loop."""
+        """Runs all checks concurrently; may be called on any thread's loop."""
         if self._status != "ready" or self._loop is None:
             return ReadinessReport(ready=False, status=self._status)
         if self._loop is asyncio.get_running_loop():
@@ -140,7 +140,7 @@ class Health:
             except TimeoutError:
                 error = f"the event loop has not turned for {self.silence():.1f} s"
                 results = {"loop": CheckResult(ok=False, ms=CHECK_DEADLINE * 2000, error=error)}
-        ready = all(one.ok for one in results.values())
+        ready = all(result.ok for result in results.values())
         return ReadinessReport(ready=ready, status="ready" if ready else "not ready", checks=results)
 
     async def _run_checks(self) -> dict[str, CheckResult]:
@@ -152,14 +152,14 @@ class Health:
 
     async def _holds(self, without: Collection[str]) -> bool:
         results = await asyncio.gather(*(_run(check) for name, check in self._checks.items() if name not in without))
-        return self._status == "ready" and all(one.ok for one in results)
+        return self._status == "ready" and all(result.ok for result in results)
 
     async def _keep_beat(self) -> None:
         while True:
-            before = time.monotonic()
-            await asyncio.sleep(BEAT)
+            started = time.monotonic()
+            await asyncio.sleep(BEAT_INTERVAL)
             self._beat = time.monotonic()
-            LOOP_LAG.set(max(self._beat - before - BEAT, 0))
+            LOOP_LAG.set(max(self._beat - started - BEAT_INTERVAL, 0))
 
     async def _refresh(self) -> None:
         if self._status != "ready" or self._loop is None or not self._refreshes:
@@ -171,11 +171,11 @@ class Health:
             log.warning("metrics.not_refreshed", error=str(error) or type(error).__name__)
 
     def routes(self) -> list[Route]:
-        """The three routes, for a service that has an HTTP server of its own."""
+        """Returns the three routes, for a service that has its own HTTP server."""
 
         async def healthz(_: Request) -> Response:
             silence, stuck = self.silence(), self.liveness.stuck
-            status = "frozen" if silence >= FROZEN else "stuck" if stuck else "alive"
+            status = "frozen" if silence >= FROZEN_SECONDS else "stuck" if stuck else "alive"
             body: dict[str, object] = {"status": status, "service": self.service, "loopSilence": round(silence, 3)}
             body["time"] = round(time.time(), 3)
             return JSONResponse(body | ({"stuck": stuck} if stuck else {}), 200 if status == "alive" else 503)
@@ -202,18 +202,18 @@ async def _run(check: Check) -> CheckResult:
         async with asyncio.timeout(CHECK_DEADLINE):
             remark = await check()
     except TimeoutError:
-        return CheckResult(ok=False, ms=_since(started), error=f"no answer within {CHECK_DEADLINE:g} s")
+        return CheckResult(ok=False, ms=_elapsed_ms(started), error=f"no answer within {CHECK_DEADLINE:g} s")
     except Exception as error:
-        return CheckResult(ok=False, ms=_since(started), error=str(error) or type(error).__name__)
-    return CheckResult(ok=True, ms=_since(started), remark=remark)
+        return CheckResult(ok=False, ms=_elapsed_ms(started), error=str(error) or type(error).__name__)
+    return CheckResult(ok=True, ms=_elapsed_ms(started), remark=remark)
 
 
-def _since(started: float) -> float:
+def _elapsed_ms(started: float) -> float:
     return round((time.perf_counter() - started) * 1000, 3)
 
 
 def bus_check(client: Client) -> Check:
-    """A check of the bus: a message to oneself through the server.
+    """Returns a check of the bus, which sends itself a message through the server.
 
     Not nats-py's `rtt` or `flush`: if one of those times out, the late PONG ends the client's read loop for good.
     """
@@ -222,8 +222,8 @@ def bus_check(client: Client) -> Check:
     async def check() -> None:
         NATS_CONNECTED.set(0)
         if not client.is_connected:
-            why = masked_text(str(client.last_error)) if client.last_error else ""
-            raise NotReadyError(f"disconnected: {why}" if why else "disconnected")
+            reason = masked_text(str(client.last_error)) if client.last_error else ""
+            raise NotReadyError(f"disconnected: {reason}" if reason else "disconnected")
         try:
             with await inbox.expect() as pending:
                 await client.publish(pending.reply_to, b"")
@@ -238,7 +238,7 @@ def bus_check(client: Client) -> Check:
 
 
 class HealthServer:
-    """Serves a Health on a port of its own, in a thread of its own."""
+    """Serves a Health on its own port, in its own thread."""
 
     def __init__(self, health: Health, host: str, port: int) -> None:
         self._wanted = port
@@ -261,7 +261,7 @@ class HealthServer:
         self.port = port
 
     async def start(self) -> None:
-        """Listens; sets `port` if it was 0.
+        """Starts to listen; sets `port` if it was 0.
 
         Raises:
             NotReadyError: the port is taken.

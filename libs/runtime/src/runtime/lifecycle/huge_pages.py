@@ -1,9 +1,8 @@
 """Moves a service's heap into pages of 2 MiB.
 
-A turn touches a little of everything: code objects, classes and tables all over an interpreter's memory, while other
-processes use the processor between its steps. Each small page costs a walk through the page tables, in a virtual
-machine through two of them. Linux merges the pages on request (6.1 and later); on other systems nothing happens.
-docs/decisions/0124.
+A turn touches code objects, classes and tables all over an interpreter's memory, while other processes use the
+processor between its steps. Each small page costs a walk through the page tables, in a virtual machine through two of
+them. Linux (6.1 and later) merges the pages on request; on other systems nothing happens. docs/decisions/0124.
 """
 
 import ctypes
@@ -11,20 +10,20 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-AFTER = 20.0
-"""Seconds after a service's start; for a short-lived one it is not worth it."""
-SIZE = 2 * 1024 * 1024
+DELAY_SECONDS = 20.0
+"""Seconds to wait after a service's start; it is not worth it for a short-lived service."""
+PAGE_BYTES = 2 * 1024 * 1024
 MADV_COLLAPSE = 25
 """madvise(2): merge these pages now."""
 
 
 def begin() -> None:
-    """Merges them beside the service's own work in some 50 ms; other threads run meanwhile."""
+    """Merges the pages in a thread, in some 50 ms; other threads run meanwhile."""
     threading.Thread(target=collapse_heap, name="huge pages", daemon=True).start()
 
 
 def collapse_heap() -> None:
-    """Merges all of the heap that fills whole pages; what the kernel refuses stays as it is."""
+    """Merges the parts of the heap that fill whole pages; parts that the kernel refuses stay as they are."""
     try:
         advise = ctypes.CDLL(None).madvise
     except (AttributeError, OSError, TypeError):
@@ -34,12 +33,12 @@ def collapse_heap() -> None:
 
 
 def whole_pages() -> Iterator[tuple[int, int]]:
-    """Start and size of anonymous memory (proc_pid_maps(5)), as far as it fills whole pages."""
+    """Yields start and size of the whole pages in anonymous memory (proc_pid_maps(5))."""
     maps = Path("/proc/self/maps")
     for line in maps.read_text().splitlines() if maps.exists() else ():
         addresses, permissions, _, _, _, *name = line.split()
         if permissions.startswith("rw") and name in ([], ["[heap]"]):
             first, last = (int(address, 16) for address in addresses.split("-"))
-            start, end = -(-first // SIZE) * SIZE, last // SIZE * SIZE
+            start, end = -(-first // PAGE_BYTES) * PAGE_BYTES, last // PAGE_BYTES * PAGE_BYTES
             if start < end:
                 yield start, end - start

@@ -1,9 +1,9 @@
-"""The body of a service's `__main__`: imports the service, and runs it.
+"""The body of a service's `__main__`: imports the service and runs it.
 
 run("gateway.app:main")
 
-Importing is most of a start. Two things make it shorter: packages that libraries import only because they happen to be
-installed are kept away, and the garbage collector is off until the service is ready, since nothing imported is garbage.
+Imports take most of a start. Two things shorten them: packages that libraries import only because they happen to be
+installed are hidden, and the garbage collector is off until the service is ready, since nothing imported is garbage.
 """
 
 from __future__ import annotations
@@ -21,23 +21,25 @@ COLLECT_AFTER = 10_000
 
 def run(main: str) -> None:
     """Runs a service's coroutine function, given as `module:function`, as runtime.lifecycle.program does."""
-    loaded = load(main)
-    importlib.import_module("runtime.lifecycle.program").run(loaded)
+    service = load(main)
+    importlib.import_module("runtime.lifecycle.program").run(service)
 
 
 def load(main: str) -> Callable[[], Coroutine[Any, Any, None]]:
     """Imports the function, without modules that no service needs; the garbage collector is off from now on."""
     module, _, function = main.partition(":")
     gc.disable()
-    with _kept_away("aiohttp"):  # nats-py: for NATS over websockets
+    with _hidden_packages("aiohttp"):  # nats-py: for NATS over websockets
         importlib.import_module("nats.aio.client")
-    with _kept_away("rich", "opentelemetry.sdk"):  # structlog: for tracebacks in colours; redis: for metrics of its own
+    with _hidden_packages(
+        "rich", "opentelemetry.sdk"
+    ):  # structlog: for tracebacks in colours; redis: for metrics of its own
         return getattr(importlib.import_module(module), function)
 
 
 def freeze_heap() -> None:
-    """Excludes existing modules, schemas and connections from garbage collection: they live for ever, and scanning
-    them again and again would stop everything for tens of milliseconds."""
+    """Excludes existing objects (modules, schemas, connections) from garbage collection: they live for ever, and each
+    scan would stop the process for tens of milliseconds."""
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -45,8 +47,8 @@ def freeze_heap() -> None:
 
 
 @contextmanager
-def _kept_away(*names: str) -> Generator[None]:
-    """Hides packages as if they were not installed. Later imports find them."""
+def _hidden_packages(*names: str) -> Generator[None]:
+    """Hides packages during the block, as if they were not installed."""
     for name in names:
         sys.modules[name] = None  # pyright: ignore[reportArgumentType] - what `import` takes for "not to be found"
     try:

@@ -1,4 +1,4 @@
-"""A service as a program: on uvloop, and with one clear line and exit code 1 when it cannot start."""
+"""Runs a service as a program: on uvloop, with one clear log line and exit code 1 if it cannot start."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from runtime.settings import LogSettings
 
 
 def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Runs a service to its end. It cannot start if it raises NotReadyError, or a setting is invalid."""
+    """Runs a service until it ends. It has failed to start if it raises NotReadyError, or a setting is invalid."""
     try:
         dotenv()
         secret_files()
         uvloop.run(service())
     except NotReadyError as error:
-        problem, again = str(error), error.retryable
+        problem, retryable = str(error), error.retryable
     except ValidationError as error:
-        told = as_one_line(error)
-        if told is None:
+        text = as_one_line(error)
+        if text is None:
             raise
-        problem, again = told, False
+        problem, retryable = text, False
     else:
         return
     if not structlog.is_configured():
-        # It ended before it could say how it logs.
-        with suppress(ValidationError, UnicodeDecodeError):  # then it logs as without settings
+        # It failed before it configured its logs.
+        with suppress(ValidationError, UnicodeDecodeError):  # then the defaults apply
             logs.configure(service.__module__.partition(".")[0].replace("_", "-"), LogSettings())
-    structlog.get_logger(__name__).error("service.not_ready", error=problem, retryable=again)
+    structlog.get_logger(__name__).error("service.not_ready", error=problem, retryable=retryable)
     sys.exit(1)

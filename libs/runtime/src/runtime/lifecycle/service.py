@@ -1,8 +1,8 @@
-"""One way to build a service: connect, prepare, serve, and end in good order.
+"""The life cycle of every service: connect, prepare, serve, and end in order.
 
     service = Service("memory", nats=settings.nats, port=settings.port)
 
-    async def build() -> None:                      # connected, streams there; nothing is consumed yet
+    async def build() -> None:                      # connected, streams exist; nothing is consumed yet
         store = await open_store(...)
         service.on_stop(store.close)
         service.add_check("mongodb", store.ping)
@@ -14,7 +14,8 @@
 
 Start: logs → health port → connect → streams → on_start → methods, workers → flush → ready.
 End (SIGTERM, SIGINT), within `drain.deadline` seconds: not ready → serves on for `drain.notice` → on_drain → workers
-finish or give back → methods → on_stop, last first → connection. A process that hangs at its deadline is killed.
+finish or give messages back → methods → on_stop, last first → connection. A process that still runs at its deadline is
+killed.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from pydantic import BaseModel
 
 from contracts.rpc import Rpc
 from contracts.streams import STREAMS, Stream
-from runtime.bus.connection import ConnectionHooks, Hook, connect, connect_afresh
+from runtime.bus.connection import ConnectionHooks, Hook, connect, probe_connection
 from runtime.bus.marks import Marks
 from runtime.bus.permissions import Permissions
 from runtime.bus.publisher import Publisher
@@ -49,7 +50,7 @@ from runtime.errors import NotReadyError
 from runtime.lifecycle import huge_pages
 from runtime.lifecycle.health import Check, Health, HealthServer, Refresh, bus_check
 from runtime.lifecycle.process import freeze_heap
-from runtime.lifecycle.shutdown import close, end_without_fail, run_hooks, run_within
+from runtime.lifecycle.shutdown import close, force_end_after, run_hooks, run_within
 from runtime.liveness import Store, StuckCheck
 from runtime.observability import logging as logs
 from runtime.observability import telemetry
@@ -84,7 +85,7 @@ class Service:
         drain: DrainSettings | None = None,
         marks: MarkSettings | None = None,
     ) -> None:
-        """`port`: of /healthz, /readyz and /metrics; 0 takes a free one; None: the service serves
+        """`port`: for /healthz, /readyz and /metrics; 0 means any free one; None: the service serves
         `service.health.routes()` itself. `marks`: for services that write or read conversations and journals."""
         self.name = name
         self.health = Health(name)
@@ -98,7 +99,7 @@ class Service:
         self.streams = StreamSettings().applied(STREAMS)
         """The streams as configured."""
         for stream in self.streams:
-            DEAD_LETTERS.labels(name, stream.name)  # 0 first: a series that begins with 1 raises no alarm
+            DEAD_LETTERS.labels(name, stream.name)  # starts the series at 0: one that starts at 1 raises no alarm
         self._written: tuple[Stream, ...] = ()
         self._health_server = HealthServer(self.health, host, port) if port is not None else None
         self._client: Client | None = None
@@ -140,27 +141,27 @@ class Service:
         return self._health_server.port if self._health_server else 0
 
     def on_start(self, hook: Hook) -> None:
-        """Runs once connected, before anything is consumed."""
+        """Adds a hook that runs once connected, before anything is consumed."""
         self._on_start.append(hook)
 
     def on_drain(self, hook: Hook) -> None:
-        """Runs first when the service is told to end, for parts that must know at once (open sockets)."""
+        """Adds a hook that runs first when the service ends, for parts that must know immediately (open sockets)."""
         self._on_drain.append(hook)
 
     def on_stop(self, hook: Hook) -> None:
-        """Runs when all work has ended, last added first; for closing clients and stores."""
+        """Adds a hook that runs when all work has ended, last added first; for closing clients and stores."""
         self._on_stop.append(hook)
 
     def on_reconnect(self, hook: Hook) -> None:
-        """Runs after each reconnect to the bus; core messages sent meanwhile are lost."""
+        """Adds a hook that runs after each reconnect to the bus; core messages sent meanwhile are lost."""
         self.hooks.on_reconnect.append(hook)
 
     def add_check(self, name: str, check: Check) -> None:
-        """A condition for being ready: an async function that raises if it does not hold."""
+        """Adds a condition for being ready: an async function that raises if it is not met."""
         self.health.add_check(name, check)
 
     def before_metrics(self, refresh: Refresh) -> None:
-        """Updates figures at each request for /metrics."""
+        """Adds a function that updates metrics at each request for /metrics."""
         self.health.before_metrics(refresh)
 
     def watch(self, name: str, stuck_because: StuckCheck) -> None:
@@ -172,8 +173,8 @@ class Service:
         self.health.liveness.add_store(name, store)
 
     def writes(self, *streams: Stream) -> None:
-        """The streams that it appends to: it is not ready while one of them accepts nothing."""
-        self._written += tuple(one for one in self.streams if one.name in {stream.name for stream in streams})
+        """Declares streams that the service appends to: it is not ready while one of them accepts nothing."""
+        self._written += tuple(known for known in self.streams if known.name in {stream.name for stream in streams})
 
     def add_worker(self, worker: PullWorker | BatchWorker) -> None:
         self._workers.append(worker)
@@ -183,7 +184,7 @@ class Service:
         self._methods.append(lambda server: server.serve(method, handler))
 
     async def start(self) -> None:
-        """Everything up to ready.
+        """Starts everything, up to ready.
 
         Raises:
             NotReadyError: the bus, a stream or the port is not available; the message says what to do.
@@ -210,7 +211,7 @@ class Service:
             await register(self._rpc_server)
         await self._keep_up(client)
         await asyncio.gather(*(worker.start() for worker in self._workers))
-        # Subscriptions are sent, but only a round trip shows that the server has them.
+        # The subscriptions have been sent, but only a round trip shows that the server has them.
         await client.flush(timeout=10)
         await self._permissions.check()
         self.health.ready()
@@ -222,11 +223,11 @@ class Service:
         self.hooks.on_error.append(self._permissions.refused)
         self.hooks.on_disconnect.append(self._permissions.forget)
         client = await connect(self._nats_settings, name=self.name, hooks=self.hooks)
-        asked = bus_check(client)
-        self.health.add_check("nats", asked)
+        check = bus_check(client)
+        self.health.add_check("nats", check)
         self.health.add_check("permissions", self._permissions.check)
-        afresh = partial(connect_afresh, self._nats_settings, name=f"{self.name} looks")
-        self.watch_store("nats", Store(lambda: not client.is_connected, asked, afresh))
+        probe = partial(probe_connection, self._nats_settings, name=f"{self.name} looks")
+        self.watch_store("nats", Store(lambda: not client.is_connected, check, probe))
         self.health.add_check("storage", lambda: Storage.of(client).check(self._written))
         return client
 
@@ -240,7 +241,7 @@ class Service:
     async def _record_spans(self, client: Client) -> None:
         telemetry.sample(self._trace_settings.sample)
         if os.environ.keys() & OTLP_VARIABLES:
-            # The SDK takes a while to import: only those who send spans somewhere need it.
+            # The SDK is slow to import, and only needed if spans are exported.
             self._collector = importlib.import_module("runtime.observability.otlp").collector(self.name)
         if self._collector is not None:
             telemetry.add_sink(self._collector.take)
@@ -263,27 +264,27 @@ class Service:
 
     async def stop(self) -> None:
         """Ends in order, within the drain deadline; never raises."""
-        # Ending takes a moment too: at the deadline itself the process is gone.
+        # The last steps take a moment too, and at the deadline itself the process is killed.
         end = time.monotonic() + self._drain_settings.deadline * 0.95
 
-        def left(keep: float) -> float:
-            return max(end - time.monotonic() - keep, 0.1)
+        def remaining(reserved: float) -> float:
+            return max(end - time.monotonic() - reserved, 0.1)
 
-        served = self.health.draining()
+        was_ready = self.health.draining()
         log.info("service.draining", deadline=self._drain_settings.deadline)
-        if served:
-            await asyncio.sleep(min(self._drain_settings.notice, left(2)))
-        await run_hooks(self._on_drain, left(2))
+        if was_ready:
+            await asyncio.sleep(min(self._drain_settings.notice, remaining(2)))
+        await run_hooks(self._on_drain, remaining(2))
         if self._upkeep is not None:
             await self._upkeep.stop()
-        workers = [worker.drain(left(2)) for worker in self._workers]
-        await run_within(asyncio.gather(*workers, return_exceptions=True), left(1.5))
+        workers = [worker.drain(remaining(2)) for worker in self._workers]
+        await run_within(asyncio.gather(*workers, return_exceptions=True), remaining(1.5))
         if self._rpc_server is not None:
-            await run_within(self._rpc_server.drain(left(1.5)), left(1))
-        await run_hooks(list(reversed(self._on_stop)), left(0.5))
-        await run_within(self._stop_spans(), left(0.3))
+            await run_within(self._rpc_server.drain(remaining(1.5)), remaining(1))
+        await run_hooks(list(reversed(self._on_stop)), remaining(0.5))
+        await run_within(self._stop_spans(), remaining(0.3))
         if self._client is not None:
-            await close(self._client, left(0.2))
+            await close(self._client, remaining(0.2))
         await self.health.stop()
         if self._health_server is not None:
             await self._health_server.stop()
@@ -305,23 +306,23 @@ class Service:
             if self._stopping.is_set():
                 os._exit(128 + number)
             log.info("service.signal", signal=number.name)
-            end_without_fail(self._drain_settings.deadline)
+            force_end_after(self._drain_settings.deadline)
             self.end()
 
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, on_signal, number)
         starting = asyncio.create_task(self.start())
         stopping = asyncio.create_task(self._stopping.wait())
-        refused = asyncio.create_task(self._permissions.missing())
+        refused = asyncio.create_task(self._permissions.await_refusal())
         try:
             await asyncio.wait([starting, stopping, refused], return_when=asyncio.FIRST_COMPLETED)
             if starting.done():
                 starting.result()
                 freeze_heap()
-                loop.call_later(huge_pages.AFTER, huge_pages.begin)
+                loop.call_later(huge_pages.DELAY_SECONDS, huge_pages.begin)
                 await stopping
             else:
-                # Again and again: what waits for a flush that is over in the same moment does not hear of it.
+                # Repeated, since a wait for a flush that ends at the same moment swallows the cancellation.
                 while not starting.done():
                     starting.cancel()
                     await asyncio.wait([starting], timeout=0.2)

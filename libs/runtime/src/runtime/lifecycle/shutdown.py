@@ -1,4 +1,4 @@
-"""Ends a process and its connection, whatever hangs in it."""
+"""Ends a process and its connection, even if something in it hangs."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from nats.errors import Error as NatsError
 
 log = structlog.get_logger(__name__)
 
-OVERDUE = 70
+OVERDUE_EXIT_CODE = 70
 """Exit code of a process that was ended at its drain deadline (sysexits.h: an internal error)."""
 
 
-def end_without_fail(seconds: float) -> None:
-    """Ends the process after this many seconds, whatever it still waits for: a thread in a system call, a hanging
-    event loop, an exporter's last batch. None of them notices a cancellation."""
+def force_end_after(seconds: float) -> None:
+    """Kills the process after this many seconds, whatever it still waits for: a thread in a system call, a hanging
+    event loop, an exporter's last batch. None of them can be cancelled."""
 
     def end() -> None:
-        # Beside, since writing may be what hangs.
+        # In a thread, since writing the log may be what hangs.
         threading.Thread(target=log.error, args=("service.overdue",), kwargs={"after": seconds}, daemon=True).start()
         time.sleep(0.1)
-        os._exit(OVERDUE)
+        os._exit(OVERDUE_EXIT_CODE)
 
     timer = threading.Timer(seconds, end)
     timer.daemon = True
@@ -35,7 +35,7 @@ def end_without_fail(seconds: float) -> None:
 
 
 async def close(client: Client, deadline: float) -> None:
-    """Ends a connection after sending what is queued, if that takes no longer than `deadline` seconds."""
+    """Closes a connection after sending what is queued, if that takes at most `deadline` seconds."""
     if client.is_connected:
         with suppress(NatsError, TimeoutError):
             async with asyncio.timeout(deadline):
@@ -47,7 +47,7 @@ async def close(client: Client, deadline: float) -> None:
 
 
 async def run_hooks(hooks: Sequence[Callable[[], Awaitable[None]]], deadline: float) -> None:
-    """One after another, within `deadline` seconds together."""
+    """Runs the hooks one after another, within `deadline` seconds in all."""
     end = time.monotonic() + deadline
     for hook in hooks:
         await run_within(hook(), max(end - time.monotonic(), 0.1))

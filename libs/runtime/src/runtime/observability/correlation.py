@@ -1,8 +1,8 @@
-"""The ids of the current work (company, conversation, turn, trace), added to every log line.
+"""The ids of the current work (company, conversation, turn, trace), which are added to every log line.
 
-Handling a message begins with the ids that its sender passed on (the header `baggage`, https://www.w3.org/TR/baggage/)
-and adds others as it learns them. All tasks that it starts share them, including ids added later. The names are those
-of the log fields.
+The handling of a message starts with the ids that its sender passed on (the header `baggage`,
+https://www.w3.org/TR/baggage/) and adds others once they are known. All tasks that it starts share them, including ids
+added later. The names are those of the log fields.
 
 baggage: nexus=<company>/<conversation>/<turn>
 """
@@ -23,9 +23,9 @@ _MEMBER = "nexus="
 
 @dataclass(slots=True)
 class Correlation:
-    """The ids of one piece of work; empty where they are not known. `trace`: 32 hexadecimal digits.
+    """The ids of one piece of work; unknown ones are empty. `trace`: 32 hexadecimal digits.
 
-    In a `with` statement: a block of work with these ids, independent of the work around it.
+    As a context manager: a block of work with these ids, independent of the work around it.
     """
 
     company: str = ""
@@ -52,19 +52,19 @@ _current: ContextVar[Correlation | None] = ContextVar("nexus_correlation", defau
 
 
 def current() -> Correlation | None:
-    """The ids of the current work."""
+    """Returns the ids of the current work, or None."""
     return _current.get()
 
 
 def received(headers: Mapping[str, str]) -> Correlation:
-    """A block of work with the ids in these headers."""
+    """Returns the ids in a message's headers, as a context manager for handling the message."""
     trace = headers.get(TRACEPARENT, "").split("-")
     return Correlation(*_read(headers.get(BAGGAGE, "")), trace=trace[1] if len(trace) > 1 and is_id(trace[1]) else "")
 
 
 def begin(company: str, conversation: str = "") -> None:
-    """Sets the ids for the rest of this task, for example of an HTTP request. Invalid ids are left out: they come
-    from a path that nobody has checked."""
+    """Sets the ids for the rest of this task, for example of an HTTP request. An invalid conversation is left out,
+    since it comes from an unchecked path."""
     _current.set(Correlation(company, conversation if is_id(conversation) else ""))
 
 
@@ -78,24 +78,24 @@ def add_ids(company: str = "", conversation: str = "", turn: str = "") -> None:
 
 
 def forget() -> None:
-    """Clears the ids, for work done for many."""
+    """Clears the ids, for work done for several requests."""
     _current.set(None)
 
 
 def baggage() -> dict[str, str]:
-    """The header for a called service; empty if no ids are known."""
-    known = _current.get()
-    if known is None or not (known.company or known.conversation or known.turn):
+    """Returns the header for a called service; empty if no ids are known."""
+    ids = _current.get()
+    if ids is None or not (ids.company or ids.conversation or ids.turn):
         return {}
-    return {BAGGAGE: f"{_MEMBER}{known.company}/{known.conversation}/{known.turn}"}
+    return {BAGGAGE: f"{_MEMBER}{ids.company}/{ids.conversation}/{ids.turn}"}
 
 
-@lru_cache(1024)  # a turn's messages all carry the same
+@lru_cache(1024)  # all messages of a turn carry the same header
 def _read(header: str) -> list[str]:
-    """Company, conversation and turn; invalid ids are left out, since they go into logs."""
+    """Returns company, conversation and turn; invalid ids become empty, since they go into logs."""
     for member in header.split(","):
         value = member.strip()
         if value.startswith(_MEMBER):
             ids = value[len(_MEMBER) :].partition(";")[0].split("/")
-            return [one if is_id(one) else "" for one in ids[:3]]
+            return [part if is_id(part) else "" for part in ids[:3]]
     return []

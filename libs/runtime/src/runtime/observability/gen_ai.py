@@ -1,7 +1,7 @@
 """Names of spans and attributes by OpenTelemetry's conventions for generative AI.
 
-https://opentelemetry.io/docs/specs/semconv/gen-ai/: they still change, so they are kept in one place. Contents of
-messages never become attributes.
+https://opentelemetry.io/docs/specs/semconv/gen-ai/. The conventions still change, so the names are in one place. The
+contents of messages never become attributes.
 """
 
 SPAN_TURN = "invoke_agent"

@@ -1,8 +1,7 @@
-"""Logs: one event a line as JSON, a readable form on a terminal, secrets masked in both.
+"""Logs: one event per line, as JSON or readable on a terminal, with secrets masked in both.
 
-`configure` is called once, by the service. Everyone else does `structlog.get_logger()` and logs an event name with
-fields: `log.info("turn.answered", turn_id=…)`. The standard library's loggers (uvicorn, nats, pymongo) come out in the
-same form.
+The service calls `configure` once. All other code calls `structlog.get_logger()` and logs an event name with fields:
+`log.info("turn.answered", turn_id=…)`. Standard library loggers (uvicorn, nats, pymongo) write in the same form.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ _JWS = re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")
 _KEY = re.compile(r"\b(sk|gsk|pk|rk|xox[abp])[-_][A-Za-z0-9_-]{12,}")
 _BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}")
 _URL_PASSWORD = re.compile(r"(?<=://)([^\s/:@]*):[^\s/@]+@")
-# Fields that carry one of the words above and count or name something, rather than being it.
+# Fields whose name contains one of the words above but whose value is only a count.
 _HARMLESS = {"prompt_tokens", "completion_tokens", "tokens", "max_tokens", "token_budget", "token_count"}
 
 
 def masked(value: object, name: str = "") -> object:
-    """`value` with secrets replaced, recognised by field name and by the form of the text; depth at most 6."""
+    """Returns `value` with secrets masked, recognised by field name and by the form of the text, to a depth of 6."""
     return _masked(value, name, 6)
 
 
@@ -56,13 +55,13 @@ def _masked(value: object, name: str, depth: int) -> object:
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a field of this name (snake, kebab or camel case) holds a secret."""
+    """Whether a field with this name (in snake, kebab or camel case) holds a secret."""
     snake = _CAMEL.sub("_", name).lower()
     return snake not in _HARMLESS and _SECRET_NAME.search(snake) is not None
 
 
 def masked_text(text: str) -> str:
-    """`text` without tokens, provider keys, bearer headers and passwords in URLs."""
+    """Returns `text` with tokens, provider keys, bearer headers and passwords in URLs masked."""
     if "eyJ" in text:
         text = _JWS.sub(MASK, text)
     if "://" in text:
@@ -84,33 +83,33 @@ def configure(service: str, settings: LogSettings, *, stream: TextIO | None = No
         structlog.processors.StackInfoRenderer(),
     ]
     # Exceptions become text before masking, so that a secret inside a message is masked as well.
-    ending: list[Processor] = (
+    final: list[Processor] = (
         [structlog.processors.format_exc_info, _mask, structlog.dev.ConsoleRenderer(colors=out.isatty())]
         if as_text
         else [structlog.processors.format_exc_info, _mask, _render_json]
     )
     structlog.configure(
-        processors=[*shared, *ending],
+        processors=[*shared, *final],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(out),
-        # A logger that is not kept is made anew for each line, even one below the level. Tests replace stdout again.
+        # An uncached logger is built again for each line, even one below the level. Tests replace stdout, so not there.
         cache_logger_on_first_use=out is sys.__stdout__,
     )
     handler = logging.StreamHandler(out)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[*shared, _add_logger_name],
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *ending],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *final],
         )
     )
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(max(level, logging.INFO))
-    for noisy in ("uvicorn.access", "pymongo", "httpx", "httpcore", "nats"):
-        other = logging.getLogger(noisy)
-        other.handlers.clear()
-        other.propagate = True
-        other.setLevel(max(level, logging.WARNING))
+    for name in ("uvicorn.access", "pymongo", "httpx", "httpcore", "nats"):
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.propagate = True
+        logger.setLevel(max(level, logging.WARNING))
 
 
 class _Stamp:
@@ -124,8 +123,8 @@ class _Stamp:
 
 def _correlate(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Adds the current work's ids; a line's own fields take precedence."""
-    known = correlation.current()
-    return {**known.fields(), **event} if known is not None else event
+    ids = correlation.current()
+    return {**ids.fields(), **event} if ids is not None else event
 
 
 def _add_logger_name(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

@@ -12,7 +12,8 @@ MetricT = TypeVar("MetricT", bound=MetricWrapperBase)
 
 
 def cached(metric: MetricT) -> MetricT:
-    """A metric that is counted several times a turn: its series are found again without a check and a lock."""
+    """Returns the metric with its series cached: for metrics counted several times in a turn, to save a check and a
+    lock."""
     metric.labels = cache(metric.labels)  # pyright: ignore[reportAttributeAccessIssue]
     return metric
 

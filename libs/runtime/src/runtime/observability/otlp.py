@@ -1,4 +1,4 @@
-"""Spans to an OpenTelemetry collector, when its standard variables name one and the OTLP exporter is installed.
+"""Exports spans to an OpenTelemetry collector, if the standard variables name one and the OTLP exporter is installed.
 
 https://opentelemetry.io/docs/specs/otel/protocol/exporter/
 """
@@ -24,7 +24,7 @@ _SAMPLED = TraceFlags(TraceFlags.SAMPLED)
 
 
 class Collector:
-    """Sends spans to an OTLP collector, from a thread of the SDK's own; `take` is a telemetry.Sink."""
+    """Sends spans to an OTLP collector, from the SDK's own thread; `take` is a telemetry.Sink."""
 
     def __init__(self, service: str, exporter: SpanExporter) -> None:
         self._resource = Resource.create({"service.name": service, "service.namespace": "nexus"})
@@ -48,7 +48,7 @@ class Collector:
         self._processor.force_flush()
 
     def close(self) -> None:
-        """Sends what is left; at most a few seconds."""
+        """Sends the remaining spans; takes at most a few seconds."""
         self._processor.shutdown()
 
 
@@ -63,10 +63,10 @@ def _context(trace_id: int, span_id: int) -> SpanContext:
 
 def _exporter() -> SpanExporter | None:
     names = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
-    named = [name for name in names if os.environ.get(name)]
-    if not named:
+    present = [name for name in names if os.environ.get(name)]
+    if not present:
         return None
-    for name in named:
+    for name in present:
         try:
             http_address(os.environ[name])
         except ValueError as error:

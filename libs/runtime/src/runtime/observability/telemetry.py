@@ -1,8 +1,8 @@
 """Traces: spans in OpenTelemetry's form, carried between services in NATS headers (W3C traceparent).
 
 Spans go to the sinks added with `add_sink`: the bus (`runtime.bus.span_store`), and an OTLP collector if the standard
-variable OTEL_EXPORTER_OTLP_ENDPOINT is set. Without a sink no span is made, but the caller's trace context is still
-passed on. The spans are this module's own, since the SDK's cost ten times as much (decision 0020). Names and attributes
+variable OTEL_EXPORTER_OTLP_ENDPOINT is set. Without a sink no span is created, but the caller's trace context is still
+passed on. This module has its own spans, since the SDK's cost ten times as much (decision 0020). Names and attributes
 follow the conventions; the text of a message never becomes an attribute.
 """
 
@@ -18,14 +18,14 @@ from runtime.observability import correlation
 from runtime.observability.correlation import TRACEPARENT
 
 TURN = "nexus.turn.id"
-"""Attribute: the turn that a span belongs to. `nexus trace` finds a turn's trace by it."""
+"""Attribute: the turn of a span, by which `nexus trace` finds a turn's trace."""
 Attribute = str | int | float | bool | Sequence[str]
 
 
 class Span:
     """One piece of work. Ids as in https://www.w3.org/TR/trace-context/; times in ns since the epoch.
 
-    `recorded` False: it only carries a trace context that was received.
+    If not `recorded`, it only carries a received trace context.
     """
 
     __slots__ = (
@@ -58,23 +58,23 @@ class Span:
         self.attributes.update(attributes)
 
     def discard(self) -> None:
-        """Drops this span, which is not worth keeping."""
+        """Marks this span as not to be recorded."""
         self.recorded = False
 
 
 Sink = Callable[[Span], None]
-"""Keeps a finished span; never waits and never raises."""
+"""Gets a finished span; never waits and never raises."""
 
 _sinks: list[Sink] = []
-_share = 1.0
+_sampled_share = 1.0
 _current: ContextVar[Span | None] = ContextVar("nexus_span", default=None)
 _clock_ahead = time.time_ns() - time.perf_counter_ns()
-"""The difference of the clocks: start and end are told by the monotonic one, so that no span is longer than its work
-was."""
+"""The wall clock minus the monotonic clock: start and end are measured by the monotonic clock, so that changes of the
+wall clock do not distort a span's length."""
 
 
 def add_sink(sink: Sink) -> None:
-    """Spans that end from now on are given to it."""
+    """Passes spans that end from now on to the sink."""
     _sinks.append(sink)
 
 
@@ -84,29 +84,30 @@ def remove_sink(sink: Sink) -> None:
 
 
 def sample(share: float) -> None:
-    """The share of traces begun here that are recorded, 0 to 1; otherwise the caller's choice decides."""
-    global _share
-    _share = share
+    """Sets the share of traces started in this process that are recorded, 0 to 1. For other traces the caller
+    decides."""
+    global _sampled_share
+    _sampled_share = share
 
 
 def current() -> Span | None:
-    """The span of the current work."""
+    """Returns the span of the current work, or None."""
     return _current.get()
 
 
 def current_span() -> Span:
-    """The recorded span of the current work, or one that ignores attributes."""
+    """Returns the recorded span of the current work, or a stand-in that ignores attributes."""
     span = _current.get()
     return span if span is not None and span.recorded else _NONE
 
 
 def work_headers() -> dict[str, str]:
-    """Headers with the current span and the ids of the current work."""
+    """Returns headers with the current span and the ids of the current work."""
     return trace_headers() | correlation.baggage()
 
 
 def trace_headers() -> dict[str, str]:
-    """Headers with the current span; empty if there is none."""
+    """Returns headers with the current span; empty if there is none."""
     span = _current.get()
     if span is None:
         return {}
@@ -114,7 +115,7 @@ def trace_headers() -> dict[str, str]:
 
 
 class _Work:
-    """A span for the length of a block; what the block raises marks it as failed."""
+    """A span for the duration of a block; an exception marks it as failed."""
 
     __slots__ = ("_attributes", "_name", "_parent", "_root", "_span", "_token")
 
@@ -136,9 +137,13 @@ class _Work:
             else:
                 span = parent
         elif self._root and _sinks:
-            chosen = _share >= 1 or random.random() < _share
+            is_sampled = _sampled_share >= 1 or random.random() < _sampled_share
             span = Span(
-                self._name, random.getrandbits(128) or 1, random.getrandbits(64) or 1, sampled=chosen, recorded=chosen
+                self._name,
+                random.getrandbits(128) or 1,
+                random.getrandbits(64) or 1,
+                sampled=is_sampled,
+                recorded=is_sampled,
             )
         if span is None:
             return _NONE
@@ -147,9 +152,9 @@ class _Work:
             span.start = time.perf_counter_ns() + _clock_ahead
             self._span = span
         self._token = _current.set(span)
-        known = correlation.current()
-        if known is not None:
-            known.trace = f"{span.trace_id:032x}"
+        ids = correlation.current()
+        if ids is not None:
+            ids.trace = f"{span.trace_id:032x}"
         return span if self._span is not None else _NONE
 
     def __exit__(
@@ -167,7 +172,7 @@ class _Work:
 
 
 class _Nothing(Span):
-    """Stands in for a span if nothing is recorded."""
+    """The stand-in for a span if nothing is recorded."""
 
     __slots__ = ()
 
@@ -179,14 +184,14 @@ _NONE = _Nothing("", 0, 0, sampled=False)
 
 
 def span(name: str, **attributes: Attribute) -> _Work:
-    """A span of this service's own work, below the current one, or the first of a trace."""
+    """Returns a span for work of this service, as a child of the current one or as the first of a trace."""
     return _Work(name, _current.get(), attributes, root=True)
 
 
 def remote_span(name: str, headers: Mapping[str, str], *, root: bool = False, **attributes: Attribute) -> _Work:
-    """A span for work requested by another service in a message with these headers.
+    """Returns a span for work that another service requested in a message with these headers.
 
-    `root`: if the message belongs to no trace, one begins with it.
+    `root`: starts a trace if the message belongs to none.
     """
     return _Work(name, _parent(headers.get(TRACEPARENT)), attributes, root=root)
 
@@ -194,24 +199,26 @@ def remote_span(name: str, headers: Mapping[str, str], *, root: bool = False, **
 def record(
     name: str, start: int, end: int, *, under: Span | None = None, beside: Span | None = None, **attributes: Attribute
 ) -> None:
-    """A span of finished work (or a wait), below the given one or beside it; times in ns since the epoch."""
-    near = under or beside
-    if near is None or not near.sampled or not _sinks:
+    """Records a span of finished work or of a wait, as a child (`under`) or a sibling (`beside`) of the given one;
+    times in ns since the epoch."""
+    relative = under or beside
+    if relative is None or not relative.sampled or not _sinks:
         return
-    done = Span(name, near.trace_id, random.getrandbits(64) or 1, sampled=True, recorded=True)
-    done.parent_id = near.span_id if under is not None else near.parent_id
-    done.start, done.end, done.attributes = start, max(start, end), attributes
+    span = Span(name, relative.trace_id, random.getrandbits(64) or 1, sampled=True, recorded=True)
+    span.parent_id = relative.span_id if under is not None else relative.parent_id
+    span.start, span.end, span.attributes = start, max(start, end), attributes
     for sink in _sinks:
-        sink(done)
+        sink(span)
 
 
 def caller(headers: Mapping[str, str]) -> Span | None:
-    """The span in which a message with these headers was sent; it is not recorded here."""
+    """Returns the span in which a message with these headers was sent; it is not recorded here."""
     return _parent(headers.get(TRACEPARENT))
 
 
 def _parent(traceparent: str | None) -> Span | None:
-    """The span named by a traceparent (https://www.w3.org/TR/trace-context/#traceparent-header), if it is valid."""
+    """Returns the span named by a valid traceparent (https://www.w3.org/TR/trace-context/#traceparent-header), or
+    None."""
     if traceparent is None:
         return None
     parts = traceparent.split("-")

@@ -1,8 +1,8 @@
-"""Limits the concurrent commands to MongoDB.
+"""Limits the number of concurrent commands to MongoDB.
 
-A command runs in a task of its own: a caller that gives up leaves it to its own deadline. Cancelling it would close its
-connection, and a slow store would be kept busy with new connections, of which the driver makes two at a time: it would
-stay away for as long as anybody asks (decision 0044). For services that depend on pymongo.
+Each command runs in its own task, and if its caller gives up it runs on until its own deadline. Cancelling it would
+close its connection, and a slow store would be kept busy with new connections, of which the driver opens two at a time:
+it would stay unreachable as long as anybody sends commands (decision 0044). For services that depend on pymongo.
 """
 
 import asyncio
@@ -17,22 +17,22 @@ from pymongo.errors import ConnectionFailure, NetworkTimeout, PyMongoError
 
 ReplyT = TypeVar("ReplyT")
 
-STALLED = 1.5
+HANGING_SECONDS = 1.5
 """Seconds without any answer to a command after which the store counts as hanging."""
-LONGEST = 30.0
-"""Seconds after which a command is cancelled that has not ended at its own deadline: otherwise it would look like a
+COMMAND_TIMEOUT = 30.0
+"""Seconds after which a command that has not ended at its own deadline is cancelled: otherwise it would look like a
 silent store for ever, and two of them would block all others."""
-ENDED_WITHIN = 10.0
-"""Seconds for a cancelled command to end."""
-TRIALS = 2
-"""Commands let through to a hanging store, so that its first answer is noticed."""
+END_TIMEOUT = 10.0
+"""Seconds that a cancelled command has to end."""
+TRIAL_ATTEMPTS = 2
+"""Commands that are sent to a hanging store, so that its first answer is noticed."""
 
 
 class CommandLimit:
-    """`at_once` commands run and `in_line` wait, each for `patience` seconds at most; the newest is refused first.
+    """At most `at_once` commands run and `in_line` wait, each for at most `patience` seconds; further ones are refused.
 
-    `refusal`: what is raised instead of running a command. `waits`: queue also while the store hangs; otherwise
-    commands are refused then.
+    `refusal`: makes the error that is raised instead of running a command. `waits`: commands queue even while the store
+    hangs; otherwise they are refused then.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class CommandLimit:
         refusal: Callable[[str], Exception],
         waits: bool = False,
     ) -> None:
-        self._counted = running
+        self._running_gauge = running
         self._refused = refused
         self._refusal = refusal
         self._in_line = in_line
@@ -56,38 +56,38 @@ class CommandLimit:
         self._line: deque[asyncio.Future[None]] = deque()
         self._running: dict[asyncio.Task[object], float] = {}
         self._failing = False
-        self._answered = 0.0
+        self._answered_at = 0.0
 
     async def run(self, command: Callable[[], Coroutine[Any, Any, ReplyT]]) -> ReplyT:
-        """The command's result, or what it raises.
+        """Returns the command's result, or raises what it raises.
 
         Raises:
-            What `refusal` makes: too many commands run and wait, or the store hangs; the command was not started.
+            The error from `refusal`: too many commands run and wait, or the store hangs; the command was not started.
         """
-        await self._slot()
-        task = asyncio.create_task(_within(LONGEST, command()))
+        await self._acquire_slot()
+        task = asyncio.create_task(_within(COMMAND_TIMEOUT, command()))
         self._running[task] = time.monotonic()
-        task.add_done_callback(self._ended)
-        self._counted.inc()
+        task.add_done_callback(self._on_done)
+        self._running_gauge.inc()
         return await asyncio.shield(task)
 
     @property
     def hanging(self) -> bool:
-        """Whether the last command failed to reach the store, or none has been answered for a while."""
+        """Whether the last command did not reach the store, or no command has been answered for a while."""
         if self._failing or not self._running:
             return self._failing
         oldest = next(iter(self._running.values()))
-        return time.monotonic() - max(oldest, self._answered) > STALLED
+        return time.monotonic() - max(oldest, self._answered_at) > HANGING_SECONDS
 
     def stuck_because(self) -> str | None:
-        """See runtime.liveness: problems that only a new process can solve."""
+        """Returns a problem that only a new process can solve (runtime.liveness), or None."""
         oldest = next(iter(self._running.values()), None)
-        if oldest is not None and time.monotonic() - oldest > LONGEST + ENDED_WITHIN:
-            return f"a command of MongoDB was broken off after {LONGEST:g} s and does not end"
+        if oldest is not None and time.monotonic() - oldest > COMMAND_TIMEOUT + END_TIMEOUT:
+            return f"a command of MongoDB was broken off after {COMMAND_TIMEOUT:g} s and does not end"
         return None
 
-    async def _slot(self) -> None:
-        if not self._waits and len(self._running) >= TRIALS and self.hanging:
+    async def _acquire_slot(self) -> None:
+        if not self._waits and len(self._running) >= TRIAL_ATTEMPTS and self.hanging:
             self._refused.inc()
             raise self._refusal("MongoDB does not answer: try again")
         if self._free > 0:
@@ -103,7 +103,7 @@ class CommandLimit:
                 await turn
         except BaseException as error:
             if turn.done() and not turn.cancelled():
-                self._hand_on()
+                self._release_slot()
             else:
                 with contextlib.suppress(ValueError):
                     self._line.remove(turn)
@@ -112,17 +112,17 @@ class CommandLimit:
                 raise self._refusal("MongoDB has had too much to do for too long: try again") from error
             raise
 
-    def _ended(self, task: asyncio.Task[object]) -> None:
+    def _on_done(self, task: asyncio.Task[object]) -> None:
         del self._running[task]
-        self._counted.dec()
+        self._running_gauge.dec()
         if not task.cancelled():
-            # Looked at here in any case: whoever asked may be gone.
-            self._failing = _away(task.exception())
+            # The exception is always retrieved here, since the caller may be gone.
+            self._failing = _is_unanswered(task.exception())
             if not self._failing:
-                self._answered = time.monotonic()
-        self._hand_on()
+                self._answered_at = time.monotonic()
+        self._release_slot()
 
-    def _hand_on(self) -> None:
+    def _release_slot(self) -> None:
         while self._line:
             turn = self._line.popleft()
             if not turn.done():
@@ -139,6 +139,6 @@ async def _within(seconds: float, command: Coroutine[Any, Any, ReplyT]) -> Reply
         raise NetworkTimeout(f"no answer within {seconds:g} s") from error
 
 
-def _away(error: BaseException | None) -> bool:
+def _is_unanswered(error: BaseException | None) -> bool:
     """Whether the error means that MongoDB did not answer."""
     return isinstance(error, ConnectionFailure) or (isinstance(error, PyMongoError) and error.timeout)

@@ -1,6 +1,6 @@
-"""The port of the object storage: by default a folder, or any server that speaks S3.
+"""The port for the object storage: by default a folder, or any server that speaks S3.
 
-Keys are made in contracts.files. A storage that does not answer in time raises FilesUnavailableError.
+contracts.files makes the keys. A storage that does not answer in time raises FilesUnavailableError.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from typing import BinaryIO, Protocol
 
 from runtime.errors import RuntimeLibraryError
 
-LOOKING = 3.0
-"""Deadline in seconds of looking up, deleting or listing files."""
-STORING = 20.0
-"""Deadline in seconds of storing a file, or reading a whole one."""
-PIECE = 256 * 1024
-"""Bytes of a file in memory at a time."""
+LOOKUP_TIMEOUT = 3.0
+"""Seconds for looking up, deleting or listing files."""
+STORE_TIMEOUT = 20.0
+"""Seconds for storing a file, or reading a whole one."""
+CHUNK_BYTES = 256 * 1024
+"""How much of a file is in memory at a time."""
 
 
 class FilesUnavailableError(RuntimeLibraryError):
-    """The object storage did not answer in time, or could not do it."""
+    """The object storage did not answer in time, or could not do what was asked."""
 
     retryable = True
 
 
 class FileDamagedError(FilesUnavailableError):
-    """The file is there, and its metadata cannot be read."""
+    """The file exists, but its metadata cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class FileMetadata:
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file being read: `pieces` yields its content, and raises if it breaks off."""
+    """A file being read: `pieces` yields its content, and raises if reading breaks off."""
 
     about: FileMetadata
     pieces: AsyncGenerator[bytes]
@@ -51,19 +51,19 @@ class FileStore(Protocol):
     """An object storage. Each method raises FilesUnavailableError."""
 
     async def put(self, key: str, content: BinaryIO, about: FileMetadata) -> None:
-        """Stores `content` from its beginning, replacing what is there; readers see all of it or nothing."""
+        """Stores `content` from its start, replacing the file under this key; readers see all of it or nothing."""
         ...
 
     async def about(self, key: str) -> FileMetadata | None:
-        """A file's metadata; None: there is no such file."""
+        """Returns a file's metadata; None if there is no such file."""
         ...
 
     async def open(self, key: str) -> StoredFile | None:
-        """The file itself; None: there is none."""
+        """Opens a file; returns None if there is no such file."""
         ...
 
     async def list(self, prefix: str, most: int, after: str = "") -> list[str]:
-        """The keys with this prefix, in order, after `after`."""
+        """Returns at most `most` keys with this prefix after `after`, in order."""
         ...
 
     async def delete(self, keys: Sequence[str]) -> None:
@@ -74,8 +74,8 @@ class FileStore(Protocol):
 
 
 async def read_whole(store: FileStore, key: str, most: int) -> bytes | None:
-    """A file's content; None: there is none, or it is longer than `most` bytes."""
-    found = await store.open(key)
-    if found is None or found.about.size > most:
+    """Returns a file's content; None if there is no such file, or it is longer than `most` bytes."""
+    file = await store.open(key)
+    if file is None or file.about.size > most:
         return None
-    return b"".join([piece async for piece in found.pieces])
+    return b"".join([piece async for piece in file.pieces])

@@ -1,4 +1,4 @@
-"""Creates the object storage that the environment names."""
+"""Creates the object storage that the settings name."""
 
 from pathlib import Path
 
@@ -11,8 +11,8 @@ from runtime.stores.s3_signature import S3Key
 
 
 def file_store(settings: FileSettings, clock: Clock) -> FileStore | None:
-    """None: there is none, and files are refused. Raises NotReadyError if its key is missing, or the folder cannot be
-    made."""
+    """Returns the object storage; None if none is set, so files are refused. Raises NotReadyError if its key is
+    missing, or the folder cannot be created."""
     if settings.url is None:
         return None
     if not settings.url.startswith("s3://"):

@@ -1,7 +1,7 @@
-"""The object storage as a folder: for one machine, or a volume shared by all.
+"""The object storage in a folder: for one machine, or a volume that all replicas share.
 
-A stored file is one file: a line of JSON with its metadata, then its content. It is written to a draft and renamed, so
-that nobody sees half of it; drafts of a process that died are swept away. It has its own threads, so that a hanging
+Each stored file is one file: a line of JSON with its metadata, then its content. It is written to a draft and renamed,
+so that nobody sees half of it; drafts of dead processes are deleted. The store has its own threads, so that a hanging
 disk blocks nothing else.
 """
 
@@ -22,9 +22,9 @@ from uuid import uuid4
 import orjson
 
 from runtime.stores.file_store import (
-    LOOKING,
-    PIECE,
-    STORING,
+    CHUNK_BYTES,
+    LOOKUP_TIMEOUT,
+    STORE_TIMEOUT,
     FileDamagedError,
     FileMetadata,
     FilesUnavailableError,
@@ -32,11 +32,11 @@ from runtime.stores.file_store import (
 )
 
 T = TypeVar("T")
-AT_ONCE = 4
-"""The number of threads; further work waits, within its deadline."""
+MAX_AT_ONCE = 4
+"""The number of threads; further operations wait, within their deadline."""
 DRAFTS = ".drafts"
-DEAD = 3600.0
-"""Seconds after which a draft is abandoned; storing a file ends long before."""
+DRAFT_TTL_SECONDS = 3600.0
+"""Seconds after which a draft counts as abandoned; storing a file ends long before."""
 
 
 class FolderStore:
@@ -44,54 +44,54 @@ class FolderStore:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="files")
+        self._threads = ThreadPoolExecutor(MAX_AT_ONCE, thread_name_prefix="files")
 
     async def put(self, key: str, content: BinaryIO, about: FileMetadata) -> None:
-        await self._do(lambda: self._put(key, content, about), STORING)
+        await self._do(lambda: self._put(key, content, about), STORE_TIMEOUT)
 
     async def about(self, key: str) -> FileMetadata | None:
         def look() -> FileMetadata | None:
             with contextlib.suppress(FileNotFoundError), self._path(key).open("rb") as file:
-                return _described(file)
+                return _read_metadata(file)
             return None
 
-        return await self._do(look, LOOKING)
+        return await self._do(look, LOOKUP_TIMEOUT)
 
     async def open(self, key: str) -> StoredFile | None:
-        def begin() -> tuple[FileMetadata, BinaryIO] | None:
+        def open_file() -> tuple[FileMetadata, BinaryIO] | None:
             try:
                 file = self._path(key).open("rb")
             except FileNotFoundError:
                 return None
-            return _described(file), file
+            return _read_metadata(file), file
 
-        found = await self._do(begin, LOOKING)
-        return StoredFile(found[0], self._pieces(found[1])) if found else None
+        opened = await self._do(open_file, LOOKUP_TIMEOUT)
+        return StoredFile(opened[0], self._pieces(opened[1])) if opened else None
 
     async def list(self, prefix: str, most: int, after: str = "") -> list[str]:
         def walk() -> list[str]:
-            found: list[str] = []
+            keys: list[str] = []
             for key in self._keys(prefix, after):
-                found.append(key)
-                if len(found) == most:
+                keys.append(key)
+                if len(keys) == most:
                     break
-            return found
+            return keys
 
-        return await self._do(walk, LOOKING)
+        return await self._do(walk, LOOKUP_TIMEOUT)
 
     async def delete(self, keys: Sequence[str]) -> None:
         def remove() -> None:
             for key in keys:
                 path = self._path(key)
                 path.unlink(missing_ok=True)
-                with contextlib.suppress(OSError):  # a folder that holds others' files stays
+                with contextlib.suppress(OSError):  # a folder that still holds files stays
                     for folder in path.parents:
                         if folder == self._folder:
                             break
                         folder.rmdir()
             self._drop_dead_drafts()
 
-        await self._do(remove, LOOKING)
+        await self._do(remove, LOOKUP_TIMEOUT)
 
     async def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -105,7 +105,7 @@ class FolderStore:
 
     async def _pieces(self, file: BinaryIO) -> AsyncGenerator[bytes]:
         try:
-            while piece := await self._do(lambda: file.read(PIECE), LOOKING):
+            while piece := await self._do(lambda: file.read(CHUNK_BYTES), LOOKUP_TIMEOUT):
                 yield piece
         finally:
             file.close()
@@ -118,7 +118,7 @@ class FolderStore:
             with draft.open("xb") as file:
                 file.write(orjson.dumps(asdict(about)) + b"\n")
                 content.seek(0)
-                shutil.copyfileobj(content, file, PIECE)
+                shutil.copyfileobj(content, file, CHUNK_BYTES)
                 file.flush()
                 os.fsync(file.fileno())
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -133,16 +133,16 @@ class FolderStore:
         return path
 
     def _keys(self, prefix: str, after: str) -> Generator[str]:
-        """All keys in order."""
-        place, _, begins = prefix.rpartition("/")
-        folder = self._path(place) if place else self._folder
+        """Yields all keys with the prefix after `after`, in order."""
+        parent, _, name_prefix = prefix.rpartition("/")
+        folder = self._path(parent) if parent else self._folder
         try:
-            names = sorted(one.name + "/" * one.is_dir() for one in folder.iterdir() if one.name != DRAFTS)
+            names = sorted(entry.name + "/" * entry.is_dir() for entry in folder.iterdir() if entry.name != DRAFTS)
         except (FileNotFoundError, NotADirectoryError):
             return
         for name in names:
-            key = f"{place}/{name}" if place else name
-            if not name.startswith(begins) or (key <= after and not after.startswith(key)):
+            key = f"{parent}/{name}" if parent else name
+            if not name.startswith(name_prefix) or (key <= after and not after.startswith(key)):
                 continue
             if name.endswith("/"):
                 yield from self._keys(key, after)
@@ -150,13 +150,13 @@ class FolderStore:
                 yield key
 
     def _drop_dead_drafts(self) -> None:
-        with contextlib.suppress(FileNotFoundError):  # another was first, and drops the rest too
+        with contextlib.suppress(FileNotFoundError):  # another process deleted it first, and deletes the others too
             for draft in (self._folder / DRAFTS).iterdir():
-                if time.time() - draft.stat().st_mtime > DEAD:
+                if time.time() - draft.stat().st_mtime > DRAFT_TTL_SECONDS:
                     draft.unlink(missing_ok=True)
 
 
-def _described(file: BinaryIO) -> FileMetadata:
+def _read_metadata(file: BinaryIO) -> FileMetadata:
     try:
         return FileMetadata(**orjson.loads(file.readline(16 * 1024)))
     except (TypeError, ValueError) as error:

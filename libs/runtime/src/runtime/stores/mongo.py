@@ -17,16 +17,16 @@ from runtime.observability.logging import masked_text
 from runtime.stores.command_limit import CommandLimit
 from runtime.tls import remedy
 
-if TYPE_CHECKING:  # commands ask MongoDB too, and need no service
+if TYPE_CHECKING:  # the CLI's commands use MongoDB too, and need no service
     from runtime.lifecycle.service import Service
 
 Document = dict[str, Any]
-AFRESH_MS = 800
-"""Deadline of a new client that tests whether the server is there."""
+PROBE_TIMEOUT_MS = 800
+"""Deadline of a new client that tests whether the server is reachable."""
 
 
 class DocumentQuery:
-    """A query that has not been executed yet."""
+    """A query that is executed by `to_list`."""
 
     def __init__(
         self, rows: AsyncCollection[Document], limit: CommandLimit, where: Document, fields: Document | None
@@ -48,10 +48,10 @@ class DocumentQuery:
 
     async def to_list(self) -> list[Document]:
         keys = self._where.get("_id")
-        ranged = isinstance(keys, dict) and "$in" not in keys
-        return await self._limit.run(self._aggregated if ranged else self._found)
+        is_range = isinstance(keys, dict) and "$in" not in keys
+        return await self._limit.run(self._aggregate if is_range else self._find)
 
-    async def _found(self) -> list[Document]:
+    async def _find(self) -> list[Document]:
         cursor = self._rows.find(self._where, self._fields)
         if self._most:
             cursor = cursor.limit(self._most)
@@ -59,9 +59,9 @@ class DocumentQuery:
             cursor = cursor.sort(key, direction)
         return await cursor.to_list()
 
-    async def _aggregated(self) -> list[Document]:
-        """For a range of `_id`: the embedded server answers a find by it from the whole collection, and this from the
-        documents in the range. MongoDB makes no difference."""
+    async def _aggregate(self) -> list[Document]:
+        """Runs the query as an aggregation, for a range of `_id`: the embedded server reads the whole collection for a
+        find, but only the range for this. For MongoDB both cost the same."""
         stages = {"$match": self._where, "$sort": self._sort, "$limit": self._most, "$project": self._fields}
         cursor = await self._rows.aggregate(
             [{name: stage} for name, stage in stages.items() if stage or name == "$match"]
@@ -80,28 +80,31 @@ class Collection:
         return DocumentQuery(self._rows, self._limit, where, fields)
 
     async def find_any(self, conditions: Sequence[Document], fields: Document) -> list[Document]:
-        """The documents that meet one of the conditions, each once. For a find by `$or` the embedded server reads the
-        whole collection; here an index serves each condition."""
+        """Returns the documents that meet one of the conditions, each once. For a find with `$or` the embedded server
+        reads the whole collection; here each condition uses an index."""
         first, *others = conditions
-        unions = [{"$unionWith": {"coll": self._rows.name, "pipeline": [{"$match": one}]}} for one in others]
-        pipeline = [{"$match": first}, *unions, {"$project": fields}]
+        other_stages = [
+            {"$unionWith": {"coll": self._rows.name, "pipeline": [{"$match": condition}]}} for condition in others
+        ]
+        pipeline = [{"$match": first}, *other_stages, {"$project": fields}]
 
-        async def found() -> list[Document]:
+        async def aggregate() -> list[Document]:
             return await (await self._rows.aggregate(pipeline)).to_list()
 
-        return list({row["_id"]: row for row in await self._limit.run(found)}.values())
+        return list({row["_id"]: row for row in await self._limit.run(aggregate)}.values())
 
     async def find_one(self, where: Document, fields: Document | None = None) -> Document | None:
         return await self._limit.run(lambda: self._rows.find_one(where, fields))
 
     async def count_documents(self, where: Document) -> int:
-        """The number of documents. For the driver's own pipeline the embedded server reads the whole collection."""
+        """Returns the number of documents. For the driver's own pipeline the embedded server reads the whole
+        collection."""
 
-        async def counted() -> list[Document]:
+        async def count() -> list[Document]:
             return await (await self._rows.aggregate([{"$match": where}, {"$count": "n"}])).to_list()
 
-        found = await self._limit.run(counted)
-        return found[0]["n"] if found else 0
+        rows = await self._limit.run(count)
+        return rows[0]["n"] if rows else 0
 
     async def insert_one(self, row: Document) -> InsertOneResult:
         return await self._limit.run(lambda: self._rows.insert_one(row))
@@ -131,22 +134,22 @@ class Collection:
 
 
 def driver_message(error: PyMongoError) -> str:
-    """The driver's error in 300 characters: without documents, which the error of a bulk write contains, the state of
-    all servers, and the server's whole answer. Behind it what to do about a certificate, if one was refused."""
+    """Returns the driver's error in at most 300 characters, without documents (which a bulk write's error contains),
+    the state of all servers, and the server's whole answer. If a certificate was refused, advice follows."""
     if isinstance(error, BulkWriteError):
-        refused: list[Document] = error.details.get("writeErrors") or [{}]
-        return str(refused[0].get("errmsg", "a write was refused"))[:300]
-    # The driver cancels what a server was asked that has stopped answering.
-    said = str(error).replace("operation cancelled", "it has stopped answering")
-    said = masked_text(said).partition(", Timeout:")[0].partition(", full error:")[0][:300]
-    advice = remedy("MongoDB", said)
-    return f"{said}: {advice}" if advice else said
+        write_errors: list[Document] = error.details.get("writeErrors") or [{}]
+        return str(write_errors[0].get("errmsg", "a write was refused"))[:300]
+    # The driver cancels operations on a server that has stopped answering.
+    text = str(error).replace("operation cancelled", "it has stopped answering")
+    text = masked_text(text).partition(", Timeout:")[0].partition(", full error:")[0][:300]
+    advice = remedy("MongoDB", text)
+    return f"{text}: {advice}" if advice else text
 
 
 @contextmanager
 def url_must_be_valid() -> Generator[None]:
-    """For the block that makes a client. Raises NotReadyError if the URL has an option that the driver does not know,
-    of which it only warns, or a value that it cannot use."""
+    """Wraps the creation of a client. Raises NotReadyError if the URL has an unknown option, of which the driver only
+    warns, or an unusable value."""
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "Unknown option")
         try:
@@ -155,22 +158,22 @@ def url_must_be_valid() -> Generator[None]:
             raise NotReadyError(f"NEXUS_MONGODB_URL: {masked_text(str(error))}") from error
 
 
-async def ping_afresh(url: str) -> None:
-    """Asks the server with a new client; raises PyMongoError."""
-    patience = dict.fromkeys(("timeoutMS", "serverSelectionTimeoutMS", "connectTimeoutMS"), AFRESH_MS)
-    async with AsyncMongoClient[Document](url, **patience) as client:
+async def ping_with_new_client(url: str) -> None:
+    """Pings the server with a new client; raises PyMongoError."""
+    timeouts = dict.fromkeys(("timeoutMS", "serverSelectionTimeoutMS", "connectTimeoutMS"), PROBE_TIMEOUT_MS)
+    async with AsyncMongoClient[Document](url, **timeouts) as client:
         await client.admin.command("ping")
 
 
 def watch_database(service: "Service", limits: Sequence[CommandLimit], ping: Ask, url: str) -> None:
-    """Watches for commands that do not end, and for a client that does not reconnect to an available server."""
-    for place, limit in enumerate(limits):
-        service.watch(f"commands of mongodb {place}", limit.stuck_because)
+    """Watches for commands that do not end, and for a client that does not reconnect to a reachable server."""
+    for index, limit in enumerate(limits):
+        service.watch(f"commands of mongodb {index}", limit.stuck_because)
 
     def seems_away() -> bool:
         return any(limit.hanging for limit in limits)
 
-    service.watch_store("mongodb", Store(seems_away, ping, lambda: ping_afresh(url)))
+    service.watch_store("mongodb", Store(seems_away, ping, lambda: ping_with_new_client(url)))
 
 
 class Database:

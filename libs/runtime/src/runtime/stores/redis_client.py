@@ -1,9 +1,9 @@
-"""Connects to Redis or Valkey: to a server, to the primary that Sentinels name, or to a cluster.
+"""Connects to Redis or Valkey: to a single server, to the primary that Sentinels name, or to a cluster.
 
 redis://:PASSWORD@HOST:6379/0|    redis+sentinel://:PASSWORD@ONE:26379,OTHER:26379/NAME/0?sentinel_password=…|
 redis+cluster://:PASSWORD@ONE:6379,OTHER:6379
 
-With `rediss` all of it goes over TLS; `ssl_ca_certs`, `ssl_certfile` and `ssl_keyfile` in the query name files.
+With `rediss` all connections use TLS; `ssl_ca_certs`, `ssl_certfile` and `ssl_keyfile` in the query name files.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ SENTINEL, CLUSTER = "sentinel", "cluster"
 
 
 def redis_client(url: str, deadline: float, *, name: str, **options: Any) -> Redis:
-    """A client whose commands have a deadline of `deadline` seconds. Only commands that a closed connection did not
-    accept are retried, once, at once: after a restart or a fail-over every pooled connection is closed."""
+    """Returns a client whose commands have `deadline` seconds. Only commands that a closed connection did not accept
+    are retried, once and immediately: after a restart or a fail-over every pooled connection is closed."""
     options |= {
         "socket_timeout": deadline,
         "socket_connect_timeout": deadline,
@@ -44,37 +44,37 @@ def redis_client(url: str, deadline: float, *, name: str, **options: Any) -> Red
         except TypeError as error:
             raise NotReadyError(f"NEXUS_REDIS_URL has an option that there is not: {error}") from error
         return client
-    hosts, path, given = _parts(url)
+    hosts, path, url_options = _parts(url)
     if kind == CLUSTER:
         nodes = [ClusterNode(host, port) for host, port in hosts]
-        # It has the commands of a server, those of several keys too.
-        return cast("Redis", _Cluster(startup_nodes=nodes, **given, **options))
+        # It has the commands of a single server, including those for several keys.
+        return cast("Redis", _Cluster(startup_nodes=nodes, **url_options, **options))
     primary, _, database = path.partition("/")
-    asked = {
+    sentinel_options = {
         "socket_timeout": deadline,
         "socket_connect_timeout": deadline,
-        "password": given.pop("sentinel_password", None),
+        "password": url_options.pop("sentinel_password", None),
     }
-    asked |= {key: value for key, value in given.items() if key.startswith("ssl")}
-    given["db"] = int(database or 0)
-    return Sentinel(hosts, sentinel_kwargs=asked).master_for(primary, **given, **options)  # pyright: ignore
+    sentinel_options |= {key: value for key, value in url_options.items() if key.startswith("ssl")}
+    url_options["db"] = int(database or 0)
+    return Sentinel(hosts, sentinel_kwargs=sentinel_options).master_for(primary, **url_options, **options)  # pyright: ignore
 
 
 async def incarnation(client: Redis) -> str:
-    """A value that changes when the server, or one of a cluster's primaries, has restarted."""
+    """Returns a value that changes when the server, or one of a cluster's primaries, restarts."""
     if not isinstance(client, _Cluster):
         return str((await _info(client.info("server")))["run_id"])  # pyright: ignore[reportUnknownMemberType]
-    told = await _info(client.info("server", target_nodes=_Cluster.PRIMARIES))  # pyright: ignore[reportUnknownMemberType]
-    servers = told.values() if "run_id" not in told else [told]
-    return " ".join(sorted(str(one["run_id"]) for one in servers))
+    answer = await _info(client.info("server", target_nodes=_Cluster.PRIMARIES))  # pyright: ignore[reportUnknownMemberType]
+    servers = answer.values() if "run_id" not in answer else [answer]
+    return " ".join(sorted(str(server["run_id"]) for server in servers))
 
 
 async def lost_servers(client: Redis) -> list[str]:
-    """The cluster's servers that the others consider failed, by address."""
+    """Returns the addresses of the cluster's servers that the others consider failed."""
     if not isinstance(client, _Cluster):
         return []
-    told: dict[str, dict[str, Any]] = await cast("Any", client).execute_command("CLUSTER NODES")
-    return [address for address, server in told.items() if "fail" in str(server["flags"]).split(",")]
+    nodes: dict[str, dict[str, Any]] = await cast("Any", client).execute_command("CLUSTER NODES")
+    return [address for address, server in nodes.items() if "fail" in str(server["flags"]).split(",")]
 
 
 async def _info(answer: Any) -> dict[str, Any]:
@@ -82,7 +82,8 @@ async def _info(answer: Any) -> dict[str, Any]:
 
 
 class _Cluster(RedisCluster):
-    """Reports unavailability like the client of a single server, and does not wait twice for a silent one."""
+    """A cluster client that raises the same errors as that of a single server, and does not wait twice for a silent
+    one."""
 
     ERRORS_ALLOW_RETRY = (RedisConnectionError, ClusterDownError, SlotNotCoveredError)
 
@@ -106,28 +107,29 @@ class _Cluster(RedisCluster):
     def bgrewriteaof(self, **kwargs: Any) -> Any:
         return self.execute_command("BGREWRITEAOF", target_nodes=self.PRIMARIES, **kwargs)
 
-    def look_again(self) -> None:
-        """Makes the next command ask the servers first which of them has which keys."""
+    def reload_slots(self) -> None:
+        """Makes the next command read the cluster's slot table again first."""
         self._initialize = True
 
 
 class _Pipeline(ClusterPipeline):
     async def execute(self, raise_on_error: bool = True, allow_redirections: bool = True) -> list[Any]:
         answers = await super().execute(raise_on_error, allow_redirections)
-        if any(isinstance(one, (RedisConnectionError, RedisTimeoutError)) for one in answers):
-            # One that is not raised tells the client nothing: after a fail-over it would go on asking the old server.
-            cast("_Cluster", self.cluster_client).look_again()
+        if any(isinstance(answer, (RedisConnectionError, RedisTimeoutError)) for answer in answers):
+            # The client does not notice an error that is not raised: after a fail-over it would go on using the old
+            # server.
+            cast("_Cluster", self.cluster_client).reload_slots()
         return answers
 
 
 def _parts(url: str) -> tuple[list[tuple[str, int]], str, dict[str, Any]]:
-    """The servers to ask first, the path, and connection options."""
+    """Returns the servers to connect to first, the path, and connection options."""
     parts = urlsplit(url)
-    login, at, hosts = parts.netloc.rpartition("@")
+    login, separator, hosts = parts.netloc.rpartition("@")
     scheme = parts.scheme.partition("+")[0]
-    given = dict(parse_url(parts._replace(scheme=scheme, netloc=f"{login}{at}anyone", path="").geturl()))
-    given.pop("host")
-    if given.pop("connection_class", None) is not None:
-        given["ssl"] = True
-    found = [host.rpartition(":") for host in hosts.split(",")]
-    return [(host.strip("[]"), int(port)) for host, _, port in found], parts.path.strip("/"), given
+    url_options = dict(parse_url(parts._replace(scheme=scheme, netloc=f"{login}{separator}anyone", path="").geturl()))
+    url_options.pop("host")
+    if url_options.pop("connection_class", None) is not None:
+        url_options["ssl"] = True
+    addresses = [host.rpartition(":") for host in hosts.split(",")]
+    return [(host.strip("[]"), int(port)) for host, _, port in addresses], parts.path.strip("/"), url_options

@@ -1,4 +1,4 @@
-"""AWS Signature Version 4 in the Authorization header, for S3: the body's SHA-256 is signed with it.
+"""AWS Signature Version 4 in the Authorization header, for S3; it also covers the body's SHA-256.
 
 Source: Amazon S3 API Reference, "Authenticating requests: using the Authorization header".
 """
@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from urllib.parse import quote
 
 ALGORITHM = "AWS4-HMAC-SHA256"
-NOTHING = hashlib.sha256(b"").hexdigest()
+EMPTY_HASH = hashlib.sha256(b"").hexdigest()
 """The hash of a request without a body."""
 
 
@@ -30,33 +30,33 @@ def encoded(text: str, safe: str = "") -> str:
 
 
 def query_of(fields: Mapping[str, str]) -> str:
-    """The query, in the order and form in which it is signed."""
+    """Returns the query in the order and form in which it is signed."""
     return "&".join(f"{encoded(name)}={encoded(value)}" for name, value in sorted(fields.items()))
 
 
 def signed_headers(
     key: S3Key, method: str, path: str, query: str, headers: Mapping[str, str], body_hash: str, now: datetime
 ) -> dict[str, str]:
-    """The headers to send.
+    """Returns the headers to send, signature included.
 
     Args:
-        path: encoded, from the slash on.
+        path: encoded, with the leading slash.
         query: as `query_of` writes it.
         headers: further headers to sign; `host` must be among them.
         body_hash: SHA-256 of the body in hexadecimal.
-        now: the request's time; a server refuses what is a quarter of an hour off.
+        now: the request's time; a server refuses requests that are a quarter of an hour off.
     """
-    stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
-    sent = {**headers, "x-amz-content-sha256": body_hash, "x-amz-date": stamp}
-    lines = sorted((name.lower(), " ".join(value.split())) for name, value in sent.items())
+    timestamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+    headers_to_send = {**headers, "x-amz-content-sha256": body_hash, "x-amz-date": timestamp}
+    lines = sorted((name.lower(), " ".join(value.split())) for name, value in headers_to_send.items())
     names = ";".join(name for name, _ in lines)
-    listed = "".join(f"{name}:{value}\n" for name, value in lines)
-    canonical = "\n".join((method, path, query, listed, names, body_hash))
-    scope = f"{stamp[:8]}/{key.region}/s3/aws4_request"
-    to_sign = "\n".join((ALGORITHM, stamp, scope, hashlib.sha256(canonical.encode()).hexdigest()))
+    header_lines = "".join(f"{name}:{value}\n" for name, value in lines)
+    canonical = "\n".join((method, path, query, header_lines, names, body_hash))
+    scope = f"{timestamp[:8]}/{key.region}/s3/aws4_request"
+    to_sign = "\n".join((ALGORITHM, timestamp, scope, hashlib.sha256(canonical.encode()).hexdigest()))
     secret = f"AWS4{key.secret}".encode()
     for part in scope.split("/"):
         secret = hmac.digest(secret, part.encode(), "sha256")
     signature = hmac.digest(secret, to_sign.encode(), "sha256").hex()
-    proof = f"{ALGORITHM} Credential={key.id}/{scope}, SignedHeaders={names}, Signature={signature}"
-    return {**sent, "authorization": proof}
+    authorization = f"{ALGORITHM} Credential={key.id}/{scope}, SignedHeaders={names}, Signature={signature}"
+    return {**headers_to_send, "authorization": authorization}

@@ -18,12 +18,19 @@ import structlog
 from yarl import URL
 
 from runtime.clock import Clock
-from runtime.stores.file_store import LOOKING, PIECE, STORING, FileMetadata, FilesUnavailableError, StoredFile
-from runtime.stores.s3_signature import NOTHING, S3Key, encoded, query_of, signed_headers
+from runtime.stores.file_store import (
+    CHUNK_BYTES,
+    LOOKUP_TIMEOUT,
+    STORE_TIMEOUT,
+    FileMetadata,
+    FilesUnavailableError,
+    StoredFile,
+)
+from runtime.stores.s3_signature import EMPTY_HASH, S3Key, encoded, query_of, signed_headers
 
-PAGE = 1000
-"""The most keys in one list of the server."""
-DELETES = 8
+PAGE_SIZE = 1000
+"""The maximum number of keys in one of the server's lists."""
+DELETIONS_AT_ONCE = 8
 """Concurrent deletions."""
 REFUSED, NOT_FOUND = 300, 404
 _KEYS = re.compile(r"<Key>([^<]*)</Key>")
@@ -40,7 +47,7 @@ class S3Store:
         self._base = f"{parts.path}/{encoded(bucket)}"
         self._key = key
         self._clock = clock
-        self._opened: aiohttp.ClientSession | None = None
+        self._open_session: aiohttp.ClientSession | None = None
 
     async def put(self, key: str, content: BinaryIO, about: FileMetadata) -> None:
         headers = {
@@ -49,71 +56,71 @@ class S3Store:
             "x-amz-meta-name": encoded(about.name),
             "x-amz-meta-hash": about.hash,
         }
-        limit = _limit(total=STORING)
+        limit = _limit(total=STORE_TIMEOUT)
         body = _pieces(content)
-        (await self._ask("PUT", key, headers=headers, body=body, body_hash=about.hash, limit=limit)).release()
+        (await self._request("PUT", key, headers=headers, body=body, body_hash=about.hash, limit=limit)).release()
 
     async def about(self, key: str) -> FileMetadata | None:
-        answer = await self._ask("HEAD", key)
-        answer.release()
-        return None if answer.status == NOT_FOUND else _described(answer)
+        response = await self._request("HEAD", key)
+        response.release()
+        return None if response.status == NOT_FOUND else _parse_metadata(response)
 
     async def open(self, key: str) -> StoredFile | None:
-        # How long it takes to read is its reader's business; each piece comes in time.
-        answer = await self._ask("GET", key, limit=_limit(sock_read=LOOKING))
-        if answer.status == NOT_FOUND:
-            answer.release()
+        # The reader decides how long reading takes in all, so only each piece has a deadline.
+        response = await self._request("GET", key, limit=_limit(sock_read=LOOKUP_TIMEOUT))
+        if response.status == NOT_FOUND:
+            response.release()
             return None
 
         async def pieces() -> AsyncGenerator[bytes]:
             try:
-                async for piece in answer.content.iter_chunked(PIECE):
+                async for piece in response.content.iter_chunked(CHUNK_BYTES):
                     yield piece
             except (aiohttp.ClientError, TimeoutError) as error:
                 raise FilesUnavailableError(f"a file broke off: {error.__class__.__name__}") from error
             finally:
-                answer.close()
+                response.close()
 
-        return StoredFile(_described(answer), pieces())
+        return StoredFile(_parse_metadata(response), pieces())
 
     async def list(self, prefix: str, most: int, after: str = "") -> list[str]:
-        query = {"list-type": "2", "prefix": prefix, "max-keys": str(min(most, PAGE))}
+        query = {"list-type": "2", "prefix": prefix, "max-keys": str(min(most, PAGE_SIZE))}
         if after:
             query["start-after"] = after
-        answer = await self._ask("GET", "", query=query)
-        if answer.status == NOT_FOUND:
-            answer.release()
+        response = await self._request("GET", "", query=query)
+        if response.status == NOT_FOUND:
+            response.release()
             raise FilesUnavailableError("the object storage has no such bucket")
         try:
-            said = (await answer.read()).decode(errors="replace")
+            text = (await response.read()).decode(errors="replace")
         except (aiohttp.ClientError, TimeoutError) as error:
             raise FilesUnavailableError(f"a list broke off: {error.__class__.__name__}") from error
-        if "<ListBucketResult" not in said:
+        if "<ListBucketResult" not in text:
             raise FilesUnavailableError(
                 "the object storage answered something else than a list: is it an address of S3?"
             )
-        keys = [html.unescape(key) for key in _KEYS.findall(said)]
+        keys = [html.unescape(key) for key in _KEYS.findall(text)]
         if after and keys and min(keys) <= after:
-            # Whoever turns the pages would never come to an end.
+            # A caller that reads page after page would never reach the end.
             raise FilesUnavailableError(
                 "the object storage lists from the beginning again: it does not know start-after"
             )
         return keys
 
     async def delete(self, keys: Sequence[str]) -> None:
-        room = asyncio.Semaphore(DELETES)
+        slots = asyncio.Semaphore(DELETIONS_AT_ONCE)
 
-        async def one(key: str) -> None:
-            async with room:
-                (await self._ask("DELETE", key)).release()
+        async def delete_file(key: str) -> None:
+            async with slots:
+                (await self._request("DELETE", key)).release()
 
-        await asyncio.gather(*map(one, keys))
+        await asyncio.gather(*map(delete_file, keys))
 
     async def close(self) -> None:
-        if self._opened is not None:
-            await self._opened.close()
+        if self._open_session is not None:
+            await self._open_session.close()
 
-    async def _ask(
+    async def _request(
         self,
         method: str,
         key: str,
@@ -121,51 +128,53 @@ class S3Store:
         query: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
         body: AsyncIterator[bytes] | None = None,
-        body_hash: str = NOTHING,
+        body_hash: str = EMPTY_HASH,
         limit: aiohttp.ClientTimeout | None = None,
     ) -> aiohttp.ClientResponse:
-        """The response, success or not found; raises FilesUnavailableError otherwise."""
-        path, asked = f"{self._base}/{encoded(key, '/')}".rstrip("/"), query_of(query or {})
+        """Returns the response if it is a success or "not found"; raises FilesUnavailableError otherwise."""
+        path, query_text = f"{self._base}/{encoded(key, '/')}".rstrip("/"), query_of(query or {})
         signed = {"host": self._host, **(headers or {})}
-        sent = signed_headers(self._key, method, path, asked, signed, body_hash, self._clock.now())
-        url = URL(f"{self._origin}{path}" + (f"?{asked}" if asked else ""), encoded=True)
-        limit = limit or _limit(total=LOOKING)
+        signed_request_headers = signed_headers(
+            self._key, method, path, query_text, signed, body_hash, self._clock.now()
+        )
+        url = URL(f"{self._origin}{path}" + (f"?{query_text}" if query_text else ""), encoded=True)
+        limit = limit or _limit(total=LOOKUP_TIMEOUT)
         try:
-            answer = await self._session.request(
-                method, url, headers=sent, data=body, timeout=limit, allow_redirects=False
+            response = await self._session.request(
+                method, url, headers=signed_request_headers, data=body, timeout=limit, allow_redirects=False
             )
-            if answer.status < REFUSED or (answer.status == NOT_FOUND and method != "PUT"):
-                return answer
-            said = (await answer.content.read(1000)).decode(errors="replace")
-            answer.close()
+            if response.status < REFUSED or (response.status == NOT_FOUND and method != "PUT"):
+                return response
+            error_text = (await response.content.read(1000)).decode(errors="replace")
+            response.close()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise FilesUnavailableError(f"the object storage does not answer: {error.__class__.__name__}") from error
-        code = found[1] if (found := re.search(r"<Code>(\w+)</Code>", said)) else ""
-        log.warning("files.refused", method=method, status=answer.status, code=code)
-        raise FilesUnavailableError(f"the object storage answered {answer.status} {code}".rstrip())
+        code = match[1] if (match := re.search(r"<Code>(\w+)</Code>", error_text)) else ""
+        log.warning("files.refused", method=method, status=response.status, code=code)
+        raise FilesUnavailableError(f"the object storage answered {response.status} {code}".rstrip())
 
     @property
     def _session(self) -> aiohttp.ClientSession:
-        if self._opened is None:
-            self._opened = aiohttp.ClientSession(auto_decompress=False, cookie_jar=aiohttp.DummyCookieJar())
-        return self._opened
+        if self._open_session is None:
+            self._open_session = aiohttp.ClientSession(auto_decompress=False, cookie_jar=aiohttp.DummyCookieJar())
+        return self._open_session
 
 
 def _limit(total: float | None = None, sock_read: float | None = None) -> aiohttp.ClientTimeout:
-    return aiohttp.ClientTimeout(total=total, sock_connect=LOOKING, sock_read=sock_read)
+    return aiohttp.ClientTimeout(total=total, sock_connect=LOOKUP_TIMEOUT, sock_read=sock_read)
 
 
 async def _pieces(content: BinaryIO) -> AsyncIterator[bytes]:
     content.seek(0)
-    while piece := await asyncio.to_thread(content.read, PIECE):
+    while piece := await asyncio.to_thread(content.read, CHUNK_BYTES):
         yield piece
 
 
-def _described(answer: aiohttp.ClientResponse) -> FileMetadata:
-    told = answer.headers
+def _parse_metadata(response: aiohttp.ClientResponse) -> FileMetadata:
+    headers = response.headers
     return FileMetadata(
-        name=unquote(told.get("x-amz-meta-name", "file")),
-        type=told.get("content-type", "application/octet-stream"),
-        size=int(told.get("content-length", "0")),
-        hash=told.get("x-amz-meta-hash", ""),
+        name=unquote(headers.get("x-amz-meta-name", "file")),
+        type=headers.get("content-type", "application/octet-stream"),
+        size=int(headers.get("content-length", "0")),
+        hash=headers.get("x-amz-meta-hash", ""),
     )

@@ -1,6 +1,7 @@
-"""Preserves fields of a document that a newer release wrote when an older one, which does not know them, writes it.
+"""Preserves fields that a newer release has written into a document when this release, which does not know them, writes
+it.
 
-A store reports each document that it reads (`found`), and before writing one asks what to store (`with_them`).
+A store reports each document that it reads (`found`), and before it writes one, adds the unknown fields (`with_them`).
 """
 
 from __future__ import annotations
@@ -10,21 +11,21 @@ from collections.abc import Collection, Mapping
 from contracts.json_values import JsonObject, is_list, is_object, object_of
 from runtime.recent import Bounded
 
-MOST = 10_000
-_NAMES = ("id", "callId", "key", "number", "text")
-"""Fields that name an element of a list."""
+MAX_DOCUMENTS = 10_000
+_ID_FIELDS = ("id", "callId", "key", "number", "text")
+"""Fields that identify an element of a list."""
 
 
 class UnknownFields:
-    """Documents with content that this release cannot read, as they were found, by id and version."""
+    """Documents as they were read that have content unknown to this release, by id and version."""
 
     def __init__(self, fields: Collection[str] = ()) -> None:
-        """`fields`: those of the document itself whose presence this release decides."""
+        """`fields`: top-level fields whose presence this release decides."""
         self._fields = frozenset(fields)
-        self._found = Bounded[str, tuple[object, JsonObject, JsonObject]](MOST)
+        self._found = Bounded[str, tuple[object, JsonObject, JsonObject]](MAX_DOCUMENTS)
 
     def found(self, name: str, version: object, stored: Mapping[str, object], read: Mapping[str, object]) -> None:
-        """Notes a document that was read. `read`: the same document as this release would write it unchanged."""
+        """Records a document that was read. `read`: the document as this release would write it back unchanged."""
         self._found.pop(name, None)
         if stored != read:
             self._found[name] = (version, dict(stored), dict(read))
@@ -34,18 +35,18 @@ class UnknownFields:
         return name in self._found and self._found[name][0] == version
 
     def with_them(self, name: str, version: object, written: JsonObject) -> JsonObject:
-        """Returns what to store over the version that was read: `written`, plus the content that this release does not
-        know."""
-        of, stored, read = self._found.get(name, (None, written, written))
-        if of != version:
+        """Returns what to store over the version that was read: `written`, plus the content unknown to this release."""
+        found_version, stored, read = self._found.get(name, (None, written, written))
+        if found_version != version:
             return written
         merged = object_of(with_unknown_content(stored, read, written))
-        gone = {field for field in merged.keys() - written.keys() if field in self._fields}
-        return {field: value for field, value in merged.items() if field not in gone}
+        removed = {field for field in merged.keys() - written.keys() if field in self._fields}
+        return {field: value for field, value in merged.items() if field not in removed}
 
 
 def with_unknown_content(stored: object, read: object, written: object) -> object:
-    """`written`, plus everything of `stored` that is missing in `read`, since its author could not know it."""
+    """Returns `written`, plus everything in `stored` that is missing in `read`, so unknown to the author of
+    `written`."""
     if written == read:
         return stored
     if is_object(stored) and is_object(read) and is_object(written):
@@ -55,24 +56,31 @@ def with_unknown_content(stored: object, read: object, written: object) -> objec
         }
         return {name: value for name, value in stored.items() if name not in read} | written | known
     if is_list(stored) and is_list(read) and is_list(written):
-        return _lists(stored, read, written)
+        return _merged_lists(stored, read, written)
     return written
 
 
-def _lists(stored: list[object], read: list[object], written: list[object]) -> list[object]:
-    old, seen = {_name(each): each for each in stored}, {_name(each): each for each in read}
-    if None in old or None in seen or len(old) < len(stored):
+def _merged_lists(stored: list[object], read: list[object], written: list[object]) -> list[object]:
+    stored_by_id = {_element_id(element): element for element in stored}
+    read_by_id = {_element_id(element): element for element in read}
+    if None in stored_by_id or None in read_by_id or len(stored_by_id) < len(stored):
         return written
-    result = [
-        with_unknown_content(old[name], seen[name], each) if (name := _name(each)) in old and name in seen else each
-        for each in written
+    merged = [
+        with_unknown_content(stored_by_id[element_id], read_by_id[element_id], element)
+        if (element_id := _element_id(element)) in stored_by_id and element_id in read_by_id
+        else element
+        for element in written
     ]
-    names = {_name(each) for each in written}
-    return result + [each for name, each in old.items() if name not in seen and name not in names]
+    written_ids = {_element_id(element) for element in written}
+    return merged + [
+        element
+        for element_id, element in stored_by_id.items()
+        if element_id not in read_by_id and element_id not in written_ids
+    ]
 
 
-def _name(element: object) -> str | int | None:
+def _element_id(element: object) -> str | int | None:
     """Returns the value that identifies an element of a list, or None."""
     if not is_object(element):
         return element if isinstance(element, str | int) else None
-    return next((value for name in _NAMES if isinstance(value := element.get(name), str | int)), None)
+    return next((value for name in _ID_FIELDS if isinstance(value := element.get(name), str | int)), None)

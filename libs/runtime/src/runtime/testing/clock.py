@@ -1,4 +1,4 @@
-"""A clock for tests, which do not wait."""
+"""A clock for tests, so that they need not wait."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FakeClock:
 
     @property
     def sleeping(self) -> int:
-        """How many tasks wait for this clock."""
+        """The number of tasks that wait for this clock."""
         return sum(1 for _, _, future in self._sleepers if not future.done())
 
     async def sleep(self, seconds: float) -> None:
@@ -37,14 +37,14 @@ class FakeClock:
         await future
 
     async def advance(self, seconds: float) -> None:
-        """Moves both clocks on, waking each sleeper at its own moment."""
+        """Advances both clocks, waking each sleeper at its own time."""
         end = self._monotonic + seconds
         while self._sleepers and self._sleepers[0][0] <= end:
             due, _, future = heapq.heappop(self._sleepers)
             self._move_to(due)
             if not future.done():
                 future.set_result(None)
-            # Whoever woke may go back to sleep within this span: let it run first.
+            # A woken task may sleep again within this time span, so let it run first.
             for _ in range(3):
                 await asyncio.sleep(0)
         self._move_to(end)

@@ -17,13 +17,14 @@ class SmallDisk:
     path: Path
 
     def enlarge(self) -> None:
-        """Makes room: 192 MiB."""
+        """Enlarges the disk to 192 MiB."""
         subprocess.run(["mount", "-o", "remount,size=192m", str(self.path)], check=True)
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
-    """A tmpfs, which only root may mount: elsewhere this fails, so that nobody takes it for tested."""
+    """A small tmpfs. Only root may mount it; for others this fails rather than skips, so that the test does not seem to
+    pass."""
     disk = tmp_path / "disk"
     disk.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(disk)], check=True)

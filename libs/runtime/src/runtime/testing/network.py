@@ -1,4 +1,4 @@
-"""For tests: a proxy that misbehaves on demand before a server."""
+"""For tests: a proxy in front of a server that misbehaves on demand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Proxy", "proxy_to"]
 
 @asynccontextmanager
 async def proxy_to(url: str) -> AsyncGenerator[Proxy]:
-    """A proxy to the server at `url` for the length of the block."""
+    """Runs a proxy to the server at `url` during the block."""
     proxy = Proxy(url)
     await proxy.start()
     try:

@@ -1,4 +1,4 @@
-"""For tests: a pull worker on the stream TOOLS, and handlers that write down what they get or wait to be let go."""
+"""For tests: a pull worker on the stream TOOLS, and handlers that record their deliveries or wait for a signal."""
 
 import asyncio
 from collections import Counter
@@ -20,7 +20,7 @@ async def ask(client: Client, *names: str) -> None:
 
 
 async def consumer_state(client: Client) -> tuple[int, int]:
-    """Messages delivered and not acknowledged; messages not delivered yet."""
+    """Returns the number of messages that are delivered but not acknowledged, and of those not delivered yet."""
     answer = await client.request(f"$JS.API.CONSUMER.INFO.TOOLS.{DURABLE}", b"", timeout=10)
     info = orjson.loads(answer.data)
     return info["num_ack_pending"], info["num_pending"]
@@ -31,7 +31,7 @@ async def settled(client: Client) -> bool:
 
 
 class Recorder:
-    """A handler that writes down what it got and answers what it is told to."""
+    """A handler that records its deliveries and returns the given outcomes in order."""
 
     def __init__(self, *outcomes: Outcome | Exception) -> None:
         self.outcomes = list(outcomes)
@@ -39,7 +39,7 @@ class Recorder:
 
     @property
     def names(self) -> list[str]:
-        return [one.data.decode() for one in self.seen]
+        return [delivery.data.decode() for delivery in self.seen]
 
     async def __call__(self, delivery: Delivery) -> Outcome:
         self.seen.append(delivery)
@@ -50,7 +50,7 @@ class Recorder:
 
 
 class Gate:
-    """A handler that waits until it is let go, and counts how many wait at once."""
+    """A handler that waits until `open` is set, and counts how many wait concurrently."""
 
     def __init__(self) -> None:
         self.open = asyncio.Event()

@@ -1,8 +1,8 @@
 """Real servers for tests: NATS with JetStream, Valkey, and the MongoDB-wire server, each on a free loopback port.
 
-Nothing here imitates a server. Every server is a child process of the test run with its own directory, dies with its
-parent (Linux: `setpriv --pdeathsig`), and takes a port that no other test run can be given, so tests run in parallel
-and in any order. The fixtures are loaded by the root conftest.py.
+No server is imitated. Each is a child process of the test run with its own directory, dies with its parent (Linux:
+`setpriv --pdeathsig`), and uses a port that no other test run can get, so tests run in parallel and in any order. The
+fixtures are loaded by the root conftest.py.
 
 `nats_server`   one nats-server per test (it starts in about 20 ms)
 `valkey_server` one Valkey per test (about 10 ms)
@@ -43,12 +43,12 @@ T = TypeVar("T")
 START_DEADLINE = 20.0
 SETPRIV = shutil.which("setpriv")
 BOUND = (SETPRIV, "--pdeathsig", "KILL") if SETPRIV is not None else ()
-"""Runs a command that the kernel kills when its parent dies. By a `preexec_fn` it would be forked, and the tables of a
-test run's whole memory copied for each server."""
+"""Prefix of a command that the kernel kills when its parent dies. A `preexec_fn` would require a fork, which copies the
+page tables of the test run's whole memory for each server."""
 
 
 class ServerFailedError(RuntimeError):
-    """A server did not start, or not in time; the message holds its last output."""
+    """A server did not start in time; the message contains its last output."""
 
 
 async def eventually(predicate: Callable[[], T | Awaitable[T]], deadline: float = 20.0) -> T:
@@ -56,10 +56,10 @@ async def eventually(predicate: Callable[[], T | Awaitable[T]], deadline: float 
 
     Args:
         predicate: a plain or an async function of no arguments. An AssertionError from it counts as "not yet".
-        deadline: seconds; a wait ends at its event, so a long one costs nothing but on a machine that stands still.
+        deadline: seconds; a long one costs nothing, since the wait ends as soon as the predicate is true.
 
     Raises:
-        AssertionError: not within the deadline; the predicate's own AssertionError, if its last try raised one.
+        AssertionError: not true within the deadline; the predicate's own AssertionError, if its last call raised one.
     """
     end = time.monotonic() + deadline
     pause = 0.001
@@ -93,7 +93,7 @@ class ServerProcess(ABC):
     @property
     @abstractmethod
     def url(self) -> str:
-        """Where the server listens."""
+        """The URL at which the server listens."""
 
     @property
     def pid(self) -> int:
@@ -103,17 +103,17 @@ class ServerProcess(ABC):
 
     @property
     def log(self) -> str:
-        """What the server has printed so far."""
+        """The server's output so far."""
         path = self.directory / "output.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
     @abstractmethod
     def command(self) -> Sequence[str]:
-        """The command line that starts it."""
+        """Returns the command line that starts the server."""
 
     @abstractmethod
     def ready(self) -> bool:
-        """True once this very process has answered; sets `port` where the server chose it."""
+        """Whether this very process has answered; sets `port` if the server chose it."""
 
     def start(self) -> None:
         """Starts the server and waits until it answers. Does nothing if it is running.
@@ -123,7 +123,7 @@ class ServerProcess(ABC):
         """
         if self._process is not None:
             return
-        chosen = self.port
+        given_port = self.port
         end = time.monotonic() + self.start_deadline
         while time.monotonic() < end:
             with (self.directory / "output.log").open("wb") as output:
@@ -139,15 +139,15 @@ class ServerProcess(ABC):
                     return
                 time.sleep(0.005)
             self._end(signal.SIGKILL)
-            # Somebody may have taken the port: since it was chosen, or since we last had it (a client's own end of a
-            # connection will do, and that ends soon). A port given by us is kept.
-            self.port = chosen
-            while chosen and not _can_bind(self.host, chosen) and time.monotonic() < end:
+            # Another process may have taken the port since it was chosen, or since we last had it (the client end of a
+            # connection is enough, and soon ends). A given port is kept.
+            self.port = given_port
+            while given_port and not _can_bind(self.host, given_port) and time.monotonic() < end:
                 time.sleep(0.002)
         raise ServerFailedError(f"{type(self).__name__} did not start:\n{self.log[-2000:]}")
 
     def stop(self) -> None:
-        """Ends it in good order."""
+        """Ends it with SIGTERM."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
@@ -155,7 +155,7 @@ class ServerProcess(ABC):
         self._end(signal.SIGKILL)
 
     def pause(self) -> None:
-        """Freezes it (SIGSTOP): its sockets stay open and nothing answers. Returns when every thread stands still."""
+        """Freezes it (SIGSTOP): its sockets stay open but it does not answer. Returns when every thread has stopped."""
         freeze(self.pid)
 
     def resume(self) -> None:
@@ -167,13 +167,13 @@ class ServerProcess(ABC):
         self.kill()
         self.start()
 
-    def _end(self, how: signal.Signals) -> None:
+    def _end(self, signal_number: signal.Signals) -> None:
         process, self._process = self._process, None
         if process is None:
             return
         with contextlib.suppress(ProcessLookupError):
             process.send_signal(signal.SIGCONT)
-            process.send_signal(how)
+            process.send_signal(signal_number)
         try:
             process.wait(timeout=10)
         except subprocess.TimeoutExpired:
@@ -196,8 +196,8 @@ class NatsServer(ServerProcess):
         port = str(self.port or -1)
         store = str(self.directory / "store")
         files = str(self.directory)
-        place = ["-a", self.host, "-p", port, "-js", "-sd", store, "--ports_file_dir", files]
-        return [_script("nats-server"), *place, *self.options]
+        arguments = ["-a", self.host, "-p", port, "-js", "-sd", store, "--ports_file_dir", files]
+        return [_script("nats-server"), *arguments, *self.options]
 
     def wipe(self) -> None:
         """Empties the disk of a server that is not running: it comes back with no streams."""
@@ -229,7 +229,7 @@ class ValkeyServer(ServerProcess):
         return [str(get_binary_path()), *options, "--save", "", "--appendonly", "yes"]
 
     def ready(self) -> bool:
-        # The port may have been taken by another run's server: only the right process id counts.
+        # The port may belong to another test run's server, so the process id must match.
         try:
             with socket.create_connection((self.host, self.port), timeout=1) as connection:
                 connection.sendall(b"INFO server\r\n")
@@ -262,7 +262,7 @@ class MongoServer(ServerProcess):
 
 @dataclass(frozen=True)
 class MongoDatabase:
-    """A database of one's own on a shared server."""
+    """A database for one test on a shared server."""
 
     url: str
     database: str
@@ -271,35 +271,35 @@ class MongoDatabase:
 
 @contextlib.contextmanager
 def run_nats_server() -> Generator[NatsServer]:
-    """A nats-server for the length of the block."""
+    """Runs a nats-server during the block."""
     with _directory() as directory, _running(NatsServer(directory)) as server:
         yield server
 
 
 @contextlib.contextmanager
 def run_valkey_server() -> Generator[ValkeyServer]:
-    """A Valkey for the length of the block."""
+    """Runs a Valkey during the block."""
     with _directory() as directory, _running(ValkeyServer(directory)) as server:
         yield server
 
 
 @contextlib.contextmanager
 def run_mongo_server() -> Generator[MongoServer]:
-    """A MongoDB-wire server for the length of the block."""
+    """Runs a MongoDB-wire server during the block."""
     with _directory() as directory, _running(MongoServer(directory)) as server:
         yield server
 
 
 @pytest.fixture
 def nats_server() -> Iterator[NatsServer]:
-    """A nats-server of this test's own."""
+    """A nats-server for this test alone."""
     with run_nats_server() as server:
         yield server
 
 
 @pytest.fixture
 async def nats_client(nats_server: NatsServer) -> AsyncIterator[Client]:
-    """A connected nats-py client of this test's own server."""
+    """A connected client of this test's nats-server."""
     client = await connect(NatsSettings(url=nats_server.url, ping_interval=1), name="test")
     try:
         yield client
@@ -309,14 +309,14 @@ async def nats_client(nats_server: NatsServer) -> AsyncIterator[Client]:
 
 @pytest.fixture
 async def nats_streams(nats_client: Client) -> Client:
-    """The same client, on a server that has every stream of the contracts."""
+    """`nats_client`, with every stream of the contracts on the server."""
     await ensure_streams(nats_client)
     return nats_client
 
 
 @pytest.fixture
 def valkey_server() -> Iterator[ValkeyServer]:
-    """A Valkey of this test's own."""
+    """A Valkey for this test alone."""
     with run_valkey_server() as server:
         yield server
 
@@ -330,7 +330,7 @@ def mongo_process() -> Iterator[MongoServer]:
 
 @pytest.fixture
 def mongo_server(mongo_process: MongoServer) -> MongoDatabase:
-    """A database of this test's own; a test that kills its server takes `run_mongo_server` instead."""
+    """A database for this test alone; a test that kills its server uses `run_mongo_server` instead."""
     return MongoDatabase(mongo_process.url, f"test_{uuid.uuid4().hex[:12]}", mongo_process)
 
 
@@ -371,7 +371,7 @@ def _can_bind(host: str, port: int) -> bool:
 
 
 def until(holds: Callable[[], bool], seconds: float, failure: str) -> None:
-    """Waits without an event loop; raises ServerFailedError with this text when it does not hold within so many
+    """Waits without an event loop until `holds()` is true; raises ServerFailedError(failure) after this many
     seconds."""
     end = time.monotonic() + seconds
     while not holds():
@@ -381,7 +381,7 @@ def until(holds: Callable[[], bool], seconds: float, failure: str) -> None:
 
 
 def freeze(pid: int) -> None:
-    """SIGSTOP; returns when every thread of the process stands still. SIGCONT thaws it."""
+    """Stops a process with SIGSTOP; returns when every thread has stopped. SIGCONT continues it."""
     os.kill(pid, signal.SIGSTOP)
     until(lambda: _stopped(pid), 5, f"process {pid} could not be frozen")
 

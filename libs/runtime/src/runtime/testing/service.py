@@ -1,4 +1,4 @@
-"""For tests: a service as a process of its own, made to be killed or frozen."""
+"""For tests: a service in its own process, which can be killed or frozen."""
 
 import http.client
 import socket
@@ -11,7 +11,7 @@ from runtime.testing.servers import ServerProcess
 
 
 class ServiceProcess(ServerProcess):
-    """`python -m MODULE` of this clone, or of the one whose `python` is given, at a free port."""
+    """`python -m MODULE` with this interpreter, or with the given `python` of another clone, at a free port."""
 
     ready_path = "/readyz"
 
@@ -24,7 +24,7 @@ class ServiceProcess(ServerProcess):
 
     @abstractmethod
     def settings(self) -> Mapping[str, str]:
-        """Its environment, beside this process's own."""
+        """Returns its environment variables, in addition to this process's."""
 
     @property
     def url(self) -> str:

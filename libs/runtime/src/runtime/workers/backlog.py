@@ -1,10 +1,10 @@
-"""Measures how much of a consumer's work is due but not begun, and for how long: the figures that autoscaling uses.
+"""Measures how many messages of a consumer are due but not started, and for how long: the figures for autoscaling.
 
-JetStream's own lag does not tell: what was handed back with a pause counts as delivered, so it is 0 with five hundred
-turns waiting. Of all that is not acknowledged, this takes off what workers run and what is not due yet. Only the
-workers know both, so whoever is asked for the figures (by /metrics) asks the others first, under the user's own inbox,
-and then the server. While nobody asks it costs nothing. Every worker has the figure of all: take the greatest, not the
-sum.
+JetStream's own lag does not show this: a message that was handed back with a pause counts as delivered, so the lag is 0
+with five hundred turns waiting. From all unacknowledged messages this subtracts those that workers are handling and
+those that are not due yet. Only the workers know both, so a worker that needs the figures (for /metrics) asks the
+others first, under the user's own inbox, and then the server. It costs nothing while nobody asks. Every worker computes
+the figures for all: use the maximum, not the sum.
 
     due = messages never delivered + delivered ones - running at any worker - paused and not due yet
 """
@@ -36,17 +36,18 @@ from runtime.workers.pull_worker import LEASE, PullWorker
 
 log = structlog.get_logger(__name__)
 
-FRESH = 0.5
+CACHE_SECONDS = 0.5
 """Seconds for which the figures are cached."""
-ANSWER = 0.5
-"""Seconds for the other workers, and the server, to reply."""
-UNKNOWN_AFTER = 5.0
-"""Seconds without a reply from the server after which the figures are NaN: no figure scales better than a wrong one."""
+ANSWER_TIMEOUT = 0.5
+"""Seconds that the other workers, and then the server, have to reply."""
+UNKNOWN_AFTER_SECONDS = 5.0
+"""Seconds without a reply from the server after which the figures are NaN: for scaling, no figure is better than a
+wrong one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """`due` messages wait to be started; the oldest of them has been due for `oldest` seconds."""
+    """The number of messages that wait to be started, and for how many seconds the oldest of them has been due."""
 
     due: int = 0
     oldest: float = 0.0
@@ -54,8 +55,9 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    """Another worker's report about itself, by this machine's monotonic clock. A worker that no longer answers is
-    `gone`; the server knows its pauses."""
+    """Another worker's report about itself. `at` and `paused` (when each paused message is due) are times of this
+    machine's monotonic clock. `gone`: the worker no longer answers; its pauses still apply, since the server keeps
+    them."""
 
     at: float
     running: int
@@ -64,8 +66,9 @@ class _Report:
 
 
 class Backlog:
-    """Sets the gauges `due` and `oldest` for one worker's consumer. `known`: an upper bound of what can wait, from
-    another source; it matters after the consumer was lost and recreated, which delivers finished messages again."""
+    """Sets the gauges `due` and `oldest` for one worker's consumer. `known`: an upper bound on waiting messages from
+    another source, which matters after the consumer was lost and recreated: it then delivers finished messages
+    again."""
 
     def __init__(self, worker: PullWorker, due: Gauge, oldest: Gauge, known: Callable[[], int] | None = None) -> None:
         self._worker, self._due, self._oldest, self._known = worker, due, oldest, known
@@ -74,25 +77,25 @@ class Backlog:
         self._inbox = ReplyInbox.of(client)
         self._log = DirectReader(client, spec.stream)
         self._info = f"CONSUMER.INFO.{spec.stream}.{spec.durable}"
-        self._me = uuid.uuid4().hex[:12]
-        # Beside the replies to this user: no other user may listen or write there.
+        self._id = uuid.uuid4().hex[:12]
+        # Next to this user's reply subjects, where no other user may listen or write.
         self._subject = f"{client.new_inbox().rpartition('.')[0]}.waiting.{spec.stream}.{spec.durable}"
-        self._words: dict[str, _Report] = {}
-        self._all_told = asyncio.Event()
+        self._reports: dict[str, _Report] = {}
+        self._all_reported = asyncio.Event()
         self._asked_at = 0.0
-        self._made: str | None = None
-        self._made_anew = False
+        self._created: str | None = None
+        self._was_recreated = False
         self._unexplained_since: float | None = None
-        self._looked = -math.inf
-        self._looking = asyncio.Lock()
+        self._refreshed_at = -math.inf
+        self._refresh_lock = asyncio.Lock()
         self._subscriptions: list[Subscription] = []
         self.figures = Figures()
 
     async def start(self) -> None:
-        """Announces this worker to the others, and learns of them."""
+        """Announces this worker to the others, which then report to it."""
         self._subscriptions = [
-            await subscribe(self._client, self._subject, self._asked),
-            await listen(self._client, f"{self._subject}.{self._me}", self._heard),
+            await subscribe(self._client, self._subject, self._on_request),
+            await listen(self._client, f"{self._subject}.{self._id}", self._on_report),
         ]
         with suppress(NatsError):
             await self._ask()
@@ -103,107 +106,107 @@ class Backlog:
                 await subscription.unsubscribe()
 
     async def refresh(self) -> None:
-        """Sets the gauges from figures at most half a second old; NaN if the server gives none."""
-        async with self._looking:
-            if time.monotonic() - self._looked <= FRESH:
+        """Sets the gauges from figures that are at most half a second old; NaN if the server gives none."""
+        async with self._refresh_lock:
+            if time.monotonic() - self._refreshed_at <= CACHE_SECONDS:
                 return
             try:
                 await self.look()
             except (NatsError, TimeoutError, ReadFailedError, KeyError, ValueError) as error:
                 log.debug("waiting.unknown", consumer=self._worker.spec.durable, error=str(error))
-            known = time.monotonic() - self._looked <= UNKNOWN_AFTER
-            self._due.set(self.figures.due if known else math.nan)
-            self._oldest.set(self.figures.oldest if known else math.nan)
+            is_known = time.monotonic() - self._refreshed_at <= UNKNOWN_AFTER_SECONDS
+            self._due.set(self.figures.due if is_known else math.nan)
+            self._oldest.set(self.figures.oldest if is_known else math.nan)
 
     async def look(self) -> Figures:
-        """The current figures; the previous ones while the consumer is gone or without a leader.
+        """Returns the current figures; the previous ones while the consumer is missing or without a leader.
 
         Raises:
             TimeoutError, NatsError, ReadFailedError: the server did not answer.
         """
         await self._ask()
         with suppress(TimeoutError):
-            async with asyncio.timeout(ANSWER):
-                await self._all_told.wait()
-        for who, word in self._words.items():
-            if word.at < self._asked_at - LEASE:
-                self._words[who] = replace(word, running=0, gone=True)
-        info = await ask(self._inbox, ConsumerInfo, self._info, deadline=ANSWER)
+            async with asyncio.timeout(ANSWER_TIMEOUT):
+                await self._all_reported.wait()
+        for worker_id, report in self._reports.items():
+            if report.at < self._asked_at - LEASE:
+                self._reports[worker_id] = replace(report, running=0, gone=True)
+        info = await ask(self._inbox, ConsumerInfo, self._info, deadline=ANSWER_TIMEOUT)
         if "error" not in info:
-            # Else what was known goes on until it is back. The worker makes a lost one anew.
-            await self._reckon(info)
+            # Otherwise the previous figures stay until the consumer is back; the worker recreates a lost one.
+            await self._compute(info)
         return self.figures
 
     async def _ask(self) -> None:
         self._asked_at = time.monotonic()
-        self._all_told.clear()
-        await self._client.publish(self._subject, self._own_word(), reply=f"{self._subject}.{self._me}")
-        self._check_all_told()
+        self._all_reported.clear()
+        await self._client.publish(self._subject, self._own_report(), reply=f"{self._subject}.{self._id}")
+        self._check_all_reported()
 
-    def _own_word(self) -> bytes:
+    def _own_report(self) -> bytes:
         now = time.monotonic()
-        return orjson.dumps([self._me, self._worker.in_work, [round(at - now, 2) for at in self._worker.handed_back]])
+        return orjson.dumps([self._id, self._worker.in_work, [round(at - now, 2) for at in self._worker.handed_back]])
 
-    async def _asked(self, message: Msg) -> None:
-        """Another worker asks, and sends its own report with that."""
-        self._heard(message)
-        if message.reply and message.reply != f"{self._subject}.{self._me}":
+    async def _on_request(self, message: Msg) -> None:
+        """Handles another worker's request, which contains its own report."""
+        self._on_report(message)
+        if message.reply and message.reply != f"{self._subject}.{self._id}":
             with suppress(NatsError):
-                await self._client.publish(message.reply, self._own_word())
+                await self._client.publish(message.reply, self._own_report())
 
-    def _heard(self, message: Msg) -> None:
+    def _on_report(self, message: Msg) -> None:
         now = time.monotonic()
         try:
-            who, running, paused = orjson.loads(message.data)
-            word = _Report(now, int(running), tuple(now + float(left) for left in paused))
+            worker_id, running, paused = orjson.loads(message.data)
+            report = _Report(now, int(running), tuple(now + float(seconds) for seconds in paused))
         except (ValueError, TypeError):
-            return  # another release's
-        if who != self._me:
-            self._words[str(who)] = word
-            self._check_all_told()
+            return  # another release's format
+        if worker_id != self._id:
+            self._reports[str(worker_id)] = report
+            self._check_all_reported()
 
-    def _check_all_told(self) -> None:
-        if all(word.gone or word.at >= self._asked_at for word in self._words.values()):
-            self._all_told.set()
+    def _check_all_reported(self) -> None:
+        if all(report.gone or report.at >= self._asked_at for report in self._reports.values()):
+            self._all_reported.set()
 
-    async def _reckon(self, info: ConsumerInfo) -> None:
+    async def _compute(self, info: ConsumerInfo) -> None:
         now = time.monotonic()
-        never = self._never_delivered(info)
-        running = self._worker.in_work + sum(word.running for word in self._words.values())
-        pauses = sorted([*self._worker.handed_back, *(at for word in self._words.values() for at in word.paused)])
-        over = [at for at in pauses if at <= now]
-        again = max(info["num_ack_pending"] - running - (len(pauses) - len(over)), 0)
-        over = over[len(over) - min(again, len(over)) :]
-        self._forget(now, min(over, default=now))
-        since = [*over[:1], *self._unexplained(again - len(over), now)]
-        age = max((now - at for at in since), default=0.0)
-        if never:
+        undelivered = self._undelivered(info)
+        running = self._worker.in_work + sum(report.running for report in self._reports.values())
+        pauses = sorted([*self._worker.handed_back, *(at for report in self._reports.values() for at in report.paused)])
+        due_times = [at for at in pauses if at <= now]
+        redeliverable = max(info["num_ack_pending"] - running - (len(pauses) - len(due_times)), 0)
+        due_times = due_times[len(due_times) - min(redeliverable, len(due_times)) :]
+        self._forget(now, min(due_times, default=now))
+        waiting_since = [*due_times[:1], *self._unexplained(redeliverable - len(due_times), now)]
+        age = max((now - at for at in waiting_since), default=0.0)
+        if undelivered:
             age = max(age, await self._age_of_first(info))
-        self.figures = Figures(never + again, age)
-        self._looked = now
+        self.figures = Figures(undelivered + redeliverable, age)
+        self._refreshed_at = now
 
-    def _never_delivered(self, info: ConsumerInfo) -> int:
-        never, made = info["num_pending"], info["created"]
-        self._made_anew = (self._made_anew or self._made not in {None, made}) and never > 0
-        self._made = made
-        return min(never, self._known()) if self._made_anew and self._known is not None else never
+    def _undelivered(self, info: ConsumerInfo) -> int:
+        undelivered, created = info["num_pending"], info["created"]
+        self._was_recreated = (self._was_recreated or self._created not in {None, created}) and undelivered > 0
+        self._created = created
+        return min(undelivered, self._known()) if self._was_recreated and self._known is not None else undelivered
 
     def _forget(self, now: float, oldest: float) -> None:
-        """Forgets pauses that have ended: the server delivers due messages in order, so what still waits are the
-        newest."""
+        """Forgets pauses that have ended: the server delivers due messages in order, so the newest are those that still
+        wait."""
         handed_back = self._worker.handed_back
         keep = [at for at in handed_back if at > now or at >= oldest]
         handed_back.clear()
         handed_back.extend(keep)
-        for who, word in list(self._words.items()):
-            paused = _after(word.paused, oldest)
-            if word.gone and not paused:
-                del self._words[who]
+        for worker_id, report in list(self._reports.items()):
+            paused = _after(report.paused, oldest)
+            if report.gone and not paused:
+                del self._reports[worker_id]
             else:
-                self._words[who] = replace(word, paused=paused)
+                self._reports[worker_id] = replace(report, paused=paused)
 
     def _unexplained(self, count: int, now: float) -> Sequence[float]:
-        """Messages of a dead worker, which have waited since they were first missed."""
+        """Returns since when messages of a dead worker have waited: since they were first noticed."""
         if count <= 0:
             self._unexplained_since = None
             return ()
@@ -211,11 +214,13 @@ class Backlog:
         return (self._unexplained_since,)
 
     async def _age_of_first(self, info: ConsumerInfo) -> float:
-        """The age of the first message never delivered; both times are the server's."""
+        """Returns the age of the first message never delivered; both times are the server's."""
         after = info["delivered"]["stream_seq"] + 1
-        stored = [await self._log.next(subject, after, deadline=ANSWER) for subject in self._worker.spec.subjects]
+        stored = [
+            await self._log.next(subject, after, deadline=ANSWER_TIMEOUT) for subject in self._worker.spec.subjects
+        ]
         now = datetime.fromisoformat(info["ts"])
-        return max((max((now - one.time).total_seconds(), 0.0) for one in stored if one is not None), default=0.0)
+        return max((max((now - fact.time).total_seconds(), 0.0) for fact in stored if fact is not None), default=0.0)
 
 
 def _after(times: Iterable[float], oldest: float) -> tuple[float, ...]:

@@ -1,8 +1,8 @@
 """Consumes small facts in batches from a durable pull consumer: a batch costs hardly more than one fact.
 
-The handler receives a batch and returns an outcome for each message. If it raises because a dependency is away, the
-whole batch is delivered again. After any other error the messages are handled one by one, so that a bad one does not
-hold up the others.
+The handler receives a batch and returns an outcome for each message. If it raises because a dependency is unavailable,
+the whole batch is delivered again. After any other error the messages are handled one by one, so that a bad one does
+not delay the others.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ from runtime.workers.outcomes import Ack, AckAfter, DeadLetter, Outcome, Retry
 
 log = structlog.get_logger(__name__)
 
-BATCH = 256
-LINGER = 0.25
-"""Default time for a batch to fill, in seconds."""
-WAIT = 15.0
-"""Seconds of one wait for a batch; a lost request and the worker's end are noticed before."""
-LONGEST_WORK = 60.0
+BATCH_SIZE = 256
+LINGER_SECONDS = 0.25
+"""Default time that a batch has to fill, in seconds."""
+WAIT_SECONDS = 15.0
+"""Seconds of one wait for a batch; a lost request and the worker's end are noticed earlier."""
+HANDLER_TIMEOUT = 60.0
 """Seconds that a handler may take; then it is cancelled, and its messages are delivered again."""
-ENDED_WITHIN = 10.0
-"""Seconds for a cancelled handler to end."""
-PAUSE = 1.0
-"""Seconds before the next batch if the consumer is away."""
+END_TIMEOUT = 10.0
+"""Seconds that a cancelled handler has to end."""
+RETRY_PAUSE = 1.0
+"""Seconds before the next batch if the consumer is unavailable."""
 
 Handler = Callable[[Sequence[Delivery]], Awaitable[Sequence[Outcome | AckAfter]]]
 EventT = TypeVar("EventT", bound=BaseModel)
-AT_ONCE = 50
+MAX_AT_ONCE = 50
 """Messages of a batch handled concurrently, if each is handled separately."""
 
 
 class BatchWorker:
-    """Feeds `handler` for as long as the service lives. All replicas that name the same durable share the work."""
+    """Passes batches to `handler` for as long as the service lives. Replicas with the same durable share the work."""
 
     def __init__(
         self,
@@ -61,22 +61,22 @@ class BatchWorker:
         handler: Handler,
         *,
         service: str,
-        linger: float = LINGER,
+        linger: float = LINGER_SECONDS,
         urgent: Callable[[Msg], bool] = lambda _: False,
     ) -> None:
-        """`linger`: seconds for a batch to fill, which an `urgent` message ends."""
+        """`linger`: seconds that a batch has to fill; an `urgent` message ends this wait."""
         self._client = client
         self._spec = spec
         self._handler = handler
         self._service = service
         self._linger = linger
-        self._batches = PullBatches(client, spec.stream, spec.durable, BATCH, urgent)
+        self._batches = PullBatches(client, spec.stream, spec.durable, BATCH_SIZE, urgent)
         self._dead_letters = DeadLetters(self._client)
         self._marks = Marks.of(self._client)
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
-        self._turned = 0.0
-        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._progressed_at = 0.0
+        self._slots = asyncio.Semaphore(MAX_AT_ONCE)
         self._unfinished: set[asyncio.Task[None]] = set()
         self.settled: Callable[[], None] | None = None
         """Called when the outcomes of a batch have been carried out."""
@@ -86,24 +86,24 @@ class BatchWorker:
         return self._spec.durable
 
     def stuck_because(self) -> str | None:
-        """See runtime.liveness: problems that only a new process can solve."""
+        """Returns a problem that only a new process can solve (runtime.liveness), or None."""
         if self._task is None or self._stopping:
             return None
         if self._task.done():
             return "its task has ended"
-        if time.monotonic() - self._turned > LONGEST_WORK + ENDED_WITHIN:
-            return f"a handler was broken off after {LONGEST_WORK:g} s and does not end"
-        return "its requests are not answered on a connection that is up" if self._batches.deaf else None
+        if time.monotonic() - self._progressed_at > HANDLER_TIMEOUT + END_TIMEOUT:
+            return f"a handler was broken off after {HANDLER_TIMEOUT:g} s and does not end"
+        return "its requests are not answered on a connection that is up" if self._batches.is_deaf else None
 
     async def start(self) -> None:
         """Creates or updates the consumer and starts consuming.
 
         Raises:
-            NotReadyError: the stream is missing, or the consumer exists in a form that cannot be changed.
+            NotReadyError: the stream is missing, or the existing consumer cannot be changed as needed.
         """
         await self.ensure()
         await self._batches.open()
-        self._turned = time.monotonic()
+        self._progressed_at = time.monotonic()
         self._task = asyncio.create_task(self._run(), name=self._spec.durable)
 
     async def ensure(self, deadline: float = 15.0) -> None:
@@ -111,7 +111,8 @@ class BatchWorker:
         await ensure_consumer(self._client, self._spec, deadline=deadline)
 
     async def drain(self, deadline: float = 20.0) -> None:
-        """Stops consuming; what has arrived is handled within `deadline` seconds, or delivered again later."""
+        """Stops consuming; messages that have arrived are handled within `deadline` seconds, or delivered again
+        later."""
         self._stopping = True
         self._batches.wake()
         end = time.monotonic() + deadline
@@ -127,40 +128,40 @@ class BatchWorker:
 
     async def _run(self) -> None:
         while not self._stopping:
-            self._turned = time.monotonic()
+            self._progressed_at = time.monotonic()
             try:
-                messages = await self._batches.next(WAIT, self._linger)
+                messages = await self._batches.next(WAIT_SECONDS, self._linger)
                 if messages:
                     await self._handle(messages)
             except NatsError as error:
                 log.warning(
                     "batch.consumer_away", consumer=self._spec.durable, error=str(error) or type(error).__name__
                 )
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(RETRY_PAUSE)
                 with contextlib.suppress(NotReadyError):
                     await self.ensure(deadline=2.0)
             except Exception:
-                # What was taken is delivered again; the one thing that must not happen is that this ends.
+                # The messages are delivered again; only this loop must never end.
                 log.exception("batch.left", consumer=self._spec.durable)
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(RETRY_PAUSE)
         await self._handle(await self._batches.close())
 
     async def _handle(self, messages: Sequence[Msg]) -> None:
         if not messages:
             return
-        taken = [(message, delivery_of(message, self._marks)) for message in messages]
+        pairs = [(message, delivery_of(message, self._marks)) for message in messages]
         try:
-            outcomes = await self._outcomes([delivery for _, delivery in taken])
+            outcomes = await self._outcomes([delivery for _, delivery in pairs])
         except Exception as error:
-            if len(taken) > 1 and not (isinstance(error, TimeoutError | NexusError) and _away(error)):
+            if len(pairs) > 1 and not (isinstance(error, TimeoutError | NexusError) and _is_retryable(error)):
                 for message in messages:
                     await self._handle([message])
                 return
-            # One message that failed alone is somebody's work, a batch is nobody's.
-            with correlation.received(taken[0][1].headers if len(taken) == 1 else {}):
-                log.exception("batch.failed", consumer=self._spec.durable, seq=taken[0][1].seq, messages=len(taken))
-            outcomes = [Retry(pause_after(error, delivery.num_delivered)) for _, delivery in taken]
-        for (message, delivery), outcome in zip(taken, outcomes, strict=True):
+            # A message that failed alone belongs to one conversation, a batch to many.
+            with correlation.received(pairs[0][1].headers if len(pairs) == 1 else {}):
+                log.exception("batch.failed", consumer=self._spec.durable, seq=pairs[0][1].seq, messages=len(pairs))
+            outcomes = [Retry(pause_after(error, delivery.num_delivered)) for _, delivery in pairs]
+        for (message, delivery), outcome in zip(pairs, outcomes, strict=True):
             CONSUMED.labels(self._spec.durable, outcome.label).inc()
             with correlation.received(delivery.headers):
                 log.debug("batch.handled", consumer=self._spec.durable, seq=delivery.seq, outcome=outcome.label)
@@ -174,25 +175,27 @@ class BatchWorker:
             self.settled()
 
     async def _outcomes(self, deliveries: Sequence[Delivery]) -> Sequence[Outcome | AckAfter]:
-        began, started = time.time_ns(), time.perf_counter()
-        self._turned = time.monotonic()
-        async with asyncio.timeout(LONGEST_WORK):
+        started_ns, started = time.time_ns(), time.perf_counter()
+        self._progressed_at = time.monotonic()
+        async with asyncio.timeout(HANDLER_TIMEOUT):
             outcomes = await self._handler(deliveries)
         CONSUME_SECONDS.labels(self._spec.durable).observe(time.perf_counter() - started)
         for delivery in deliveries:
-            record(self._spec.durable, began, time.time_ns(), under=caller(delivery.headers), facts=len(deliveries))
+            record(
+                self._spec.durable, started_ns, time.time_ns(), under=caller(delivery.headers), facts=len(deliveries)
+            )
         return outcomes
 
     async def _finish(self, message: Msg, delivery: Delivery, outcome: AckAfter) -> None:
-        """Does what is left to do of a message, at most AT_ONCE of them concurrently, then settles it."""
-        ended: Outcome = Ack()
+        """Finishes the remaining work of a message, at most MAX_AT_ONCE concurrently, then settles it."""
+        final: Outcome = Ack()
         try:
             async with self._slots:
                 await outcome.work()
         except Exception as error:
             log.warning("batch.unfinished", consumer=self._spec.durable, seq=delivery.seq, error=repr(error)[:200])
-            ended = Retry(pause_after(error, delivery.num_delivered))
-        await self._settle(message, delivery, ended)
+            final = Retry(pause_after(error, delivery.num_delivered))
+        await self._settle(message, delivery, final)
 
     async def _settle(self, message: Msg, delivery: Delivery, outcome: Outcome) -> None:
         if isinstance(outcome, DeadLetter):
@@ -209,52 +212,57 @@ class BatchWorker:
 
 
 def each_event(event: type[EventT], take: Callable[[Delivery, EventT], Awaitable[Outcome]]) -> Handler:
-    """A handler for the events of a batch, each handled separately and concurrently: a misfit becomes a dead letter,
-    a failed one is delivered again."""
-    free = asyncio.Semaphore(AT_ONCE)
+    """Returns a handler that passes each event of a batch to `take` separately and concurrently: a misfit becomes a
+    dead letter, a failed one is delivered again."""
+    slots = asyncio.Semaphore(MAX_AT_ONCE)
 
-    async def one(delivery: Delivery) -> Outcome:
+    async def handle_in_context(delivery: Delivery) -> Outcome:
         with correlation.received(delivery.headers):
-            return await handled(delivery)
+            return await handle(delivery)
 
-    async def handled(delivery: Delivery) -> Outcome:
-        read = _read(event, delivery)
-        if not isinstance(read, BaseModel):
-            return read
-        async with free:
+    async def handle(delivery: Delivery) -> Outcome:
+        parsed = _parse(event, delivery)
+        if not isinstance(parsed, BaseModel):
+            return parsed
+        async with slots:
             try:
-                return await take(delivery, read)
+                return await take(delivery, parsed)
             except Exception as error:
                 log.exception(
                     "consume.failed", subject=delivery.subject, seq=delivery.seq, attempt=delivery.num_delivered
                 )
                 return Retry(pause_after(error, delivery.num_delivered))
 
-    async def all_of(deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
-        return await asyncio.gather(*(one(delivery) for delivery in deliveries))
+    async def handle_batch(deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
+        return await asyncio.gather(*(handle_in_context(delivery) for delivery in deliveries))
 
-    return all_of
+    return handle_batch
 
 
 def whole_batch(
     event: type[EventT], take: Callable[[Sequence[tuple[Delivery, EventT]]], Awaitable[Sequence[Outcome]]]
 ) -> Handler:
-    """A handler for all events of a batch at once; a misfit becomes a dead letter."""
+    """Returns a handler that passes all events of a batch to `take` together; a misfit becomes a dead letter."""
 
-    async def all_of(deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
-        read = [_read(event, delivery) for delivery in deliveries]
-        fitting = [
-            (delivery, one) for delivery, one in zip(deliveries, read, strict=True) if isinstance(one, BaseModel)
+    async def handle_batch(deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
+        parsed = [_parse(event, delivery) for delivery in deliveries]
+        valid = [
+            (delivery, event_or_outcome)
+            for delivery, event_or_outcome in zip(deliveries, parsed, strict=True)
+            if isinstance(event_or_outcome, BaseModel)
         ]
-        taken = iter(await take(fitting) if fitting else ())
-        return [next(taken) if isinstance(one, BaseModel) else one for one in read]
+        outcomes = iter(await take(valid) if valid else ())
+        return [
+            next(outcomes) if isinstance(event_or_outcome, BaseModel) else event_or_outcome
+            for event_or_outcome in parsed
+        ]
 
-    return all_of
+    return handle_batch
 
 
-def _read(event: type[EventT], delivery: Delivery) -> EventT | Outcome:
+def _parse(event: type[EventT], delivery: Delivery) -> EventT | Outcome:
     if not delivery.genuine:
-        return Ack()  # its dead letter is for the projection to write, which reads everything
+        return Ack()  # the projection, which reads everything, writes its dead letter
     try:
         return event.model_validate_json(delivery.data)
     except ValidationError as error:
@@ -264,8 +272,8 @@ def _read(event: type[EventT], delivery: Delivery) -> EventT | Outcome:
 def invalid_fields(error: ValidationError) -> str:
     """Names the invalid fields without their values, which may be secret."""
     problems = error.errors(include_url=False, include_input=False, include_context=False)
-    return "; ".join(f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in problems[:5])
+    return "; ".join(f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}" for problem in problems[:5])
 
 
-def _away(error: Exception) -> bool:
+def _is_retryable(error: Exception) -> bool:
     return isinstance(error, TimeoutError) or bool(getattr(error, "retryable", False))

@@ -1,9 +1,8 @@
-"""Dead letters: messages that a service could not handle, kept with origin and reason until they are replayed.
+"""Dead letters: messages that a service could not handle, stored with their origin and the reason, to be replayed.
 
-A letter's body is the original body, unchanged. Its headers are the original ones, except the server's own (`Nats-…`),
-plus those named below. The subject is `dlq.<service>.<stream>.<letter>` (contracts.channels.dead_letter): it names the
-message, and the stream accepts one message for each subject, so that a letter is written only once for as long as it is
-kept.
+A letter's body is the original body. Its headers are the original ones, except the server's own (`Nats-…`), plus those
+named below. The subject is `dlq.<service>.<stream>.<letter>` (contracts.channels.dead_letter) and identifies the
+message; the stream holds one message for each subject, so a letter is stored only once.
 """
 
 from __future__ import annotations
@@ -83,11 +82,13 @@ class DeadLetters:
         deadline: float = 15.0,
         letter: str | None = None,
     ) -> bool:
-        """Stores a message that is given up; False: it was stored before. `letter`: its name, if position and body
-        of the message do not identify it."""
+        """Stores a message that is given up; returns False if it was stored before. `letter`: its name, if position and
+        body of the message do not identify it."""
         address = dead_letter(service, stream, letter or _name(subject, origin_seq, body))
-        kept = {key: value for key, value in (headers or {}).items() if not key.startswith(("Nats-", "Nexus-"))}
-        kept.update(
+        letter_headers = {
+            key: value for key, value in (headers or {}).items() if not key.startswith(("Nats-", "Nexus-"))
+        }
+        letter_headers.update(
             {
                 SERVICE: service,
                 ORIGIN: stream,
@@ -104,7 +105,7 @@ class DeadLetters:
                 stream=STREAM,
                 msg_id=address,
                 fence=Fence(0, address),
-                headers=kept,
+                headers=letter_headers,
                 deadline=deadline,
             )
         except FenceRefusedError:
@@ -113,8 +114,8 @@ class DeadLetters:
         return True
 
     async def bury(self, delivery: Delivery, reason: str, *, service: str, stream: str) -> DeadLetter | Retry:
-        """Stores a delivery that its handler has given up, and returns the outcome: it is delivered again if the
-        letter could not be written."""
+        """Stores a delivery that its handler has given up, and returns its outcome: Retry if the letter could not be
+        written."""
         log.error("dead_letter", service=service, subject=delivery.subject, seq=delivery.seq, reason=reason)
         try:
             await self.put(
@@ -133,11 +134,11 @@ class DeadLetters:
         return DeadLetter(reason)
 
     async def has(self, service: str, stream: str, letter: str) -> bool:
-        """Whether there is a letter of this name; raises ReadFailedError."""
+        """Whether there is a letter with this name; raises ReadFailedError."""
         return await self._direct.last(dead_letter(service, stream, letter)) is not None
 
     async def list(self, *, service: str | None = None, after: int = 0, limit: int = 100) -> list[Letter]:
-        """The letters in the order in which they were written, after the sequence `after`."""
+        """Returns letters after the sequence `after`, in the order in which they were written."""
         subject = "dlq.>" if service is None else f"dlq.{service}.>"
         letters: list[Letter] = []
         position = after + 1
@@ -152,7 +153,7 @@ class DeadLetters:
         return letters
 
     async def get(self, seq: int) -> Letter:
-        """The letter at this position in DLQ.
+        """Returns the letter at this position in DLQ.
 
         Raises:
             NoSuchLetterError: there is none (any more).
@@ -176,7 +177,7 @@ class DeadLetters:
         )
 
     async def replay(self, seq: int) -> Appended:
-        """Publishes the letter's message again where it came from, at most once every two minutes."""
+        """Publishes the letter's message again under its original subject, at most once every two minutes."""
         letter = await self.get(seq)
         return await self._publisher.append(
             letter.subject,
@@ -188,6 +189,6 @@ class DeadLetters:
 
 
 def _name(subject: str, origin_seq: int, body: bytes) -> str:
-    """The position identifies a message, and the body distinguishes those at the same position of two eras of a
-    stream."""
+    """Returns a name for a message: its position identifies it, and its body distinguishes messages at the same
+    position in two eras of a stream."""
     return f"{origin_seq}-{derive_id(subject, hashlib.sha256(body).hexdigest())[:8]}"

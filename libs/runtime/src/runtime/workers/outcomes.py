@@ -25,7 +25,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """Write the message to the dead-letter stream with this reason, and deliver it no more."""
+    """Write the message to the dead-letter stream with this reason, and do not deliver it again."""
 
     label: ClassVar = "deadletter"
     reason: str
@@ -33,8 +33,8 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class AckThen:
-    """Acknowledge it, and report its result only once that is confirmed, since another delivery could have another
-    result. Only for pull workers (runtime.workers.pull_worker); if it cannot be confirmed nothing is reported."""
+    """Acknowledge the message, and call `then`, which reports its result, only once the acknowledgement is confirmed,
+    since another delivery could have another result. Only for pull workers (runtime.workers.pull_worker)."""
 
     label: ClassVar = "done"
     then: Callable[[], Awaitable[object]]
@@ -42,8 +42,8 @@ class AckThen:
 
 @dataclass(frozen=True, slots=True)
 class AckAfter:
-    """Acknowledge it once `work` is done, which does not delay later batches; if `work` raises, deliver it again. Only
-    for batch workers (runtime.workers.batch_worker)."""
+    """Acknowledge the message once `work` is done, which does not delay later batches; if `work` raises, deliver it
+    again. Only for batch workers (runtime.workers.batch_worker)."""
 
     label: ClassVar = "done"
     work: Callable[[], Awaitable[object]]

@@ -1,11 +1,11 @@
-"""Pull consumers for work that is long or must run side by side: turns and tool calls.
+"""Pull consumers for work that is long or must run concurrently: turns and tool calls.
 
-The server always has a request, so a message is delivered without a round trip. At rest the request is for one message
-and lasts five minutes: that causes hardly any traffic, and a worker that stands still takes at most one message. When
-messages follow each other closely, it asks for as many as there are free slots (at most 100), for two seconds.
-Messages without a free slot wait in a backlog. An exception from a handler is never an acknowledgement. A delivery is a
-lease: the server gives the message to another worker unless it hears "in progress" within `ack_wait`; one ticker
-sends this for all messages that the worker holds.
+The server always has an open request, so a message is delivered without a round trip. An idle worker requests one
+message for five minutes, which causes hardly any traffic, and if it freezes it takes at most one message. When messages
+follow each other closely, it requests as many as it has free slots (at most 100), for two seconds. Messages without a
+free slot wait in a backlog. An exception from a handler is never an acknowledgement. A delivery is a lease: the server
+gives the message to another worker unless it receives "in progress" within `ack_wait`; one task sends this for all
+messages that the worker holds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 
 from runtime.bus.connection import listen, post
-from runtime.bus.consumers import ConsumerSpec, ensure_consumer, may_be_anothers, on_new_leader
+from runtime.bus.consumers import ConsumerSpec, ensure_consumer, may_be_redelivered, on_new_leader
 from runtime.bus.marks import Marks
 from runtime.bus.replies import ReplyInbox, headers_of, status_of
 from runtime.errors import NotReadyError
@@ -40,40 +40,42 @@ __all__ = ["Ack", "AckThen", "DeadLetter", "Delivery", "Outcome", "PullWorker", 
 
 log = structlog.get_logger(__name__)
 
-LARGEST_REQUEST = 100
+MAX_REQUEST = 100
 LEASE = 2.2
-"""Seconds after which what a dead worker held goes to another: its lease was renewed up to half a second before."""
-RENEWALS = 5  # in one lease, rounded up to whole ticks: three may be lost or late
-EXPIRES = 2.0
-"""Seconds that a request for many messages waits for them: less than a lease, so that a worker that stands still
-(SIGSTOP) is given no message twice."""
-HEARTBEAT, SILENCE = 1.0, 3.0
-REST_EXPIRES, REST_HEARTBEAT = 300.0, 8.5
-"""Seconds that the request for one message waits for it, and between two words of the server meanwhile."""
-REST_SILENCE = 9.5
-"""Seconds without a word after which a request is taken for lost. A server that is away shows on the connection, and a
-new leader of the consumer says so: this is the net below both. One word that is late costs one request."""
-CLOSE, BUSY = 0.1, 1.0
-"""Seconds between two messages that make more of them likely; seconds for which the next requests are for many."""
-TICK = 0.25
+"""Seconds after which a dead worker's messages go to another; it renewed its leases up to half a second before."""
+RENEWALS_PER_LEASE = 5
+"""Renewals in one lease, rounded to whole checks: three of them may be lost or late."""
+REQUEST_SECONDS = 2.0
+"""Seconds that a request for many messages lasts: less than a lease, so that a frozen worker gets no message twice."""
+HEARTBEAT_INTERVAL, SILENCE_TIMEOUT = 1.0, 3.0
+"""Seconds between the server's heartbeats for such a request; seconds without one after which it counts as lost."""
+IDLE_REQUEST_SECONDS, IDLE_HEARTBEAT_INTERVAL = 300.0, 8.5
+"""Seconds that the request for one message lasts, and between the server's heartbeats meanwhile."""
+IDLE_SILENCE_TIMEOUT = 9.5
+"""Seconds without a heartbeat after which that request counts as lost. It is a safety net: an unreachable server shows
+on the connection, and a new leader announces itself. A late heartbeat costs one more request."""
+BUSY_GAP_SECONDS, BUSY_SECONDS = 0.1, 1.0
+"""If two messages come within the first, in seconds, then for the second the worker requests many at once."""
+CHECK_INTERVAL = 0.25
+"""Seconds between rounds of `_keep`."""
 ACK_DEADLINE = 2.0
-"""Seconds for the server to confirm an acknowledgement."""
-LONGEST_WORK = 300.0
-"""Seconds that a handler may take where nothing else is said; then it is broken off, and its message comes again."""
-MOST_PAUSES, MOST_TOLD = 20_000, 10_000
-"""The most messages that are remembered as handed back, and as reported."""
-ENDED_WITHIN = 10.0
-"""Seconds that a handler which was broken off, or one turn of the keeper, may take."""
+"""Seconds that the server has to confirm an acknowledgement."""
+HANDLER_TIMEOUT = 300.0
+"""Default seconds that a handler may take; then it is cancelled, and its message is delivered again."""
+MAX_PAUSES, MAX_REPORTED = 20_000, 10_000
+"""How many messages are remembered as handed back, and as reported."""
+END_TIMEOUT = 10.0
+"""Seconds that a cancelled handler has to end, and that one round of `_keep` may take."""
 
 Handler = Callable[[Delivery], Awaitable[Outcome | AckThen]]
 
 
 class PullWorker:
-    """Takes messages of one durable consumer and runs `handler` for up to `slots` of them at once.
+    """Takes messages of one durable consumer and runs `handler` for up to `slots` of them concurrently.
 
     The handler returns Ack(), AckThen(then), Retry(delay) or DeadLetter(reason).
-    When it raises, the message comes again after a growing pause (0.3 s to 30 s), for ever: whoever wants an end
-    counts attempts of its own and returns DeadLetter.
+    If it raises, the message is delivered again after a growing pause (0.3 s to 30 s), for ever: a handler that wants
+    to give up counts attempts itself and returns DeadLetter.
     """
 
     def __init__(
@@ -87,17 +89,13 @@ class PullWorker:
         slots: int = 64,
         ack_wait: float = LEASE,
         service: str | None = None,
-        longest: float = LONGEST_WORK,
+        longest: float = HANDLER_TIMEOUT,
     ) -> None:
-        """`longest`: seconds after which a handler is broken off, well above what any healthy one takes."""
+        """`longest`: seconds after which a handler is cancelled, well above what any healthy one takes."""
         self._client = client
         self._longest = longest
         self._spec = ConsumerSpec(
-            stream=stream,
-            durable=durable,
-            subjects=tuple(subjects),
-            ack_wait=ack_wait,
-            max_ack_pending=50_000,
+            stream=stream, durable=durable, subjects=tuple(subjects), ack_wait=ack_wait, max_ack_pending=50_000
         )
         self._handler = handler
         self._slots = slots
@@ -109,25 +107,25 @@ class PullWorker:
         self._subscription: Subscription | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._running: dict[asyncio.Task[None], tuple[Msg, float]] = {}
-        self._backlog: deque[tuple[Msg, float]] = deque()  # what has no slot yet, and when it was read
-        self._told = Recent[int, bool](MOST_TOLD)
+        self._backlog: deque[tuple[Msg, float]] = deque()  # messages without a slot, and when they were read
+        self._reported = Recent[int, bool](MAX_REPORTED)
         """Sequences of messages whose outcome has been reported (outcomes.AckThen)."""
         self._requests: dict[str, int] = {}
         self._next_request = 0
-        self._silence = SILENCE
-        self._came = 0.0
+        self._silence = SILENCE_TIMEOUT
+        self._arrived_at = 0.0
         self._busy_until = 0.0
-        self._heard = 0.0
+        self._heard_at = 0.0
         self._deaf_since = 0.0
         self._reconnects = 0
         self._hold_until = 0.0
         self._draining = False
         self._consumer_lost = False
-        self._ticked = self._renewed = time.monotonic()
-        self._stood_still = 0.0
-        self.handed_back: deque[float] = deque(maxlen=MOST_PAUSES)
-        """The times, by time.monotonic(), at which messages that were handed back with a pause are due again, in the
-        order of handing back. The reader (runtime.workers.backlog) removes those that are over."""
+        self._checked_at = self._renewed_at = time.monotonic()
+        self._stood_still_at = 0.0
+        self.handed_back: deque[float] = deque(maxlen=MAX_PAUSES)
+        """When messages that were handed back with a pause are due again, by time.monotonic(), in the order in which
+        they were handed back. The reader (runtime.workers.backlog) removes times that are past."""
 
     @property
     def client(self) -> Client:
@@ -144,57 +142,57 @@ class PullWorker:
 
     @property
     def listening(self) -> bool:
-        """Whether the server has been heard lately; a worker whose slots are all busy asks for nothing."""
-        return self._client.is_connected and not self._silent()
+        """Whether the server has answered lately, or nothing is requested because all slots are busy."""
+        return self._client.is_connected and not self._is_silent()
 
     @property
     def stood_still(self) -> float:
-        """The last time, by time.monotonic(), at which no lease had been renewed for nearly as long as a lease lasts:
-        the process had stood still, or the server was away. 0 if that never happened. Another worker may have what was
-        held before."""
+        """The last time, by time.monotonic(), at which leases had not been renewed for nearly a lease: the process was
+        frozen, or the server unreachable. 0 if that never happened. Messages held before may have gone to another
+        worker."""
         now = time.monotonic()
-        if now - self._renewed >= self._spec.ack_wait - TICK:
-            self._stood_still = now
-        return self._stood_still
+        if now - self._renewed_at >= self._spec.ack_wait - CHECK_INTERVAL:
+            self._stood_still_at = now
+        return self._stood_still_at
 
     @property
     def name(self) -> str:
         return self._spec.durable
 
     def stuck_because(self) -> str | None:
-        """See runtime.liveness: what only a new process can put right."""
+        """Returns a problem that only a new process can solve (runtime.liveness), or None."""
         if self._keeper is None or self._draining:
             return None
         now = time.monotonic()
-        if self._keeper.done() or now - self._ticked > ENDED_WITHIN:
+        if self._keeper.done() or now - self._checked_at > END_TIMEOUT:
             return "nobody keeps its leases and requests alive"
-        if any(now - since > self._longest + ENDED_WITHIN for _, since in self._running.values()):
+        if any(now - started_at > self._longest + END_TIMEOUT for _, started_at in self._running.values()):
             return f"a handler was broken off after {self._longest:g} s and does not end"
-        if self._deaf_since and now - self._deaf_since > ENDED_WITHIN:
+        if self._deaf_since and now - self._deaf_since > END_TIMEOUT:
             return "its requests are not answered on a connection that is up"
         return None
 
     async def start(self) -> None:
-        """Makes or updates the consumer and starts taking messages.
+        """Creates or updates the consumer and starts to take messages.
 
         Raises:
-            NotReadyError: the stream is missing, or the consumer is there in a form that cannot be changed.
+            NotReadyError: the stream is missing, or the existing consumer cannot be changed as needed.
         """
         await ensure_consumer(self._client, self._spec)
         self._reconnects = self._client.stats["reconnects"]
         self._subscription = await listen(self._client, self._prefix + "*", self._on_message)
-        await on_new_leader(self._client, self._spec.stream, self._spec.durable, self._ask_anew)
-        self._ticked = self._renewed = time.monotonic()
+        await on_new_leader(self._client, self._spec.stream, self._spec.durable, self._request_again)
+        self._checked_at = self._renewed_at = time.monotonic()
         self._keeper = asyncio.create_task(self._keep())
-        self._ask()
+        self._request()
 
     async def drain(self, deadline: float = 20.0) -> None:
-        """Takes nothing new, gives back what has not started, lets what runs finish within `deadline` seconds, gives
-        back the rest. The messages given back are delivered to others at once."""
+        """Takes no more messages, gives back those not started, lets running handlers finish within `deadline` seconds,
+        and gives back the rest. Messages given back are delivered to other workers immediately."""
         self._draining = True
         end = time.monotonic() + deadline
         if self._subscription is not None:
-            # What is still on its way arrives before this returns, and is given back by _on_message.
+            # Messages in transit arrive before this returns, and _on_message gives them back.
             with suppress(NatsError, TimeoutError, asyncio.CancelledError):
                 async with asyncio.timeout(min(2.0, deadline)):
                     await self._subscription.drain()
@@ -212,75 +210,75 @@ class PullWorker:
             await asyncio.wait([self._keeper])
 
     def _on_message(self, message: Msg) -> None:
-        self._heard, self._deaf_since = time.monotonic(), 0.0
+        self._heard_at, self._deaf_since = time.monotonic(), 0.0
         status = status_of(message)
         if status is not None and not message.data:
             self._on_status(status, message)
-            self._ask()
+            self._request()
             return
-        if self._heard - self._came < CLOSE:
-            self._busy_until = self._heard + BUSY
-        self._came = self._heard
-        for key, left in self._requests.items():
-            if left > 1:
-                self._requests[key] = left - 1
+        if self._heard_at - self._arrived_at < BUSY_GAP_SECONDS:
+            self._busy_until = self._heard_at + BUSY_SECONDS
+        self._arrived_at = self._heard_at
+        for key, open_messages in self._requests.items():
+            if open_messages > 1:
+                self._requests[key] = open_messages - 1
             else:
                 del self._requests[key]
             break
         if self._draining:
             self._send(message, b"-NAK")
         elif len(self._running) < self._slots:
-            self._begin(message, self._heard)
-            self._ask()
+            self._begin(message, self._heard_at)
+            self._request()
         else:
-            self._backlog.append((message, self._heard))
+            self._backlog.append((message, self._heard_at))
 
     def _on_status(self, status: str, message: Msg) -> None:
         if status == "100":
             return
         self._requests.pop(message.subject[len(self._prefix) :], None)
         reason = headers_of(message).get("Description", "")
-        if status == "408":  # the request has waited its time
+        if status == "408":  # the request has expired
             return
         if status in ("404", "503") or "Deleted" in reason:
             self._consumer_lost = True
-        # A leader has changed, or the consumer has gone: the keeper asks again in a moment.
-        self._hold_until = time.monotonic() + TICK
+        # The leader has changed, or the consumer is gone: `_keep` requests again in a moment.
+        self._hold_until = time.monotonic() + CHECK_INTERVAL
         log.info("pull.interrupted", consumer=self._spec.durable, status=status, reason=reason)
 
-    def _begin(self, message: Msg, read: float) -> None:
-        task = asyncio.create_task(self._work(message, read))
+    def _begin(self, message: Msg, read_at: float) -> None:
+        task = asyncio.create_task(self._work(message, read_at))
         self._running[task] = message, time.monotonic()
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._on_done)
         IN_WORK.labels(self._spec.durable).set(len(self._running))
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _on_done(self, task: asyncio.Task[None]) -> None:
         self._running.pop(task, None)
         IN_WORK.labels(self._spec.durable).set(len(self._running))
         if self._backlog and not self._draining:
             self._begin(*self._backlog.popleft())
 
-    async def _work(self, message: Msg, read: float) -> None:
+    async def _work(self, message: Msg, read_at: float) -> None:
         delivery = delivery_of(message, Marks.of(self._client))
         with correlation.received(delivery.headers):
-            await self._handle(message, delivery, read)
+            await self._handle(message, delivery, read_at)
 
-    async def _handle(self, message: Msg, delivery: Delivery, read: float) -> None:
+    async def _handle(self, message: Msg, delivery: Delivery, read_at: float) -> None:
         consumer = self._spec.durable
         started = time.perf_counter()
         outcome: Outcome | AckThen
-        name = "error"
+        label = "error"
         try:
-            with remote_span(f"{consumer} {self._spec.stream}", delivery.headers, root=True) as work:
+            with remote_span(f"{consumer} {self._spec.stream}", delivery.headers, root=True) as span:
                 async with asyncio.timeout(self._longest):
                     reconnects = self._client.stats["reconnects"]
-                    outcome = Ack() if self._told.get(delivery.seq) else await self._handler(delivery)
-                    if isinstance(outcome, AckThen) and await self._given_up(message, delivery, read, reconnects):
+                    outcome = Ack() if self._reported.get(delivery.seq) else await self._handler(delivery)
+                    if isinstance(outcome, AckThen) and await self._is_settled(message, delivery, read_at, reconnects):
                         await outcome.then()
                 if isinstance(outcome, Retry):
-                    # It comes again: that delivery, and the wait before it, are what a trace is about.
-                    work.discard()
-            name = outcome.label
+                    # The message is delivered again: the trace should show that delivery, and the wait before it.
+                    span.discard()
+            label = outcome.label
         except asyncio.CancelledError:
             self._send(message, b"-NAK")
             raise
@@ -295,32 +293,32 @@ class PullWorker:
                 retry_in=round(outcome.delay, 2),
                 kind=type(error).__name__,
             )
-        CONSUMED.labels(consumer, name).inc()
-        log.debug("pull.handled", consumer=consumer, subject=delivery.subject, seq=delivery.seq, outcome=name)
+        CONSUMED.labels(consumer, label).inc()
+        log.debug("pull.handled", consumer=consumer, subject=delivery.subject, seq=delivery.seq, outcome=label)
         CONSUME_SECONDS.labels(consumer).observe(time.perf_counter() - started)
         if not isinstance(outcome, AckThen):
             await self._settle(message, delivery, outcome)
-        # The slot is free as soon as this returns; ask at once instead of at the next tick.
+        # The slot is free as soon as this returns: request now instead of at the next check.
         if (task := asyncio.current_task()) is not None:
             self._running.pop(task, None)
-        self._ask()
+        self._request()
 
-    async def _given_up(self, message: Msg, delivery: Delivery, since: float, reconnects: int) -> bool:
-        """Acknowledges a message; whether nobody handles it after that: it has been this worker's `since` it was read,
-        on this one connection, the server says so in time, and no copy of it is in work. A later one is not handled."""
-        first = delivery.num_delivered == 1
+    async def _is_settled(self, message: Msg, delivery: Delivery, read_at: float, reconnects: int) -> bool:
+        """Acknowledges a message; returns whether that settles it for good: this worker has held it since `read_at` on
+        one connection, the server confirms in time, and no copy of it is in work. Later copies are not handled."""
+        is_first = delivery.num_delivered == 1
         try:
-            if first and await may_be_anothers(self._client, self._spec, delivery.stored_at):
-                return False  # whoever has it settles it; if nobody does, it comes again
+            if is_first and await may_be_redelivered(self._client, self._spec, delivery.stored_at):
+                return False  # another worker may have it and will settle it; otherwise it is delivered again
             await self._inbox.request(message.reply, b"+ACK", deadline=min(self._spec.ack_wait, ACK_DEADLINE))
         except (TimeoutError, NatsError, NotReadyError):
             log.warning("pull.ack_unconfirmed", consumer=self._spec.durable, seq=delivery.seq)
             return False
-        others = (delivery_of(other).seq for other, _ in self._running.values() if other is not message)
-        held = self.stood_still < since and self._client.stats["reconnects"] == reconnects
-        if mine := held and delivery.seq not in others:
-            self._told.keep(delivery.seq, True)
-        return mine
+        other_seqs = (delivery_of(other).seq for other, _ in self._running.values() if other is not message)
+        was_held = self.stood_still < read_at and self._client.stats["reconnects"] == reconnects
+        if is_settled := was_held and delivery.seq not in other_seqs:
+            self._reported.keep(delivery.seq, True)
+        return is_settled
 
     async def _settle(self, message: Msg, delivery: Delivery, outcome: Outcome) -> None:
         if isinstance(outcome, DeadLetter):
@@ -332,68 +330,68 @@ class PullWorker:
             self.handed_back.append(time.monotonic() + nanoseconds / 1e9)
             self._send(message, b'-NAK {"delay": %d}' % nanoseconds if nanoseconds else b"-NAK")
         else:
-            # Lost, it comes again when its lease has run out, and its handler sees that it is done.
+            # If this is lost, the message is delivered again after its lease, and its handler sees that it is done.
             self._send(message, b"+ACK")
 
-    def _send(self, message: Msg, word: bytes) -> None:
-        post(self._client, message.reply, word)
+    def _send(self, message: Msg, reply: bytes) -> None:
+        post(self._client, message.reply, reply)
 
-    def _ask(self) -> None:
-        """Asks for the next message; while they come close behind each other, for as many as there are free slots that
-        nothing has been asked for yet."""
+    def _request(self) -> None:
+        """Requests the next message; while messages follow each other closely, as many as there are free slots without
+        a request."""
         now = time.monotonic()
         if self._draining or self._hold_until > now or not self._client.is_connected:
             return
-        asked = sum(self._requests.values())
-        busy = now < self._busy_until
-        wanted = min(self._slots - len(self._running) - len(self._backlog) - asked, LARGEST_REQUEST if busy else 1)
-        # Many small requests would cost a message each: ask again when a quarter of the slots can be asked for.
-        if wanted <= 0 or (asked and (not busy or wanted < min(self._slots, LARGEST_REQUEST) // 4)):
+        requested = sum(self._requests.values())
+        is_busy = now < self._busy_until
+        count = min(self._slots - len(self._running) - len(self._backlog) - requested, MAX_REQUEST if is_busy else 1)
+        # To save messages, further requests are sent only for at least a quarter of the slots.
+        if count <= 0 or (requested and (not is_busy or count < min(self._slots, MAX_REQUEST) // 4)):
             return
-        # At rest by lot, so that not all are renewed at once.
-        resting = REST_EXPIRES * random.uniform(0.7, 1.0), REST_HEARTBEAT
-        expires, heartbeat = (EXPIRES, HEARTBEAT) if busy else resting
-        self._silence = SILENCE if busy else REST_SILENCE
+        # A random time when idle, so that not all workers' requests expire at the same time.
+        idle = IDLE_REQUEST_SECONDS * random.uniform(0.7, 1.0), IDLE_HEARTBEAT_INTERVAL
+        expires, heartbeat = (REQUEST_SECONDS, HEARTBEAT_INTERVAL) if is_busy else idle
+        self._silence = SILENCE_TIMEOUT if is_busy else IDLE_SILENCE_TIMEOUT
         self._next_request += 1
         key = str(self._next_request)
         if not self._requests:
-            self._heard = now
-        self._requests[key] = wanted
-        body = b'{"batch":%d,"expires":%d,"idle_heartbeat":%d}' % (wanted, expires * 1e9, heartbeat * 1e9)
+            self._heard_at = now
+        self._requests[key] = count
+        body = b'{"batch":%d,"expires":%d,"idle_heartbeat":%d}' % (count, expires * 1e9, heartbeat * 1e9)
         post(self._client, self._subject, body, self._prefix + key)
 
-    def _silent(self) -> bool:
-        return bool(self._requests) and time.monotonic() - self._heard > self._silence
+    def _is_silent(self) -> bool:
+        return bool(self._requests) and time.monotonic() - self._heard_at > self._silence
 
-    async def _ask_anew(self) -> None:
-        """The consumer has another leader, which knows of no request."""
+    async def _request_again(self) -> None:
+        """Sends the requests again: the consumer's new leader does not know of them."""
         self._requests.clear()
-        self._ask()
+        self._request()
 
     async def _keep(self) -> None:
-        """Renews the leases of messages in work, and the requests at the server; no error ends it."""
+        """Renews the leases of messages being handled, and the requests at the server; no error ends it."""
         while True:
-            await asyncio.sleep(TICK)
+            await asyncio.sleep(CHECK_INTERVAL)
             try:
                 now = time.monotonic()
-                self._stood_still, self._ticked = self.stood_still, now
-                if self._stood_still >= now:
-                    # What was said meanwhile is still to be read. Asked anew, the server would hold two requests.
-                    self._heard = now
-                if self._client.is_connected and now - self._renewed >= self._spec.ack_wait / RENEWALS:
+                self._stood_still_at, self._checked_at = self.stood_still, now
+                if self._stood_still_at >= now:
+                    # Replies that came meanwhile are still unread. With a new request, the server would have two.
+                    self._heard_at = now
+                if self._client.is_connected and now - self._renewed_at >= self._spec.ack_wait / RENEWALS_PER_LEASE:
                     for message, _ in (*self._running.values(), *self._backlog):
                         self._send(message, b"+WPI")
-                    self._renewed = now
+                    self._renewed_at = now
                 reconnects = self._client.stats["reconnects"]
-                silent = self._silent()
-                if reconnects != self._reconnects or silent:
-                    self._deaf_since = self._deaf_since or (now if silent else 0.0)
+                is_silent = self._is_silent()
+                if reconnects != self._reconnects or is_silent:
+                    self._deaf_since = self._deaf_since or (now if is_silent else 0.0)
                     self._reconnects = reconnects
                     self._requests.clear()
                 if self._consumer_lost and self._client.is_connected:
                     await ensure_consumer(self._client, self._spec, deadline=2.0)
                     self._consumer_lost = False
-                self._ask()
+                self._request()
             except NotReadyError as error:
                 log.warning("pull.consumer_missing", consumer=self._spec.durable, error=str(error))
             except Exception:

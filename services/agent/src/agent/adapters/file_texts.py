@@ -10,7 +10,7 @@ from agent.domain.sent_files import MOST_CHARACTERS, ReadFile, is_picture
 from agent.ports import ConversationKey
 from contracts.files import FileRef
 from contracts.languages import Language
-from contracts.tools_rpc import FILE_PIECE, FILE_TEXT, PIECE, FilePieceRequest, FileTextRequest
+from contracts.tools_rpc import FILE_PIECE, FILE_TEXT, PIECE_BYTES, FilePieceRequest, FileTextRequest
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 
@@ -38,7 +38,7 @@ class ExecutorFiles:
     async def _picture(self, key: ConversationKey, file: FileRef) -> str | None:
         try:
             async with asyncio.timeout(DEADLINE):
-                content = "".join([await self._piece(key, file, at) for at in range(0, file.size, PIECE)])
+                content = "".join([await self._piece(key, file, at) for at in range(0, file.size, PIECE_BYTES)])
         except (RpcError, TimeoutError) as error:
             log.warning("files.not_read", conversation=key.conversation, reason=getattr(error, "code", "TIMEOUT"))
             return None

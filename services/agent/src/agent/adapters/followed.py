@@ -18,7 +18,7 @@ from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot, snapshot_of
 from contracts.ids import conversation_start
 from runtime.bus.direct import StoredFact
-from runtime.recent import KEPT_SECONDS
+from runtime.recent import DEFAULT_TTL_SECONDS
 
 CONVERSATIONS = 4_096
 BYTES = 32 * 1024 * 1024
@@ -121,7 +121,7 @@ class FollowedConversations:
         if kept is None or kept.last is None or not await self._reach(at_least):
             return None
         kept = self._kept.get(key)
-        if kept is None or kept.last is None or self._clock() - kept.used > KEPT_SECONDS:
+        if kept is None or kept.last is None or self._clock() - kept.used > DEFAULT_TTL_SECONDS:
             self.drop(key)
             return None
         kept.used = self._clock()
@@ -186,7 +186,7 @@ class FollowedConversations:
         return self._heard >= seq
 
     def _first_is_old(self) -> bool:
-        return self._clock() - next(iter(self._kept.values())).used > KEPT_SECONDS
+        return self._clock() - next(iter(self._kept.values())).used > DEFAULT_TTL_SECONDS
 
     def _wake(self) -> None:
         for waiting in self._waiting:

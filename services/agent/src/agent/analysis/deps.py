@@ -10,14 +10,14 @@ from agent.adapters.tool_details import ExecutorTools
 from agent.llm.paid_calls import Spending
 from agent.ports import BusClock, Companies, Models, ToolCalls
 from contracts.events.analysis import AnalysisRecord
-from runtime.analyses import KeptAnalysis
+from runtime.analyses import StoredAnalysis
 from runtime.auth.principals import Verify
 
 
 class AnalysisStore(Protocol):
     """The one value of each analysis."""
 
-    async def read(self, company: str, user: str, analysis_id: str) -> KeptAnalysis | None:
+    async def read(self, company: str, user: str, analysis_id: str) -> StoredAnalysis | None:
         """The value and its revision; raises ReadFailedError."""
         ...
 

@@ -9,7 +9,7 @@ from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.small_talk import talk_only
 from agent.domain.tool_results import data_of, searches
 from agent.domain.turn.journal import Journal, ModelAnswer
-from contracts.knowledge import MAX_QUERY, NOTHING_OLDER, Grounding, KnowledgeFound, KnowledgeQuery
+from contracts.knowledge import MAX_EARLIER, MAX_QUERY, Grounding, KnowledgeFound, KnowledgeQuery
 from contracts.languages import Language
 
 LIMIT = 12
@@ -26,7 +26,7 @@ def query_of(messages: Sequence[PromptMessage], basis: int, language: Language) 
     text = "\n".join(asked)[-MAX_QUERY:]
     if not text.strip() or talk_only(text):
         return None
-    return KnowledgeQuery(text=text, earlier=earlier[:NOTHING_OLDER], language=language, limit=LIMIT, pages=PAGES)
+    return KnowledgeQuery(text=text, earlier=earlier[:MAX_EARLIER], language=language, limit=LIMIT, pages=PAGES)
 
 
 def grounded(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from agent.domain.tickers import KNOWN_LOWER, NAMES, undotted
-from contracts.languages import MOST_READ, Language, detected_language
+from contracts.languages import MAX_CHARS_READ, Language, detected_language
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -43,7 +43,7 @@ def language_last_shown(texts: Iterable[str], default: Language) -> Language:
     """The language of the first of some texts, newest first, that shows one: "now" goes on in that of the answer
     before it. Of each text only the beginning is read."""
     for text in texts:
-        if (shown := detected_language(text[:MOST_READ])) is not None:
+        if (shown := detected_language(text[:MAX_CHARS_READ])) is not None:
             return shown
     return default
 

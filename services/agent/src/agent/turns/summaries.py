@@ -11,7 +11,7 @@ from agent.metrics import SUMMARIES
 from agent.ports import Contexts, ConversationKey, Requester
 from agent.turns.after_turn import AfterTurn, SmallModel
 from contracts.company import CompanyConfig
-from contracts.context_rpc import MOST_MESSAGES
+from contracts.context_rpc import MAX_MESSAGES
 from contracts.events.chat import Role
 
 MOST = 32
@@ -34,7 +34,7 @@ class Summarizer:
         self._work.begin(key, lambda: self._kept(key, requester, config, up_to), conversation=key.conversation)
 
     async def _kept(self, key: ConversationKey, requester: Requester, config: CompanyConfig, up_to: int) -> str:
-        context = await self._contexts.full(key, requester, "", up_to, config, MOST_MESSAGES)
+        context = await self._contexts.full(key, requester, "", up_to, config, MAX_MESSAGES)
         conversation = context.conversation if context else None
         if conversation is None:
             return "no_context"

@@ -11,7 +11,7 @@ from contracts.languages import Language
 from gateway.adapters.identity import CallerSigner
 from gateway.errors import UnavailableError, not_found
 from gateway.ports import TokenCaller
-from runtime.analyses import Analyses, KeptAnalysis
+from runtime.analyses import Analyses, StoredAnalysis
 from runtime.errors import RuntimeLibraryError
 
 log = structlog.get_logger(__name__)
@@ -56,7 +56,7 @@ class BusAnalyses:
             log.warning("analysis.not_begun", analysis_id=asked.analysis_id, error=str(error))
             raise UnavailableError(_AWAY) from error
 
-    async def get(self, caller: TokenCaller, analysis_id: str) -> KeptAnalysis:
+    async def get(self, caller: TokenCaller, analysis_id: str) -> StoredAnalysis:
         """The analysis as it is now; raises RefusedError (NOT_FOUND), for another user's too."""
         if not is_id(analysis_id):
             raise not_found("analysis")

@@ -18,7 +18,7 @@ from contracts.company_rpc import (
     CompanyRequest,
 )
 from contracts.json_values import JsonObject
-from contracts.languages import DEFAULT_LANGUAGE, MOST_READ, Language, detected_language, named_language
+from contracts.languages import DEFAULT_LANGUAGE, MAX_CHARS_READ, Language, detected_language, named_language
 from gateway.adapters.service_calls import ask, gateway_error
 from gateway.errors import UnavailableError
 from runtime.calls.rpc import RpcClient
@@ -58,12 +58,12 @@ class BusCompanies:
 
     def held(self, company: str) -> CompanySettings | None:
         """The settings known at this moment, without a call."""
-        return self._cache.held(company)
+        return self._cache.cached(company)
 
     async def language_for(self, company: str, tags: str | None, text: str = "") -> Language:
         """Returns the language to answer somebody in: the one that `tags` name (Accept-Language, a locale), else the
         one that they write (`text`), else the company's own (docs/decisions/0137)."""
-        named = named_language(tags) or detected_language(text[:MOST_READ])
+        named = named_language(tags) or detected_language(text[:MAX_CHARS_READ])
         settings = self.held(company)
         if settings is None and named is None:
             with suppress(UnavailableError, TimeoutError):

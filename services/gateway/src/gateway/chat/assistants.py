@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from contracts.company import CompanySettings
 from gateway.domain import server_frames
 from gateway.ports import ClientSocket
-from runtime.companies import KEPT
+from runtime.companies import MAX_COMPANIES
 from runtime.recent import Bounded
 
 
@@ -14,7 +14,7 @@ class Assistants:
 
     def __init__(self, sessions: Iterable[ClientSocket]) -> None:
         self._sessions = sessions
-        self._told = Bounded[str, bool](KEPT)
+        self._told = Bounded[str, bool](MAX_COMPANIES)
 
     def changed(self, company: str, settings: CompanySettings | None) -> None:
         """Tells the company's visitors and customers, if this change switches the assistant."""

@@ -28,7 +28,7 @@ from contracts.events.chat import (
 from contracts.events.fact import ConversationRated, FeedbackGiven
 from contracts.files import FileRef
 from contracts.ids import derive_id, turn_id, uuid7
-from contracts.languages import MOST_READ, detected_language, named_language
+from contracts.languages import MAX_CHARS_READ, detected_language, named_language
 from contracts.office_hours import next_opening
 from contracts.person_rules import RuleInput, matching_rule
 from gateway.adapters.agents import BusAgents
@@ -143,7 +143,7 @@ class Commands:
         """
         caller = place.caller
         await self._shares.admit(caller.company)
-        locale = draft.locale or detected_language(draft.text[:MOST_READ])
+        locale = draft.locale or detected_language(draft.text[:MAX_CHARS_READ])
         data = VisitorMessage(
             message_id=message_id(place, draft.client_message_id),
             client_message_id=draft.client_message_id,

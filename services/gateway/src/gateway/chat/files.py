@@ -18,7 +18,15 @@ import structlog
 from starlette.exceptions import HTTPException
 
 from contracts.errors import ErrorCode, FieldFault
-from contracts.files import MOST_FILE_BYTES, MOST_FILES, MOST_KEPT, FileRef, file_key, folder_of, unsent_key
+from contracts.files import (
+    MAX_FILE_BYTES,
+    MAX_FILES,
+    MAX_FILES_PER_CONVERSATION,
+    FileRef,
+    file_key,
+    folder_of,
+    unsent_key,
+)
 from contracts.ids import is_company, is_id, uuid7
 from contracts.languages import Language
 from gateway.adapters.memory import BusMemory
@@ -39,10 +47,10 @@ AT_ONCE, AT_ONCE_EACH = 10, 2
 A_MINUTE = RateLimit(20, 60.0)
 """Uploads of one person in a minute."""
 LINK_LIFE = timedelta(minutes=5)
-_MEGABYTES = MOST_FILE_BYTES // (1024 * 1024)
+_MEGABYTES = MAX_FILE_BYTES // (1024 * 1024)
 TOO_LARGE = TEXTS["file.too_large"].format(megabytes=_MEGABYTES)
 _SLOW = TEXTS["file.slow"].format(seconds=TAKING)
-_FULL = TEXTS["file.full"].format(most=MOST_KEPT)
+_FULL = TEXTS["file.full"].format(most=MAX_FILES_PER_CONVERSATION)
 _NOTHING = FileMetadata("-", "application/octet-stream", 0, hashlib.sha256(b"").hexdigest())
 
 log = structlog.get_logger(__name__)
@@ -90,7 +98,7 @@ class Files:
         """What a message stores about the files that it names; raises RefusedError (NOT_FOUND), UnavailableError."""
         if not files:
             return None
-        found = await asyncio.gather(*(self._ref(place, file) for file in dict.fromkeys(files[:MOST_FILES])))
+        found = await asyncio.gather(*(self._ref(place, file) for file in dict.fromkeys(files[:MAX_FILES])))
         return list(found)
 
     async def open(self, company: str, conversation: str, file: str) -> StoredFile:
@@ -127,8 +135,8 @@ class Files:
         return hmac.digest(self._link_key, f"file/{where}/{until}".encode(), "sha256").hex()
 
     async def _room(self, store: FileStore, place: ConversationPlace, language: Language) -> None:
-        kept = await store.list(folder_of(place.company, place.conversation), MOST_KEPT)
-        if len(kept) >= MOST_KEPT:
+        kept = await store.list(folder_of(place.company, place.conversation), MAX_FILES_PER_CONVERSATION)
+        if len(kept) >= MAX_FILES_PER_CONVERSATION:
             raise RefusedError(ErrorCode.CONFLICT, _FULL.in_language(language))
 
     async def _received(self, name: str, body: AsyncIterator[bytes], content: BinaryIO, language: Language) -> FileRef:
@@ -137,7 +145,7 @@ class Files:
             async with asyncio.timeout(TAKING):
                 async for part in body:
                     size += len(part)
-                    if size > MOST_FILE_BYTES:
+                    if size > MAX_FILE_BYTES:
                         raise HTTPException(413, TOO_LARGE.in_language(language), headers={"Connection": "close"})
                     digest.update(part)
                     content.write(part)

@@ -5,10 +5,10 @@ from typing import Any
 
 import jsonschema_rs
 
-from contracts.schema_cost import PATTERN_STEPS, check_cost
+from contracts.schema_cost import MAX_PATTERN_STEPS, check_cost
 
 LONGEST_WHY = 200
-_PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=PATTERN_STEPS)
+_PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=MAX_PATTERN_STEPS)
 
 
 def compiled(schema: Any) -> jsonschema_rs.Validator:

@@ -7,7 +7,7 @@ from typing import Any
 
 from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT
-from contracts.files import MOST_FILES
+from contracts.files import MAX_FILES
 from contracts.ids import is_id
 from contracts.plain_text import is_blank
 from gateway.chat.sent_messages import SentFile, SentMessage, client_message_id
@@ -25,8 +25,8 @@ def sent_message(identity: str, parts: Iterable[Part], field: str) -> SentMessag
     held = list(parts)
     files = tuple([one for one in held if isinstance(one, SentFile)])
     text = "\n".join([one for one in held if isinstance(one, str)])
-    if len(files) > MOST_FILES:
-        raise bad_field(field, f"at most {MOST_FILES} files in a message")
+    if len(files) > MAX_FILES:
+        raise bad_field(field, f"at most {MAX_FILES} files in a message")
     if files and is_blank(text):
         text = ", ".join(one.name for one in files)
     if len(text) > MAX_TEXT:

@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from contracts.files import MOST_FILE_BYTES
+from contracts.files import MAX_FILE_BYTES
 from contracts.knowledge import MAX_FILE
 from gateway.chat.files import TOO_LARGE
 from gateway.web.problems import error_answer
@@ -50,7 +50,7 @@ class BodyLimit:
             await self._files(scope, receive, send, UPLOAD_BYTES, f"send a file of at most {MAX_FILE} bytes")
             return
         if _FILES.fullmatch(scope["path"]):
-            await self._files(scope, receive, send, MOST_FILE_BYTES, str(TOO_LARGE))
+            await self._files(scope, receive, send, MAX_FILE_BYTES, str(TOO_LARGE))
             return
         if _declared(scope) > self._most:
             await _refuse(scope, receive, send, self._refusal)

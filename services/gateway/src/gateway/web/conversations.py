@@ -23,7 +23,7 @@ from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT, Action, Owner, OwnerKind
 from contracts.events.desk import Topic
 from contracts.events.fact import Score
-from contracts.files import MOST_FILES
+from contracts.files import MAX_FILES
 from contracts.ids import ID_PATTERN, Id
 from contracts.inbox import OwnerEvent
 from contracts.languages import named_language
@@ -57,7 +57,7 @@ class MessageRequest(Wire):
 
     text: str = Field(min_length=1, max_length=MAX_TEXT)
     client_message_id: Uuid
-    files: list[Id] | None = Field(default=None, max_length=MOST_FILES, description="taken in before: POST …/files")
+    files: list[Id] | None = Field(default=None, max_length=MAX_FILES, description="taken in before: POST …/files")
     seen_seq: int | None = Field(default=None, ge=0, description=_SEEN)
 
 

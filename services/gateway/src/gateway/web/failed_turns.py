@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from contracts.envelope import Wire
-from contracts.failed_rpc import FAILED_TURNS, MOST, FailedTurn, FailedTurnsRequest
+from contracts.failed_rpc import FAILED_TURNS, MAX_TURNS, FailedTurn, FailedTurnsRequest
 from contracts.ids import ID_PATTERN, Id
 from gateway.adapters.service_calls import ask
 from gateway.web.deps import AdminDep, ApiDep, OperatorDep
@@ -42,7 +42,7 @@ class Replayed(Wire):
 async def list_failed_turns(
     api: ApiDep,
     caller: OperatorDep,
-    limit: Annotated[int, Query(ge=1, le=MOST)] = 50,
+    limit: Annotated[int, Query(ge=1, le=MAX_TURNS)] = 50,
     cursor: Annotated[str | None, Query(pattern="^[1-9][0-9]{0,17}$")] = None,
 ) -> Response:
     """The company's failed turns of the last 30 days; `open` ones can be tried again."""

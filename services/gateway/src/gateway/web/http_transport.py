@@ -8,7 +8,7 @@ from typing import Any
 from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from runtime.http.read_deadline import GRACE, ReadDeadline
+from runtime.http.read_deadline import GRACE_SECONDS, ReadDeadline
 
 MOST_HEAD = 64 * 1024
 """Bytes in a row that belong to no body; h11's limit for a head."""
@@ -92,7 +92,7 @@ class BoundedHttp(HttpToolsProtocol):
     def timeout_keep_alive_handler(self) -> None:
         """Reads first what arrived while the process was stopped."""
         self._have_head()
-        self._head_due = ReadDeadline(GRACE, self._refuse_head)
+        self._head_due = ReadDeadline(GRACE_SECONDS, self._refuse_head)
 
     def _await_head(self) -> None:
         self._head_due = ReadDeadline(HEAD_WITHIN, self._refuse_head)

@@ -17,7 +17,7 @@ from memory.errors import BusUnavailableError
 from runtime.bus.direct import DirectReader, StoredFact
 from runtime.bus.jetstream_api import AnswerT, ApiAnswer, ConsumerInfo, ConsumerPage, StreamInfo, ask, floor_of
 from runtime.bus.replies import ReplyInbox
-from runtime.bus.streams import continue_after_lost_end, counted_since, note_lost_end
+from runtime.bus.streams import continue_after_lost_end, counting_since, note_lost_end
 from runtime.errors import NotReadyError
 
 ANSWER = 2.0
@@ -37,7 +37,7 @@ class BusConsumers:
         info, consumer = looked.stream, looked.consumers.get(durable)
         if consumer is None:
             return None
-        era = era_of(counted_since(info))
+        era = era_of(counting_since(info))
         held = info["state"]
         return ConsumerProgress(
             LogPosition(era, floor_of(consumer)),

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 
 from contracts.events.chat import OperatorMessage, VisitorMessage
-from contracts.files import UNSENT, folder_of, taken_in_at, unsent_key
+from contracts.files import UNSENT, folder_of, unsent_key, uploaded_at
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_file_shares import MongoFileShares
 from memory.domain.erasure import Erasure
@@ -135,7 +135,7 @@ def _place(key: str) -> tuple[str, str, str]:
 
 def _older(key: str, before: datetime) -> bool:
     try:
-        return taken_in_at(key.rpartition("/")[2]) < before
+        return uploaded_at(key.rpartition("/")[2]) < before
     except ValueError:
         return False  # no file of ours
 

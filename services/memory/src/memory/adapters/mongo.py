@@ -21,7 +21,7 @@ from memory.metrics import STORE_REFUSED, STORE_RUNNING
 from memory.ports import PageOf
 from runtime.errors import NotReadyError
 from runtime.settings import MongoSettings
-from runtime.stores.command_limit import TRIALS, CommandLimit
+from runtime.stores.command_limit import TRIAL_ATTEMPTS, CommandLimit
 from runtime.stores.mongo import Collection, Database, Document, driver_message, url_must_be_valid
 from runtime.stores.store_format import check_format
 
@@ -149,7 +149,7 @@ def for_facts(database: AsyncDatabase[Document], patience: float) -> Database:
 
 async def prepare(database: Database) -> None:
     """Creates missing indexes, a few at a time, so that the store stays responsive."""
-    gate = asyncio.Semaphore(TRIALS)
+    gate = asyncio.Semaphore(TRIAL_ATTEMPTS)
 
     async def create(name: str, keys: tuple[str, ...]) -> None:
         async with gate:

@@ -16,7 +16,7 @@ from nats.errors import Error as NatsError
 
 from contracts.channels import CHAT_ALL, webhook_delivery
 from contracts.streams import CHAT, FACTS, WEBHOOKS
-from contracts.webhooks import TOLD
+from contracts.webhooks import WEBHOOK_EVENTS
 from memory.adapters.webhook_table import WebhookTable
 from memory.domain.webhooks import NoWebhookEventError, company_of, subscribed, webhook_event
 from runtime.bus.connection import jetstream
@@ -33,7 +33,9 @@ SPECS = (
     ConsumerSpec(
         FACTS.name,
         DURABLE,
-        tuple(f"{name}.>" if name != "turn.failed.v1" else f"{name}.*.-" for name in TOLD if name[:5] != "chat."),
+        tuple(
+            f"{name}.>" if name != "turn.failed.v1" else f"{name}.*.-" for name in WEBHOOK_EVENTS if name[:5] != "chat."
+        ),
         max_ack_pending=5_000,
         deliver_policy="new",
     ),

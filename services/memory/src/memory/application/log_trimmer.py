@@ -8,9 +8,9 @@ from memory.adapters.trimmed_chat import TrimmedChat
 from memory.domain.log_window import PRESSED, cuts, oldest_kept
 from memory.metrics import TRIMMED
 from memory.ports import LogClock
-from runtime.conversation import NEVER_TRIMMED
+from runtime.conversation import UNTRIMMED_FACTS
 
-KEPT = 2 * NEVER_TRIMMED
+KEPT = 2 * UNTRIMMED_FACTS
 """Facts at the log's end that always stay. Readers with slightly outdated bounds rely on half of them."""
 AT_ONCE = 500
 """Conversations of one sweep; the log stays in use meanwhile."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from contracts.channel_rpc import PERSON, text_digest
+from contracts.channel_rpc import PERSON_PREFIX, text_digest
 from contracts.json_values import JsonObject
 
 LATEST = 300.0
@@ -54,7 +54,7 @@ def channel_message(event_type: str, data: Mapping[str, Any]) -> ChannelWords | 
             return None
         owner: JsonObject = data.get("owner") or {}
         return Status(PENDING if owner.get("kind") == "ai" else OPEN)
-    if str(data.get("operatorId", "")).startswith(PERSON):
+    if str(data.get("operatorId", "")).startswith(PERSON_PREFIX):
         return None
     citations: list[JsonObject] = data.get("citations") or []
     sources = [f"{one['title']}: {one['url']}" for one in citations]

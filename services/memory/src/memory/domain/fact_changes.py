@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from contracts.memory_rpc import fact_id
-from contracts.notes import notes_apart
+from contracts.notes import split_note
 from memory.domain.claims import denies
 from memory.domain.forgotten import MOST, forgotten, remembered_again
 from memory.domain.keys import LogPosition
@@ -51,7 +51,7 @@ class MemoryChange:
 
 def remember(state: Remembered, fact: str, now: datetime) -> MemoryChange:
     """With what a fact says, statement by statement; what it makes untrue becomes history."""
-    texts = tuple(one[:LONGEST] for one in notes_apart(" ".join(fact.split())))
+    texts = tuple(one[:LONGEST] for one in split_note(" ".join(fact.split())))
     before, after = current_facts(state.memory), state
     for text in texts:
         after = with_note(after, text, now)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from contracts.calendar_names import FORGETTING
+from contracts.calendar_names import FORGET_PATTERN
 from contracts.memory_rpc import Strategy
 from memory.domain.long_term.concepts import content
 from memory.domain.long_term.speech import own_speech, statements, unquoted
@@ -59,7 +59,7 @@ _STRATEGIES = re.compile(
 
 _ABOUT_MEMORY = re.compile(
     r"\W*(?:(?:please|por favor|ok|hey|oye|can you|could you|puedes|podrias|you (?:can|may|should)|"
-    rf"i(?:'d| would) like you to|i want you to|quiero que|prefiero que)[, ]+)*(?:{FORGETTING}\b"
+    rf"i(?:'d| would) like you to|i want you to|quiero que|prefiero que)[, ]+)*(?:{FORGET_PATTERN}\b"
     r"|(?:lo|eso|(?:the|that) (?:thing|bit|part|note)) (?:del?|sobre|about)\b.*?(?:no lo (?:recuerdes|guardes)|"
     r"olvid[ae]lo|borr[ae]lo|(?:forget|delete|scrap) it)\W*$|(?:delete|erase|clear) my memory\b|what (?:do|did|"
     r"have) you (?:know|remember)|(?:que|lo que) (?:recuerdas|sabes) (?:de|sobre) mi)"

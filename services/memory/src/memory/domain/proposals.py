@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from contracts.memory_rpc import LongTermMemory, fact_id
-from contracts.proposal_rpc import MOST_KNOWN, FactProposal, KnownFact, ProposalGround
+from contracts.proposal_rpc import MAX_KNOWN_FACTS, FactProposal, KnownFact, ProposalGround
 from memory.domain.compatible_facts import why_both_stay
 from memory.domain.forgotten import is_forgotten
 from memory.domain.lesson import about_memory, is_kept_in_fields
@@ -82,7 +82,7 @@ def ground(memory: LongTermMemory, texts: Sequence[str]) -> ProposalGround:
         return ProposalGround(said=[])
     facts = current_facts(memory)
     found = dict.fromkeys([*matching_facts(facts, " ".join(said)), *facts])
-    return ProposalGround(said=said, facts=[KnownFact(id=fact_id(one), fact=one) for one in found][:MOST_KNOWN])
+    return ProposalGround(said=said, facts=[KnownFact(id=fact_id(one), fact=one) for one in found][:MAX_KNOWN_FACTS])
 
 
 def is_judged(state: Remembered, turn: str) -> bool:

@@ -5,9 +5,9 @@ from functools import lru_cache
 
 from contracts.context_rpc import RelevantSymbol
 from contracts.market_rpc import QuoteView
-from contracts.symbols import normal_symbol
+from contracts.symbols import normalized_symbol
 
-_one_spelling = lru_cache(maxsize=10_000)(normal_symbol)
+_one_spelling = lru_cache(maxsize=10_000)(normalized_symbol)
 
 FAVOURITES = 3
 SYMBOLS = 10

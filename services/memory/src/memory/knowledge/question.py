@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from contracts.vocabulary import SAME_MEANING
+from contracts.vocabulary import SYNONYMS
 from memory.domain.recall.words import STOP, SYNONYM, english, language_of, sought, spanish, words
 
 EARLIER = 0.35
@@ -52,7 +52,7 @@ _ASKING = tuple(
 
 def _meant() -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
-    for group in SAME_MEANING:
+    for group in SYNONYMS:
         stems = frozenset(stem for word in group for stem in (english(word), spanish(word)))
         for stem in stems:
             found[stem] = found.get(stem, frozenset()) | stems

@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema_rs
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
-from contracts.schema_cost import PATTERN_STEPS, check_cost
+from contracts.schema_cost import MAX_PATTERN_STEPS, check_cost
 from contracts.text import Text
 from tool_executor.adapters.schema_messages import form_worded, not_null, worded
 from tool_executor.domain.declaration import ArgumentProblem
@@ -15,7 +15,7 @@ from tool_executor.ports import SchemaBrokenError
 
 _MOST_PROBLEMS = 20
 _LONGEST_MESSAGE = 300
-_PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=PATTERN_STEPS)
+_PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=MAX_PATTERN_STEPS)
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 

@@ -10,7 +10,7 @@ from contracts.company import CompanySettings
 from contracts.own_tools import HttpTool, InputSchema, McpServer, McpTool, OwnTools
 from contracts.text import Text
 from contracts.tools_rpc import Category
-from runtime.companies import KEPT
+from runtime.companies import MAX_COMPANIES
 from runtime.recent import Bounded
 from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.catalogue.registry import CatalogueError, Entry, check
@@ -44,7 +44,7 @@ class OwnCatalogue:
         self._handlers = handlers
         self._compiler = compiler
         self._declared: dict[str, OwnTools] = {}
-        self._made = Bounded[str, dict[str, Entry]](KEPT)
+        self._made = Bounded[str, dict[str, Entry]](MAX_COMPANIES)
 
     def learn(self, company: str, settings: CompanySettings | None) -> None:
         """Takes a company's settings as they are now; None: there are none, or they cannot be read."""
@@ -52,7 +52,7 @@ class OwnCatalogue:
         self._declared.pop(company, None)
         if settings is not None and settings.config.own_tools.names:
             self._declared[company] = settings.config.own_tools
-            if len(self._declared) > KEPT:
+            if len(self._declared) > MAX_COMPANIES:
                 self._declared.pop(next(iter(self._declared)))
 
     def of(self, company: str) -> dict[str, Entry]:

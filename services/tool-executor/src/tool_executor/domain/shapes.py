@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from contracts.symbols import normal_symbol
+from contracts.symbols import normalized_symbol
 from tool_executor.domain.declaration import Schema
 from tool_executor.domain.plans import Arguments
 
@@ -51,9 +51,9 @@ def above_zero(description: str, most: float = 1e15) -> Schema:
 
 def with_normal_symbol(arguments: Arguments) -> Arguments:
     """The arguments with their symbol, if they have one, in the one spelling."""
-    return {**arguments, "symbol": normal_symbol(arguments["symbol"])} if "symbol" in arguments else arguments
+    return {**arguments, "symbol": normalized_symbol(arguments["symbol"])} if "symbol" in arguments else arguments
 
 
 def with_normal_tickers(arguments: Arguments) -> Arguments:
     """The arguments with their tickers in the one spelling, each once."""
-    return {**arguments, "tickers": list(dict.fromkeys(normal_symbol(one) for one in arguments["tickers"]))}
+    return {**arguments, "tickers": list(dict.fromkeys(normalized_symbol(one) for one in arguments["tickers"]))}

@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 
 from agent.domain.text_features import is_one_letter_apart, is_transposed, plain, stem
-from contracts.vocabulary import SAME_MEANING, forms_of
+from contracts.vocabulary import SYNONYMS, forms_of
 
 _MEANINGS = """
 support: support* soport* admit* accept* acept*
@@ -72,7 +72,7 @@ def _read() -> tuple[dict[str, frozenset[str]], tuple[tuple[str, str], ...]]:
 
 def _grouped() -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
-    for number, group in enumerate(SAME_MEANING):
+    for number, group in enumerate(SYNONYMS):
         for form in {form for word in group for form in forms_of(word)}:
             found[form] = found.get(form, frozenset()) | {str(number)}
     return found

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from agent.texts import TEXTS
 from contracts.json_values import JsonObject
 from contracts.languages import Language
-from contracts.proposal_rpc import MOST_PROPOSALS, FactProposal, ProposalGround
+from contracts.proposal_rpc import MAX_PROPOSALS, FactProposal, ProposalGround
 
 MOST_CHARACTERS = 6_000
 """The most characters of all statements together; the newest are kept first."""
@@ -53,4 +53,4 @@ def read_proposals(text: str) -> list[FactProposal] | None:
             found.append(FactProposal.model_validate(one))
         except ValidationError:
             continue
-    return found[:MOST_PROPOSALS]
+    return found[:MAX_PROPOSALS]

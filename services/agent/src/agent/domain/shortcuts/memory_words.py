@@ -6,7 +6,7 @@ from typing import Literal
 
 from agent.domain.shortcuts.words import ORDINALS
 from agent.domain.text_features import plain
-from contracts.calendar_names import FORGETTING
+from contracts.calendar_names import FORGET_PATTERN
 
 LONGEST = 400
 """Characters of a plain request."""
@@ -51,7 +51,7 @@ _EARLIER = (
 """When it was told, which says nothing of what."""
 _FORGET = re.compile(
     rf"{_POLITE}(?:(?:you (?:can|may|should)|i(?:'d| would) like you to|i want you to|(?<!no )quiero que|prefiero que|"
-    rf"te pido que) )?{FORGETTING}{_OF_MEMORY}?(?: (?:about|that|{_TOLD}|the (?:note|fact|part|bit|thing|"
+    rf"te pido que) )?{FORGET_PATTERN}{_OF_MEMORY}?(?: (?:about|that|{_TOLD}|the (?:note|fact|part|bit|thing|"
     rf"stuff)(?= (?:about|that|on)\b)|on(?= )|del?|que|todo lo del?|lo del?|{_DICHO}|"
     rf"sobre))*:? (?P<what>\S.*?)(?:{_OF_MEMORY}|{_EARLIER})?(?:,? (?:please|por favor|thanks|thank you|gracias))?\W*"
 )
@@ -122,7 +122,7 @@ _ACTS = re.compile(
     r"cancela\w*)\b"
 )
 _PART = re.compile(
-    rf"(?<=[.!?;])\s+|,?\s+(?:and|y)(?: then| also| luego| tambi[eé]n)?\s+(?={FORGETTING}\b|"
+    rf"(?<=[.!?;])\s+|,?\s+(?:and|y)(?: then| also| luego| tambi[eé]n)?\s+(?={FORGET_PATTERN}\b|"
     r"(?:remember|recuerda(?:me)?|keep in mind|ten en cuenta|anota) (?:that|que)\b|(?:tell|show|give) me\b|"
     r"(?:buy|sell|compra|vende) \d|(?:dime|mu[eé]strame|dame)\b|"
     r"(?:what|where|how|when|who)(?:'s| is| are| do| does| did| was| much| many)\b|¿)",

@@ -12,7 +12,7 @@ from agent.domain.shortcuts.memory_words import MemoryWish, memory_requests, mem
 from agent.domain.shortcuts.shown_actions import ShownAction
 from agent.domain.shortcuts.words import about_an_order, verdict_in
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, TurnCall, TurnStep
-from contracts.notes import notes_apart
+from contracts.notes import split_note
 from contracts.providers import OFFLINE_MODEL
 
 RULES = "rules"
@@ -75,7 +75,7 @@ def _calls_of(wish: MemoryWish) -> list[tuple[str, dict[str, Any]]]:
     if wish.kind == "read":
         return [(READ, {})]
     if wish.kind == "remember":
-        return [(REMEMBER, {"note": one}) for one in notes_apart(wish.about)]
+        return [(REMEMBER, {"note": one}) for one in split_note(wish.about)]
     return [(FORGET, {"about": wish.about} if wish.kind == "forget" else {"everything": True})]
 
 

@@ -10,7 +10,7 @@ import structlog
 from fastapi import APIRouter, Header, Path, Request
 from fastapi.responses import Response
 
-from contracts.channel_rpc import CHANNEL_VERIFY, MOST_BODY, ChannelVerifyRequest
+from contracts.channel_rpc import CHANNEL_VERIFY, MAX_BODY_CHARS, ChannelVerifyRequest
 from contracts.errors import ErrorCode
 from gateway.adapters.service_calls import ask
 from gateway.doors.chatwoot.channel import ChannelEvents
@@ -55,8 +55,8 @@ async def take_webhook(
         event, text = orjson.loads(body), body.decode()
     except (orjson.JSONDecodeError, UnicodeDecodeError) as error:
         raise RefusedError(ErrorCode.BAD_FIELD, "the body is no JSON") from error
-    if len(text) > MOST_BODY or not isinstance(event, dict):
-        raise RefusedError(ErrorCode.BAD_FIELD, f"an event is an object of at most {MOST_BODY} characters")
+    if len(text) > MAX_BODY_CHARS or not isinstance(event, dict):
+        raise RefusedError(ErrorCode.BAD_FIELD, f"an event is an object of at most {MAX_BODY_CHARS} characters")
     if len(_under_way) >= MOST_UNDER_WAY:
         raise UnavailableError("too many events wait here: try again")
     found = read(cast("Json", event))

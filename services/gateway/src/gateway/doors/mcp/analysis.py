@@ -21,7 +21,7 @@ from gateway.ports import TokenCaller
 from gateway.texts import TEXTS
 from gateway.web.analysis import AnalysisBody, analyses_markets, begin
 from gateway.web.deps import Api
-from runtime.analyses import CANCELLED, KeptAnalysis
+from runtime.analyses import CANCELLED, StoredAnalysis
 
 NAME = "market_analysis"
 LONGEST = 150.0
@@ -105,7 +105,7 @@ class McpAnalyses:
             raise unavailable(error) from error
         return True
 
-    async def _kept(self, context: Context, task_id: str) -> KeptAnalysis | None:
+    async def _kept(self, context: Context, task_id: str) -> StoredAnalysis | None:
         try:
             return await self._api.analyses.get(caller_of(context), task_id)
         except RefusedError as error:
@@ -146,7 +146,7 @@ def _stage(name: str, language: Language) -> str:
     return TEXTS[f"analysis.stages.{name if name in _STAGES else _STAGES[0]}"].in_language(language)
 
 
-def _handle(kept: KeptAnalysis, language: Language) -> Json:
+def _handle(kept: StoredAnalysis, language: Language) -> Json:
     """The extension's Task: its status, without a result."""
     record = kept.record
     status = "working" if record.status == "running" else "completed"
@@ -164,7 +164,7 @@ def _handle(kept: KeptAnalysis, language: Language) -> Json:
     }
 
 
-def _task(kept: KeptAnalysis, language: Language) -> Json:
+def _task(kept: StoredAnalysis, language: Language) -> Json:
     """Returns the analysis as a DetailedTask; a failure of the tool itself is a result too."""
     handle = _handle(kept, language)
     if handle["status"] != "completed":

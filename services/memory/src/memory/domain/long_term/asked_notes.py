@@ -2,7 +2,7 @@
 
 import re
 
-from contracts.notes import notes_apart
+from contracts.notes import split_note
 from memory.domain.long_term.speech import unquoted
 
 _NOTE = re.compile(
@@ -35,4 +35,4 @@ def notes_in(text: str) -> list[str]:
     found = [text[slice(*match.span(1))].strip(" .,") for match in _NOTE.finditer(own)]
     found = [one for one in found if not _ONLY_POLITE.fullmatch(one)]
     found = found or [text[slice(*match.span(1))].strip(" .,") for match in _NOTE_BEFORE.finditer(own)]
-    return [note for one in found for note in notes_apart(one)]
+    return [note for one in found for note in split_note(one)]
