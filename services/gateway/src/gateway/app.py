@@ -137,7 +137,7 @@ class Gateway:
 
     async def _found(self) -> None:
         self.settings.missed()
-        self.chat.in_background(self.chat.tokens.look_again())
+        self.chat.in_background(self.chat.tokens.refresh_settings())
         self._log.forget_bounds()
         self.chat.in_background(self.chat.recovery.resync_all())
         self.chat.in_background(self.chat.customers.catch_up_all())
@@ -191,7 +191,7 @@ def compose(
     heartbeat_ms = int(settings.heartbeat_seconds * 1000)
     sessions = set[ClientSession]()
     tokens = Admission(identity.tokens, companies, sessions)
-    known.on_change(tokens.changed)
+    known.on_change(tokens.settings_changed)
     known.on_change(Assistants(sessions).changed)
     chat = Chat(
         tokens=tokens,

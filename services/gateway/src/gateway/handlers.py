@@ -45,28 +45,28 @@ async def _send(session: ClientSession, caller: TokenCaller, frame: ws.MessageSe
                 stored = await _store(session, place, frame)
             log.debug("chat.stored", seq=stored.seq, duplicate=stored.duplicate)
     except Exception:
-        if attachment.not_stored(identity):
+        if attachment.stop_expecting(identity):
             raise
         # Its acknowledgement was lost, but the message itself has come back.
         session.started.add(attachment.conversation)
         return
     session.started.add(attachment.conversation)
     if session.previous is not None and place.conversation == session.home:
-        session.chat.in_background(session.chat.topics.follows(caller, place.conversation, session.previous))
+        session.chat.in_background(session.chat.topics.report_follow_up(caller, place.conversation, session.previous))
         session.previous = None
     attachment.acknowledge(identity, stored.seq, duplicate=stored.duplicate)
-    session.chat.expect(attachment, stored.seq)
+    session.chat.expect_fact(attachment, stored.seq)
 
 
 async def _store(session: ClientSession, place: ConversationPlace, frame: ws.MessageSend) -> Appended:
     caller, commands = place.caller, session.chat.commands
     session.page = frame.page or session.page
-    files = await session.chat.files.named(place, frame.files)
+    files = await session.chat.files.file_refs(place, frame.files)
     draft = MessageDraft(frame.client_message_id, frame.text, session.locale, session.page, door="chat", files=files)
     draft = replace(draft, visited=frame.visited, seen_seq=frame.seen_seq)
     if caller.is_operator:
         return await commands.send_as_operator(place, draft)
-    session.chat.limits.message(
+    session.chat.limits.count_message(
         f"{caller.company}/{caller.subject}",
         session.address,
         opens_conversation=place.conversation not in session.started,

@@ -109,7 +109,7 @@ class NatsLive:
         if found is None:
             log.warning("live.malformed_fact", subject=message.subject)
             return
-        self._hub.fact(parts[2], parts[3], found)
+        self._hub.deliver_fact(parts[2], parts[3], found)
 
     def _on_desk_fact(self, message: Msg) -> None:
         """Somebody changed a conversation at the desk: inboxes read it again, and its visitor learns whether it is
@@ -123,14 +123,14 @@ class NatsLive:
             return
         self._inboxes.changed(company, conversation)
         if state is not None and isinstance(basis, int):
-            self._hub.updated(company, conversation, resolved=state == "resolved", seq=basis)
+            self._hub.deliver_update(company, conversation, resolved=state == "resolved", seq=basis)
 
     def _on_presence(self, message: Msg) -> None:
         """Somebody is active in a conversation of a company whose inbox is open here."""
         _, _, company, conversation, kind = message.subject.split(".", 4)
         try:
             data: JsonObject = orjson.loads(message.data)["data"]
-            self._inboxes.present(company, conversation, PresenceKind(kind.removesuffix(".v1")), data)
+            self._inboxes.presence(company, conversation, PresenceKind(kind.removesuffix(".v1")), data)
         except (ValueError, KeyError, TypeError, AttributeError):
             log.warning("live.malformed_sign", subject=message.subject)
 
@@ -139,9 +139,9 @@ class NatsLive:
         try:
             data: JsonObject = orjson.loads(message.data)["data"]
             if family == "turn":
-                self._hub.live_turn(company, conversation, LiveTurnKind(kind.removesuffix(".v1")), data)
+                self._hub.deliver_live_sign(company, conversation, LiveTurnKind(kind.removesuffix(".v1")), data)
             else:
                 source = (message.headers or {}).get(ORIGIN_HEADER, "")
-                self._hub.presence(company, conversation, PresenceKind(kind.removesuffix(".v1")), data, source)
+                self._hub.deliver_presence(company, conversation, PresenceKind(kind.removesuffix(".v1")), data, source)
         except (ValueError, KeyError, TypeError, AttributeError):
             log.warning("live.malformed_sign", subject=message.subject)

@@ -46,17 +46,19 @@ class MarketFacts:
             return
         if fact.action is not None:
             by_market = not isinstance(fact, ActionDecided)
-            self._customers.action(*_owner(message, kind), fact.conversation_id, fact.action, by_market=by_market)
+            self._customers.action_changed(
+                *_owner(message, kind), fact.conversation_id, fact.action, by_market=by_market
+            )
 
     async def _on_fired(self, message: Msg) -> None:
         owner = _owner(message, _FIRED)
-        if self._customers.is_here(*owner):
+        if self._customers.is_connected(*owner):
             try:
                 alert = _FiredEvent.model_validate_json(message.data).data.alert
             except ValidationError:
                 log.warning("market.malformed_fact", subject=message.subject)
                 return
-            self._customers.fired(*owner, alert)
+            self._customers.alert_fired(*owner, alert)
 
 
 def _owner(message: Msg, kind: str) -> tuple[str, str]:

@@ -32,7 +32,7 @@ async def newest_messages(api: Api, place: ConversationPlace, wanted: Collection
         except UnavailableError:
             if not wanted or not actions_in(messages).keys() >= set(wanted):
                 raise
-    return await api.action_states.now(place.company, conversation, messages, caller.subject)
+    return await api.action_states.with_current_states(place.company, conversation, messages, caller.subject)
 
 
 def state_in_words(action: Action, language: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from gateway.chat.exchange import Event
-from gateway.chat.thread import PATIENCE, Thread
+from gateway.chat.thread import EXCHANGE_SECONDS, Thread
 from gateway.errors import TookTooLongError
 
 Json = dict[str, Any]
@@ -41,7 +41,7 @@ async def translate(thread: Thread, asked: int, into: Translation, tell: Tell) -
     """Tells the outcome of the message at `asked`, as it happens; raises what Thread.heard does."""
     left = False
     try:
-        thread.follow(asked, patient=True)
+        thread.follow(asked, await_person=True)
         while events := await thread.next_events():
             told: list[Json] = []
             for event in events:
@@ -54,7 +54,7 @@ async def translate(thread: Thread, asked: int, into: Translation, tell: Tell) -
                 return
             if into.left_to_person != left:
                 left = into.left_to_person
-                thread.wait_at_most(PERSON_SECONDS if left else PATIENCE)
+                thread.wait_at_most(PERSON_SECONDS if left else EXCHANGE_SECONDS)
     except TookTooLongError:
         if not left:
             raise

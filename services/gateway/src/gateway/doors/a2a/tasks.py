@@ -73,7 +73,7 @@ class Tasks:
         wanted = wire.read(wire.SendMessage, params)
         async with self._sent(wanted) as (task, thread):
             shown: Json = {"task": task.view(wanted.configuration.history_length)}
-            return TaskStream(shown, thread and thread.hand_on(), partial(_follow, task))
+            return TaskStream(shown, thread and thread.detach(), partial(_follow, task))
 
     async def get(self, params: Mapping[str, Any]) -> Json:
         """GetTask."""
@@ -87,7 +87,7 @@ class Tasks:
             if task.state in TERMINAL:
                 raise unsupported(f"the task is {task.state}: get it")
             rest = partial(self._decisions if task.state == INPUT_REQUIRED else _follow, task)
-            return TaskStream({"task": task.view()}, thread.hand_on(), rest)
+            return TaskStream({"task": task.view()}, thread.detach(), rest)
 
     async def cancel(self, params: Mapping[str, Any]) -> Json:
         """CancelTask: stops the answer; a waiting order is rejected."""
@@ -156,7 +156,7 @@ class Tasks:
             conversation = await self._own(message.context_id)
         else:
             # The same message again, whose answer was lost, must find the conversation that it has begun.
-            conversation = await self.api.threads.named(self.caller, DOOR, f"message {message.message_id}")
+            conversation = await self.api.threads.conversation_named(self.caller, DOOR, f"message {message.message_id}")
         async with self._open(conversation) as thread:
             stored = await thread.send(sent)
             asked = MessageView(
@@ -202,7 +202,7 @@ class Tasks:
         except RefusedError as error:
             raise task_not_found() from error
         async with self._open(conversation, after=name.seq - 1) as thread:
-            told = await thread.now(name.seq, patient=True)
+            told = await thread.events_so_far(name.seq, await_person=True)
             if thread.question is None:
                 raise task_not_found()
             task = await self._task(name, thread.question)
@@ -257,7 +257,7 @@ class Tasks:
     async def _all(self, conversation: str) -> list[Task]:
         """Reads every task of a conversation from its facts."""
         company = self.caller.company
-        newest = await self.api.threads.newest(self.caller, conversation)
+        newest = await self.api.threads.newest_question_seq(self.caller, conversation)
         facts: list[Fact] = []
         for _ in range(MOST_PAGES):
             reply = await self.api.memory.facts(company, conversation, facts[-1].seq if facts else 0, newest)
@@ -265,7 +265,9 @@ class Tasks:
             facts += [Fact.of(ChatKind(one.kind), one.seq, one.event) for one in known]
             if reply.complete or not known:
                 break
-        facts = await self.api.action_states.facts_now(company, conversation, facts, self.caller.subject)
+        facts = await self.api.action_states.facts_with_current_states(
+            company, conversation, facts, self.caller.subject
+        )
         frames = [orjson.loads(told) for fact in facts if (told := server_frames.of_fact(conversation, fact))]
         tasks: list[Task] = []
         rules = AnswerRules.of(await self.api.companies.get(company))
@@ -274,7 +276,7 @@ class Tasks:
                 continue
             asked = MessageView.model_validate(message_view(fact))
             task = await self._task(TaskName(conversation, fact.seq), asked)
-            exchange = Exchange(company, conversation, fact.seq, rules, patient=True)
+            exchange = Exchange(company, conversation, fact.seq, rules, await_person=True)
             for frame in frames:
                 for event in exchange.read(frame):
                     task.hear(event)
@@ -289,7 +291,7 @@ async def _follow(task: Task, thread: Thread, tell: Tell | None = None) -> None:
     """Tells the task's updates up to its end; a task that only a person can answer ends without an error. Without
     `tell` it goes on until a person has the task, or it has taken too long. Raises A2AError: the task was deleted."""
     try:
-        thread.follow(task.name.seq, patient=True)
+        thread.follow(task.name.seq, await_person=True)
         while events := await thread.next_events():
             updates = [update for event in events for update in task.hear(event)]
             if tell is not None and updates:

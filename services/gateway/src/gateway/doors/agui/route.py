@@ -51,10 +51,10 @@ async def run_agent(
     new, given, wishes = body.new_messages(), body.results(), wishes_in(body.tools or (), schema="parameters")
     run = AguiRun(body.thread_id, body.run_id, body.messages, given)
     locale = named_language(accept_language)
-    conversation = await api.threads.named(caller, DOOR, body.thread_id)
+    conversation = await api.threads.conversation_named(caller, DOOR, body.thread_id)
     place = ConversationPlace(caller, conversation)
     first = run.begin()
-    asked = await api.threads.newest(caller, conversation) if not new else 0
+    asked = await api.threads.newest_question_seq(caller, conversation) if not new else 0
     address = client_address(request.scope)
     async with api.threads.open(
         caller, conversation, address=address, locale=locale, after=asked or None, door=DOOR
@@ -66,7 +66,7 @@ async def run_agent(
                 raise RefusedError(ErrorCode.NOT_FOUND, "no call of this thread waits for such a result")
         except RefusedError as error:
             # What is wrong with an answer to an interrupt or a call is an event: the protocol knows no other error.
-            return _ended([*first, *run.fail(str(error.code), await thread.error_in_words(error))])
+            return _ended([*first, *run.fail(str(error.code), await thread.error_text(error))])
         for one in new:
             asked = (await thread.send(one, wishes)).seq
         if not new and not known:
@@ -75,10 +75,10 @@ async def run_agent(
             if decided:
                 result = {"actions": [action.to_wire() for action in decided]}
                 return _ended([*first, *run.finish(result=result)])
-            if asked == 0 or not await api.threads.awaited(caller, conversation):
+            if asked == 0 or not await api.threads.is_unanswered(caller, conversation):
                 outcome = outcome_of(shown[-1]) if shown else {"type": "success"}
                 return _ended([*first, *run.finish(outcome)])
-        return EventStream(partial(_tell, thread.hand_on(), asked, run, first))
+        return EventStream(partial(_tell, thread.detach(), asked, run, first))
 
 
 def _ended(events: Sequence[Json]) -> EventStream:
@@ -91,11 +91,11 @@ async def _tell(thread: Thread, asked: int, run: AguiRun, first: Sequence[Json],
         await write(sent(first))
         await translate(thread, asked, run, lambda told: write(sent(told)))
     except GatewayError as error:
-        await write(sent(run.fail(str(error.code), await thread.error_in_words(error), error.wait)))
+        await write(sent(run.fail(str(error.code), await thread.error_text(error), error.wait)))
     finally:
         if not run.ended:
             # HttpAgent.abortRun is "Cancels the current HTTP request": the protocol has no other cancel.
-            thread.abandon(asked)
+            thread.stop_in_background(asked)
         await thread.end()
 
 
@@ -119,7 +119,7 @@ async def _decided(
             raise _no_interrupt(answers[0].interrupt_id)
         return []
     if not answers and not (
-        api.threads.has_actions(caller, place.conversation) and await _something_waits(api, caller)
+        api.threads.may_have_actions(caller, place.conversation) and await _something_waits(api, caller)
     ):
         return []
     yes = {answer.interrupt_id: answer.approved for answer in answers}

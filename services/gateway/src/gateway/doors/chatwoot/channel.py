@@ -59,10 +59,12 @@ class ChannelEvents:
         """The contact's message. Limits by address do not apply, since contacts write through Chatwoot's address."""
         place = self._place(event.at, self._contact(event.at.contact))
         commands, key = self._api.commands, _key(event)
-        if await self._api.threads.newest(place.caller, place.conversation) and await commands.find_sent(place, key):
+        if await self._api.threads.newest_question_seq(place.caller, place.conversation) and await commands.find_sent(
+            place, key
+        ):
             return
         subject = f"{self._company}/{place.caller.subject}"
-        self._api.limits.message(subject, subject, opens_conversation=False)
+        self._api.limits.count_message(subject, subject, opens_conversation=False)
         await commands.send_as_visitor(place, MessageDraft(key, event.text, event.at.locale))
 
     async def _follow_owner(self, conversation: ChatwootConversation, change: StatusChanged | None = None) -> None:

@@ -136,7 +136,7 @@ def admit(request: Request, api: Api, caller: TokenCaller, asked: CompleteReques
         raise HTTPException(413, f"send at most {MOST_BYTES} bytes")
     if asked.messages[-1].role != "tool":
         subject = f"{caller.company}/{caller.subject}"
-        api.limits.message(subject, client_address(request.scope), opens_conversation=False)
+        api.limits.count_message(subject, client_address(request.scope), opens_conversation=False)
 
 
 async def collected(api: Api, caller: TokenCaller, asked: CompleteRequest) -> tuple[str, CompletionEnd]:

@@ -64,22 +64,22 @@ async def message_place(api: Api, asking: ResponseCaller, body: CreateResponse) 
         return conversation, client_message_id(body.previous_response_id, repeat)
     identity = client_message_id(repeat)
     if asking.key is not None:
-        return await threads.named(caller, DOOR, asking.key), identity
+        return await threads.conversation_named(caller, DOOR, asking.key), identity
     minute = int(api.clock.now().timestamp() // MINUTE)
     for back in range(LOOKED_BACK if asking.tries else 1):
-        conversation = await threads.named(caller, DOOR, f"{repeat}.{minute - back}")
-        if (await threads.newest(caller, conversation) > 0) == (asking.tries > 0):
+        conversation = await threads.conversation_named(caller, DOOR, f"{repeat}.{minute - back}")
+        if (await threads.newest_question_seq(caller, conversation) > 0) == (asking.tries > 0):
             return conversation, identity
     if asking.tries:
-        return await threads.named(caller, DOOR, f"{repeat}.{minute}"), identity
-    return threads.fresh(caller), identity
+        return await threads.conversation_named(caller, DOOR, f"{repeat}.{minute}"), identity
+    return threads.new_conversation(caller), identity
 
 
 async def previous(api: Api, caller: TokenCaller, response: str) -> str:
     """The conversation that continues after this response; raises NOT_FOUND unless it exists and is the caller's."""
     try:
         name = read_name(response)
-        if name.action is None and api.threads.just_sent(caller, name.conversation, name.asked):
+        if name.action is None and api.threads.was_just_sent(caller, name.conversation, name.asked):
             return name.conversation
         with suppress(UnavailableError):  # whoever cannot tell now lets the caller write
             return await existing_conversation(api, caller, name)
@@ -179,7 +179,7 @@ class KeptResponse:
         message, telling = end.message, self.telling
         at = int(message.created_at.timestamp()) if message is not None else int(self.now)
         match end.outcome:
-            case ExchangeEnd.ANSWERED | ExchangeEnd.SPOKEN if message is not None:
+            case ExchangeEnd.ANSWERED | ExchangeEnd.PERSON_REPLIED if message is not None:
                 questions = () if telling.approvals else [f"\n\n{action.summary}?" for action in message.waiting]
                 told = telling.whole("".join((message.text, *questions)), message.citations)
                 for action in message.waiting:
@@ -248,7 +248,7 @@ def resume(api: Api, thread: Thread, name: ResponseName, after: int = -1) -> Kep
 
 async def current_response(run: KeptResponse) -> Json:
     """The response as it is now; raises NOT_FOUND if there is no such message."""
-    for event in await run.thread.now(run.name.asked):
+    for event in await run.thread.events_so_far(run.name.asked):
         run.tell(event)
     question = run.thread.question
     if question is None:
@@ -268,7 +268,7 @@ async def delete(api: Api, asking: ResponseCaller, name: ResponseName) -> None:
                 await run.thread.cancel(name.asked)
         if not await api.memory.withdraw(asking.caller.company, name.conversation, name.within):
             raise not_found("response")
-        await run.thread.read_on(name.asked)
+        await run.thread.announce_resume(name.asked)
 
 
 @dataclass(frozen=True, slots=True)

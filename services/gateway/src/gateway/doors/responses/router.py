@@ -105,7 +105,7 @@ async def create(
     async with kept.thread_of(api, asking, conversation) as thread:
         run = await kept.begin(api, thread, asking, body, said, identity)
         if body.stream:
-            return EventStream(partial(_tell, thread.hand_on(), run.telling, partial(kept.follow, run)))
+            return EventStream(partial(_tell, thread.detach(), run.telling, partial(kept.follow, run)))
         if body.background:
             return _json(run.telling.response)
         await while_connected(request, kept.follow(run))
@@ -136,7 +136,7 @@ async def retrieve(
     ) as thread:
         run = kept.resume(api, thread, name, after)
         if stream:
-            return EventStream(partial(_tell, thread.hand_on(), run.telling, partial(kept.follow, run)))
+            return EventStream(partial(_tell, thread.detach(), run.telling, partial(kept.follow, run)))
         return _json(await kept.current_response(run))
 
 

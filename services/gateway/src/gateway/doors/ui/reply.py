@@ -82,7 +82,7 @@ class UiReply:
         if event.outcome is ExchangeEnd.NOTICE:
             return self.fail(str(message.code), message.text)
         told = self._whole(message.text)
-        if event.outcome is ExchangeEnd.SPOKEN:
+        if event.outcome is ExchangeEnd.PERSON_REPLIED:
             told.append({"type": "message-metadata", "messageMetadata": _words(message)})
         return [*told, *_beside(message), *self.finish("tool-calls" if message.waiting else "stop")]
 

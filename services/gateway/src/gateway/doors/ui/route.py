@@ -54,7 +54,7 @@ async def send_messages(
     message, parts = body.answered()
     answers = [approval_in(part) for part in parts]
     locale = named_language(accept_language)
-    place = ConversationPlace(caller, await api.threads.named(caller, DOOR, body.id))
+    place = ConversationPlace(caller, await api.threads.conversation_named(caller, DOOR, body.id))
     done = await _decided(api, place, answers, locale, alone=not new)
     given = {} if new else body.results()
     known = await api.handed.give(place.company, place.conversation, given) if given else frozenset[str]()
@@ -67,7 +67,7 @@ async def send_messages(
         return EventStream(lambda write: write(ending), _HEADERS)
     if body.trigger == "regenerate-message":
         new = [await _once_more(api, place, new[-1])]
-    asked = await api.threads.newest(caller, place.conversation) if known else 0
+    asked = await api.threads.newest_question_seq(caller, place.conversation) if known else 0
     address = client_address(request.scope)
     async with api.threads.open(
         caller, place.conversation, address=address, locale=locale, after=asked or None, door=DOOR
@@ -75,7 +75,7 @@ async def send_messages(
         for one in new:
             asked = (await thread.send(one, wishes)).seq
         behind = UiReply(message, given, body.last_text()) if known else None
-        return EventStream(partial(_tell, api, thread.hand_on(), asked, done, behind), _HEADERS)
+        return EventStream(partial(_tell, api, thread.detach(), asked, done, behind), _HEADERS)
 
 
 @router.get(
@@ -90,35 +90,35 @@ async def resume_stream(
     """The answer to the chat's newest question, from its beginning. 204: the client has had it, or nobody has asked."""
     conversation, asked = await _asked(api, caller, chat)
     if asked == 0 or (
-        api.threads.was_delivered(conversation, asked) and not await api.threads.awaited(caller, conversation)
+        api.threads.was_delivered(conversation, asked) and not await api.threads.is_unanswered(caller, conversation)
     ):
         return Response(status_code=204)
     locale = named_language(accept_language)
     async with api.threads.open(
         caller, conversation, address=client_address(request.scope), locale=locale, after=asked, door=DOOR
     ) as thread:
-        await thread.read_on(asked)
-        return EventStream(partial(_tell, api, thread.hand_on(), asked, (), None), _HEADERS)
+        await thread.announce_resume(asked)
+        return EventStream(partial(_tell, api, thread.detach(), asked, (), None), _HEADERS)
 
 
 @router.post("/{id:path}/stop", status_code=204, response_class=Response, responses=described(404))
 async def stop_stream(api: ApiDep, caller: WriterDep, chat: ChatPath) -> None:
     """Stops the answer to the chat's newest question, for everybody in it. What is over stays as it is."""
     conversation, asked = await _asked(api, caller, chat)
-    if asked and await api.threads.awaited(caller, conversation):
+    if asked and await api.threads.is_unanswered(caller, conversation):
         turn = turn_id(caller.company, conversation, asked)
         await api.commands.cancel(ConversationPlace(caller, conversation), turn)
 
 
 async def _asked(api: Api, caller: TokenCaller, chat: str) -> tuple[str, int]:
     """The conversation, and the sequence of its newest question."""
-    conversation = await api.threads.named(caller, DOOR, chat)
-    return conversation, await api.threads.newest(caller, conversation)
+    conversation = await api.threads.conversation_named(caller, DOOR, chat)
+    return conversation, await api.threads.newest_question_seq(caller, conversation)
 
 
 async def _once_more(api: Api, place: ConversationPlace, one: SentMessage) -> SentMessage:
     """Asks a question again, as a new message: the first one stays in the log."""
-    newest = await api.threads.newest(place.caller, place.conversation)
+    newest = await api.threads.newest_question_seq(place.caller, place.conversation)
     return replace(one, identity=client_message_id(one.identity, "again", str(newest)))
 
 
@@ -167,10 +167,10 @@ async def _tell(
         )
         api.threads.mark_delivered(place.conversation, asked)
     except GatewayError as error:
-        failed = reply.fail(str(error.code), await thread.error_in_words(error), error.wait)
+        failed = reply.fail(str(error.code), await thread.error_text(error), error.wait)
         await write(server_sent.events(failed) + _DONE)
     finally:
         if reply.ended:
             await thread.end()
         else:
-            thread.leave(asked)
+            thread.handle_client_gone(asked)
