@@ -20,7 +20,7 @@ from gateway.adapters.analyses import BusAnalyses
 from gateway.adapters.bus import NatsBus
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.completions import BusCompletions
-from gateway.adapters.gateways import AnswersFromElsewhere, BusGateways
+from gateway.adapters.gateways import BusGateways, ForwardedAnswers
 from gateway.adapters.handed_calls import HandedCalls
 from gateway.adapters.identity import IdentityKeys, build_identity, require_long_secrets
 from gateway.adapters.knowledge import BusKnowledge
@@ -101,7 +101,7 @@ class Gateway:
     _live: NatsLive
     _log: NatsLog
     _market: MarketFacts
-    _elsewhere: AnswersFromElsewhere
+    _elsewhere: ForwardedAnswers
     _looks: BackgroundLoop = field(init=False)
 
     def __post_init__(self) -> None:
@@ -176,7 +176,7 @@ def compose(
     bus = NatsBus(publisher)
     hub = Hub()
     inboxes = Inboxes()
-    shares = CompanyShares(log.room, COMPANY_SHARE, clock)
+    shares = CompanyShares(log.free_bytes, COMPANY_SHARE, clock)
     live = NatsLive(client, log, hub, inboxes, shares)
     hub.connect(live.follow)
     inboxes.connect(live.present)
@@ -247,12 +247,12 @@ def compose(
         personas=personas,
         sign_in=sign_in,
     )
-    answers = Answers(identity.seal_key, BusGateways(rpc).hand_on, settings.question_seconds)
+    answers = Answers(identity.seal_key, BusGateways(rpc).forward_answer, settings.question_seconds)
     mcp = McpEndpoint(api, answers, mcp_server)
     application = Front(
         endpoint, build_http(api, health, mcp), Proxies(settings.trusted_proxies, settings.address_header)
     )
-    elsewhere = AnswersFromElsewhere(client, answers)
+    elsewhere = ForwardedAnswers(client, answers)
     market = MarketFacts(client, customers)
     return Gateway(application, chat, endpoint, mcp, threads, known, client, live, log, market, elsewhere)
 

@@ -91,7 +91,7 @@ async def _tell(
         # Nobody's frames wait for it.
         read = data.up_to_seq if isinstance(data, turn.Receipt) else None
         session.chat.in_background(session.chat.looks.note(caller, attachment.conversation, read))
-    await session.chat.bus.presence(attachment.company, attachment.conversation, kind, data, attachment.id)
+    await session.chat.bus.publish_presence(attachment.company, attachment.conversation, kind, data, attachment.id)
 
 
 def _actor(caller: TokenCaller) -> str:

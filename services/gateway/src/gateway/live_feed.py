@@ -12,7 +12,7 @@ from contracts.channels import LIVE_CHAT_ALL, LiveTurnKind, PresenceKind
 from contracts.ids import check_company, check_id
 from contracts.json_values import JsonObject
 from gateway.adapters.bus import ORIGIN_HEADER
-from gateway.adapters.log import UNKNOWN, NatsLog
+from gateway.adapters.log import UNKNOWN_POSITION, NatsLog
 from gateway.chat.hub import Hub
 from gateway.chat.inboxes import Inboxes
 from gateway.chat.shares import CompanyShares
@@ -56,7 +56,7 @@ class NatsLive:
 
     def _received(self, sequence: int) -> None:
         """Everything before this sequence should have been received."""
-        if UNKNOWN < self._log.position < sequence - 1:
+        if UNKNOWN_POSITION < self._log.position < sequence - 1:
             log.warning("live.facts_missed", after=self._log.position, before=sequence)
             self._missed()
 

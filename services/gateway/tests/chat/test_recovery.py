@@ -142,7 +142,7 @@ async def test_a_client_that_comes_in_mid_answer_gets_the_text_so_far_and_then_t
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # That hello does not wait for a slow agent is not what this is about.
-    monkeypatch.setattr("gateway.adapters.agents.DEADLINE", 10.0)
+    monkeypatch.setattr("gateway.adapters.agents.TURN_STATE_SECONDS", 10.0)
     mine = await conversation_of(gateway, tokens)
     agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
     await agent.start()

@@ -298,7 +298,9 @@ async def test_the_next_request_in_a_conversation_finds_it_open_and_as_it_stands
     with pytest.raises(RefusedError):
         await threads.own_conversation(BOB, conversation)
     read_elsewhere = turn.Receipt(actor="user", up_to_seq=asked)
-    await gateway.gateway.chat.bus.presence("acme", conversation, PresenceKind.RECEIPT, read_elsewhere, "elsewhere")
+    await gateway.gateway.chat.bus.publish_presence(
+        "acme", conversation, PresenceKind.RECEIPT, read_elsewhere, "elsewhere"
+    )
     await eventually(lambda: not threads.was_just_sent(ANA, conversation, asked))
     gateway.gateway.chat.recovery.pause_all()
     assert hub.log_state("acme", conversation) is None

@@ -13,7 +13,7 @@ from openai import AsyncOpenAI
 from contracts.completion_rpc import CompletionCall, CompletionEnd
 from contracts.events.chat import Action, ActionState, Usage
 from contracts.providers import OFFLINE_MODEL
-from gateway.adapters.completions import AT_ONCE
+from gateway.adapters.completions import MAX_CONCURRENT
 from gateway.domain.budget_windows import seconds_left
 from gateway.doors.completions import route as web
 from gateway.testing.harness import GatewayUnderTest
@@ -263,16 +263,16 @@ async def test_one_caller_has_so_many_at_a_time_and_others_have_theirs(
 ) -> None:
     completions.hold = asyncio.Event()
     ask = client.chat.completions.create
-    running = [asyncio.create_task(ask(model="nexus", messages=HI)) for _ in range(AT_ONCE)]
-    await eventually(lambda: _asked(completions, AT_ONCE))
+    running = [asyncio.create_task(ask(model="nexus", messages=HI)) for _ in range(MAX_CONCURRENT)]
+    await eventually(lambda: _asked(completions, MAX_CONCURRENT))
     with pytest.raises(openai.RateLimitError) as caught:
         await ask(model="nexus", messages=HI)
     assert caught.value.code == "rate_limit_exceeded"
     other = client.with_options(api_key=tokens.user("eva", "service"))
     asking = asyncio.create_task(other.chat.completions.create(model="nexus", messages=HI))
-    await eventually(lambda: _asked(completions, AT_ONCE + 1))
+    await eventually(lambda: _asked(completions, MAX_CONCURRENT + 1))
     completions.hold.set()
-    assert len(await asyncio.gather(asking, *running)) == AT_ONCE + 1
+    assert len(await asyncio.gather(asking, *running)) == MAX_CONCURRENT + 1
 
 
 async def test_a_customer_says_as_much_as_over_the_websocket_and_results_of_tools_come_on_top(

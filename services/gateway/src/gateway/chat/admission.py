@@ -19,7 +19,7 @@ class CompanySettingsReader(Protocol):
         """Raises UnavailableError."""
         ...
 
-    def held(self, company: str) -> CompanySettings | None:
+    def cached(self, company: str) -> CompanySettings | None:
         """The settings in the cache, without a call; None if the cache has none."""
         ...
 
@@ -49,7 +49,7 @@ class Admission:
 
     def is_valid(self, caller: TokenCaller) -> bool:
         """Whether the caller's token is valid by the cached settings."""
-        return not _is_revocable(caller) or _is_valid_for(caller, self._companies.held(caller.company))
+        return not _is_revocable(caller) or _is_valid_for(caller, self._companies.cached(caller.company))
 
     def settings_changed(self, company: str, settings: CompanySettings | None) -> None:
         """Closes the sockets whose tokens a change of the company's settings has revoked."""

@@ -35,7 +35,7 @@ from gateway.adapters.agents import BusAgents
 from gateway.adapters.bus import NatsBus
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.identity import CallerSigner
-from gateway.adapters.log import CLOCKS, NatsLog
+from gateway.adapters.log import CLOCK_SKEW_SECONDS, NatsLog
 from gateway.adapters.memory import BusMemory
 from gateway.chat.shares import CompanyShares
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
@@ -116,7 +116,9 @@ class Commands:
 
     async def _find_in_log(self, place: ConversationPlace, kind: ChatKind, message: str) -> Appended | None:
         snapshot = await self._log.snapshot(place.company, place.conversation)
-        facts, complete = await self._log.near(place.company, place.conversation, snapshot.seq, MAX_STREAM_DISTANCE)
+        facts, complete = await self._log.recent_facts(
+            place.company, place.conversation, snapshot.seq, MAX_STREAM_DISTANCE
+        )
         for fact in facts:
             if fact.kind is kind and fact.data.get("messageId") == message:
                 return Appended(fact.seq, duplicate=True)
@@ -230,7 +232,7 @@ class Commands:
         return await self._change_owner(place, owner, is_needed)
 
     async def hand_to(self, place: ConversationPlace, colleague: str, name: str | None) -> Owner | None:
-        """Makes the new assignee the owner, if a person has the conversation. Returns the new owner; None: no change."""
+        """Makes the new assignee the owner, if a person has the conversation. Returns the owner; None: no change."""
         owner = Owner(kind=OwnerKind.HUMAN, operator_id=colleague, name=name)
 
         def is_needed(now: Snapshot) -> bool:
@@ -271,7 +273,7 @@ class Commands:
         snapshot = await self._log.snapshot(place.company, place.conversation)
         if ChatKind.OWNER not in snapshot.last:
             return {}
-        facts, _ = await self._log.near(place.company, place.conversation, snapshot.seq, MAX_STREAM_DISTANCE)
+        facts, _ = await self._log.recent_facts(place.company, place.conversation, snapshot.seq, MAX_STREAM_DISTANCE)
         reports = ((fact.data.get("outside"), fact.at) for fact in facts if fact.kind is ChatKind.OWNER)
         return {
             report: _plausible_time(report, received_at) for report, received_at in reports if isinstance(report, str)
@@ -307,7 +309,7 @@ class Commands:
             }
         )
         identity = f"{place.company}.{place.conversation}.feedback.{message}.{user}.{uuid7()}"
-        await self._bus.fact("feedback.given.v1", place.company, user, data, identity=identity)
+        await self._bus.publish_fact("feedback.given.v1", place.company, user, data, identity=identity)
 
     async def rate(self, place: ConversationPlace, score: int, comment: str | None) -> None:
         """Records whether the conversation helped; a later rating replaces it."""
@@ -316,7 +318,7 @@ class Commands:
             company_id=place.company, conversation_id=place.conversation, user_id=user, score=score, comment=comment
         )
         identity = f"{place.company}.{place.conversation}.rated.{user}.{uuid7()}"
-        await self._bus.fact("conversation.rated.v1", place.company, user, data, identity=identity)
+        await self._bus.publish_fact("conversation.rated.v1", place.company, user, data, identity=identity)
 
     async def _has_message(self, place: ConversationPlace, message: str) -> bool:
         """Whether the conversation has the message, even if memory has not stored it yet. True if memory is
@@ -391,7 +393,7 @@ def _plausible_time(report: str, received_at: float) -> float:
     """The time of a change that a channel reported: by the channel's clock, unless that is far ahead of ours, else the
     time at which the report was received. One time far ahead would make every later report look old."""
     reported_at = float(report.partition(" ")[0])
-    return reported_at if reported_at <= received_at + CLOCKS else received_at
+    return reported_at if reported_at <= received_at + CLOCK_SKEW_SECONDS else received_at
 
 
 def message_id(place: ConversationPlace, client_message_id: str) -> str:

@@ -255,7 +255,7 @@ class Recovery:
             case UpToDate():
                 return _Missed()
             case ReadLog(after, up_to):
-                return _Missed(facts=await self._log.read(company, conversation, after, up_to, whole=True))
+                return _Missed(facts=await self._log.read(company, conversation, after, up_to, require_last=True))
             case AskMemory(after, up_to):
                 try:
                     facts = await self._from_memory(company, conversation, after, up_to)

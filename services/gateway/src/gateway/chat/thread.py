@@ -276,7 +276,9 @@ class Thread:
         if attachment is not None:
             receipt = turn.Receipt(actor=place.caller.role, up_to_seq=question_seq)
             with suppress(GatewayError):
-                await chat.bus.presence(place.company, place.conversation, PresenceKind.RECEIPT, receipt, attachment.id)
+                await chat.bus.publish_presence(
+                    place.company, place.conversation, PresenceKind.RECEIPT, receipt, attachment.id
+                )
 
     def handle_client_gone(self, question_seq: int) -> None:
         """Ends the thread after its client has disconnected, and stops the answer unless somebody resumes it."""

@@ -208,7 +208,7 @@ async def _detail(
     fields = {name: getattr(about, name) for name in CompanyView.model_fields}
     company = settings.config.company_id
     try:
-        seen = await api.sightings.of(company)
+        seen = await api.sightings.of_company(company)
     except UnavailableError:
         seen = list[Sighting]()
     return CompanyDetail.model_construct(

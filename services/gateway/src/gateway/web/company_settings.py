@@ -226,7 +226,7 @@ async def shown(api: Api, caller: TokenCaller, settings: CompanySettings, accept
     language = await api.companies.console_language(caller.company, accept_language)
     offered, tools, troubled = await asyncio.gather(
         _known(providers(api, caller.company)),
-        _known(api.tools.every(caller.company, language)),
+        _known(api.tools.all_tools(caller.company, language)),
         _known(_troubled_channels(api, caller.company)) if settings.config.channels else _nothing(),
     )
     texts = words(language, "warnings")

@@ -97,7 +97,7 @@ async def finish_sign_in(
 ) -> Session:
     """A token for a member of the company's team. 403 with advice if it is nobody of the team."""
     api.limits.count_token(client_address(request.scope))
-    invited = api.console.invited(body.invitation) if body.invitation is not None else None
+    invited = api.console.verify_invitation(body.invitation) if body.invitation is not None else None
     company = invited.company if invited else body.company_id
     code = None
     if body.code is not None:

@@ -61,7 +61,7 @@ async def run_agent(
     ) as thread:
         try:
             decided = await _decided(api, place, body.resume or (), new, locale)
-            known = await api.handed.give(place.company, conversation, given) if given else None
+            known = await api.handed.store_results(place.company, conversation, given) if given else None
             if known == frozenset() and not new:
                 raise RefusedError(ErrorCode.NOT_FOUND, "no call of this thread waits for such a result")
         except RefusedError as error:

@@ -57,7 +57,7 @@ async def send_messages(
     place = ConversationPlace(caller, await api.threads.conversation_named(caller, DOOR, body.id))
     done = await _decided(api, place, answers, locale, alone=not new)
     given = {} if new else body.results()
-    known = await api.handed.give(place.company, place.conversation, given) if given else frozenset[str]()
+    known = await api.handed.store_results(place.company, place.conversation, given) if given else frozenset[str]()
     if not new and not known:
         if not done:
             raise RefusedError(
