@@ -285,7 +285,7 @@ async def test_facts_that_servers_of_the_bus_lost_between_them_are_noticed(
         if silence:
             gateway.gateway.chat.log.forget_bounds()
             for _ in range(2):
-                await gateway.gateway.look_for_lost_facts()
+                await gateway.gateway.check_for_lost_facts()
         else:
             await AgentStandIn(nats_client, "acme", "another").append(ChatKind.OWNER, owners()[0], "elsewhere")
         await client.fact(lost[-1])

@@ -61,7 +61,7 @@ class BusCompletions:
             RefusedError: NOT_FOUND with the field `model`, BAD_FIELD.
             RateLimitedError, TookTooLongError, UnavailableError: also while parts are read.
         """
-        with self._running.one_more((caller.company, caller.subject)):
+        with self._running.slot((caller.company, caller.subject)):
             try:
                 async with self._streams.open(COMPLETE, request) as parts:
                     yield parts

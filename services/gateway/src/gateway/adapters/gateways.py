@@ -40,5 +40,5 @@ class ForwardedAnswers:
         await self._server.serve(CLIENT_ANSWER, self._take)
 
     async def _take(self, request: ClientAnswerRequest) -> ClientAnswerReply | None:
-        is_taken = self._answers.take(request.question_id, request.caller, request.response)
+        is_taken = self._answers.accept(request.question_id, request.caller, request.response)
         return ClientAnswerReply() if is_taken else None

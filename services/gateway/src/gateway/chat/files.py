@@ -24,7 +24,7 @@ from contracts.languages import Language
 from gateway.adapters.memory import BusMemory
 from gateway.chat.commands import ConversationPlace
 from gateway.domain.concurrency_limit import ConcurrencyLimit
-from gateway.domain.file_kinds import NotTakenError, look
+from gateway.domain.file_kinds import FileRefusedError, detect_kind
 from gateway.domain.file_names import clean_name
 from gateway.domain.limits import RateLimit, SlidingLog, admit
 from gateway.errors import RateLimitedError, RefusedError, TookTooLongError, UnavailableError, not_found
@@ -78,7 +78,7 @@ class Files:
         store, person = self._require_store(), f"{place.company}/{place.caller.subject}"
         if (wait := admit(self._clock.monotonic(), (self._upload_rate, person))) > 0:
             raise RateLimitedError(TEXTS["file.many"].in_language(language), wait)
-        with self._uploads_by_person.one_more(person), self._uploads.one_more(None):
+        with self._uploads_by_person.slot(person), self._uploads.slot(None):
             try:
                 await self._check_room(store, place, language)
                 with tempfile.TemporaryFile() as content:
@@ -154,8 +154,8 @@ class Files:
         if not size:
             raise _refused(TEXTS["file.empty"].in_language(language))
         try:
-            kind = await asyncio.to_thread(look, content, clean_name(name))
-        except NotTakenError as error:
+            kind = await asyncio.to_thread(detect_kind, content, clean_name(name))
+        except FileRefusedError as error:
             raise _refused(error.text.in_language(language)) from error
         return FileRef(id=uuid7(), name=kind.name, type=kind.type, size=size, hash=digest.hexdigest())
 

@@ -17,7 +17,7 @@ from gateway.domain.close_codes import CloseCode
 from gateway.domain.feed import Feed, FeedOverflowError
 from gateway.domain.server_frames import Json
 from gateway.errors import GatewayError
-from gateway.ports import Follow, Socket, Unsubscribe
+from gateway.ports import FollowSigns, Socket, Unsubscribe
 from runtime.observability.correlation import Correlation
 
 log = structlog.get_logger(__name__)
@@ -174,12 +174,12 @@ class Hub:
 
     def __init__(self, linger: float = LINGER_SECONDS) -> None:
         self._channels: dict[ConversationKey, _Channel] = {}
-        self._follow: Follow | None = None
+        self._follow: FollowSigns | None = None
         self._linger = linger
         self._lingering: OrderedDict[ConversationKey, asyncio.TimerHandle] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
 
-    def connect(self, follow: Follow) -> None:
+    def connect(self, follow: FollowSigns) -> None:
         """Sets the subscription to one conversation's live signs; must be called before the first `join`."""
         self._follow = follow
 
@@ -282,7 +282,7 @@ class Hub:
             channel.cancelled_turn = fact.data.get("turnId")
         ended_turn: str | None = fact.data.get("turnId") if fact.kind in {ChatKind.ASSISTANT, ChatKind.SYSTEM} else None
         channel.answered_turn = ended_turn or channel.answered_turn
-        frame = server_frames.of_fact(conversation, fact)
+        frame = server_frames.fact_frame(conversation, fact)
         with Correlation(company, conversation, ended_turn or ""):
             if frame is None:
                 log.warning("chat.malformed_fact", seq=fact.seq)
@@ -295,7 +295,7 @@ class Hub:
             if senders == [attachment]:
                 attachment.acknowledge_fact(fact)
             try:
-                if attachment.feed.fact(fact.seq, frame, ended_turn):
+                if attachment.feed.accept_fact(fact.seq, frame, ended_turn):
                     attachment.socket.push(frame)
             except FeedOverflowError:
                 attachment.socket.terminate(CloseCode.RESYNC)
@@ -317,7 +317,7 @@ class Hub:
             )
         elif live_turn in channel.abandoned_turns:
             return
-        frame = server_frames.of_live_turn(conversation, kind, data)
+        frame = server_frames.live_sign_frame(conversation, kind, data)
         if frame is None:
             return
         if kind is LiveTurnKind.RUN_CANCELLED:
@@ -332,7 +332,7 @@ class Hub:
         """Sends typing or a receipt to all sockets but `source`, the id of the attachment that it came from."""
         if kind is PresenceKind.RECEIPT:
             self.hints(company, conversation).newest_sent_seq = 0
-        frame = server_frames.of_presence(conversation, kind, data)
+        frame = server_frames.presence_frame(conversation, kind, data)
         self._deliver(company, conversation, frame, except_id=source)
 
     def deliver_update(self, company: str, conversation: str, *, resolved: bool, seq: int) -> None:
@@ -358,7 +358,7 @@ class Hub:
             if attachment.id == except_id:
                 continue
             try:
-                if attachment.feed.live(frame, delta_turn, delta_seq, turn):
+                if attachment.feed.accept_sign(frame, delta_turn, delta_seq, turn):
                     attachment.socket.push(frame)
             except FeedOverflowError:
                 attachment.socket.terminate(CloseCode.RESYNC)

@@ -12,7 +12,7 @@ from contracts.channels import PresenceKind
 from contracts.json_values import JsonObject
 from gateway.domain import server_frames
 from gateway.errors import GatewayError
-from gateway.ports import ClientSocket, Present, TokenCaller, Unsubscribe
+from gateway.ports import ClientSocket, FollowPresence, TokenCaller, Unsubscribe
 
 GATHER_SECONDS = 0.3
 """Seconds for which changes are collected before they are sent to sockets."""
@@ -36,9 +36,9 @@ class Inboxes:
         self._watching: dict[str, set[ClientSocket]] = {}
         self._subscriptions: dict[str, asyncio.Task[Unsubscribe]] = {}
         self._pending: dict[str, _Report] = {}
-        self._subscribe: Present | None = None
+        self._subscribe: FollowPresence | None = None
 
-    def connect(self, present: Present) -> None:
+    def connect(self, present: FollowPresence) -> None:
         """Sets the subscription to a company's presence signals; must be called before the first `watch`."""
         self._subscribe = present
 
@@ -84,7 +84,7 @@ class Inboxes:
         if kind is PresenceKind.RECEIPT and actor != "operator":
             return
         if (report := self._pending_report(company)) is not None and len(report.signs) < MAX_NAMED:
-            sign = server_frames.of_presence(conversation, kind, data)
+            sign = server_frames.presence_frame(conversation, kind, data)
             report.signs[conversation, f"{kind} {actor} {data.get('name')}"] = conversation, sign
 
     def all_changed(self) -> None:

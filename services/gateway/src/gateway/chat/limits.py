@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
-from gateway.domain.forwarded import NOBODY
+from gateway.domain.forwarded import UNKNOWN_ADDRESS
 from gateway.domain.limits import RateLimit, SlidingLog, address_key, admit
 from gateway.errors import RateLimitedError
 from gateway.metrics import ADDRESSES, VISITORS
@@ -46,7 +46,7 @@ class ClientLimits:
         """Counts a message; raises RateLimitedError, and counts nothing, if a limit is reached."""
         windows = [(self._by_visitor, subject)]
         key = address_key(address)
-        if address != NOBODY:
+        if address != UNKNOWN_ADDRESS:
             windows.append((self._by_address, key))
             if opens_conversation:
                 windows.append((self._conversations, key))
@@ -64,7 +64,7 @@ class ClientLimits:
 
     def count_token(self, address: str) -> None:
         """Counts a visitor's token; raises RateLimitedError if the limit is reached."""
-        if address == NOBODY:
+        if address == UNKNOWN_ADDRESS:
             VISITORS.labels("unknown").inc()
             return
         key = address_key(address)
@@ -78,10 +78,12 @@ class ClientLimits:
 
     def enter_address(self, address: str) -> bool:
         """Counts a connection; False (and nothing counted) if the address has too many."""
-        return address == NOBODY or self._enter(f"a:{address_key(address)}", self.settings.connections_per_address)
+        return address == UNKNOWN_ADDRESS or self._enter(
+            f"a:{address_key(address)}", self.settings.connections_per_address
+        )
 
     def leave_address(self, address: str) -> None:
-        if address != NOBODY:
+        if address != UNKNOWN_ADDRESS:
             self._leave(f"a:{address_key(address)}")
 
     def enter_subject(self, company: str, subject: str) -> bool:

@@ -212,7 +212,7 @@ class Recovery:
     async def resync(self, attachment: Attachment) -> None:
         """Fills the gap of one socket; if that is impossible, the client is told to reconnect (close code 4010)."""
         async with self._resyncs, attachment.recovering:
-            attachment.feed.fill()
+            attachment.feed.start_reading()
             company, conversation = attachment.company, attachment.conversation
             self._hub.forget_state(company, conversation)
             try:
@@ -316,8 +316,8 @@ class Recovery:
         company, conversation = attachment.company, attachment.conversation
         current = await self._action_states.facts_with_current_states(company, conversation, facts, attachment.customer)
         for index, fact in enumerate(current):
-            frame = server_frames.of_fact(conversation, fact)
-            if frame is not None and attachment.feed.read(fact.seq):
+            frame = server_frames.fact_frame(conversation, fact)
+            if frame is not None and attachment.feed.accept_read_fact(fact.seq):
                 attachment.acknowledge_fact(fact)
                 attachment.socket.push(frame)
             if index % FRAMES_PER_PAUSE == FRAMES_PER_PAUSE - 1:
@@ -328,7 +328,11 @@ class Recovery:
         attachment.socket.terminate(CloseCode.RESYNC)
 
     def _follow(self, attachment: Attachment, up_to: int, turn: TurnState | None) -> None:
-        frames = attachment.feed.follow(up_to, turn.turn_id, turn.delta_seq) if turn else attachment.feed.follow(up_to)
+        frames = (
+            attachment.feed.finish_reading(up_to, turn.turn_id, turn.delta_seq)
+            if turn
+            else attachment.feed.finish_reading(up_to)
+        )
         for frame in frames:
             attachment.socket.push(frame)
 

@@ -101,7 +101,7 @@ class Chat:
         republishes it."""
 
         def fill_gap() -> None:
-            if attachment.feed.cursor < seq and not attachment.feed.buffering:
+            if attachment.feed.cursor < seq and not attachment.feed.is_buffering:
                 self.in_background(self.recovery.resync(attachment))
 
         asyncio.get_running_loop().call_later(OWN_FACT_SECONDS, fill_gap)

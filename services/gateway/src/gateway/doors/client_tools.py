@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from contracts.events.chat import MAX_CLIENT_TOOLS, ClientTool, Wishes
 from contracts.wrong_fields import message_of
-from gateway.domain.json_schema import compiled
+from gateway.domain.json_schema import compile_schema
 from gateway.errors import bad_field
 
 Json = dict[str, Any]
@@ -67,7 +67,7 @@ def parsed(text: str) -> Any:
 def _tool(told: Json, field: str, schema: str) -> ClientTool:
     parameters = {"type": "object"} if told.get(schema) is None else told[schema]
     try:
-        compiled(parameters)
+        compile_schema(parameters)
     except ValueError as error:
         raise bad_field(f"{field}.{schema}", str(error)) from None
     if not isinstance(parameters, dict) or cast("Json", parameters).get("type", "object") != "object":

@@ -11,7 +11,7 @@ from contracts.files import MOST_FILES
 from contracts.ids import is_id
 from contracts.plain_text import is_blank
 from gateway.chat.sent_messages import SentFile, SentMessage, client_message_id
-from gateway.domain.file_kinds import NotTakenError, look, may_be
+from gateway.domain.file_kinds import FileRefusedError, detect_kind, may_be_declared
 from gateway.errors import RefusedError, bad_field
 
 Json = dict[str, Any]
@@ -78,13 +78,13 @@ def file_of(content: object, media: object, name: object, field: str) -> SentFil
     named = name if isinstance(name, str) and name else "file"
     try:
         raw = b64decode(content if isinstance(content, str) else "", validate=True)
-        kind = look(BytesIO(raw), named)
-    except (ValueError, NotTakenError) as error:
-        why = str(error) if isinstance(error, NotTakenError) else "this is no base64"
+        kind = detect_kind(BytesIO(raw), named)
+    except (ValueError, FileRefusedError) as error:
+        why = str(error) if isinstance(error, FileRefusedError) else "this is no base64"
         raise bad_field(field, why) from None
     if not raw:
         raise bad_field(field, "the file is empty")
-    if isinstance(media, str) and not may_be(kind.type, media):
+    if isinstance(media, str) and not may_be_declared(kind.type, media):
         raise bad_field(field, f"{media[:80]} is not taken, or not what it is ({kind.type})")
     return SentFile(kind.name, raw)
 

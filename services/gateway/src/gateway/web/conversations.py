@@ -33,7 +33,7 @@ from contracts.ws import Uuid
 from gateway.adapters.service_calls import ask
 from gateway.chat.commands import ConversationPlace, MessageDraft
 from gateway.domain.accepted import prefers
-from gateway.domain.forwarded import NOBODY
+from gateway.domain.forwarded import UNKNOWN_ADDRESS
 from gateway.errors import RefusedError, bad_field, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
@@ -161,7 +161,7 @@ async def begin_conversation(request: Request, api: ApiDep, caller: PersonDep, b
     the chat's hello."""
     if caller.is_operator:
         raise RefusedError(ErrorCode.FORBIDDEN, "this is for visitors and customers")
-    address = request.client.host if request.client else NOBODY
+    address = request.client.host if request.client else UNKNOWN_ADDRESS
     api.limits.count_message(f"{caller.company}/{caller.subject}", address, opens_conversation=True)
     conversation, previous = await api.topics.begin(caller, body.topic)
     return Begun(conversation_id=conversation, previous=previous)

@@ -5,7 +5,7 @@ import hashlib
 import orjson
 from fastapi import APIRouter, Request, Response
 
-from gateway.domain.file_kinds import TAKEN
+from gateway.domain.file_kinds import ACCEPTED_TYPES
 from gateway.doors.a2a.rpc import PROTOCOL, Json
 from gateway.doors.door_route import DoorRoute
 from gateway.web.response_headers import described_headers
@@ -30,7 +30,7 @@ def card(origin: str) -> Json:
         "capabilities": {"streaming": True, "pushNotifications": False, "extendedAgentCard": False},
         "securitySchemes": {"bearer": {"httpAuthSecurityScheme": {"scheme": "Bearer", "bearerFormat": "JWT"}}},
         "securityRequirements": [{"schemes": {"bearer": {"list": []}}}],
-        "defaultInputModes": list(TAKEN),
+        "defaultInputModes": list(ACCEPTED_TYPES),
         "defaultOutputModes": ["text/plain", "application/json"],
         "skills": [
             {

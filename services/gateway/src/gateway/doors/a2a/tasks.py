@@ -268,7 +268,7 @@ class Tasks:
         facts = await self.api.action_states.facts_with_current_states(
             company, conversation, facts, self.caller.subject
         )
-        frames = [orjson.loads(told) for fact in facts if (told := server_frames.of_fact(conversation, fact))]
+        frames = [orjson.loads(told) for fact in facts if (told := server_frames.fact_frame(conversation, fact))]
         tasks: list[Task] = []
         rules = AnswerRules.of(await self.api.companies.get(company))
         for fact in facts:

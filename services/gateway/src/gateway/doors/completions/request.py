@@ -26,8 +26,8 @@ from contracts.completion_rpc import (
 )
 from contracts.events.chat import Sampling
 from contracts.languages import Language
-from gateway.domain.file_kinds import PICTURES, NotTakenError, look
-from gateway.domain.json_schema import compiled
+from gateway.domain.file_kinds import PICTURES, FileRefusedError, detect_kind
+from gateway.domain.json_schema import compile_schema
 from gateway.domain.text_shape import TextShape
 from gateway.errors import bad_field
 
@@ -243,7 +243,7 @@ def _messages_of(body: ChatCompletionRequest) -> list[CompletionMessage]:
     if (shape := shape_of(body)) is not None:
         if len(messages) > MAX_MESSAGES - SHAPE_MESSAGES:
             raise bad_field("messages", f"at most {MAX_MESSAGES - SHAPE_MESSAGES} with a response_format")
-        messages.append(CompletionMessage(role="system", content=shape.in_words))
+        messages.append(CompletionMessage(role="system", content=shape.instruction))
     return messages
 
 
@@ -259,7 +259,7 @@ def shape_of(body: ChatCompletionRequest) -> TextShape | None:
     if wanted.json_schema is None or wanted.json_schema.json_schema is None:
         raise bad_field(SCHEMA_FIELD, "is missing")
     try:
-        compiled(wanted.json_schema.json_schema)
+        compile_schema(wanted.json_schema.json_schema)
     except ValueError as error:
         raise bad_field(SCHEMA_FIELD, str(error)) from None
     return TextShape(wanted.json_schema.json_schema)
@@ -331,8 +331,8 @@ def _picture(part: ContentPart, where: str, number: int) -> CompletionPicture:
     if not head.startswith("data:image/") or not head.endswith(";base64"):
         raise bad_field(where, "send the picture itself, as data:image/png;base64,…: addresses are not fetched here")
     try:
-        kind = look(BytesIO(b64decode(content, validate=True)), "picture")
-    except (ValueError, NotTakenError) as error:
+        kind = detect_kind(BytesIO(b64decode(content, validate=True)), "picture")
+    except (ValueError, FileRefusedError) as error:
         raise bad_field(where, str(error) or "this is no base64") from None
     if kind.type not in PICTURES:
         raise bad_field(where, f"a picture is PNG, JPEG, GIF or WebP, not {kind.type}")

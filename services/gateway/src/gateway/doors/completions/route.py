@@ -168,7 +168,7 @@ async def shaped(api: Api, caller: TokenCaller, asked: CompleteRequest, shape: T
             raise RefusedError(ErrorCode.BAD_FIELD, _NO_MODEL)
         said = [
             {"role": "assistant", "content": text or "-"},
-            {"role": "system", "content": f"That does not fit: {wrong}. {shape.in_words}"},
+            {"role": "system", "content": f"That does not fit: {wrong}. {shape.instruction}"},
         ]
         again = CompleteRequest.model_validate({**asked.to_wire(), "messages": [*asked.to_wire()["messages"], *said]})
         asked = again.model_copy(update={"request_id": f"{asked.request_id[:60]}-{attempt + 2}"})
