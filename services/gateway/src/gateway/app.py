@@ -49,8 +49,8 @@ from gateway.chat.shares import CompanyShares
 from gateway.chat.threads import Threads
 from gateway.chat.topics import Topics
 from gateway.domain.client_answers import Answers
-from gateway.doors.mcp.endpoint import Build as McpBuild
-from gateway.doors.mcp.endpoint import McpEndpoint, load_product
+from gateway.doors.mcp.endpoint import McpEndpoint, load_server_factory
+from gateway.doors.mcp.endpoint import ServerFactory as McpBuild
 from gateway.handlers import HANDLERS
 from gateway.live_feed import NatsLive
 from gateway.market_feed import MarketFacts
@@ -166,7 +166,7 @@ def compose(
     dev: bool,
     personas: DemoPersonas | None = None,
     sign_in: SignIn | None = None,
-    mcp_server: Callable[[], McpBuild] = load_product,
+    mcp_server: Callable[[], McpBuild] = load_server_factory,
     store: FileStore | None = None,
 ) -> Gateway:
     """Builds the gateway on a connected client. `store`: the file storage; without one, files are refused."""

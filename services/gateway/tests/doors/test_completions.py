@@ -221,7 +221,7 @@ async def _hear(stream: Any, heard: list[str]) -> None:
 async def test_a_stream_that_thinks_for_long_begins_all_the_same(
     client: AsyncOpenAI, completions: CompletionsStandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(web, "HEADERS_AFTER", 0.05)
+    monkeypatch.setattr(web, "FIRST_PART_SECONDS", 0.05)
     monkeypatch.setattr("gateway.web.keepalive.PAUSE", 0.05)
     completions.hold = asyncio.Event()
     stream = await client.chat.completions.create(model="nexus", messages=HI, stream=True)
@@ -237,7 +237,7 @@ async def test_a_stream_that_thinks_for_long_begins_all_the_same(
 async def test_the_work_ends_when_the_caller_hangs_up(
     client: AsyncOpenAI, completions: CompletionsStandIn, monkeypatch: pytest.MonkeyPatch, stream: bool
 ) -> None:
-    monkeypatch.setattr(web, "HEADERS_AFTER", 0.05)
+    monkeypatch.setattr(web, "FIRST_PART_SECONDS", 0.05)
     completions.hold = asyncio.Event()
     if stream:
         answer = await client.chat.completions.create(model="nexus", messages=HI, stream=True)
