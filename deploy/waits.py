@@ -32,7 +32,7 @@ ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Div: lambda one, other: one / other,
 }
 DEFAULT_LIMITS = {
-    "ask": ("gateway `adapters/service_calls.py`", "DEADLINE"),
+    "ask": ("gateway `adapters/service_calls.py`", "CALL_SECONDS"),
     "call": ("runtime `calls/rpc.py`", "CALL_DEADLINE"),
     "ask_all": ("runtime `calls/rpc.py`", "ASK_ALL_DEADLINE"),
 }

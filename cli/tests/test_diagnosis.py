@@ -43,11 +43,11 @@ async def test_the_figures_are_those_that_the_gateway_exports() -> None:
     registry.register(VISITORS)
     registry.register(ADDRESSES)
     limits = ClientLimits(GatewaySettings(tokens_per_address=2).limits, SystemClock())
-    limits.token("192.0.2.1")
-    limits.token("")
-    limits.token("192.0.2.1")
+    limits.count_token("192.0.2.1")
+    limits.count_token("")
+    limits.count_token("192.0.2.1")
     with pytest.raises(RateLimitedError):
-        limits.token("192.0.2.1")
+        limits.count_token("192.0.2.1")
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

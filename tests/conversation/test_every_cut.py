@@ -84,7 +84,7 @@ def test_a_websocket_that_stays_shows_what_a_new_one_shows(log: Log) -> None:
     for cut in range(len(log) + 1):
         client = opened(log[:cut])
         for fact in facts_of(log[cut:]):
-            frame = server_frames.of_fact(ADDRESS[1], fact)
+            frame = server_frames.fact_frame(ADDRESS[1], fact)
             assert frame is not None
             client.takes(frame)
         assert client == fresh
@@ -141,5 +141,5 @@ def test_how_a_conversation_stands_is_kept_true_by_what_comes(log: Log) -> None:
     for cut in range(len(facts) + 1):
         standing = LogState(snapshot_of(facts[:cut]), "e")
         for fact in facts[max(cut - 1, 0) :]:  # one of them comes again
-            standing = standing.behind([fact])
+            standing = standing.with_facts([fact])
         assert standing.snapshot == snapshot_of(facts)

@@ -169,7 +169,7 @@ def _gapless() -> Change:
 
     def following(self: Feed) -> None:
         begin(self)
-        self._waiting = None  # pyright: ignore[reportPrivateUsage]
+        self._buffer = None  # pyright: ignore[reportPrivateUsage]
 
     return Feed, "__init__", following
 
@@ -238,7 +238,7 @@ RULES: dict[str, Callable[[], Change | list[Change]]] = {
     "a person's message settles": _people_settle_nothing,
     "a person vetoes": lambda: (AnswerPolicy, "answers", _always(True)),
     "sockets read the gap after a reconnect": lambda: (Recovery, "resync_all", _ignored()),
-    "a fact is told once": lambda: (Feed, "fact", _always(True)),
+    "a fact is told once": lambda: (Feed, "accept_fact", _always(True)),
     "a journal is replaced by compare-and-set": lambda: _without_fence("turn."),
     "a snapshot is no older than its trigger": _any_snapshot,
     "a refused answer is decided again": _refused_is_stored,
@@ -246,10 +246,10 @@ RULES: dict[str, Callable[[], Change | list[Change]]] = {
     "what comes while the gap is read waits": lambda: [
         _gapless(),
         (Feed, "pause", _always(None)),
-        (Feed, "fill", _always(None)),
+        (Feed, "start_reading", _always(None)),
     ],
     "a socket begins with all that was passed on before": _any_replica,
-    "skipped facts are noticed": lambda: (NatsLive, "_received", _always(None)),
+    "skipped facts are noticed": lambda: (NatsLive, "_check_received", _always(None)),
     "a message that comes again is known": lambda: [_another_message_id(), (Commands, "find_sent", _ignored())],
     "a batch is acknowledged when it is stored": _stored_after_acknowledging,
     "a row is replaced over the version that was read": _over_any_version,

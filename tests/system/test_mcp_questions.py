@@ -15,7 +15,7 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.adapters.identity import build_identity
-from gateway.domain.client_answers import MOST_OF_ONE
+from gateway.domain.client_answers import MAX_QUESTIONS_PER_CALLER
 from gateway.settings import GatewaySettings
 from gateway.testing.harness import run_gateway
 from runtime.clock import SystemClock
@@ -176,7 +176,7 @@ async def test_a_client_that_hangs_up_leaves_nothing_that_waits(stack: RunningSt
         client = Raw(http, stack.url, ana)
         await client.begin()
         # More than may wait of one caller: each ends with its stream.
-        for _ in range(MOST_OF_ONE + 2):
+        for _ in range(MAX_QUESTIONS_PER_CALLER + 2):
             async with client.order() as stream:
                 question = await anext(stream)
                 assert question.get("method") == "elicitation/create", question

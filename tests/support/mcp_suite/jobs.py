@@ -10,7 +10,7 @@ from typing import Any
 import mcp_types as types
 
 from gateway.doors.mcp.offer import Context, caller_of, principal_of
-from gateway.doors.mcp.tasks import Json, needs_tasks, takes_tasks
+from gateway.doors.mcp.tasks import Json, tasks_required, accepts_tasks
 from runtime.testing.servers import eventually
 from tests.support.mcp_suite.rounds import NAME, question
 from tests.support.mcp_suite.tools import TEXT, Diagnostic, Outcome, Params, Run, arguments, said
@@ -62,8 +62,8 @@ class Jobs:
 
     def begin(self, context: Context, job: Job) -> Json:
         """A job's handle; raises MCPError for a client that knows none."""
-        if not takes_tasks(context):
-            raise needs_tasks()
+        if not accepts_tasks(context):
+            raise tasks_required()
         self._jobs[job.id] = job
         return job.handle | {"resultType": "task"}
 
@@ -120,7 +120,7 @@ async def slow_compute(context: Context, params: Params) -> Outcome:
     """A task for whoever knows them; another client waits."""
     seconds = float((params.arguments or {}).get("seconds", 0))
     job = Job(principal_of(caller_of(context)), seconds, lambda _: completed("computed"))
-    if takes_tasks(context):
+    if accepts_tasks(context):
         return JOBS.begin(context, job)
     await eventually(lambda: job.now()["status"] == "completed", LONGEST)
     return said("computed")

@@ -1,1 +1,1 @@
-"""The gateway: websockets, REST and web pages, the way into Nexus for every client."""
+"""The gateway: websockets, HTTP APIs and web pages, the way into Nexus for every client."""

@@ -20,7 +20,7 @@ from gateway.adapters.analyses import BusAnalyses
 from gateway.adapters.bus import NatsBus
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.completions import BusCompletions
-from gateway.adapters.gateways import AnswersFromElsewhere, BusGateways
+from gateway.adapters.gateways import BusGateways, ForwardedAnswers
 from gateway.adapters.handed_calls import HandedCalls
 from gateway.adapters.identity import IdentityKeys, build_identity, require_long_secrets
 from gateway.adapters.knowledge import BusKnowledge
@@ -49,8 +49,8 @@ from gateway.chat.shares import CompanyShares
 from gateway.chat.threads import Threads
 from gateway.chat.topics import Topics
 from gateway.domain.client_answers import Answers
-from gateway.doors.mcp.endpoint import Build as McpBuild
-from gateway.doors.mcp.endpoint import McpEndpoint, load_product
+from gateway.doors.mcp.endpoint import McpEndpoint, load_server_factory
+from gateway.doors.mcp.endpoint import ServerFactory as McpBuild
 from gateway.handlers import HANDLERS
 from gateway.live_feed import NatsLive
 from gateway.market_feed import MarketFacts
@@ -80,11 +80,11 @@ from runtime.stores.file_stores import file_store
 log = structlog.get_logger(__name__)
 
 COMPANY_SHARE = 0.8
-"""The part of the log that one company alone may fill."""
+"""The part of the log that one company may fill."""
 VISITOR_TOKEN_SECONDS = 3600
-"""How long a visitor's token is valid; the widget renews it."""
-LOOK_SECONDS = 10.0
-"""Seconds between two looks for facts that the bus did not pass on."""
+"""Lifetime of a visitor's token; the widget renews it."""
+FACT_CHECK_SECONDS = 10.0
+"""Seconds between two checks for facts that the bus did not deliver."""
 
 
 @dataclass(slots=True)
@@ -101,54 +101,56 @@ class Gateway:
     _live: NatsLive
     _log: NatsLog
     _market: MarketFacts
-    _elsewhere: AnswersFromElsewhere
-    _looks: BackgroundLoop = field(init=False)
+    _forwarded_answers: ForwardedAnswers
+    _fact_check: BackgroundLoop = field(init=False)
 
     def __post_init__(self) -> None:
-        self._looks = BackgroundLoop("lost facts", self.look_for_lost_facts, wait=lambda: asyncio.sleep(LOOK_SECONDS))
+        self._fact_check = BackgroundLoop(
+            "lost facts", self.check_for_lost_facts, wait=lambda: asyncio.sleep(FACT_CHECK_SECONDS)
+        )
 
     async def start(self, hooks: ConnectionHooks) -> None:
         """Subscribes and adds the reconnect hooks; the caller flushes before it reports ready."""
-        hooks.on_disconnect.append(self._lost)
-        hooks.on_reconnect.append(self._found)
-        hooks.on_error.append(self._dropped)
-        await self._live.start(self._missed)
+        hooks.on_disconnect.append(self._on_disconnect)
+        hooks.on_reconnect.append(self._on_reconnect)
+        hooks.on_error.append(self._on_bus_error)
+        await self._live.start(self._resync)
         await self._market.start()
-        await self._elsewhere.start()
+        await self._forwarded_answers.start()
         await subscribe(self._client, CHANGES, self.settings.changed)
         await follow_deletions(self._client, self.threads.deleted)
-        self._looks.start()
+        self._fact_check.start()
 
     async def drain(self) -> None:
-        """Accepts no new clients, sends all clients to another gateway, and finishes what they have requested."""
+        """Accepts no new clients, sends the others to another gateway, and finishes what they have requested."""
         self.endpoint.draining = True
         self.mcp.drain()
         self.threads.drain()
-        await self._looks.stop()
+        await self._fact_check.stop()
         await self.chat.drain()
 
-    async def look_for_lost_facts(self) -> None:
-        """Compares the facts received with the log's end, while anybody has a conversation open."""
+    async def check_for_lost_facts(self) -> None:
+        """Compares the facts received with the log's end, if any conversation is open."""
         if self.chat.hub.conversations:
-            self._live.stored((await self._log.bounds()).last_seq)
+            self._live.check_end((await self._log.bounds()).last_seq)
 
-    async def _lost(self) -> None:
+    async def _on_disconnect(self) -> None:
         self.chat.recovery.pause_all()
 
-    async def _found(self) -> None:
+    async def _on_reconnect(self) -> None:
         self.settings.missed()
-        self.chat.in_background(self.chat.tokens.look_again())
+        self.chat.in_background(self.chat.tokens.refresh_settings())
         self._log.forget_bounds()
         self.chat.in_background(self.chat.recovery.resync_all())
         self.chat.in_background(self.chat.customers.catch_up_all())
         self.chat.inboxes.all_changed()
 
-    async def _dropped(self, error: Exception) -> None:
-        # Signs of running turns may be lost; facts may not.
+    async def _on_bus_error(self, error: Exception) -> None:
+        # Live signs may be lost; facts may not.
         if isinstance(error, SlowConsumerError) and error.sub.subject == LIVE_CHAT_ALL:
-            self._missed()
+            self._resync()
 
-    def _missed(self) -> None:
+    def _resync(self) -> None:
         self.chat.recovery.pause_all()
         self.chat.in_background(self.chat.recovery.resync_all())
         self.chat.inboxes.all_changed()
@@ -164,22 +166,22 @@ def compose(
     dev: bool,
     personas: DemoPersonas | None = None,
     sign_in: SignIn | None = None,
-    mcp_server: Callable[[], McpBuild] = load_product,
+    mcp_server: Callable[[], McpBuild] = load_server_factory,
     store: FileStore | None = None,
 ) -> Gateway:
-    """Builds the gateway over a connected client. `store`: the file storage; None: files are refused."""
+    """Builds the gateway on a connected client. `store`: the file storage; without one, files are refused."""
     publisher, rpc = Publisher(client), RpcClient(client)
     log = NatsLog(ConversationLog(client), publisher, clock)
     memory, agents = BusMemory(rpc), BusAgents(rpc)
-    known = CompanyCache(client, rpc, clock.monotonic)
-    companies = BusCompanies(rpc, known)
+    cache = CompanyCache(client, rpc, clock.monotonic)
+    companies = BusCompanies(rpc, cache)
     bus = NatsBus(publisher)
     hub = Hub()
     inboxes = Inboxes()
-    shares = CompanyShares(log.room, COMPANY_SHARE, clock)
+    shares = CompanyShares(log.free_bytes, COMPANY_SHARE, clock)
     live = NatsLive(client, log, hub, inboxes, shares)
     hub.connect(live.follow)
-    inboxes.connect(live.present)
+    inboxes.connect(live.follow_presence)
     access = Access(log, memory, identity.principals, identity.conversation_keys)
     commands = Commands(log, bus, memory, agents, identity.principals, shares, companies, clock)
     limits = ClientLimits(settings.limits, clock)
@@ -191,8 +193,8 @@ def compose(
     heartbeat_ms = int(settings.heartbeat_seconds * 1000)
     sessions = set[ClientSession]()
     tokens = Admission(identity.tokens, companies, sessions)
-    known.on_change(tokens.changed)
-    known.on_change(Assistants(sessions).changed)
+    cache.on_change(tokens.settings_changed)
+    cache.on_change(Assistants(sessions).changed)
     chat = Chat(
         tokens=tokens,
         sessions=sessions,
@@ -247,20 +249,20 @@ def compose(
         personas=personas,
         sign_in=sign_in,
     )
-    answers = Answers(identity.seal_key, BusGateways(rpc).hand_on, settings.question_seconds)
+    answers = Answers(identity.seal_key, BusGateways(rpc).forward_answer, settings.question_seconds)
     mcp = McpEndpoint(api, answers, mcp_server)
     application = Front(
         endpoint, build_http(api, health, mcp), Proxies(settings.trusted_proxies, settings.address_header)
     )
-    elsewhere = AnswersFromElsewhere(client, answers)
+    forwarded_answers = ForwardedAnswers(client, answers)
     market = MarketFacts(client, customers)
-    return Gateway(application, chat, endpoint, mcp, threads, known, client, live, log, market, elsewhere)
+    return Gateway(application, chat, endpoint, mcp, threads, cache, client, live, log, market, forwarded_answers)
 
 
 async def main() -> None:
     """Runs the gateway until it is told to stop."""
     settings, dev, nats = GatewaySettings(), DevSettings(), NatsSettings()
-    # The door serves its own health beside everything else, so the service has no port of its own.
+    # The gateway serves its health beside everything else, so the service needs no port of its own.
     service = Service("gateway", nats=nats, port=None, marks=MarkSettings())
     service.writes(CHAT, TOOLS, FACTS)
 

@@ -1,4 +1,4 @@
-"""The HTTP application: routes, problem documents, limits and the websocket, over what app.py built."""
+"""The HTTP application: routes, problem documents, limits and the websocket, on top of what app.py builds."""
 
 from collections.abc import Awaitable
 from functools import cache
@@ -57,7 +57,7 @@ ROUTERS = tuple(
     module.router
     for module in (
         visitors,
-        desk,  # its /conversations/counts before what takes any word for an id
+        desk,  # its /conversations/counts must precede the routes that take any word as an id
         people,
         conversations,
         files,
@@ -87,9 +87,9 @@ CHAT_PATH = "/v2/chat/ws"
 
 
 class Front:
-    """Sends chats to their endpoint and everything else to the HTTP application, whose doors come first.
+    """Passes chats to their endpoint and everything else to the HTTP application, whose doors come first.
 
-    A chat stays open for hours and keeps every layer in its path alive, so it passes through this one only.
+    A chat stays open for hours and keeps every layer in its path alive, so it passes only through this one.
     """
 
     def __init__(self, chat: ChatEndpoint, http: FastAPI, proxies: Proxies) -> None:
@@ -105,7 +105,7 @@ class Front:
 
 
 def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None) -> FastAPI:
-    """The HTTP application; `health` are the service's own /healthz, /readyz and /metrics."""
+    """Builds the HTTP application. `health`: the service's /healthz, /readyz and /metrics."""
     application = FastAPI(
         title="Nexus",
         version=VERSION,
@@ -116,27 +116,27 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     )
     application.state.api = api
     problems.install(application)
-    # A request is held against the routes one after the other, and most requests are those of doors.
+    # Routes are tried in order, and most requests are for doors.
     if mcp is not None:
         application.router.routes.append(Route(MCP_PATH, mcp, methods=["POST", "GET", "DELETE"]))
-    # As routes of the application's own: each router between would match a request once more.
+    # Added to the application itself, since each router in between would match a request once more.
     for router in (*DOORS, *ROUTERS):
         application.router.routes.extend(router.routes)
     application.router.routes.extend(health)
-    # The document of the interface is made with nothing behind it.
-    offered = getattr(api, "personas", None) is not None
-    application.router.routes.extend(page_routes(personas=offered))
-    application.router.routes.extend(console_routes(dev=offered))
+    # The OpenAPI document is generated without an Api.
+    has_personas = getattr(api, "personas", None) is not None
+    application.router.routes.extend(page_routes(personas=has_personas))
+    application.router.routes.extend(console_routes(dev=has_personas))
     application.router.routes.extend(docs_routes(lambda: application.openapi()))
     application.add_middleware(BodyLimit)
-    made, making = application.openapi, Lock()
+    generate, lock = application.openapi, Lock()
 
     @cache
     def document() -> JsonObject:
-        return complete(describe(made()))
+        return complete(describe(generate()))
 
     def openapi() -> JsonObject:
-        with making:  # of two threads that ask first one makes it
+        with lock:  # so that of two threads only one generates it
             return document()
 
     application.openapi = openapi

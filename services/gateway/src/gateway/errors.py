@@ -1,13 +1,13 @@
-"""The errors that the gateway answers with.
+"""The errors with which the gateway answers.
 
 NexusError                      contracts/errors.py
 └── GatewayError           has a code of contracts.errors.ErrorCode and says what to do
-    ├── RefusedError       the caller may not, or what is asked for is not there
-    ├── RateLimitedError   too much at once: `retry_after` seconds
+    ├── RefusedError       the request is not allowed, invalid, or for something that does not exist
+    ├── RateLimitedError   too many requests; may be repeated after `retry_after` seconds
     ├── UnavailableError   a service or the bus does not answer; retryable
-    ├── TookTooLongError   what was asked for takes more time than there is
-    ├── TokenInvalidError  not a token of ours
-    └── TokenExpiredError  was one
+    ├── TookTooLongError   the work was not finished in time
+    └── TokenInvalidError  the token is missing, forged or somebody else's
+        └── TokenExpiredError  the token has expired
 """
 
 import math
@@ -19,8 +19,8 @@ from contracts.errors import ErrorCode, FieldFault, NexusError
 
 log = structlog.get_logger(__name__)
 
-RETRY_AFTER = 2
-"""Seconds after which to retry what failed because a dependency is away."""
+RETRY_AFTER_SECONDS = 2
+"""Seconds after which to retry when a dependency was unavailable."""
 
 
 class GatewayError(NexusError):
@@ -36,12 +36,13 @@ class GatewayError(NexusError):
 
     @property
     def wait(self) -> int | None:
-        """Whole seconds until a retry may help; None: it does not."""
-        return RETRY_AFTER if self.retryable else None
+        """Whole seconds until a retry may help; None if it cannot help."""
+        return RETRY_AFTER_SECONDS if self.retryable else None
 
 
 class RefusedError(GatewayError):
-    """The request is not found, not allowed or invalid, as the code says; `fields` name the faults."""
+    """The request is not allowed, invalid, or for something that does not exist, as `code` says. `fields`: the faulty
+    fields."""
 
     def __init__(self, code: ErrorCode, message: str, fields: Sequence[FieldFault] = ()) -> None:
         super().__init__(message)
@@ -50,13 +51,13 @@ class RefusedError(GatewayError):
 
 
 class RateLimitedError(GatewayError):
-    """A limit is reached; it has room again after `retry_after` seconds."""
+    """A limit is reached; it allows requests again after `retry_after` seconds."""
 
     code = ErrorCode.RATE_LIMITED
     retryable = True
 
     def __init__(self, message: str, retry_after: float, *, spent: bool = False) -> None:
-        """`spent`: it is a budget, so that retrying soon does not help."""
+        """`spent`: the limit is a spent budget, so that retrying soon does not help."""
         super().__init__(message)
         self.retry_after = retry_after
         self.wait_ms = int(retry_after * 1000) + 1
@@ -72,17 +73,17 @@ class UnavailableError(GatewayError):
 
     code = ErrorCode.UNAVAILABLE
     retryable = True
-    wait_ms = 1000 * RETRY_AFTER
+    wait_ms = 1000 * RETRY_AFTER_SECONDS
 
 
 class TookTooLongError(GatewayError):
-    """The work was begun but not finished in time."""
+    """The work was started but not finished in time."""
 
     code = ErrorCode.TIMEOUT
 
 
 class TokenInvalidError(GatewayError):
-    """There is no token, or it is forged, or somebody else's."""
+    """The token is missing, forged or somebody else's."""
 
     code = ErrorCode.UNAUTHORIZED
 
@@ -92,16 +93,16 @@ class TokenExpiredError(TokenInvalidError):
 
 
 def not_found(what: str) -> RefusedError:
-    """The error for what does not exist and for what is somebody else's; they must look alike."""
+    """The error for what does not exist and for what is somebody else's: the two must look alike."""
     return RefusedError(ErrorCode.NOT_FOUND, f"there is no such {what}")
 
 
 def bad_field(field: str, message: str, code: ErrorCode = ErrorCode.BAD_FIELD) -> RefusedError:
-    """The error for one field that is wrong."""
+    """The error for one wrong field."""
     return RefusedError(code, f"{field}: {message}", [FieldFault(field=field, message=message)])
 
 
-def unexpected(failure: Exception) -> UnavailableError:
-    """Logs a fault of the gateway itself, and returns the error for the client."""
-    log.error("chat.failed", exc_info=failure)
+def unexpected(error: Exception) -> UnavailableError:
+    """Logs an unexpected exception and returns the error for the client."""
+    log.error("chat.failed", exc_info=error)
     return UnavailableError("something went wrong here: try again")

@@ -45,28 +45,28 @@ async def _send(session: ClientSession, caller: TokenCaller, frame: ws.MessageSe
                 stored = await _store(session, place, frame)
             log.debug("chat.stored", seq=stored.seq, duplicate=stored.duplicate)
     except Exception:
-        if attachment.not_stored(identity):
+        if attachment.stop_expecting(identity):
             raise
-        # Its acknowledgement was lost, but the message itself has come back.
+        # The acknowledgement was lost, but the message itself has arrived on the live feed.
         session.started.add(attachment.conversation)
         return
     session.started.add(attachment.conversation)
     if session.previous is not None and place.conversation == session.home:
-        session.chat.in_background(session.chat.topics.follows(caller, place.conversation, session.previous))
+        session.chat.in_background(session.chat.topics.report_follow_up(caller, place.conversation, session.previous))
         session.previous = None
     attachment.acknowledge(identity, stored.seq, duplicate=stored.duplicate)
-    session.chat.expect(attachment, stored.seq)
+    session.chat.expect_fact(attachment, stored.seq)
 
 
 async def _store(session: ClientSession, place: ConversationPlace, frame: ws.MessageSend) -> Appended:
     caller, commands = place.caller, session.chat.commands
     session.page = frame.page or session.page
-    files = await session.chat.files.named(place, frame.files)
+    files = await session.chat.files.file_refs(place, frame.files)
     draft = MessageDraft(frame.client_message_id, frame.text, session.locale, session.page, door="chat", files=files)
     draft = replace(draft, visited=frame.visited, seen_seq=frame.seen_seq)
     if caller.is_operator:
         return await commands.send_as_operator(place, draft)
-    session.chat.limits.message(
+    session.chat.limits.count_message(
         f"{caller.company}/{caller.subject}",
         session.address,
         opens_conversation=place.conversation not in session.started,
@@ -75,30 +75,30 @@ async def _store(session: ClientSession, place: ConversationPlace, frame: ws.Mes
 
 
 async def _typing(session: ClientSession, caller: TokenCaller, frame: ws.Typing) -> None:
-    data = turn.Typing(actor=_actor(caller), expires_in_ms=TYPING_MS, name=_shown(caller))
-    await _tell(session, caller, session.attachment(frame), PresenceKind.TYPING, data)
+    data = turn.Typing(actor=_actor(caller), expires_in_ms=TYPING_MS, name=_shown_name(caller))
+    await _publish_presence(session, caller, session.attachment(frame), PresenceKind.TYPING, data)
 
 
 async def _receipt(session: ClientSession, caller: TokenCaller, frame: ws.Receipt) -> None:
-    data = turn.Receipt(actor=_actor(caller), up_to_seq=frame.up_to_seq, name=_shown(caller))
-    await _tell(session, caller, session.attachment(frame), PresenceKind.RECEIPT, data)
+    data = turn.Receipt(actor=_actor(caller), up_to_seq=frame.up_to_seq, name=_shown_name(caller))
+    await _publish_presence(session, caller, session.attachment(frame), PresenceKind.RECEIPT, data)
 
 
-async def _tell(
+async def _publish_presence(
     session: ClientSession, caller: TokenCaller, attachment: Attachment, kind: PresenceKind, data: Wire
 ) -> None:
     if caller.is_operator:
-        # Nobody's frames wait for it.
-        read = data.up_to_seq if isinstance(data, turn.Receipt) else None
-        session.chat.in_background(session.chat.looks.note(caller, attachment.conversation, read))
-    await session.chat.bus.presence(attachment.company, attachment.conversation, kind, data, attachment.id)
+        # In the background, so that the client's next frames do not wait for it.
+        read_seq = data.up_to_seq if isinstance(data, turn.Receipt) else None
+        session.chat.in_background(session.chat.looks.note(caller, attachment.conversation, read_seq))
+    await session.chat.bus.publish_presence(attachment.company, attachment.conversation, kind, data, attachment.id)
 
 
 def _actor(caller: TokenCaller) -> str:
     return "operator" if caller.is_operator else caller.role
 
 
-def _shown(caller: TokenCaller) -> str | None:
+def _shown_name(caller: TokenCaller) -> str | None:
     return caller.name if caller.is_operator else None
 
 
@@ -116,7 +116,7 @@ async def _decide_action(
     actions = session.chat.customers.actions
     edits = frame.edits if isinstance(frame, ws.ActionConfirm) else None
     action = await actions.decide(caller, frame.action_id, decision, session.locale, edits)
-    # Whoever asks is answered, also when the action was decided before and no fact comes of it.
+    # The client is answered even if the action was decided before, so that there is no new fact.
     session.push(server_frames.action_updated(frame.conversation_id or session.home, action.to_wire()))
 
 
@@ -135,39 +135,39 @@ async def _rate(session: ClientSession, caller: TokenCaller, frame: ws.Conversat
 
 async def _handoff(session: ClientSession, caller: TokenCaller, frame: ws.HandoffRequest) -> None:
     place = _place(session, caller, frame)
-    _tell_owner(session, frame, await session.chat.commands.ask_for_person(place, session.locale))
+    _push_unchanged_owner(session, frame, await session.chat.commands.ask_for_person(place, session.locale))
 
 
 async def _take(session: ClientSession, caller: TokenCaller, frame: ws.OwnerTake) -> None:
-    place = await _opened(session, caller, frame)
-    _tell_owner(session, frame, await session.chat.commands.take(place, frame.seen_seq))
+    place = await _watched_place(session, caller, frame)
+    _push_unchanged_owner(session, frame, await session.chat.commands.take(place, frame.seen_seq))
 
 
 async def _release(session: ClientSession, caller: TokenCaller, frame: ws.OwnerRelease) -> None:
-    place = await _opened(session, caller, frame)
-    _tell_owner(session, frame, await session.chat.commands.release(place))
+    place = await _watched_place(session, caller, frame)
+    _push_unchanged_owner(session, frame, await session.chat.commands.release(place))
 
 
-def _tell_owner(session: ClientSession, frame: ws.ClientFrame, unchanged: Snapshot | None) -> None:
-    """Tells the client the current owner if nothing had to change, since the log then says nothing; facts before it
-    come first."""
+def _push_unchanged_owner(session: ClientSession, frame: ws.ClientFrame, unchanged: Snapshot | None) -> None:
+    """Sends the current owner to the client if nothing had to change, since then no fact reports it. Facts that the
+    client has missed are sent first."""
     if unchanged is None:
         return
     attachment = session.attachment(frame)
     if unchanged.owner_seq > attachment.feed.cursor:
         session.chat.in_background(session.chat.recovery.resync(attachment))
         return
-    newest = unchanged.last.get(ChatKind.OWNER)
-    told = server_frames.of_fact(attachment.conversation, newest) if newest is not None else None
-    standing = server_frames.owner_changed(attachment.conversation, unchanged.owner_data, unchanged.owner_seq)
-    session.push(told or standing)
+    fact = unchanged.last.get(ChatKind.OWNER)
+    fact_frame = server_frames.fact_frame(attachment.conversation, fact) if fact is not None else None
+    owner_frame = server_frames.owner_changed(attachment.conversation, unchanged.owner_data, unchanged.owner_seq)
+    session.push(fact_frame or owner_frame)
 
 
 async def _watch(session: ClientSession, caller: TokenCaller, frame: ws.ConversationWatch) -> None:
     _operators_only(caller)
     if frame.conversation_id is None:
         raise RefusedError(ErrorCode.BAD_FIELD, "conversationId: say which conversation to watch")
-    await _open(session, caller, frame.conversation_id, frame.since)
+    await _watch_conversation(session, caller, frame.conversation_id, frame.since)
 
 
 async def _watch_inbox(session: ClientSession, caller: TokenCaller, _: ws.InboxWatch) -> None:
@@ -176,17 +176,19 @@ async def _watch_inbox(session: ClientSession, caller: TokenCaller, _: ws.InboxW
         await session.chat.inboxes.watch(caller, session)
 
 
-async def _opened(
+async def _watched_place(
     session: ClientSession, caller: TokenCaller, frame: ws.OwnerTake | ws.OwnerRelease
 ) -> ConversationPlace:
-    """The conversation that a human agent names; taking or releasing one that they do not watch yet opens it."""
+    """The conversation that a human agent takes or releases; it is opened if they do not watch it yet."""
     _operators_only(caller)
     if frame.conversation_id is not None and not session.follows(frame.conversation_id):
-        await _open(session, caller, frame.conversation_id, None)
+        await _watch_conversation(session, caller, frame.conversation_id, None)
     return _place(session, caller, frame)
 
 
-async def _open(session: ClientSession, caller: TokenCaller, conversation: str, since: ws.Cursor | None) -> None:
+async def _watch_conversation(
+    session: ClientSession, caller: TokenCaller, conversation: str, since: ws.Cursor | None
+) -> None:
     await session.chat.access.watchable(caller, conversation)
     await session.follow(caller, conversation, since)
 

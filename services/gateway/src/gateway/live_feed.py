@@ -1,4 +1,4 @@
-"""The live feeds: passes what the bus delivers to open conversations, inboxes and shares."""
+"""Passes what the bus delivers live to open conversations, inboxes and the companies' shares."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from contracts.channels import LIVE_CHAT_ALL, LiveTurnKind, PresenceKind
 from contracts.ids import check_company, check_id
 from contracts.json_values import JsonObject
 from gateway.adapters.bus import ORIGIN_HEADER
-from gateway.adapters.log import UNKNOWN, NatsLog
+from gateway.adapters.log import UNKNOWN_POSITION, NatsLog
 from gateway.chat.hub import Hub
 from gateway.chat.inboxes import Inboxes
 from gateway.chat.shares import CompanyShares
@@ -29,7 +29,7 @@ SEQUENCE_HEADER = "Nats-Sequence"
 
 
 class NatsLive:
-    """The permanent subscription to facts, and two for each open conversation's signs: of turns, and of presence."""
+    """A permanent subscription to facts, and two for each open conversation: to signs of its turns and of presence."""
 
     def __init__(self, client: Client, log_: NatsLog, hub: Hub, inboxes: Inboxes, shares: CompanyShares) -> None:
         self._client = client
@@ -39,49 +39,49 @@ class NatsLive:
         self._hub = hub
         self._inboxes = inboxes
         self._end = 0
-        self._missed: Callable[[], None] = lambda: None
+        self._on_missed: Callable[[], None] = lambda: None
 
-    async def start(self, missed: Callable[[], None]) -> None:
-        """Passes every durable fact to the hub from now on. `missed` is called when facts before a newer one did not
-        come: where servers of the bus lose each other, facts get lost although this connection lives."""
-        self._missed = missed
+    async def start(self, on_missed: Callable[[], None]) -> None:
+        """Passes every durable fact to the hub from now on. Calls `on_missed` if facts before a newer one have not
+        arrived: when servers of the bus lose each other, facts get lost although this connection lives."""
+        self._on_missed = on_missed
         await listen(self._client, LIVE_CHAT_ALL, self._on_fact)
         for kind in DESK_FACTS:
             await listen(self._client, f"{kind}.>", self._on_desk_fact)
 
-    def stored(self, end: int) -> None:
-        """The log ends at the sequence `end`; what it held at the call before must have been received by now."""
-        self._received(self._end + 1)
+    def check_end(self, end: int) -> None:
+        """Checks that everything up to the log's end at the previous call has been received. `end`: the log's end."""
+        self._check_received(self._end + 1)
         self._end = end
 
-    def _received(self, sequence: int) -> None:
-        """Everything before this sequence should have been received."""
-        if UNKNOWN < self._log.position < sequence - 1:
+    def _check_received(self, sequence: int) -> None:
+        """Reports missed facts unless everything before this sequence has been received."""
+        if UNKNOWN_POSITION < self._log.position < sequence - 1:
             log.warning("live.facts_missed", after=self._log.position, before=sequence)
-            self._missed()
+            self._on_missed()
 
     async def follow(self, company: str, conversation: str) -> Unsubscribe:
-        # Not live.*: the facts come on the standing subscription, in the order of the log, and would come twice.
-        about = f"{check_company(company)}.{check_id(conversation, 'conversation')}.>"
-        turn = await self._listen(f"live.turn.{about}", self._on_sign)
+        # Not live.*: facts arrive on the permanent subscription, in the log's order, and would arrive twice.
+        suffix = f"{check_company(company)}.{check_id(conversation, 'conversation')}.>"
+        unsubscribe_turns = await self._listen(f"live.turn.{suffix}", self._on_sign)
         try:
-            presence = await self._listen(f"live.presence.{about}", self._on_sign)
+            unsubscribe_presence = await self._listen(f"live.presence.{suffix}", self._on_sign)
         except UnavailableError:
-            await turn()
+            await unsubscribe_turns()
             raise
 
         async def unsubscribe() -> None:
-            await turn()
-            await presence()
+            await unsubscribe_turns()
+            await unsubscribe_presence()
 
         return unsubscribe
 
-    async def present(self, company: str) -> Unsubscribe:
+    async def follow_presence(self, company: str) -> Unsubscribe:
         return await self._listen(f"live.presence.{check_company(company)}.>", self._on_presence)
 
-    async def _listen(self, subject: str, heard: Callable[[Msg], None]) -> Unsubscribe:
+    async def _listen(self, subject: str, handler: Callable[[Msg], None]) -> Unsubscribe:
         try:
-            subscription = await listen(self._client, subject, heard)
+            subscription = await listen(self._client, subject, handler)
         except NatsError as error:
             raise UnavailableError("the bus is away: try again") from error
 
@@ -95,7 +95,7 @@ class NatsLive:
 
     def _on_fact(self, message: Msg) -> None:
         sequence = int((message.headers or {}).get(SEQUENCE_HEADER, 0))
-        self._received(sequence)
+        self._check_received(sequence)
         self._log.has_reached(sequence)
         parts = message.subject.split(".", 4)
         if len(parts) != 5:
@@ -104,15 +104,15 @@ class NatsLive:
         self._inboxes.changed(parts[2], parts[3])
         if not self._hub.is_open(parts[2], parts[3]):
             return
-        genuine = self._marks.genuine_live(message)
-        found = fact_of(message.subject, sequence, message.data, genuine=genuine) if sequence else None
-        if found is None:
+        is_genuine = self._marks.genuine_live(message)
+        fact = fact_of(message.subject, sequence, message.data, genuine=is_genuine) if sequence else None
+        if fact is None:
             log.warning("live.malformed_fact", subject=message.subject)
             return
-        self._hub.fact(parts[2], parts[3], found)
+        self._hub.deliver_fact(parts[2], parts[3], fact)
 
     def _on_desk_fact(self, message: Msg) -> None:
-        """Somebody changed a conversation at the desk: inboxes read it again, and its visitor learns whether it is
+        """Handles a change of a conversation at the desk: inboxes read it again, and its visitor learns whether it is
         resolved."""
         company = message.subject.rsplit(".", 2)[1]
         try:
@@ -123,14 +123,14 @@ class NatsLive:
             return
         self._inboxes.changed(company, conversation)
         if state is not None and isinstance(basis, int):
-            self._hub.updated(company, conversation, resolved=state == "resolved", seq=basis)
+            self._hub.deliver_update(company, conversation, resolved=state == "resolved", seq=basis)
 
     def _on_presence(self, message: Msg) -> None:
-        """Somebody is active in a conversation of a company whose inbox is open here."""
+        """Passes a presence signal to the company's open inboxes."""
         _, _, company, conversation, kind = message.subject.split(".", 4)
         try:
             data: JsonObject = orjson.loads(message.data)["data"]
-            self._inboxes.present(company, conversation, PresenceKind(kind.removesuffix(".v1")), data)
+            self._inboxes.presence(company, conversation, PresenceKind(kind.removesuffix(".v1")), data)
         except (ValueError, KeyError, TypeError, AttributeError):
             log.warning("live.malformed_sign", subject=message.subject)
 
@@ -139,9 +139,9 @@ class NatsLive:
         try:
             data: JsonObject = orjson.loads(message.data)["data"]
             if family == "turn":
-                self._hub.live_turn(company, conversation, LiveTurnKind(kind.removesuffix(".v1")), data)
+                self._hub.deliver_live_sign(company, conversation, LiveTurnKind(kind.removesuffix(".v1")), data)
             else:
                 source = (message.headers or {}).get(ORIGIN_HEADER, "")
-                self._hub.presence(company, conversation, PresenceKind(kind.removesuffix(".v1")), data, source)
+                self._hub.deliver_presence(company, conversation, PresenceKind(kind.removesuffix(".v1")), data, source)
         except (ValueError, KeyError, TypeError, AttributeError):
             log.warning("live.malformed_sign", subject=message.subject)

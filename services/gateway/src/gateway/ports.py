@@ -1,4 +1,4 @@
-"""The gateway's ports as Protocols; adapters/ has the implementations."""
+"""The gateway's ports (Protocols) and the values that pass through them; adapters/ has the implementations."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
@@ -16,14 +16,16 @@ Decide = Callable[[Snapshot], Awaitable[Wire | None]]
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """The facts about a visitor from the request for their token; a hello may change them. `page`: its address."""
+    """What is known about a visitor from the request for their token; a hello may change it. `page`: the page's
+    address."""
 
     funnel_stage: str | None = None
     locale: str | None = None
     page: str | None = None
     name: str | None = None
-    """Name, and below it e-mail, of a customer as their company gives them, for human agents."""
+    """The customer's name according to their company, for human agents."""
     email: str | None = None
+    """The customer's e-mail address according to their company, for human agents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class TokenCaller:
     member: bool = False
     """The token was issued to a member of the company's team, and is valid while they are one."""
     identity_key: str | None = None
-    """The mark of the company's key that said who this customer is; the token is valid while the company keeps it."""
+    """The mark of the company's key that identified this customer; the token is valid while the company keeps it."""
 
     @property
     def is_operator(self) -> bool:
@@ -57,7 +59,7 @@ class TokenCaller:
 
 @dataclass(frozen=True, slots=True)
 class VisitorToken:
-    """A new token of a visitor. `expires`: seconds since the epoch."""
+    """A new token of a visitor or user. `expires`: seconds since the epoch."""
 
     token: str
     visitor: str
@@ -73,7 +75,7 @@ class SignedPrincipal:
 
 
 class Socket(Protocol):
-    """One client's websocket. Sending never waits: a client that reads too slowly is closed (4008)."""
+    """One client's websocket. Sending never waits: a client that reads too slowly is cut off (close code 4008)."""
 
     def push(self, frame: bytes) -> None:
         """Sends a text frame; does nothing once the socket is closed."""
@@ -84,12 +86,12 @@ class Socket(Protocol):
         ...
 
     async def drained(self) -> None:
-        """Waits until pushed frames are on their way, to pace long answers."""
+        """Waits until pushed frames have left, to pace long answers."""
         ...
 
 
 class ClientSocket(Protocol):
-    """An open chat; `caller` is None before hello, `home` is the conversation that it has open."""
+    """A client's open chat. `caller`: None before hello; `home`: a visitor's or customer's current conversation."""
 
     caller: TokenCaller | None
     home: str | None
@@ -99,7 +101,7 @@ class ClientSocket(Protocol):
         ...
 
     def follows(self, conversation: str) -> bool:
-        """Whether this conversation is open on it."""
+        """Whether this conversation is open on the socket."""
         ...
 
     def terminate(self, code: CloseCode) -> None:
@@ -108,28 +110,28 @@ class ClientSocket(Protocol):
 
 
 class TokenReader(Protocol):
-    """Users' tokens."""
+    """Verifies and makes users' and visitors' tokens."""
 
     async def verify(self, token: str) -> TokenCaller:
         """The caller; raises TokenExpiredError or TokenInvalidError (errors.py)."""
         ...
 
     async def verify_for_renewal(self, token: str) -> TokenCaller:
-        """The visitor of a token that expired at most 30 days ago; raises TokenInvalidError."""
+        """The visitor whose token expired at most 30 days ago; raises TokenInvalidError."""
         ...
 
     def visitor(self, company: str, subject: str, visit: Visit) -> VisitorToken:
-        """A new visitor's token."""
+        """A new token for a visitor."""
         ...
 
     def known_user(self, company: str, user: KnownUser, visit: Visit) -> VisitorToken:
-        """The token of a user identified by the company."""
+        """A new token for a user whom the company has identified."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class GatewayToolCall:
-    """One call of a tool; the same `call_id` again is the same call. `arguments`: JSON values, snake_case."""
+    """One call of a tool; calls with the same `call_id` are the same call. `arguments`: JSON values, snake_case."""
 
     call_id: str
     tool: str
@@ -139,18 +141,18 @@ class GatewayToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """A call's result, and what is left of the tool's limits by window; empty if that is not known."""
+    """A call's result, and the remaining quota of the tool by window; empty if unknown."""
 
     result: ToolResult
     quota: Mapping[str, QuotaView]
 
     @property
     def nearest(self) -> tuple[str, QuotaView] | None:
-        """The window that is nearest to its end."""
+        """The window with the least remaining quota."""
         return min(self.quota.items(), key=lambda window: window[1].remaining, default=None)
 
 
-Follow = Callable[[str, str], Coroutine[None, None, Unsubscribe]]
-"""Passes a conversation's live signs to the hub until the returned function is called."""
-Present = Callable[[str], Coroutine[None, None, Unsubscribe]]
-"""Passes a company's presence signals to its inboxes until the returned function is called."""
+FollowSigns = Callable[[str, str], Coroutine[None, None, Unsubscribe]]
+"""Subscribes the hub to the live signs of (company, conversation); the returned function ends it."""
+FollowPresence = Callable[[str], Coroutine[None, None, Unsubscribe]]
+"""Subscribes the inboxes to a company's presence signals; the returned function ends it."""

@@ -14,7 +14,7 @@ from runtime.settings import EnvSettings
 
 
 class GatewaySettings(EnvSettings):
-    """The gateway's address and limits. With several gateways each limit holds for each of them."""
+    """The gateway's address and limits. With several gateways, each limit applies to each of them."""
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_GATEWAY_")
 

@@ -83,7 +83,7 @@ async def test_while_memory_is_away_and_the_log_is_a_window_a_young_conversation
     memory: MemoryStandIn,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gateway.adapters.log.CLOCKS", 0.0)
+    monkeypatch.setattr("gateway.adapters.log.CLOCK_SKEW_SECONDS", 0.0)
     async with run_gateway(nats_server.url, identity) as gateway:
 
         async def begun(who: str, *said: str) -> str:

@@ -142,7 +142,7 @@ async def test_a_client_that_comes_in_mid_answer_gets_the_text_so_far_and_then_t
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # That hello does not wait for a slow agent is not what this is about.
-    monkeypatch.setattr("gateway.adapters.agents.DEADLINE", 10.0)
+    monkeypatch.setattr("gateway.adapters.agents.TURN_STATE_SECONDS", 10.0)
     mine = await conversation_of(gateway, tokens)
     agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
     await agent.start()
@@ -285,7 +285,7 @@ async def test_facts_that_servers_of_the_bus_lost_between_them_are_noticed(
         if silence:
             gateway.gateway.chat.log.forget_bounds()
             for _ in range(2):
-                await gateway.gateway.look_for_lost_facts()
+                await gateway.gateway.check_for_lost_facts()
         else:
             await AgentStandIn(nats_client, "acme", "another").append(ChatKind.OWNER, owners()[0], "elsewhere")
         await client.fact(lost[-1])

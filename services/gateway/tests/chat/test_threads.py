@@ -52,7 +52,7 @@ async def _agent(client: Client, conversation: str) -> AgentStandIn:
 
 
 async def test_an_exchange_is_told_in_order_to_its_end(threads: Threads, nats_client: Client) -> None:
-    conversation = await threads.named(ANA, "test", "thread 1")
+    conversation = await threads.conversation_named(ANA, "test", "thread 1")
     agent = await _agent(nats_client, conversation)
     async with threads.open(ANA, conversation, address=HOME) as thread:
         stored = await thread.send(SentMessage("m1", "hello"))
@@ -77,7 +77,7 @@ async def test_an_exchange_is_told_in_order_to_its_end(threads: Threads, nats_cl
 async def test_the_same_message_again_is_not_sent_and_shows_the_same_answer(
     threads: Threads, nats_client: Client
 ) -> None:
-    conversation = await threads.named(ANA, "test", "again")
+    conversation = await threads.conversation_named(ANA, "test", "again")
     agent = await _agent(nats_client, conversation)
     async with threads.open(ANA, conversation, address=HOME) as thread:
         first = await thread.send(SentMessage("m1", "hello"))
@@ -94,7 +94,7 @@ async def test_the_same_message_again_is_not_sent_and_shows_the_same_answer(
 async def test_while_a_conversation_is_young_its_log_knows_what_comes_again(
     threads: Threads, memory: MemoryStandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    conversation = await threads.named(ANA, "test", "young")
+    conversation = await threads.conversation_named(ANA, "test", "young")
 
     async def say(name: str) -> Appended:
         async with threads.open(ANA, conversation, address=HOME) as thread:
@@ -103,13 +103,13 @@ async def test_while_a_conversation_is_young_its_log_knows_what_comes_again(
     first, second, again = await say("m1"), await say("m2"), await say("m1")
     assert (again.seq, again.duplicate, second.duplicate) == (first.seq, True, False)
     assert memory.asked.count("message") == 0
-    monkeypatch.setattr("gateway.chat.thread.YOUNG", 0.0)
+    monkeypatch.setattr("gateway.chat.thread.YOUNG_SECONDS", 0.0)
     assert (await say("m1")).seq == first.seq
     assert memory.asked.count("message") == 1
 
 
 async def test_what_comes_again_is_not_refused_for_being_too_much(threads: Threads, gateway: GatewayUnderTest) -> None:
-    conversation = await threads.named(ANA, "test", "insistent")
+    conversation = await threads.conversation_named(ANA, "test", "insistent")
     found: set[int] = set()
     for _ in range(gateway.gateway.chat.limits.settings.messages_per_visitor.count + 2):
         async with threads.open(ANA, conversation, address=HOME) as thread:
@@ -120,7 +120,7 @@ async def test_what_comes_again_is_not_refused_for_being_too_much(threads: Threa
 async def test_who_comes_in_mid_answer_hears_the_text_so_far_and_the_rest(
     threads: Threads, nats_client: Client
 ) -> None:
-    conversation = await threads.named(ANA, "test", "resumed")
+    conversation = await threads.conversation_named(ANA, "test", "resumed")
     agent = await _agent(nats_client, conversation)
     async with threads.open(ANA, conversation, address=HOME) as thread:
         asked = (await thread.send(SentMessage("m1", "hello"))).seq
@@ -156,7 +156,7 @@ def test_pieces_of_a_text_whose_beginning_nobody_tells_are_not_shown() -> None:
 
 
 async def _begun(threads: Threads, name: str) -> tuple[str, int]:
-    conversation = await threads.named(ANA, "test", name)
+    conversation = await threads.conversation_named(ANA, "test", name)
     async with threads.open(ANA, conversation, address=HOME) as thread:
         return conversation, (await thread.send(SentMessage("m1", "hello"))).seq
 
@@ -192,7 +192,7 @@ async def test_each_way_to_end_is_told(threads: Threads, nats_client: Client) ->
     await agent.append(ChatKind.OPERATOR, spoken, "p")
     end = await _end(threads, conversation, asked)
     assert end.message is not None
-    assert (end.outcome, end.message.text) == (ExchangeEnd.SPOKEN, "I am here")
+    assert (end.outcome, end.message.text) == (ExchangeEnd.PERSON_REPLIED, "I am here")
 
 
 async def test_a_newer_message_of_the_same_person_brings_the_answer_of_both(
@@ -224,15 +224,15 @@ async def test_an_answer_to_an_older_message_does_not_end_it(threads: Threads, n
 
 async def test_names_belong_to_their_user_and_company(threads: Threads) -> None:
     other = TokenCaller("ana", "user", "globex", "free", 4e9)
-    names = {await threads.named(who, door, "1") for who in (ANA, BOB, other) for door in ("a", "b")}
+    names = {await threads.conversation_named(who, door, "1") for who in (ANA, BOB, other) for door in ("a", "b")}
     assert len(names) == 6
     conversation, _ = await _begun(threads, "mine")
-    issued = threads.fresh(ANA)
+    issued = threads.new_conversation(ANA)
     for mine in (conversation, issued):
-        assert await threads.named(ANA, "x", mine) == mine
+        assert await threads.conversation_named(ANA, "x", mine) == mine
         for stranger in (BOB, other):
             with pytest.raises(RefusedError):
-                await threads.named(stranger, "x", mine)
+                await threads.conversation_named(stranger, "x", mine)
             with pytest.raises(RefusedError):
                 await threads.own_conversation(stranger, mine)
     for bad in ("*", "a.b", "", "x" * 65):
@@ -252,7 +252,7 @@ async def test_nothing_stays_open_and_a_gateway_that_goes_says_so(threads: Threa
 
 
 async def test_a_message_reads_its_conversation_once(threads: Threads, nats_client: Client) -> None:
-    conversation = await threads.named(ANA, "test", "read once")
+    conversation = await threads.conversation_named(ANA, "test", "read once")
     asked: list[bytes] = []
 
     async def count(message: Msg) -> None:
@@ -271,7 +271,7 @@ async def test_a_message_reads_its_conversation_once(threads: Threads, nats_clie
 async def test_the_next_request_in_a_conversation_finds_it_open_and_as_it_stands(
     threads: Threads, nats_client: Client, gateway: GatewayUnderTest
 ) -> None:
-    conversation, hub = await threads.named(ANA, "test", "again"), gateway.gateway.chat.hub
+    conversation, hub = await threads.conversation_named(ANA, "test", "again"), gateway.gateway.chat.hub
     agent = await _agent(nats_client, conversation)
     async with threads.open(ANA, conversation, address=HOME) as thread:
         asked = (await thread.send(SentMessage("m1", "hello"))).seq
@@ -293,13 +293,15 @@ async def test_the_next_request_in_a_conversation_finds_it_open_and_as_it_stands
         assert isinstance((await _all(thread, asked))[-1], Ended)
     await nats_client.flush()
     assert not [one for one in read if conversation.encode() in one]
-    assert threads.just_sent(ANA, conversation, asked)
-    assert not threads.just_sent(BOB, conversation, asked)
+    assert threads.was_just_sent(ANA, conversation, asked)
+    assert not threads.was_just_sent(BOB, conversation, asked)
     with pytest.raises(RefusedError):
         await threads.own_conversation(BOB, conversation)
     read_elsewhere = turn.Receipt(actor="user", up_to_seq=asked)
-    await gateway.gateway.chat.bus.presence("acme", conversation, PresenceKind.RECEIPT, read_elsewhere, "elsewhere")
-    await eventually(lambda: not threads.just_sent(ANA, conversation, asked))
+    await gateway.gateway.chat.bus.publish_presence(
+        "acme", conversation, PresenceKind.RECEIPT, read_elsewhere, "elsewhere"
+    )
+    await eventually(lambda: not threads.was_just_sent(ANA, conversation, asked))
     gateway.gateway.chat.recovery.pause_all()
     assert hub.log_state("acme", conversation) is None
 
@@ -319,7 +321,7 @@ async def test_a_conversation_that_lingers_is_let_go() -> None:
         attachment = Attachment(FrameQueue(), "acme", conversation)
         await hub.join(attachment)
         if conversation != "unknown":
-            hub.read("acme", conversation, LogState(Snapshot(), "e"))
+            hub.keep_state("acme", conversation, LogState(Snapshot(), "e"))
         await hub.leave(attachment, linger=linger)
     assert closed == ["acme/unknown", "acme/socket"]
     await eventually(lambda: "acme/known" in closed)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.domain.carried_ids import new_carried_id, note_of
-from gateway.domain.client_answers import MOST_OF_ONE, Answers, TooManyQuestionsError
+from gateway.domain.client_answers import MAX_QUESTIONS_PER_CALLER, Answers, TooManyQuestionsError
 
 KEY = b"a key"
 
@@ -44,10 +44,10 @@ async def test_an_answer_reaches_the_question_that_was_put_to_its_sender() -> No
         assert not await answers.offer("acme/user/u2", response)
         assert not await answers.offer("acme/user/u1", {"id": 1, "result": {}})
         assert others.asked == [], "what was not asked of its sender does not go onto the bus"
-        assert not answers.take(question.id, "acme/user/u2", response)
+        assert not answers.accept(question.id, "acme/user/u2", response)
         assert await answers.offer("acme/user/u1", response)
         assert await question.answer() == response
-        assert not answers.take(question.id, "acme/user/u1", response), "it has one"
+        assert not answers.accept(question.id, "acme/user/u1", response), "it has one"
     assert not await answers.offer("acme/user/u1", response)
     assert others.asked == [question.id], "another gateway may wait for it"
 
@@ -78,6 +78,6 @@ async def test_one_caller_is_asked_so_many_things_at_once() -> None:
                 with answers.question("acme/user/u2"):
                     pass
 
-    ask(MOST_OF_ONE - 1)
+    ask(MAX_QUESTIONS_PER_CALLER - 1)
     with answers.question("acme/user/u1"):
         pass

@@ -51,13 +51,13 @@ def test_the_author_is_the_subject_whatever_the_data_says(kind: ChatKind, role: 
 
 @pytest.mark.parametrize("data", [{}, {"text": "no id"}, {"messageId": "m", "text": 7}])
 def test_a_malformed_message_is_told_to_nobody(data: dict[str, Any]) -> None:
-    assert server_frames.of_fact("c", fact(ChatKind.VISITOR, 1, **data)) is None
-    assert server_frames.of_fact("c", Fact.of(ChatKind.OWNER, 1, {"data": "no object"})) is None
+    assert server_frames.fact_frame("c", fact(ChatKind.VISITOR, 1, **data)) is None
+    assert server_frames.fact_frame("c", Fact.of(ChatKind.OWNER, 1, {"data": "no object"})) is None
 
 
 def test_every_durable_fact_tells_its_sequence() -> None:
-    owner = server_frames.of_fact("c", fact(ChatKind.OWNER, 7, owner={"kind": "waiting"}))
-    cancel = server_frames.of_fact("c", fact(ChatKind.CANCEL, 8, turnId="t", reason="user"))
+    owner = server_frames.fact_frame("c", fact(ChatKind.OWNER, 7, owner={"kind": "waiting"}))
+    cancel = server_frames.fact_frame("c", fact(ChatKind.CANCEL, 8, turnId="t", reason="user"))
     assert owner is not None
     assert cancel is not None
     assert orjson.loads(owner) == {

@@ -5,7 +5,7 @@ import ipaddress
 import pytest
 from starlette.types import Scope
 
-from gateway.domain.forwarded import NOBODY, client_address, forwarded, forwarded_for
+from gateway.domain.forwarded import UNKNOWN_ADDRESS, client_address, forwarded, forwarded_for
 from gateway.web.chat_endpoint import client_address as address_of
 from gateway.web.proxies import Proxies
 
@@ -24,8 +24,8 @@ TRUSTED = [ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("fd00::/8")]
         ("10.0.0.1", "[2001:db8::7]:55012", "2001:db8::7"),
         ("10.0.0.1", "::ffff:192.0.2.7", "192.0.2.7"),
         ("10.0.0.1", "10.2.2.2, 10.3.3.3", "10.2.2.2"),
-        ("10.0.0.1", "", NOBODY),
-        ("10.0.0.1", "192.0.2.7, unknown", NOBODY),
+        ("10.0.0.1", "", UNKNOWN_ADDRESS),
+        ("10.0.0.1", "192.0.2.7, unknown", UNKNOWN_ADDRESS),
         ("192.0.2.1", "203.0.113.9", "192.0.2.1"),
         ("192.0.2.1", "10.0.0.1", "192.0.2.1"),
     ],
@@ -41,8 +41,8 @@ def test_a_hop_is_believed_as_long_as_a_trusted_proxy_wrote_it(peer: str, header
         ('For="[2001:db8::7]:4711";proto=https;by=10.0.0.1', "2001:db8::7"),
         ("for=203.0.113.9, proto=https; for=192.0.2.7, for=10.3.3.3", "192.0.2.7"),
         ('for="203.0.113.9, for=192.0.2.7', "192.0.2.7"),
-        ("for=203.0.113.9, for=_hidden", NOBODY),
-        ("for=203.0.113.9, proto=https", NOBODY),
+        ("for=203.0.113.9, for=_hidden", UNKNOWN_ADDRESS),
+        ("for=203.0.113.9, proto=https", UNKNOWN_ADDRESS),
     ],
 )
 def test_the_standard_header_is_read_the_same_way(header: str, expected: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 from contracts.agent_rpc import ModelView, ProvidersReply, ProviderView
 from contracts.company import CompanyConfig
 from contracts.tools_rpc import CatalogueTool
-from gateway.domain.settings_warnings import without_effect
+from gateway.domain.settings_warnings import setting_warnings
 
 MODEL = "llama-3.3-70b-versatile"
 
@@ -33,7 +33,7 @@ SITE = ["https://shop.example"]
 
 def fields(listed: ProvidersReply | None = None, **settings: Any) -> list[tuple[str, str]]:
     config = CompanyConfig.model_validate({"companyId": "acme", **settings})
-    return [(one.field, one.text) for one in without_effect(config, listed or providers("groq"), TOOLS)]
+    return [(one.field, one.text) for one in setting_warnings(config, listed or providers("groq"), TOOLS)]
 
 
 def test_settings_that_do_what_they_say_bring_no_warning() -> None:
@@ -110,4 +110,4 @@ def test_what_nobody_can_say_now_is_not_warned_of() -> None:
     config = CompanyConfig.model_validate(
         {"companyId": "acme", "preferredModel": "x", "toolConfig": {"enabledTools": ["no_such"]}}
     )
-    assert without_effect(config, None, None) == []
+    assert setting_warnings(config, None, None) == []

@@ -344,7 +344,7 @@ async def test_errors_have_the_protocols_shapes(
     assert_problem(await http("POST", "/a2a", json=saying({"text": "hi"}), token=operator), 403, "FORBIDDEN")
     limits = gateway.gateway.chat.limits
     for _ in range(limits.settings.messages_per_visitor.count):
-        limits.message("acme/ana", "127.0.0.1", opens_conversation=False)
+        limits.count_message("acme/ana", "127.0.0.1", opens_conversation=False)
     status, told, headers = await http("POST", "/a2a", json=saying({"text": "hi"}), token=mine, headers=VERSION)
     assert (status, told["error"]["data"][0]["reason"]) == (429, "RATE_LIMITED")
     assert int(headers["retry-after"]) > 0

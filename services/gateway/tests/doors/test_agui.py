@@ -267,7 +267,7 @@ async def test_a_turn_without_an_answer_is_a_run_error(desk: Desk, code: str) ->
 
 
 async def test_a_run_that_nobody_answers_ends(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.chat.thread.PATIENCE", 0.5)
+    monkeypatch.setattr("gateway.chat.thread.EXCHANGE_SECONDS", 0.5)
     desk.ui.says("hello")
     assert (await desk.ui.run())[-1]["code"] == "TIMEOUT"
 
@@ -292,7 +292,7 @@ async def test_what_cannot_begin_is_an_http_error(
     assert_problem(await http("POST", path, json=body, token=mine), 404, "NOT_FOUND")
     limits = gateway.gateway.chat.limits
     for _ in range(limits.settings.messages_per_visitor.count):
-        limits.message("acme/ana", "127.0.0.1", opens_conversation=False)
+        limits.count_message("acme/ana", "127.0.0.1", opens_conversation=False)
     body |= {"threadId": "mine", "tools": None, "resume": None}
     limited = await http("POST", path, json=body, token=mine)
     assert_problem(limited, 429, "RATE_LIMITED")

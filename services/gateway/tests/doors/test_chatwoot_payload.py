@@ -27,12 +27,12 @@ SAID: dict[str, Any] = {
 )
 @pytest.mark.parametrize("kind", ["incoming", "outgoing"])
 def test_an_event_of_a_form_that_nobody_foresaw_is_read_or_left(member: str, value: object, kind: str) -> None:
-    found = payload.read({**SAID, "message_type": kind, member: value})
+    found = payload.parse_event({**SAID, "message_type": kind, member: value})
     assert found is None or isinstance(found, payload.ChatwootMessage)
 
 
 def test_an_attachment_has_the_name_of_its_address() -> None:
     sent = [{"file_type": "file", "data_url": "https://chat.example/rails/My%20offer.pdf?disposition=x"}]
-    found = payload.read({**SAID, "message_type": "incoming", "attachments": sent})
+    found = payload.parse_event({**SAID, "message_type": "incoming", "attachments": sent})
     assert isinstance(found, payload.ChatwootMessage)
     assert found.text == "hi\n[file: My offer.pdf]"

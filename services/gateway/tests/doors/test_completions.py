@@ -13,7 +13,7 @@ from openai import AsyncOpenAI
 from contracts.completion_rpc import CompletionCall, CompletionEnd
 from contracts.events.chat import Action, ActionState, Usage
 from contracts.providers import OFFLINE_MODEL
-from gateway.adapters.completions import AT_ONCE
+from gateway.adapters.completions import MAX_CONCURRENT
 from gateway.domain.budget_windows import seconds_left
 from gateway.doors.completions import route as web
 from gateway.testing.harness import GatewayUnderTest
@@ -221,7 +221,7 @@ async def _hear(stream: Any, heard: list[str]) -> None:
 async def test_a_stream_that_thinks_for_long_begins_all_the_same(
     client: AsyncOpenAI, completions: CompletionsStandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(web, "HEADERS_AFTER", 0.05)
+    monkeypatch.setattr(web, "FIRST_PART_SECONDS", 0.05)
     monkeypatch.setattr("gateway.web.keepalive.PAUSE", 0.05)
     completions.hold = asyncio.Event()
     stream = await client.chat.completions.create(model="nexus", messages=HI, stream=True)
@@ -237,7 +237,7 @@ async def test_a_stream_that_thinks_for_long_begins_all_the_same(
 async def test_the_work_ends_when_the_caller_hangs_up(
     client: AsyncOpenAI, completions: CompletionsStandIn, monkeypatch: pytest.MonkeyPatch, stream: bool
 ) -> None:
-    monkeypatch.setattr(web, "HEADERS_AFTER", 0.05)
+    monkeypatch.setattr(web, "FIRST_PART_SECONDS", 0.05)
     completions.hold = asyncio.Event()
     if stream:
         answer = await client.chat.completions.create(model="nexus", messages=HI, stream=True)
@@ -263,16 +263,16 @@ async def test_one_caller_has_so_many_at_a_time_and_others_have_theirs(
 ) -> None:
     completions.hold = asyncio.Event()
     ask = client.chat.completions.create
-    running = [asyncio.create_task(ask(model="nexus", messages=HI)) for _ in range(AT_ONCE)]
-    await eventually(lambda: _asked(completions, AT_ONCE))
+    running = [asyncio.create_task(ask(model="nexus", messages=HI)) for _ in range(MAX_CONCURRENT)]
+    await eventually(lambda: _asked(completions, MAX_CONCURRENT))
     with pytest.raises(openai.RateLimitError) as caught:
         await ask(model="nexus", messages=HI)
     assert caught.value.code == "rate_limit_exceeded"
     other = client.with_options(api_key=tokens.user("eva", "service"))
     asking = asyncio.create_task(other.chat.completions.create(model="nexus", messages=HI))
-    await eventually(lambda: _asked(completions, AT_ONCE + 1))
+    await eventually(lambda: _asked(completions, MAX_CONCURRENT + 1))
     completions.hold.set()
-    assert len(await asyncio.gather(asking, *running)) == AT_ONCE + 1
+    assert len(await asyncio.gather(asking, *running)) == MAX_CONCURRENT + 1
 
 
 async def test_a_customer_says_as_much_as_over_the_websocket_and_results_of_tools_come_on_top(
@@ -281,7 +281,7 @@ async def test_a_customer_says_as_much_as_over_the_websocket_and_results_of_tool
     del completions
     limits = gateway.gateway.chat.limits
     for _ in range(limits.settings.messages_per_visitor.count):
-        limits.message("acme/ana", "127.0.0.1", opens_conversation=False)
+        limits.count_message("acme/ana", "127.0.0.1", opens_conversation=False)
     with pytest.raises(openai.RateLimitError, match="too many messages") as caught:
         await client.chat.completions.create(model="nexus", messages=HI)
     assert 0 < int(caught.value.response.headers["Retry-After"]) <= 60

@@ -254,7 +254,7 @@ async def test_hanging_up_stops_the_answer_unless_somebody_reads_on(
     assert (await desk.snapshot()).unanswered
     async with ChatClient(gateway.url) as widget:
         await widget.hello(token, conversationId=desk.conversation)
-        monkeypatch.setattr("gateway.chat.thread.COMING_BACK", 0.1)
+        monkeypatch.setattr("gateway.chat.thread.RESUME_SECONDS", 0.1)
         await again.does("stop")
         assert (await widget.until("run.cancelled"))["reason"] == "user"
 
@@ -319,7 +319,7 @@ async def test_what_cannot_begin_is_an_http_error(
     assert_problem(await http("GET", f"{path}/{theirs}/stream", token=mine), 404, "NOT_FOUND")
     limits = gateway.gateway.chat.limits
     for _ in range(limits.settings.messages_per_visitor.count):
-        limits.message("acme/ana", "127.0.0.1", opens_conversation=False)
+        limits.count_message("acme/ana", "127.0.0.1", opens_conversation=False)
     limited = await http("POST", path, json=asking(hello), token=mine)
     assert_problem(limited, 429, "RATE_LIMITED")
     assert int(limited[2]["retry-after"]) > 0

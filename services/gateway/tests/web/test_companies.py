@@ -18,7 +18,7 @@ from contracts.knowledge_rpc import (
     RunReply,
 )
 from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest
-from gateway.domain.company_names import id_of
+from gateway.domain.company_names import id_from_name
 from gateway.testing.harness import MemoryStandIn
 from gateway.testing.http import Http, assert_problem
 from gateway.testing.tokens import TokenMaker
@@ -159,4 +159,4 @@ async def test_an_admin_makes_and_sees_their_own_company_alone(http: Http, token
     ],
 )
 def test_an_id_is_made_of_the_name(name: str, company: str) -> None:
-    assert id_of(name) == company
+    assert id_from_name(name) == company

@@ -18,7 +18,7 @@ import pytest
 from contracts.files import MAX_FILE_BYTES, UNSENT, folder_of
 from gateway.adapters.identity import IdentityKeys
 from gateway.domain.conversation_ids import new_conversation_id
-from gateway.domain.file_kinds import look
+from gateway.domain.file_kinds import detect_kind
 from gateway.testing.files import FileShareStandIn
 from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view, run_gateway
 from gateway.testing.http import Http, assert_problem
@@ -285,4 +285,4 @@ async def test_without_a_place_for_files_it_is_said(
 
 
 def test_what_a_file_is_is_told_at_once_however_many_comments_it_begins_with() -> None:
-    assert look(io.BytesIO(b"<!---->" * 5_000 + b"x"), "notes.txt").type == "text/plain"
+    assert detect_kind(io.BytesIO(b"<!---->" * 5_000 + b"x"), "notes.txt").type == "text/plain"

@@ -9,7 +9,7 @@ from nats.aio.client import Client
 from contracts.channels import upload
 from contracts.company_rpc import CompanyRequest
 from contracts.knowledge_rpc import OVERVIEW, DocumentPut, FilePut, KnowledgeOverview
-from gateway.adapters.knowledge import PIECE
+from gateway.adapters.knowledge import PIECE_BYTES
 from gateway.testing.harness import GatewayUnderTest
 from gateway.testing.http import Http, assert_problem
 from gateway.testing.knowledge import KnowledgeStandIn
@@ -115,7 +115,7 @@ async def test_a_file_goes_to_the_executors_in_pieces_and_memory_is_told(
     assert isinstance(asked, FilePut)
     file = asked.file
     assert (file.company_id, file.title, file.filename, file.size) == ("acme", "Prices", "prices.pdf", len(content))
-    assert file.pieces == -(-len(content) // PIECE) > 1
+    assert file.pieces == -(-len(content) // PIECE_BYTES) > 1
     stored = await DirectReader(nats_client, "UPLOADS").last_of_each([upload("acme", file.upload_id)])
     assert sum(len(piece.event) for piece in stored) == len(content)
 

@@ -196,7 +196,7 @@ class _Away:
     async def get(self, company: str) -> None:
         raise UnavailableError(company)
 
-    def held(self, company: str) -> None:
+    def cached(self, company: str) -> None:
         return None
 
 

@@ -235,7 +235,7 @@ async def test_with_no_executor_there_a_call_is_unavailable(ana: Caller):
 async def test_a_call_that_gets_no_answer_is_asked_for_again_under_the_same_id(
     ana: Caller, executor: ExecutorStandIn, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("gateway.adapters.tools.PATIENCE", (0.2, 5.0))
+    monkeypatch.setattr("gateway.adapters.tools.ATTEMPT_SECONDS", (0.2, 5.0))
     executor.silent = 1
     await executor.start()
     assert (await ana("POST", "/v2/tools/get_price", json={}))[0] == 200
@@ -246,7 +246,7 @@ async def test_a_call_that_gets_no_answer_is_asked_for_again_under_the_same_id(
 async def test_what_a_silent_bus_may_have_taken_is_not_said_to_be_not_done(
     ana: Caller, executor: ExecutorStandIn, nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("gateway.adapters.tools.PATIENCE", (0.5, 5.0))
+    monkeypatch.setattr("gateway.adapters.tools.ATTEMPT_SECONDS", (0.5, 5.0))
     executor.side_effects = True
     await executor.start()
     key = {"Idempotency-Key": "one-alert"}
@@ -273,7 +273,7 @@ async def test_with_no_answer_to_any_request_an_effect_is_unknown_and_a_lookup_m
     reason: str | None,
     end: str,
 ):
-    monkeypatch.setattr("gateway.adapters.tools.PATIENCE", (0.2, 0.2))
+    monkeypatch.setattr("gateway.adapters.tools.ATTEMPT_SECONDS", (0.2, 0.2))
     executor.silent = 2
     executor.side_effects = effects
     await executor.start()
@@ -285,8 +285,8 @@ async def test_with_no_answer_to_any_request_an_effect_is_unknown_and_a_lookup_m
 async def test_nobody_waits_out_the_time_of_a_call_for_an_executor_that_stands_still(
     ana: Caller, executor: ExecutorStandIn, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("gateway.adapters.tools.PATIENCE", (0.2, 5.0))
-    monkeypatch.setattr("gateway.adapters.tools._SERVED", 0.2)
+    monkeypatch.setattr("gateway.adapters.tools.ATTEMPT_SECONDS", (0.2, 5.0))
+    monkeypatch.setattr("gateway.adapters.tools._EXECUTOR_SECONDS", 0.2)
     executor.side_effects = True
     await executor.start()
     assert (await ana("POST", "/v2/tools/get_price", json={}))[0] == 200

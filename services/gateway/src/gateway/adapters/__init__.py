@@ -1,1 +1,1 @@
-"""Adapters to the outside: the bus, other services, tokens. One file each."""
+"""Adapters to the outside: the bus, other services, tokens. A file for each."""

@@ -8,10 +8,10 @@ from runtime.errors import RpcError
 
 log = structlog.get_logger(__name__)
 
-DEADLINE = 0.25
-"""Short, since only the driving agent answers: without one nobody does, and hello waits for it."""
+TURN_STATE_SECONDS = 0.25
+"""Deadline of `turn_state`: short, since only the driving agent answers, and hello waits for it in vain without one."""
 SUMMARY_SECONDS = 1.0
-"""A person is asked for without a summary rather than late."""
+"""Deadline of `summary`: a person is asked for without a summary rather than late."""
 
 
 class BusAgents:
@@ -21,17 +21,17 @@ class BusAgents:
         self._client = client
 
     async def turn_state(self, company: str, conversation: str) -> TurnState | None:
-        """The running turn with its text so far; None if no agent drives one (or says so in time). All agents are
+        """The running turn with its text so far; None if no agent drives one, or none answers in time. All agents are
         asked at once."""
         request = TurnStateRequest(company_id=company, conversation_id=conversation)
         try:
-            return await self._client.ask_all(TURN_STATE, request, deadline=DEADLINE)
+            return await self._client.ask_all(TURN_STATE, request, deadline=TURN_STATE_SECONDS)
         except RpcError as error:
             log.warning("chat.turn_state_failed", code=error.code)
             return None
 
     async def summary(self, company: str, conversation: str, locale: str | None) -> list[str] | None:
-        """What a person reads who takes the conversation over; None: nothing is written in it, or no agent answers."""
+        """A summary for the person who takes the conversation over; None if it is empty or no agent answers."""
         request = SummaryRequest(company_id=company, conversation_id=conversation, locale=locale)
         try:
             return (await self._client.call(SUMMARY, request, deadline=SUMMARY_SECONDS)).summary

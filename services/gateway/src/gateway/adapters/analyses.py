@@ -1,4 +1,4 @@
-"""Analyses over the bus: begun in TURNS and FACTS, driven by any agent."""
+"""Analyses over the bus: started in the streams TURNS and FACTS, driven by any agent."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ _AWAY = "analyses cannot be reached now: try again"
 
 
 @dataclass(frozen=True, slots=True)
-class AskedAnalysis:
-    """One analysis; the same `analysis_id` of the same caller is the same analysis."""
+class AnalysisQuestion:
+    """What an analysis is about. The same `analysis_id` of the same caller is the same analysis."""
 
     analysis_id: str
     query: str
@@ -31,45 +31,45 @@ class AskedAnalysis:
 
 
 class BusAnalyses:
-    """The caller's own analyses; another user's id is not found. Each method raises UnavailableError if the bus
+    """The caller's own analyses; those of other users are not found. Each method raises UnavailableError if the bus
     does not answer in time."""
 
     def __init__(self, analyses: Analyses, principals: CallerSigner) -> None:
         self._analyses = analyses
         self._principals = principals
 
-    async def begin(self, caller: TokenCaller, asked: AskedAnalysis) -> AnalysisRecord:
-        """Begins the analysis if it is new, and returns it as it is now."""
+    async def begin(self, caller: TokenCaller, question: AnalysisQuestion) -> AnalysisRecord:
+        """Starts the analysis if it is new, and returns its current state."""
         request = AnalysisRequested(
-            analysis_id=asked.analysis_id,
+            analysis_id=question.analysis_id,
             company_id=caller.company,
             user_id=caller.subject,
-            query=asked.query,
-            tickers=list(asked.tickers) if asked.tickers else None,
-            use_llm=asked.use_llm,
-            principal=self._principals.sign(caller, None, asked.language),
-            language=asked.language,
+            query=question.query,
+            tickers=list(question.tickers) if question.tickers else None,
+            use_llm=question.use_llm,
+            principal=self._principals.sign(caller, None, question.language),
+            language=question.language,
         )
         try:
             return await self._analyses.begin(request)
         except RuntimeLibraryError as error:
-            log.warning("analysis.not_begun", analysis_id=asked.analysis_id, error=str(error))
+            log.warning("analysis.not_begun", analysis_id=question.analysis_id, error=str(error))
             raise UnavailableError(_AWAY) from error
 
     async def get(self, caller: TokenCaller, analysis_id: str) -> StoredAnalysis:
-        """The analysis as it is now; raises RefusedError (NOT_FOUND), for another user's too."""
+        """The analysis in its current state; raises RefusedError (NOT_FOUND), also for another user's analysis."""
         if not is_id(analysis_id):
             raise not_found("analysis")
         try:
-            kept = await self._analyses.read(caller.company, caller.subject, analysis_id, sure=True)
+            analysis = await self._analyses.read(caller.company, caller.subject, analysis_id, sure=True)
         except RuntimeLibraryError as error:
             raise UnavailableError(_AWAY) from error
-        if kept is None:
+        if analysis is None:
             raise not_found("analysis")
-        return kept
+        return analysis
 
     async def cancel(self, caller: TokenCaller, analysis_id: str) -> None:
-        """Cancels it if it runs."""
+        """Cancels the analysis if it runs."""
         try:
             await self._analyses.cancel(caller.company, caller.subject, analysis_id)
         except RuntimeLibraryError as error:
@@ -78,7 +78,7 @@ class BusAnalyses:
     async def follow(
         self, caller: TokenCaller, analysis_id: str, seconds: float
     ) -> AsyncGenerator[AnalysisRecord, None]:
-        """The analysis now and after each change, up to its end, for at most `seconds`."""
+        """Yields the analysis now and after each change, up to its end, for at most `seconds`."""
         try:
             async for record in self._analyses.follow(caller.company, caller.subject, analysis_id, seconds):
                 yield record
@@ -86,7 +86,7 @@ class BusAnalyses:
             raise UnavailableError(_AWAY) from error
 
     async def finished(self, caller: TokenCaller, analysis_id: str, seconds: float) -> AnalysisRecord | None:
-        """The analysis, once it has finished within this many seconds; None if it has not."""
+        """Waits until the analysis has finished and returns it; None if it has not finished after `seconds`."""
         try:
             return await self._analyses.finished(caller.company, caller.subject, analysis_id, seconds)
         except RuntimeLibraryError as error:

@@ -30,12 +30,11 @@ SAVE_SECONDS = 10.0
 DELETE_SECONDS = 25.0
 """Deadline of deleting a company with all its data."""
 LANGUAGE_SECONDS = 0.5
-"""Seconds to wait for a company's own language, when nothing else tells the language and its settings are not cached
-yet."""
+"""Seconds to wait for a company's settings when nothing else says which language to use."""
 
 
 class BusCompanies:
-    """Reads through the settings cache that all services share, and changes settings through memory."""
+    """Reads settings through a cache (runtime's CompanyCache), and changes them through memory."""
 
     def __init__(self, client: RpcClient, cache: CompanyCache) -> None:
         self._client = client
@@ -49,41 +48,41 @@ class BusCompanies:
             raise gateway_error(COMPANY_GET, error) from error
 
     async def missing_company(self, company: str) -> bool:
-        """Whether there is no such company. If nobody can tell, it is taken to exist: a signed token names it, and
-        clients that were connected should be able to come back."""
+        """Whether there is no such company. If memory does not answer, the company is assumed to exist: a signed token
+        names it, and clients that were connected should be able to reconnect."""
         try:
             return await self._cache.get(company) is None
         except RpcError:
             return False
 
-    def held(self, company: str) -> CompanySettings | None:
-        """The settings known at this moment, without a call."""
+    def cached(self, company: str) -> CompanySettings | None:
+        """The cached settings, without a call; None if there are none in the cache."""
         return self._cache.cached(company)
 
     async def language_for(self, company: str, tags: str | None, text: str = "") -> Language:
-        """Returns the language to answer somebody in: the one that `tags` name (Accept-Language, a locale), else the
-        one that they write (`text`), else the company's own (docs/decisions/0137)."""
-        named = named_language(tags) or detected_language(text[:MAX_CHARS_READ])
-        settings = self.held(company)
-        if settings is None and named is None:
+        """The language in which to answer somebody: the one that `tags` name (Accept-Language, a locale), else the one
+        of their `text`, else the company's (docs/decisions/0137)."""
+        language = named_language(tags) or detected_language(text[:MAX_CHARS_READ])
+        settings = self.cached(company)
+        if settings is None and language is None:
             with suppress(UnavailableError, TimeoutError):
                 async with asyncio.timeout(LANGUAGE_SECONDS):
                     settings = await self.get(company)
-        return settings.config.answer_language(named) if settings is not None else named or DEFAULT_LANGUAGE
+        return settings.config.answer_language(language) if settings is not None else language or DEFAULT_LANGUAGE
 
     async def console_language(self, company: str, tags: str | None) -> Language:
-        """Returns the language to answer the company's team in: the one that they name, else the company's own."""
+        """The language in which to answer the company's team: the one that `tags` name, else the company's."""
         return named_language(tags) or await self.language_for(company, None)
 
     async def newest(self, company: str) -> CompanySettings | None:
-        """The settings from memory instead of the cache; None if there are none."""
+        """The settings, read from memory instead of the cache; None if there is no such company."""
         try:
             return await self._cache.newest(company)
         except RpcError as error:
             raise gateway_error(COMPANY_GET, error) from error
 
     async def create(self, config: JsonObject) -> CompanySettings:
-        """Creates a company's settings (camelCase); raises RefusedError: BAD_FIELD with fields, CONFLICT."""
+        """Creates a company with these settings (camelCase); raises RefusedError (BAD_FIELD with fields, CONFLICT)."""
         saved = await ask(self._client, COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=SAVE_SECONDS)
         self._cache.learn(saved.settings)
         return saved.settings
@@ -97,9 +96,9 @@ class BusCompanies:
         return saved.settings
 
     async def page(self, after: str, limit: int) -> CompaniesReply:
-        """The companies after `after`, in order of their ids."""
+        """A page of the companies whose ids follow `after`, in order of their ids."""
         return await ask(self._client, COMPANY_LIST, CompaniesRequest(after=after, limit=limit))
 
     async def delete(self, company: str) -> CompanyDeleted:
-        """Deletes a company with all its data, and returns what that was."""
+        """Deletes a company with all its data, and returns what was deleted."""
         return await ask(self._client, COMPANY_DELETE, CompanyRequest(company_id=company), deadline=DELETE_SECONDS)

@@ -28,21 +28,21 @@ from runtime.errors import RpcError
 
 log = structlog.get_logger(__name__)
 
-AT_ONCE = 16
-"""Concurrent completions of one user or service at each gateway."""
-_BUSY = f"at most {AT_ONCE} completions at a time: wait for one to end"
+MAX_CONCURRENT = 16
+"""Concurrent completions of one user or service at one gateway."""
+_BUSY = f"at most {MAX_CONCURRENT} completions at a time: wait for one to end"
 
 
 class BusCompletions:
-    """Any agent may answer."""
+    """Completions by any agent that answers."""
 
     def __init__(self, client: RpcClient, streams: StreamClient) -> None:
         self._client = client
         self._streams = streams
-        self._running = ConcurrencyLimit(AT_ONCE, _BUSY)
+        self._running = ConcurrencyLimit(MAX_CONCURRENT, _BUSY)
 
     async def models(self, company: str) -> list[ModelName]:
-        """The model names that a completion may use.
+        """The models that a completion may use.
 
         Raises:
             RefusedError: NOT_FOUND, no such company.
@@ -54,13 +54,14 @@ class BusCompletions:
     async def complete(
         self, caller: TokenCaller, request: CompleteRequest
     ) -> AsyncGenerator[AsyncIterator[CompletePart]]:
-        """The answer in parts, the last one with its end; leaving the block early stops the work.
+        """A context whose value yields the answer in parts; the last part tells how it ended. Leaving the context early
+        stops the work.
 
         Raises:
-            RefusedError: NOT_FOUND with the field model, BAD_FIELD.
-            RateLimitedError, TookTooLongError, UnavailableError: among the parts too.
+            RefusedError: NOT_FOUND with the field `model`, BAD_FIELD.
+            RateLimitedError, TookTooLongError, UnavailableError: also while parts are read.
         """
-        with self._running.one_more((caller.company, caller.subject)):
+        with self._running.slot((caller.company, caller.subject)):
             try:
                 async with self._streams.open(COMPLETE, request) as parts:
                     yield parts

@@ -1,5 +1,5 @@
-"""Tokens of people signed in to the console, and invitations to it. Only gateways make and check them, with a key of
-their own."""
+"""Tokens of people signed in to the console, and invitations to it. Only gateways make and check them, with a key that
+only they derive."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from gateway.ports import TokenCaller, VisitorToken
 from runtime.clock import Clock
 
 KEY_ID = "nexus-console"
-SECONDS = 12 * 3600
+SIGN_IN_SECONDS = 12 * 3600
 """Lifetime of a sign-in: a shift with its breaks."""
-INVITED_SECONDS = 7 * 86_400
+INVITATION_SECONDS = 7 * 86_400
 """Lifetime of an unused invitation."""
 _INVITATION = "invitation"
 
 
 @dataclass(frozen=True, slots=True)
 class InvitedMember:
-    """The invited member. `issued`: seconds since the epoch."""
+    """The member whom an invitation names. `issued`: seconds since the epoch."""
 
     company: str
     member: str
@@ -34,22 +34,22 @@ class ConsoleTokens:
     keys: Sequence[bytes]
     clock: Clock
 
-    def made_here(self, token: str) -> bool:
-        """Whether the token claims to be one of these; it is not verified yet."""
-        return own_tokens.made_with(token, KEY_ID)
+    def is_ours(self, token: str) -> bool:
+        """Whether the token claims to be a console token; it is not verified."""
+        return own_tokens.has_key_id(token, KEY_ID)
 
     def make(self, company: str, user: str, role: str, name: str | None) -> VisitorToken:
-        """The token of a member of the team, valid from now on."""
-        named = {} if name is None else {"name": name}
-        return self._made({"sub": user, "company": company, "role": role, **named}, SECONDS)
+        """A token for a member of the team, valid from now on."""
+        name_claim = {} if name is None else {"name": name}
+        return self._signed_token({"sub": user, "company": company, "role": role, **name_claim}, SIGN_IN_SECONDS)
 
     def invite(self, company: str, member: str) -> VisitorToken:
         """An invitation; it cannot be used as a token for calls."""
-        return self._made({"sub": member, "company": company, "role": _INVITATION}, INVITED_SECONDS)
+        return self._signed_token({"sub": member, "company": company, "role": _INVITATION}, INVITATION_SECONDS)
 
     def verify(self, token: str) -> TokenCaller:
-        """Returns who signed in; raises TokenExpiredError, or TokenInvalidError if the token is not one of ours."""
-        claims = self._read(token)
+        """The member who signed in; raises TokenExpiredError, or TokenInvalidError if the token is not one of ours."""
+        claims = self._claims(token)
         if claims["role"] not in {"commercial", "admin"}:
             raise TokenInvalidError("the token is not valid")
         name = claims.get("name")
@@ -64,22 +64,22 @@ class ConsoleTokens:
             member=True,
         )
 
-    def invited(self, token: str) -> InvitedMember:
-        """Returns who is invited; raises TokenExpiredError, TokenInvalidError."""
-        claims = self._read(token)
+    def verify_invitation(self, token: str) -> InvitedMember:
+        """The invited member; raises TokenExpiredError, TokenInvalidError."""
+        claims = self._claims(token)
         if claims["role"] != _INVITATION:
             raise TokenInvalidError("this is not an invitation")
         return InvitedMember(claims["company"], claims["sub"], float(claims["iat"]))
 
-    def _made(self, claims: dict[str, Any], seconds: int) -> VisitorToken:
-        # To the millisecond: whoever is signed out and signs in again has a newer token than that.
+    def _signed_token(self, claims: dict[str, Any], seconds: int) -> VisitorToken:
+        # In milliseconds, so that a token made after its owner was signed out is newer than the sign-out.
         now = round(self.clock.now().timestamp(), 3)
         expires = int(now) + seconds
-        token = own_tokens.signed(claims | {"iat": now, "exp": expires}, self.keys[0], KEY_ID)
+        token = own_tokens.sign(claims | {"iat": now, "exp": expires}, self.keys[0], KEY_ID)
         return VisitorToken(token, claims["sub"], float(expires))
 
-    def _read(self, token: str) -> dict[str, Any]:
-        claims = own_tokens.read(token, self.keys, "iat")
+    def _claims(self, token: str) -> dict[str, Any]:
+        claims = own_tokens.verified_claims(token, self.keys, "iat")
         if claims["exp"] <= self.clock.now().timestamp():
             raise TokenExpiredError("the token has expired: sign in again")
         return claims

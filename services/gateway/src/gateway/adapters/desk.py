@@ -1,4 +1,4 @@
-"""Changes to conversations and people at the desk, sent to memory; used by routes and chats."""
+"""Changes at the desk to conversations and people, made by memory."""
 
 from contracts import desk_rpc
 from contracts.conversation_rpc import ConversationView
@@ -8,7 +8,7 @@ from runtime.calls.rpc import RpcClient
 
 
 async def change_conversation(rpc: RpcClient, request: desk_rpc.ConversationUpdate) -> ConversationView:
-    """The conversation after the change; raises RefusedError: NOT_FOUND, or CONFLICT if somebody else has it."""
+    """Changes a conversation and returns it; raises RefusedError: NOT_FOUND, or CONFLICT if somebody else has it."""
     reply = await ask(rpc, desk_rpc.CONVERSATION_UPDATE, request, deadline=CHANGE_SECONDS)
     if reply.conversation is None:
         raise not_found("conversation")
@@ -16,5 +16,5 @@ async def change_conversation(rpc: RpcClient, request: desk_rpc.ConversationUpda
 
 
 async def merge_person(rpc: RpcClient, request: desk_rpc.PersonMerge) -> desk_rpc.PersonMerged:
-    """The conversations that changed hands; raises RefusedError: NOT_FOUND, CONFLICT."""
+    """Merges one person into another and returns the conversations moved; raises RefusedError: NOT_FOUND, CONFLICT."""
     return await ask(rpc, desk_rpc.PERSON_MERGE, request, deadline=CHANGE_SECONDS)

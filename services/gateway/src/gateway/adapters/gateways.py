@@ -10,27 +10,27 @@ from runtime.errors import RpcError
 
 log = structlog.get_logger(__name__)
 
-DEADLINE = 1.0
+FORWARD_SECONDS = 1.0
 """Seconds for the waiting gateway to confirm that it has the answer."""
 
 
 class BusGateways:
-    """Asks all gateways at once; the one that waits for the answer replies."""
+    """Calls all gateways at once; the one that waits for the answer replies."""
 
     def __init__(self, client: RpcClient) -> None:
         self._client = client
 
-    async def hand_on(self, question: str, caller: str, response: dict[str, object]) -> bool:
+    async def forward_answer(self, question: str, caller: str, response: dict[str, object]) -> bool:
         request = ClientAnswerRequest(question_id=question, caller=caller, response=response)
         try:
-            return await self._client.ask_all(CLIENT_ANSWER, request, deadline=DEADLINE) is not None
+            return await self._client.ask_all(CLIENT_ANSWER, request, deadline=FORWARD_SECONDS) is not None
         except RpcError as error:
             log.warning("mcp.answer_lost", code=error.code)
             return False
 
 
-class AnswersFromElsewhere:
-    """Receives answers that other gateways pass on."""
+class ForwardedAnswers:
+    """Receives the answers that other gateways forward."""
 
     def __init__(self, client: Client, answers: Answers) -> None:
         self._server = RpcServer(client)
@@ -40,5 +40,5 @@ class AnswersFromElsewhere:
         await self._server.serve(CLIENT_ANSWER, self._take)
 
     async def _take(self, request: ClientAnswerRequest) -> ClientAnswerReply | None:
-        taken = self._answers.take(request.question_id, request.caller, request.response)
-        return ClientAnswerReply() if taken else None
+        is_taken = self._answers.accept(request.question_id, request.caller, request.response)
+        return ClientAnswerReply() if is_taken else None

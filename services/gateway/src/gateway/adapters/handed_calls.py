@@ -1,4 +1,4 @@
-"""Results that clients return for handed calls."""
+"""Stores the results that clients return for handed calls."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,20 +23,20 @@ class HandedCalls:
         self._turns = DirectReader(client, "TURNS")
         self._results = ClientResults(client, SOURCE)
 
-    async def give(self, company: str, conversation: str, results: Mapping[str, Json]) -> frozenset[str]:
-        """Stores the results of calls that still wait; the first result of each counts. Returns those calls of the
-        turn, including ones whose result comes late.
+    async def store_results(self, company: str, conversation: str, results: Mapping[str, Json]) -> frozenset[str]:
+        """Stores the results (by call id) of calls that still wait; the first result of a call counts. Returns which of
+        the call ids belong to the turn, including those that had a result already.
 
         Raises:
-            UnavailableError: the turn cannot be read, or the results not be stored, now.
+            UnavailableError: the turn cannot be read, or the results cannot be stored, now.
         """
         try:
-            stored = await self._turns.last(channels.journal(company, conversation))
-            calls: list[Json] = orjson.loads(stored.event)["data"]["calls"] if stored and stored.genuine else []
-            known = {call["callId"]: call.get("result") for call in calls if call["callId"] in results}
-            for call, result in known.items():
+            journal = await self._turns.last(channels.journal(company, conversation))
+            calls: list[Json] = orjson.loads(journal.event)["data"]["calls"] if journal and journal.genuine else []
+            stored_results = {call["callId"]: call.get("result") for call in calls if call["callId"] in results}
+            for call, result in stored_results.items():
                 if result is None:
                     await self._results.give(company, conversation, call, results[call])
         except RuntimeLibraryError as error:
             raise UnavailableError("the result could not be stored now: send it again") from error
-        return frozenset(known)
+        return frozenset(stored_results)

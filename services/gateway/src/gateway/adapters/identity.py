@@ -1,4 +1,4 @@
-"""Identity: users' tokens, visitors' tokens, and the principals that the gateway signs."""
+"""Who callers are: users' and visitors' tokens, and the principals that the gateway signs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,13 +17,13 @@ from runtime.recent import Recent
 from runtime.settings import TokenSettings
 
 MAX_PRINCIPALS = 20_000
-_SHORTEST_SECRET = 32
+_MIN_SECRET_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
 class IdentityKeys:
-    """The keys of all identities. The first of `conversation_keys` signs conversation ids, any of them verifies;
-    `seal_key` seals data that clients carry."""
+    """Everything made from the installation's keys. The first of `conversation_keys` signs conversation ids, any of
+    them verifies; `seal_key` seals data that clients carry."""
 
     tokens: TokenReader
     principals: "CallerSigner"
@@ -33,21 +33,21 @@ class IdentityKeys:
 
 
 def require_long_secrets(settings: TokenSettings) -> None:
-    """Raises NotReadyError if a shared secret that signs is shorter than HS256 needs (RFC 7518, section 3.2). One
-    that only verifies, while it is replaced, may be."""
+    """Raises NotReadyError if a shared secret that signs is shorter than HS256 needs (RFC 7518, section 3.2). A secret
+    that only verifies, while it is being replaced, may be shorter."""
     for name, keys in (("NEXUS_JWT_SECRET", settings.jwt_secrets), ("NEXUS_PRINCIPAL_KEY", settings.principal_keys)):
-        if keys and (length := len(keys[0].encode())) < _SHORTEST_SECRET:
+        if keys and (length := len(keys[0].encode())) < _MIN_SECRET_BYTES:
             raise NotReadyError(
-                f"{name} has {length} characters and needs {_SHORTEST_SECRET} (openssl rand -hex 32). To keep what the "
-                "old one has signed valid for a while, write both: NEW,OLD"
+                f"{name} has {length} characters and needs {_MIN_SECRET_BYTES} (openssl rand -hex 32). To keep what "
+                "the old one has signed valid for a while, write both: NEW,OLD"
             )
 
 
 def build_identity(settings: TokenSettings, visitor_token_seconds: int, clock: Clock) -> IdentityKeys:
-    """Raises NotReadyError if a key is missing or cannot sign."""
+    """Builds the signers and verifiers; raises NotReadyError if a key is missing or cannot sign."""
     signer, verifier = PrincipalSigner(settings, clock), PrincipalVerifier(settings, clock)
     shared = settings.principal_keys
-    # Where tokens are HS256 anyway visitors' ones are signed alike; elsewhere with a key that only gateways derive.
+    # If users' tokens are HS256, visitors' tokens use the same secrets; otherwise a key that only gateways derive.
     secrets = [secret.encode() for secret in settings.jwt_secrets]
     derived = [derive_key(key, "visitors' tokens") for key in shared]
     visitors = VisitorTokens(secrets or derived, visitor_token_seconds, clock)
@@ -62,7 +62,7 @@ def build_identity(settings: TokenSettings, visitor_token_seconds: int, clock: C
 
 
 class GatewayTokens:
-    """Checks all tokens: visitors' and the console's are made by the gateway, all others by the company."""
+    """Verifies all tokens: the gateway makes those of visitors and of the console, the company all others."""
 
     def __init__(self, visitors: VisitorTokens, console: ConsoleTokens, users: TokenVerifier) -> None:
         self._visitors = visitors
@@ -82,9 +82,9 @@ class GatewayTokens:
         return self._visitors.make_user(company, user, visit)
 
     async def _verify(self, token: str, grace: float) -> TokenCaller:
-        if self._visitors.made_here(token):
+        if self._visitors.is_ours(token):
             return self._visitors.verify(token, grace=grace)
-        if self._console.made_here(token):
+        if self._console.is_ours(token):
             return self._console.verify(token)
         try:
             return _caller(await self._users.verify(token, grace=grace))
@@ -97,7 +97,7 @@ class GatewayTokens:
 
 
 class CallerSigner:
-    """Signs one principal for each caller and conversation, and reuses it for some minutes."""
+    """Signs principals; one for the same caller and conversation is reused for half its lifetime."""
 
     def __init__(self, signer: PrincipalSigner, verifier: PrincipalVerifier, ttl: int, clock: Clock) -> None:
         self._signer = signer
@@ -107,12 +107,12 @@ class CallerSigner:
         self._signed = Recent[tuple[str, ...], tuple[str, float]](MAX_PRINCIPALS)
 
     def sign(self, caller: TokenCaller, conversation: str | None, language: str | None) -> str:
-        """A compact JWS for data.principal, for one conversation or none; the same one while it is fresh."""
+        """The caller's principal (a compact JWS) for one conversation or none; the same one while it is fresh."""
         key = (caller.company, caller.subject, caller.role, caller.plan, conversation or "", language or "")
         now = self._clock.now().timestamp()
-        known = self._signed.get(key)
-        if known is not None and known[1] > now:
-            return known[0]
+        cached = self._signed.get(key)
+        if cached is not None and cached[1] > now:
+            return cached[0]
         principal = self._signer.issue(
             sub=caller.subject,
             role=caller.role,
@@ -124,30 +124,29 @@ class CallerSigner:
         self._signed.keep(key, (principal, now + self._ttl / 2))
         return principal
 
-    def vouch(self, caller: TokenCaller, conversation: str | None) -> SignedPrincipal:
-        """A new principal with its expiry, for another service to use."""
+    def sign_for_service(self, caller: TokenCaller, conversation: str | None) -> SignedPrincipal:
+        """A new principal with its expiry, for a company's service to use."""
         expires = int(self._clock.now().timestamp()) + self._ttl
         principal = Principal(caller.subject, caller.role, caller.company, caller.plan, expires, conversation)
         return SignedPrincipal(self._signer.sign(principal), float(expires))
 
     def renewed(self, principal: str, company: str) -> str | None:
-        """The same principal with a new expiry, even if it has expired; None if it is not ours or belongs to another
-        company."""
+        """The principal with a new expiry, even if it has expired; None if it is not ours or of another company."""
         try:
-            read = self._verifier.verify(principal, expired_too=True)
+            verified = self._verifier.verify(principal, expired_too=True)
         except InvalidTokenError:
             return None
-        if read.company != company:
+        if verified.company != company:
             return None
-        return self._signer.sign(replace(read, exp=int(self._clock.now().timestamp()) + self._ttl))
+        return self._signer.sign(replace(verified, exp=int(self._clock.now().timestamp()) + self._ttl))
 
     def subject(self, principal: str, company: str) -> str | None:
         """The subject of a principal, even if it has expired; None if it is not ours or belongs to another company."""
         try:
-            read = self._verifier.verify(principal, expired_too=True)
+            verified = self._verifier.verify(principal, expired_too=True)
         except InvalidTokenError:
             return None
-        return read.sub if read.company == company else None
+        return verified.sub if verified.company == company else None
 
 
 def _caller(claims: TokenClaims) -> TokenCaller:

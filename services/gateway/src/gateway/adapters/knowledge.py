@@ -12,26 +12,27 @@ from runtime.bus.publisher import Publisher
 from runtime.calls.rpc import RpcClient
 from runtime.errors import PublishFailedError
 
-PIECE = 512 * 1024
+PIECE_BYTES = 512 * 1024
 """Bytes of a file in one message."""
-AT_ONCE = 4
-"""Uploads held in this process's memory at once; further ones wait."""
-PATIENCE = 20.0
-"""Seconds that an upload waits."""
+MAX_UPLOADS = 4
+"""Concurrent uploads, which this process holds in memory; further ones wait."""
+UPLOAD_WAIT_SECONDS = 20.0
+"""Seconds for which an upload waits for others to end."""
 
 
 class BusKnowledge:
-    """Puts files into UPLOADS, one message a piece, then tells memory."""
+    """Stores files in the stream UPLOADS, a message for each piece, and registers them with memory."""
 
     def __init__(self, rpc: RpcClient, publisher: Publisher) -> None:
         self._rpc = rpc
         self._publisher = publisher
-        self.uploads = asyncio.Semaphore(AT_ONCE)
+        self.uploads = asyncio.Semaphore(MAX_UPLOADS)
 
-    async def hand_over(self, file: FileReceived, content: bytes) -> DocumentView | None:
-        """Puts a file into UPLOADS and tells memory, which tells an executor; raises UnavailableError."""
+    async def store_file(self, file: FileReceived, content: bytes) -> DocumentView | None:
+        """Stores a file in UPLOADS and registers it with memory, which passes it to an executor; raises
+        UnavailableError."""
         for piece in range(file.pieces):
-            body = content[piece * PIECE : (piece + 1) * PIECE]
+            body = content[piece * PIECE_BYTES : (piece + 1) * PIECE_BYTES]
             subject = upload_piece(file.company_id, file.upload_id, piece)
             try:
                 await self._publisher.append(subject, body, stream=UPLOADS.name, msg_id=f"{file.upload_id}.{piece}")

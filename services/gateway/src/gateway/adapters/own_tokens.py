@@ -1,4 +1,4 @@
-"""Tokens that only gateways make and check: JWTs by HMAC with a key for each purpose, named by `kid`."""
+"""Tokens that only gateways make and check: JWTs signed by HMAC with a key for each purpose, named by `kid`."""
 
 import hashlib
 import hmac
@@ -13,40 +13,40 @@ from gateway.errors import TokenInvalidError
 from runtime.auth.signatures import read_signed
 
 _ALGORITHM = "HS256"
-LONGEST_HEAD = 256
-"""The most characters before the first dot of a token that may be ours."""
+MAX_HEADER_CHARS = 256
+"""The longest header, in characters, of a token that may be ours."""
 
 
 def derive_key(secret: str, purpose: str) -> bytes:
-    """A key for one purpose, from the secret that all gateways share."""
+    """A key for one purpose, derived from the secret that all gateways share."""
     return hmac.new(secret.encode(), f"nexus gateway: {purpose}".encode(), hashlib.sha256).digest()
 
 
-def made_with(token: str, key_id: str) -> bool:
-    """Whether the token claims to be made with this key; it is not verified yet."""
-    head = token.partition(".")[0]
-    return len(head) <= LONGEST_HEAD and _key_named(head) == key_id
+def has_key_id(token: str, key_id: str) -> bool:
+    """Whether the token's header names this key; the token is not verified."""
+    header = token.partition(".")[0]
+    return len(header) <= MAX_HEADER_CHARS and _key_id(header) == key_id
 
 
 @lru_cache(maxsize=64)
-def _key_named(head: str) -> object:
-    # Of a key's tokens all heads are the same, and this is asked twice with each request.
+def _key_id(header: str) -> object:
+    # Cached: all tokens of a key have the same header, which is read twice in each request.
     try:
-        return jwt.get_unverified_header(f"{head}.e30.").get("kid")
+        return jwt.get_unverified_header(f"{header}.e30.").get("kid")
     except jwt.InvalidTokenError:
         return None
 
 
-def signed(claims: dict[str, Any], key: bytes, key_id: str) -> str:
+def sign(claims: dict[str, Any], key: bytes, key_id: str) -> str:
     return jwt.encode(claims, key, algorithm=_ALGORITHM, headers={"kid": key_id})
 
 
-def read(token: str, keys: Sequence[bytes], *required: str) -> dict[str, Any]:
-    """The token's claims, verified with any of the keys: `sub` and `company` are ids, `role` a text, `exp` a number
-    (not checked yet).
+def verified_claims(token: str, keys: Sequence[bytes], *required: str) -> dict[str, Any]:
+    """The token's claims, if any of the keys signed it: `sub` and `company` are ids, `role` is a text, `exp` a number
+    (its expiry is not checked).
 
     Raises:
-        TokenInvalidError: it is not one of ours.
+        TokenInvalidError: the token is not one of ours.
     """
     try:
         _, claims = read_signed(

@@ -8,7 +8,7 @@ from runtime.clock import Clock
 from runtime.settings import TokenSettings
 
 COMPANY = "demo"
-SECONDS = 12 * 3600
+TOKEN_SECONDS = 12 * 3600
 """Lifetime of a demo user's token."""
 
 
@@ -19,7 +19,7 @@ class _Person:
     name: str | None = None
 
 
-# The same people as `nexus token` and `nexus chat --as` know: what one of them did there is theirs here too.
+# The same people as those of `nexus token` and `nexus chat --as`, so that they have the same conversations here.
 _PEOPLE = {
     "free": _Person("user", "free"),
     "pro": _Person("user", "pro"),
@@ -38,12 +38,12 @@ class DemoPersonas:
         self._clock = clock
 
     def token(self, persona: str) -> VisitorToken | None:
-        """A token valid for twelve hours; None if there is no persona of that name."""
+        """A token valid for twelve hours; None if there is no such persona."""
         person = _PEOPLE.get(persona)
         if person is None:
             return None
         user = f"demo-{persona}"
         token = self._minter.mint(
-            sub=user, role=person.role, company=COMPANY, plan=person.plan, ttl=SECONDS, name=person.name
+            sub=user, role=person.role, company=COMPANY, plan=person.plan, ttl=TOKEN_SECONDS, name=person.name
         )
-        return VisitorToken(token, user, self._clock.now().timestamp() + SECONDS)
+        return VisitorToken(token, user, self._clock.now().timestamp() + TOKEN_SECONDS)

@@ -1,4 +1,4 @@
-"""Calls to other services: errors meant for the caller are passed on, anything else becomes UNAVAILABLE."""
+"""Calls to other services. Errors meant for the caller are passed on; all others become UNAVAILABLE."""
 
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 RequestT = TypeVar("RequestT", bound=BaseModel)
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
 
-DEADLINE = 3.0
+CALL_SECONDS = 3.0
 """Default deadline of a call, in seconds."""
 CHANGE_SECONDS = 10.0
 """Deadline of a change, which memory stores on the bus before it answers."""
@@ -27,11 +27,11 @@ REPORT_SECONDS = 20.0
 """Deadline of a report, which may read thousands of conversations."""
 OWN_TOOL_SECONDS = 32.0
 """Deadline of a call of a company's own tool (which may take 30 s) or model (20 s)."""
-TRY_SECONDS = preview_rpc.TRY_SECONDS + 1.0
+TRY_OUT_SECONDS = preview_rpc.TRY_SECONDS + 1.0
 """Deadline of a try-out: the agent's own, plus some time for the reply."""
-WRITING_SECONDS = agent_rpc.DEADLINE + 1.0
+SUGGESTION_SECONDS = agent_rpc.DEADLINE + 1.0
 """Deadline of a suggestion: the agent's own, plus some time for the reply."""
-_PASSED_ON = {
+_PASSED_ON_CODES = {
     ErrorCode.NOT_FOUND,
     ErrorCode.BAD_FIELD,
     ErrorCode.CONFLICT,
@@ -40,7 +40,7 @@ _PASSED_ON = {
 }
 UNDECIDED = "whether this was done cannot be told now: decide again, it is never done twice"
 UNSTORED = "whether this was stored cannot be told now: look before you send it again"
-_AWAY = {
+_UNAVAILABLE_TEXTS = {
     "rpc.agent.turn": "what is recorded of turns cannot be read now: try again",
     "rpc.agent.": "no model can answer now: try again",
     "rpc.market.action.decide": UNDECIDED,
@@ -51,17 +51,17 @@ _AWAY = {
     "rpc.memory.company.patch": UNSTORED,
     "": "what is kept of conversations and companies cannot be reached now: try again",
 }
-"""What a user is missing while a service is away, by the beginning of the method's name; the first match counts."""
+"""What a user misses while a service is unavailable, by the prefix of the method's subject; the first match counts."""
 
 
 async def ask(
-    client: RpcClient, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = DEADLINE
+    client: RpcClient, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = CALL_SECONDS
 ) -> ReplyT:
-    """The reply.
+    """Calls a method and returns its reply.
 
     Raises:
-        UnavailableError: none came in time.
-        RefusedError, RateLimitedError: with the service's own code.
+        UnavailableError: no reply arrived in time.
+        RefusedError, RateLimitedError: the service's own error.
     """
     try:
         return await client.call(method, request, deadline=deadline)
@@ -70,10 +70,12 @@ async def ask(
 
 
 def gateway_error(method: Method, error: RpcError) -> GatewayError:
-    """Another service's error as an error of this one's caller."""
-    if error.code in _PASSED_ON:
+    """The error to raise to the caller for another service's error."""
+    if error.code in _PASSED_ON_CODES:
         return RefusedError(ErrorCode(error.code), error.message, error.fields)
     if error.code == ErrorCode.RATE_LIMITED:
         return RateLimitedError(error.message, seconds_left(error.reason, datetime.now(UTC)), spent=True)
     log.warning("ask.failed", method=method.subject, code=error.code, error=error.message)
-    return UnavailableError(next(said for begins, said in _AWAY.items() if method.subject.startswith(begins)))
+    return UnavailableError(
+        next(text for prefix, text in _UNAVAILABLE_TEXTS.items() if method.subject.startswith(prefix))
+    )

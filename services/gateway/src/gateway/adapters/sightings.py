@@ -1,4 +1,4 @@
-"""Records which pages load a company's chat, in memory: an admin sees that the tag is on their page."""
+"""Records in memory which pages load a company's chat, so that an admin sees that the tag is on their page."""
 
 import structlog
 
@@ -11,9 +11,9 @@ from runtime.recent import Bounded
 
 log = structlog.get_logger(__name__)
 
-AGAIN = 60.0
+REPEAT_SECONDS = 60.0
 """Seconds before this process records the same origin again."""
-KEPT = 4096
+MAX_REMEMBERED = 4096
 
 
 class BusSightings:
@@ -22,20 +22,20 @@ class BusSightings:
     def __init__(self, rpc: RpcClient, clock: Clock) -> None:
         self._rpc = rpc
         self._clock = clock
-        self._noted = Bounded[tuple[str, str], float](KEPT)
+        self._recorded = Bounded[tuple[str, str], float](MAX_REMEMBERED)
 
     async def note(self, company: str, origin: str) -> None:
-        """Records that a page of this origin has loaded the chat, in the background; it may be lost."""
+        """Records that a page of this origin has loaded the chat; the record may be lost."""
         key, now = (company, origin), self._clock.monotonic()
-        if now - self._noted.get(key, float("-inf")) < AGAIN:
+        if now - self._recorded.get(key, float("-inf")) < REPEAT_SECONDS:
             return
-        self._noted[key] = now
+        self._recorded[key] = now
         try:
             await ask(self._rpc, SIGHTING_NOTE, SightingNoted(company_id=company, origin=origin))
         except GatewayError as error:
-            self._noted.pop(key, None)
+            self._recorded.pop(key, None)
             log.info("sighting.not_noted", company=company, error=error.message)
 
-    async def of(self, company: str) -> list[Sighting]:
-        """Newest first; raises UnavailableError."""
+    async def of_company(self, company: str) -> list[Sighting]:
+        """The company's sightings, newest first; raises UnavailableError."""
         return (await ask(self._rpc, SIGHTINGS, CompanyRequest(company_id=company))).items

@@ -36,21 +36,21 @@ from runtime.recent import Bounded
 
 log = structlog.get_logger(__name__)
 
-# Named once: building a parametrised model anew takes milliseconds.
+# Built once: building a parametrised model takes milliseconds.
 _RequestedEvent = CloudEvent[ToolCallRequested]
 _CompletedEvent = CloudEvent[ToolCallCompleted]
 
 CALL_SECONDS = 60.0
-"""The longest wait of a caller for a result; the executor runs nothing after that."""
-PATIENCE = (10.0, 20.0, 30.0)
-"""Seconds until an unanswered request is sent again, if there is an executor; it runs a call id once."""
+"""Seconds that a caller waits for a result at most; the executor runs nothing after that."""
+ATTEMPT_SECONDS = (10.0, 20.0, 30.0)
+"""Seconds to wait for each attempt's answer. Requests are repeated if an executor answers; it runs a call id once."""
 _CATALOGUE_SECONDS = 3.0
-"""Deadline for the list of tools."""
-_SERVED = 3.0
+"""Deadline of reading the list of tools."""
+_EXECUTOR_SECONDS = 3.0
 """Deadline for any executor to answer at all."""
 _QUOTA_SECONDS = 1.0
-"""Deadline for a tool's remaining quota; the answer is sent without it otherwise."""
-_MOST_NAMES = 2000
+"""Deadline of reading a tool's remaining quota, without which the answer is sent otherwise."""
+_MAX_KNOWN_TOOLS = 2000
 
 
 class ToolClient:
@@ -61,96 +61,96 @@ class ToolClient:
         self._rpc = rpc
         self._inbox = inbox
         self._principals = principals
-        self._known = Bounded[str, tuple[str, bool]](_MOST_NAMES)
+        self._categories = Bounded[str, tuple[str, bool]](_MAX_KNOWN_TOOLS)
 
     async def catalogue(self, caller: TokenCaller, language: str) -> list[CatalogueTool]:
         """The caller's tools, with quota; raises UnavailableError."""
         request = _request(caller, language).model_copy(update={"with_quota": True})
-        return (await self._listed(CATALOGUE, request)).tools
+        return (await self._ask_catalogue(CATALOGUE, request)).tools
 
-    async def every(self, company: str, language: str) -> list[CatalogueTool]:
-        """All tools that a user of the company could have on any plan; raises UnavailableError."""
+    async def all_tools(self, company: str, language: str) -> list[CatalogueTool]:
+        """All tools that users of the company can have on any plan; raises UnavailableError."""
         request = CatalogueRequest(company_id=company, role="user", plan="premium", language=language)
-        return (await self._listed(CATALOGUE, request)).tools
+        return (await self._ask_catalogue(CATALOGUE, request)).tools
 
     async def details(self, caller: TokenCaller, language: str) -> list[ToolDetails]:
-        """The caller's tools with both schemas and descriptions, in the catalogue's own order; raises
-        UnavailableError."""
+        """The caller's tools with both schemas and descriptions, in the catalogue's order; raises UnavailableError."""
         request = ToolDetailsRequest(
             company_id=caller.company, role=caller.role, plan=caller.plan, language=language, names=None
         )
-        return (await self._listed(TOOL_DETAILS, request)).tools
+        return (await self._ask_catalogue(TOOL_DETAILS, request)).tools
 
-    async def _listed(self, method: Rpc[RequestT, ReplyT], request: RequestT) -> ReplyT:
+    async def _ask_catalogue(self, method: Rpc[RequestT, ReplyT], request: RequestT) -> ReplyT:
         try:
             return await self._rpc.call(method, request, deadline=_CATALOGUE_SECONDS)
         except RpcError as error:
             raise UnavailableError("the tools cannot be listed now: try again") from error
 
-    async def call(self, caller: TokenCaller, asked: GatewayToolCall) -> ToolAnswer:
-        """Always returns a result: UNAVAILABLE and TIMEOUT are results too.
+    async def call(self, caller: TokenCaller, call: GatewayToolCall) -> ToolAnswer:
+        """Calls a tool. Always returns a result: UNAVAILABLE and TIMEOUT are results too.
 
-        What is left is asked for where the executor did not say it: of a repeated call, which is not counted.
+        If the executor did not report the remaining quota, as for a repeated call, which is not counted, the quota is
+        read separately.
         """
-        completed = await self._completed(caller, asked)
+        completed = await self._ask_executor(caller, call)
         if isinstance(completed, ToolResult):
             return ToolAnswer(completed, {})
         quota = completed.quota
-        return ToolAnswer(completed.result, await self._quota(caller, asked.tool) if quota is None else quota)
+        return ToolAnswer(completed.result, await self._quota(caller, call.tool) if quota is None else quota)
 
-    async def _completed(self, caller: TokenCaller, asked: GatewayToolCall) -> ToolCallCompleted | ToolResult:
-        """The executor's word on the call, or the result of a call that it gave none on."""
+    async def _ask_executor(self, caller: TokenCaller, call: GatewayToolCall) -> ToolCallCompleted | ToolResult:
+        """The executor's report on the call, or a failed result if there is none."""
         started = time.monotonic()
         try:
-            category, side_effects = await self._category(caller, asked.tool)
+            category, side_effects = await self._category(caller, call.tool)
         except RpcError:
-            return _failed(ToolCode.UNAVAILABLE, TEXTS["tool.not_now"].in_language(asked.language), started)
+            return _failed(ToolCode.UNAVAILABLE, TEXTS["tool.not_now"].in_language(call.language), started)
         answers = CallAnswers()
         with await self._inbox.expect(answers) as pending:
-            for attempt, patience in enumerate(PATIENCE, start=1):
-                if attempt > 1 and not await self._served(caller, asked.tool):
+            for attempt, attempt_seconds in enumerate(ATTEMPT_SECONDS, start=1):
+                if attempt > 1 and not await self._has_executor(caller, call.tool):
                     break
-                left = started + CALL_SECONDS - time.monotonic()
-                if left <= 0:
+                remaining = started + CALL_SECONDS - time.monotonic()
+                if remaining <= 0:
                     break
                 request = ToolCallRequested(
-                    call_id=asked.call_id,
-                    tool=asked.tool,
-                    arguments=asked.arguments,
-                    principal=self._principals.sign(caller, None, asked.language),
+                    call_id=call.call_id,
+                    tool=call.tool,
+                    arguments=call.arguments,
+                    principal=self._principals.sign(caller, None, call.language),
                     company_id=caller.company,
                     reply_to=pending.another_name(),
-                    deadline=datetime.now(UTC) + timedelta(seconds=left),
+                    deadline=datetime.now(UTC) + timedelta(seconds=remaining),
                     attempt=attempt,
-                    language=asked.language,
+                    language=call.language,
                 )
                 answers.expect(request.reply_to or "")
                 try:
-                    completed = await self._once(request, category, pending, min(patience, left))
+                    completed = await self._attempt(request, category, pending, min(attempt_seconds, remaining))
                 except PublishFailedError as error:
-                    log.warning("tool.not_asked", call_id=asked.call_id, error=str(error))
-                    # A request may be on its way, this one too: what a silent bus has taken in is done when it goes on.
+                    log.warning("tool.not_asked", call_id=call.call_id, error=str(error))
+                    # A request may have been stored, even this one: if the bus timed out, it may deliver it later.
                     if attempt > 1 or isinstance(error, PublishTimeoutError):
                         break
-                    return _failed(ToolCode.UNAVAILABLE, TEXTS["tool.not_asked"].in_language(asked.language), started)
+                    return _failed(ToolCode.UNAVAILABLE, TEXTS["tool.not_asked"].in_language(call.language), started)
                 if completed is not None:
                     return completed
         text, reason = (TEXTS["tool.no_outcome"], OUTCOME_UNKNOWN) if side_effects else (TEXTS["tool.no_result"], None)
-        said = text.in_language(asked.language).format(tool=asked.tool, seconds=time.monotonic() - started)
-        return _failed(ToolCode.TIMEOUT, said, started, reason=reason)
+        message = text.in_language(call.language).format(tool=call.tool, seconds=time.monotonic() - started)
+        return _failed(ToolCode.TIMEOUT, message, started, reason=reason)
 
-    async def _once(
+    async def _attempt(
         self, request: ToolCallRequested, category: str, pending: Pending, seconds: float
     ) -> ToolCallCompleted | None:
         event = _RequestedEvent(
             source=SOURCE, type="tools.call.requested.v1", subject=f"{request.company_id}/-", data=request
         )
-        # Every request has an answer of its own to get: none must be swallowed as a copy of another's.
+        # Each request needs its own answer, so none must be deduplicated as a copy of another.
         msg_id = f"{request.call_id}.{request.attempt}.{uuid7()}"
-        end = time.monotonic() + seconds
+        give_up_at = time.monotonic() + seconds
         await self._publisher.append(tool_request(category), event, stream="TOOLS", msg_id=msg_id, deadline=seconds)
         try:
-            messages = await pending.wait(end - time.monotonic())
+            messages = await pending.wait(give_up_at - time.monotonic())
             return _CompletedEvent.model_validate_json(decisive_reply(messages).data).data
         except TimeoutError:
             return None
@@ -162,32 +162,34 @@ class ToolClient:
     async def _quota(self, caller: TokenCaller, name: str) -> Mapping[str, QuotaView]:
         request = _request(caller, "en").model_copy(update={"with_quota": True, "name": name})
         try:
-            found = (await self._rpc.call(CATALOGUE, request, deadline=_QUOTA_SECONDS)).tools
+            tools = (await self._rpc.call(CATALOGUE, request, deadline=_QUOTA_SECONDS)).tools
         except RpcError:
             return {}
-        return {window: left for one in found for window, left in (one.quota or {}).items()}
+        return {window: remaining for tool in tools for window, remaining in (tool.quota or {}).items()}
 
-    async def _served(self, caller: TokenCaller, name: str) -> bool:
-        """Whether any executor answers: a busy one is waited for, one that is stopped is not."""
+    async def _has_executor(self, caller: TokenCaller, name: str) -> bool:
+        """Whether any executor answers. It is worth waiting for a busy one, but not for one that has stopped."""
         try:
-            await self._rpc.call(CATALOGUE, _request(caller, "en").model_copy(update={"name": name}), deadline=_SERVED)
+            await self._rpc.call(
+                CATALOGUE, _request(caller, "en").model_copy(update={"name": name}), deadline=_EXECUTOR_SECONDS
+            )
         except RpcError as error:
             return error.code not in (ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE)
         return True
 
     async def _category(self, caller: TokenCaller, name: str) -> tuple[str, bool]:
-        """The last token of the subject, and whether the tool may have side effects. The executor decides which tools
-        exist and for whom; a company may change its own tools at any time."""
-        known = self._known.get(name)
-        if known is not None:
-            return known
-        everything = CatalogueRequest(company_id=caller.company, role="user", plan="premium", name=name)
-        found = (await self._rpc.call(CATALOGUE, everything, deadline=_CATALOGUE_SECONDS)).tools
-        if not found:
+        """The tool's category, which is the last token of the subject, and whether it may have side effects. The
+        executor decides which tools exist and for whom; a company may change its own tools at any time."""
+        cached = self._categories.get(name)
+        if cached is not None:
+            return cached
+        request = CatalogueRequest(company_id=caller.company, role="user", plan="premium", name=name)
+        tools = (await self._rpc.call(CATALOGUE, request, deadline=_CATALOGUE_SECONDS)).tools
+        if not tools:
             return "unknown", False
-        category = found[0].category
-        self._known[name] = known = category, found[0].side_effects or category == Category.OWN
-        return known
+        category = tools[0].category
+        self._categories[name] = cached = category, tools[0].side_effects or category == Category.OWN
+        return cached
 
 
 def _request(caller: TokenCaller, language: str) -> CatalogueRequest:
@@ -201,6 +203,6 @@ def _request(caller: TokenCaller, language: str) -> CatalogueRequest:
 
 
 def _failed(code: ToolCode, message: str, started: float, reason: str | None = None) -> ToolResult:
-    spent = round((time.monotonic() - started) * 1000, 3)
+    milliseconds = round((time.monotonic() - started) * 1000, 3)
     error = ToolError(code=code, message=message, reason=reason)
-    return ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=spent))
+    return ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=milliseconds))

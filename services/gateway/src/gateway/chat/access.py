@@ -1,4 +1,4 @@
-"""Decides which conversations a caller may open. Somebody else's looks like one that does not exist."""
+"""Checks which conversations a caller may open. Another person's conversation looks like one that does not exist."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ log = structlog.get_logger(__name__)
 
 
 class Access:
-    """Checks ownership by the id itself, the log's first message, or memory, cheapest first."""
+    """Checks ownership by the id itself, then the log's first message, then memory: the cheapest first."""
 
     def __init__(self, log: NatsLog, memory: BusMemory, principals: CallerSigner, id_keys: Sequence[bytes]) -> None:
         self._log = log
@@ -23,20 +23,20 @@ class Access:
         self._principals = principals
         self._id_keys = id_keys
 
-    async def own_conversation(self, caller: TokenCaller, wanted: str) -> str:
-        """The requested conversation, if it is the visitor's or customer's.
+    async def own_conversation(self, caller: TokenCaller, conversation: str) -> str:
+        """Returns the conversation's id, if it is the visitor's or customer's own.
 
         Raises:
             RefusedError: NOT_FOUND, it is not theirs.
-            UnavailableError: it cannot be checked now.
+            UnavailableError: this cannot be checked now.
         """
-        if not await self.owns(caller, wanted):
+        if not await self.owns(caller, conversation):
             raise not_found("conversation")
-        return wanted
+        return conversation
 
     async def latest(self, caller: TokenCaller) -> str | None:
-        """The visitor's or customer's latest conversation; None: there is none, or memory does not answer: a chat
-        then begins without its past."""
+        """The visitor's or customer's latest conversation; None if there is none, or if memory does not answer: a chat
+        then begins without its history."""
         try:
             return await self._memory.latest(caller.company, caller.subject)
         except UnavailableError:
@@ -44,16 +44,16 @@ class Access:
             return None
 
     def fresh(self, caller: TokenCaller) -> str:
-        """A new, empty conversation of the visitor or customer."""
+        """The id of a new, empty conversation of the visitor or customer."""
         return new_conversation_id(self._id_keys[0], caller.company, caller.subject)
 
     async def owns(self, caller: TokenCaller, conversation: str) -> bool:
         """Whether the conversation is this visitor's or customer's."""
         if is_issued_to(self._id_keys, caller.company, caller.subject, conversation):
             return True
-        first = await self._log.first_visitor(caller.company, conversation)
-        if first is not None:
-            principal = first.data.get("principal")
+        message = await self._log.first_visitor(caller.company, conversation)
+        if message is not None:
+            principal = message.data.get("principal")
             if not isinstance(principal, str):
                 return False
             return self._principals.subject(principal, caller.company) == caller.subject
@@ -70,14 +70,15 @@ class Access:
             raise not_found("conversation")
 
     async def usable(self, caller: TokenCaller, conversation: str) -> None:
-        """Raises NOT_FOUND unless the caller may act in it: it is their own, or any one of a human agent's company."""
+        """Raises NOT_FOUND unless the caller may act in it: visitors and customers in their own conversations, human
+        agents in any of their company."""
         if caller.is_operator:
             await self.watchable(caller, conversation)
         elif not await self.owns(caller, conversation):
             raise not_found("conversation")
 
     async def readable(self, caller: TokenCaller, conversation: str) -> None:
-        """Like `usable`, but a customer may also read what they wrote as a visitor before they signed in."""
+        """Like `usable`, but customers may also read what they wrote as visitors before they signed in."""
         try:
             await self.usable(caller, conversation)
         except RefusedError:

@@ -1,4 +1,4 @@
-"""The current state of actions in a history. A message holds them as they were when it was written: pending.
+"""The current state of actions in a history. A message contains them as they were when it was written: pending.
 
 Somebody who opens a conversation later, or on another device, must not be offered a decision that has been made.
 """
@@ -19,42 +19,45 @@ from gateway.errors import GatewayError
 log = structlog.get_logger(__name__)
 
 _ACTIONS = TypeAdapter(list[Action])
-MOST = 100
-"""The newest actions whose state is looked up; older ones expired long ago."""
+MAX_LOOKED_UP = 100
+"""Newest actions whose state is looked up; older ones expired long ago."""
 
 
 class ActionStates:
-    """Asks the market, and memory for the conversation's customer; only if something is pending."""
+    """Reads the states from the market, and a conversation's customer from memory, only if an action is pending."""
 
     def __init__(self, actions: BusActions, memory: BusMemory) -> None:
         self._actions = actions
         self._memory = memory
 
-    async def now(
+    async def with_current_states(
         self, company: str, conversation: str, messages: Sequence[MessageView], customer: str | None = None
     ) -> list[MessageView]:
-        """The messages with their actions' current states; unchanged if nobody answers in time. `customer`: the
-        conversation's, if known."""
-        told = [action for message in messages for action in message.actions]
-        known = await self._known(company, conversation, told, customer)
-        return [_brought_up(message, known) for message in messages]
+        """The messages with their actions' current states; unchanged if the states cannot be read in time. `customer`:
+        the conversation's customer, if known."""
+        actions = [action for message in messages for action in message.actions]
+        states = await self._current_states(company, conversation, actions, customer)
+        return [_with_current_actions(message, states) for message in messages]
 
-    async def facts_now(
+    async def facts_with_current_states(
         self, company: str, conversation: str, facts: Sequence[Fact], customer: str | None
     ) -> list[Fact]:
-        """The same for facts of the log, for a client that was away when an action was requested and decided."""
-        told = {fact.seq: actions for fact in facts if (actions := _actions(fact))}
-        actions = [action for actions in told.values() for action in actions]
-        known = await self._known(company, conversation, actions, customer)
-        if not known:
+        """The same for facts of the log: the client may have been away when an action was requested and decided."""
+        actions_by_seq = {fact.seq: actions for fact in facts if (actions := _actions_of(fact))}
+        actions = [action for actions in actions_by_seq.values() for action in actions]
+        states = await self._current_states(company, conversation, actions, customer)
+        if not states:
             return list(facts)
-        return [_with_actions(fact, told[fact.seq], known) if fact.seq in told else fact for fact in facts]
+        return [
+            _fact_with_actions(fact, actions_by_seq[fact.seq], states) if fact.seq in actions_by_seq else fact
+            for fact in facts
+        ]
 
-    async def _known(
-        self, company: str, conversation: str, told: Sequence[Action], customer: str | None
+    async def _current_states(
+        self, company: str, conversation: str, actions: Sequence[Action], customer: str | None
     ) -> dict[str, Action]:
-        """The current states of those pending actions that the market knows."""
-        pending = [action.id for action in told if action.state is ActionState.PENDING]
+        """The current state, by id, of the pending actions that the market knows."""
+        pending = [action.id for action in actions if action.state is ActionState.PENDING]
         if not pending:
             return {}
         try:
@@ -63,36 +66,40 @@ class ActionStates:
                 if view is None:
                     return {}
                 customer = view.visitor.id
-            return {one.id: one for one in await self._actions.states(company, customer, pending[-MOST:])}
+            return {
+                action.id: action for action in await self._actions.states(company, customer, pending[-MAX_LOOKED_UP:])
+            }
         except GatewayError as error:
             log.info("chat.actions_unknown", error=error.message)
             return {}
 
 
-def _brought_up(message: MessageView, known: dict[str, Action]) -> MessageView:
-    if not any(action.id in known for action in message.actions):
+def _with_current_actions(message: MessageView, states: dict[str, Action]) -> MessageView:
+    if not any(action.id in states for action in message.actions):
         return message
-    return message.model_copy(update={"actions": [_merged(one, known.get(one.id)) for one in message.actions]})
+    return message.model_copy(
+        update={"actions": [_merged_action(action, states.get(action.id)) for action in message.actions]}
+    )
 
 
-def _merged(told: Action, now: Action | None) -> Action:
-    # What was told has the estimate that the person saw, which the order itself does not keep.
-    if now is None:
-        return told
-    details = told.details | now.details
-    if details.get("contentHash") != told.details.get("contentHash"):
-        details.pop("estimate", None)  # it was of what had been asked for, which the yes has changed
-    return now.model_copy(update={"details": details})
+def _merged_action(shown: Action, current: Action | None) -> Action:
+    # The message has the estimate that the person saw, which the order itself does not keep.
+    if current is None:
+        return shown
+    details = shown.details | current.details
+    if details.get("contentHash") != shown.details.get("contentHash"):
+        details.pop("estimate", None)  # the order was edited when it was confirmed: the estimate is of the old one
+    return current.model_copy(update={"details": details})
 
 
-def _actions(fact: Fact) -> list[Action]:
-    """None if they are malformed; then they are left as they are."""
+def _actions_of(fact: Fact) -> list[Action]:
+    """The fact's actions; none if they are malformed."""
     try:
         return _ACTIONS.validate_python(fact.data.get("actions") or [])
     except ValidationError:
         return []
 
 
-def _with_actions(fact: Fact, told: Sequence[Action], known: dict[str, Action]) -> Fact:
-    actions = [_merged(one, known.get(one.id)).to_wire() for one in told]
+def _fact_with_actions(fact: Fact, shown: Sequence[Action], states: dict[str, Action]) -> Fact:
+    actions = [_merged_action(action, states.get(action.id)).to_wire() for action in shown]
     return replace(fact, event={**fact.event, "data": {**fact.data, "actions": actions}})

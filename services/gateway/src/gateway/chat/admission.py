@@ -1,5 +1,5 @@
 """Checks whether a token is still valid: the company may have signed its human agent out, removed them from its team,
-or revoked the key that said who a customer is."""
+or revoked the key that identified a customer."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -12,15 +12,15 @@ from gateway.errors import TokenInvalidError, UnavailableError
 from gateway.ports import ClientSocket, TokenCaller, TokenReader, Visit, VisitorToken
 
 
-class KnownCompanies(Protocol):
-    """Companies' settings, by a call or from the cache."""
+class CompanySettingsReader(Protocol):
+    """Reads companies' settings, by a call or from the cache."""
 
     async def get(self, company: str) -> CompanySettings | None:
         """Raises UnavailableError."""
         ...
 
-    def held(self, company: str) -> CompanySettings | None:
-        """Returns the settings from the cache, without a call."""
+    def cached(self, company: str) -> CompanySettings | None:
+        """The settings in the cache, without a call; None if the cache has none."""
         ...
 
 
@@ -28,42 +28,43 @@ class Admission:
     """A TokenReader that also checks tokens against the company's settings. `sessions`: the open sockets, which are
     closed when their token is revoked."""
 
-    def __init__(self, tokens: TokenReader, companies: KnownCompanies, sessions: Iterable[ClientSocket]) -> None:
+    def __init__(self, tokens: TokenReader, companies: CompanySettingsReader, sessions: Iterable[ClientSocket]) -> None:
         self._tokens = tokens
         self._companies = companies
         self._sessions = sessions
 
     async def verify(self, token: str) -> TokenCaller:
         caller = await self._tokens.verify(token)
-        if _revocable(caller):
+        if _is_revocable(caller):
             try:
                 await self._companies.get(caller.company)
             except UnavailableError:
-                # Another signer's word stands by itself, and who is in should be able to come back; ours does not.
+                # A token of the company's own signer is valid by itself, so that its bearer can reconnect; a member's,
+                # which this installation signed, is not.
                 if caller.member:
                     raise
-            if not self.counts(caller):
+            if not self.is_valid(caller):
                 raise TokenInvalidError("this session has ended: sign in again")
         return caller
 
-    def counts(self, caller: TokenCaller) -> bool:
-        """Whether the caller's token is valid by the settings known at this moment."""
-        return not _revocable(caller) or _counts(caller, self._companies.held(caller.company))
+    def is_valid(self, caller: TokenCaller) -> bool:
+        """Whether the caller's token is valid by the cached settings."""
+        return not _is_revocable(caller) or _is_valid_for(caller, self._companies.cached(caller.company))
 
-    def changed(self, company: str, settings: CompanySettings | None) -> None:
-        """Closes the sockets whose tokens this change of a company's settings has revoked."""
+    def settings_changed(self, company: str, settings: CompanySettings | None) -> None:
+        """Closes the sockets whose tokens a change of the company's settings has revoked."""
         for session in list(self._sessions):
             caller = session.caller
-            if caller is None or caller.company != company or not _revocable(caller):
+            if caller is None or caller.company != company or not _is_revocable(caller):
                 continue
-            if not _counts(caller, settings):
+            if not _is_valid_for(caller, settings):
                 session.terminate(CloseCode.BAD_TOKEN)
 
-    async def look_again(self) -> None:
-        """Reads the settings that tokens of open sockets depend on again, after changes may have been missed."""
+    async def refresh_settings(self) -> None:
+        """Reads the settings on which the tokens of open sockets depend, after changes may have been missed."""
         callers = [session.caller for session in self._sessions]
-        for company in {one.company for one in callers if one is not None and _revocable(one)}:
-            with suppress(UnavailableError):  # they are asked for again with the next change, and after a minute
+        for company in {caller.company for caller in callers if caller is not None and _is_revocable(caller)}:
+            with suppress(UnavailableError):  # they are read again with the next change, and after a minute
                 await self._companies.get(company)
 
     async def verify_for_renewal(self, token: str) -> TokenCaller:
@@ -76,13 +77,13 @@ class Admission:
         return self._tokens.known_user(company, user, visit)
 
 
-def _revocable(caller: TokenCaller) -> bool:
+def _is_revocable(caller: TokenCaller) -> bool:
     return caller.is_operator or caller.identity_key is not None
 
 
-def _counts(caller: TokenCaller, settings: CompanySettings | None) -> bool:
+def _is_valid_for(caller: TokenCaller, settings: CompanySettings | None) -> bool:
     if settings is None:
-        # Of a company without settings its own signer's word counts: its admin makes them.
+        # Without settings, tokens of the company's own signer are valid: its admin needs one to create the settings.
         return not caller.member
     if caller.identity_key is not None:
         return any(key.mark == caller.identity_key for key in settings.config.identity.keys)

@@ -14,17 +14,17 @@ class Assistants:
 
     def __init__(self, sessions: Iterable[ClientSocket]) -> None:
         self._sessions = sessions
-        self._told = Bounded[str, bool](MAX_COMPANIES)
+        self._last_states = Bounded[str, bool](MAX_COMPANIES)
 
     def changed(self, company: str, settings: CompanySettings | None) -> None:
         """Tells the company's visitors and customers, if this change switches the assistant."""
         if settings is None:
-            return  # nobody can say how it is; the next answer of memory does
+            return  # the switch's state is unknown until memory answers again
         ai = settings.config.ai_auto_response_enabled
-        if self._told.get(company) != ai:
+        if self._last_states.get(company) != ai:
             frame = server_frames.assistant_changed(ai=ai)
             for session in list(self._sessions):
                 caller = session.caller
                 if caller is not None and caller.company == company and not caller.is_operator:
                     session.push(frame)
-        self._told[company] = ai
+        self._last_states[company] = ai

@@ -35,7 +35,7 @@ from gateway.adapters.agents import BusAgents
 from gateway.adapters.bus import NatsBus
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.identity import CallerSigner
-from gateway.adapters.log import CLOCKS, NatsLog
+from gateway.adapters.log import CLOCK_SKEW_SECONDS, NatsLog
 from gateway.adapters.memory import BusMemory
 from gateway.chat.shares import CompanyShares
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
@@ -44,8 +44,8 @@ from gateway.ports import Decide, TokenCaller
 from runtime.bus.publisher import Appended
 from runtime.clock import Clock
 
-ASKED = "asked"
-"""The reason of a hand-over that the visitor asked for."""
+ASKED_REASON = "asked"
+"""The reason of a hand-off that the visitor asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,14 @@ class ConversationPlace:
 
     @property
     def company(self) -> str:
-        """The caller's company: nobody reaches another one's conversations."""
+        """The caller's company; nobody reaches another company's conversations."""
         return self.caller.company
 
 
 @dataclass(frozen=True, slots=True)
 class MessageDraft:
-    """A message to send. `client_message_id` identifies a repeat; `seen_seq` is the newest change of owner that its
-    human agent has seen."""
+    """A message to send. `client_message_id` identifies a repeat; `seen_seq` is the sequence of the newest change of
+    owner that the human agent who writes has seen."""
 
     client_message_id: str
     text: str
@@ -101,31 +101,33 @@ class Commands:
         self._clock = clock
 
     async def find_sent(self, place: ConversationPlace, client_message_id: str) -> Appended | None:
-        """The message, if an earlier try stored it: looked up by id, since deduplication forgets after two minutes.
+        """The message, if an earlier try stored it; looked up by id, since the log's deduplication lasts two minutes.
 
         Raises:
-            UnavailableError: this cannot be determined; sending now could store it twice.
+            UnavailableError: it cannot be determined; sending now could store the message twice.
         """
         kind = ChatKind.OPERATOR if place.caller.is_operator else ChatKind.VISITOR
-        identity = message_id(place, client_message_id)
+        message = message_id(place, client_message_id)
         try:
-            view = await self._memory.message(place.company, place.conversation, identity)
+            view = await self._memory.message(place.company, place.conversation, message)
         except UnavailableError:
-            return await self._find_in_log(place, kind, identity)
+            return await self._find_in_log(place, kind, message)
         return Appended(view.seq, duplicate=True) if view else None
 
-    async def _find_in_log(self, place: ConversationPlace, kind: ChatKind, identity: str) -> Appended | None:
+    async def _find_in_log(self, place: ConversationPlace, kind: ChatKind, message: str) -> Appended | None:
         snapshot = await self._log.snapshot(place.company, place.conversation)
-        facts, complete = await self._log.near(place.company, place.conversation, snapshot.seq, MAX_STREAM_DISTANCE)
+        facts, complete = await self._log.recent_facts(
+            place.company, place.conversation, snapshot.seq, MAX_STREAM_DISTANCE
+        )
         for fact in facts:
-            if fact.kind is kind and fact.data.get("messageId") == identity:
+            if fact.kind is kind and fact.data.get("messageId") == message:
                 return Appended(fact.seq, duplicate=True)
         if not complete:
             raise UnavailableError("whether this message was stored cannot be told now: try again")
         return None
 
     async def message_at(self, place: ConversationPlace, seq: int) -> MessageView | None:
-        """The message at a sequence of the log; None: the log no longer has it.
+        """The message at a sequence of the log; None if the log no longer has it.
 
         Raises:
             UnavailableError: the log cannot be read now.
@@ -135,7 +137,8 @@ class Commands:
         return None if view is None else MessageView.model_validate(view)
 
     async def send_as_visitor(self, place: ConversationPlace, draft: MessageDraft) -> Appended:
-        """A visitor's or customer's message. Not fenced: an answer may land just before it, and it is still answered.
+        """Appends a visitor's or customer's message. Not fenced: an answer may be stored just before it, and the
+        message is still answered.
 
         Raises:
             UnavailableError: no acknowledgement within 15 s; send again with the same id.
@@ -165,7 +168,8 @@ class Commands:
         )
 
     async def send_as_operator(self, place: ConversationPlace, draft: MessageDraft) -> Appended:
-        """A human agent's message, which settles the visitor messages before it. CONFLICT: `_refuse_if_taken`."""
+        """Appends a human agent's message, which settles the visitor messages before it. Raises CONFLICT: see
+        `_refuse_if_taken`."""
         data = OperatorMessage(
             message_id=message_id(place, draft.client_message_id),
             client_message_id=draft.client_message_id,
@@ -186,56 +190,55 @@ class Commands:
 
     async def ask_for_person(self, place: ConversationPlace, locale: str | None) -> Snapshot | None:
         """Sets the owner to `waiting`; outside office hours the AI stays owner and a message is taken. Returns the
-        snapshot if a person was already asked for, or is there. `locale`: the language for the visitor, also if they
-        have not written yet."""
+        snapshot if a person was asked for already or has the conversation. `locale`: the visitor's language, also if
+        they have not written yet."""
         settings, now = await self._companies.get(place.company), self._clock.now()
         await self._refuse_by_rule(place, settings)
-        opens = next_opening(settings.config.office_hours if settings else None, now)
-        owner = Owner(kind=OwnerKind.WAITING if opens is None else OwnerKind.AI)
+        opens_at = next_opening(settings.config.office_hours if settings else None, now)
+        owner = Owner(kind=OwnerKind.WAITING if opens_at is None else OwnerKind.AI)
 
-        def nobody_knows(snapshot: Snapshot) -> bool:
+        def is_first_request(snapshot: Snapshot) -> bool:
             newest = snapshot.last.get(ChatKind.OWNER)
-            taken = opens is not None and newest is not None and newest.data.get("opensAt") is not None
-            return snapshot.owner is OwnerKind.AI and not taken
+            is_message_taken = opens_at is not None and newest is not None and newest.data.get("opensAt") is not None
+            return snapshot.owner is OwnerKind.AI and not is_message_taken
 
         language = named_language(locale)
         summary = await self._agents.summary(place.company, place.conversation, language)
-        return await self._change_owner(place, owner, nobody_knows, ASKED, opens, language, summary)
+        return await self._change_owner(place, owner, is_first_request, ASKED_REASON, opens_at, language, summary)
 
     async def _refuse_by_rule(self, place: ConversationPlace, settings: CompanySettings | None) -> None:
-        """Raises FORBIDDEN if the company's rules never send the last message, or its page, to a person."""
+        """Raises FORBIDDEN if a rule of the company says that the last message, or its page, never goes to a person."""
         rules = settings.config.person_rules if settings else []
         if not any(rule.to == "never" for rule in rules):
             return
         visitor = (await self._log.snapshot(place.company, place.conversation)).last.get(ChatKind.VISITOR)
-        told = visitor.typed if visitor is not None else None
+        message = visitor.typed if visitor is not None else None
         text, page = "", place.caller.visit.page
-        if isinstance(told, VisitorMessage):
-            text, page = told.text, told.page.url if told.page else page
-        found = matching_rule(rules, RuleInput(text, place.caller.plan, page))
-        if found is not None and found.to == "never":
+        if isinstance(message, VisitorMessage):
+            text, page = message.text, message.page.url if message.page else page
+        matched = matching_rule(rules, RuleInput(text, place.caller.plan, page))
+        if matched is not None and matched.to == "never":
             raise RefusedError(ErrorCode.FORBIDDEN, "the company's rules say that this goes to the assistant alone")
 
     async def take(self, place: ConversationPlace, seen_seq: int | None = None) -> Snapshot | None:
         """Makes the human agent the owner; returns the snapshot if they already are. CONFLICT: `_refuse_if_taken`."""
-        me = place.caller.subject
-        owner = Owner(kind=OwnerKind.HUMAN, operator_id=me, name=place.caller.name)
+        operator = place.caller.subject
+        owner = Owner(kind=OwnerKind.HUMAN, operator_id=operator, name=place.caller.name)
 
-        def differs(now: Snapshot) -> bool:
+        def is_needed(now: Snapshot) -> bool:
             _refuse_if_taken(now, place, seen_seq)
-            return now.owner is not OwnerKind.HUMAN or now.owner_data.get("operatorId") != me
+            return now.owner is not OwnerKind.HUMAN or now.owner_data.get("operatorId") != operator
 
-        return await self._change_owner(place, owner, differs)
+        return await self._change_owner(place, owner, is_needed)
 
     async def hand_to(self, place: ConversationPlace, colleague: str, name: str | None) -> Owner | None:
-        """Gives a conversation that a person answers to its new assignee. Returns the new owner; None: nothing
-        changed."""
+        """Makes the new assignee the owner, if a person has the conversation. Returns the owner; None: no change."""
         owner = Owner(kind=OwnerKind.HUMAN, operator_id=colleague, name=name)
 
-        def differs(now: Snapshot) -> bool:
+        def is_needed(now: Snapshot) -> bool:
             return now.owner is OwnerKind.HUMAN and now.owner_data.get("operatorId") != colleague
 
-        return owner if await self._change_owner(place, owner, differs) is None else None
+        return owner if await self._change_owner(place, owner, is_needed) is None else None
 
     async def release(self, place: ConversationPlace) -> Snapshot | None:
         """Makes the AI the owner again; returns the snapshot if it already is."""
@@ -243,37 +246,44 @@ class Commands:
         return await self._change_owner(place, owner, lambda now: now.owner is not OwnerKind.AI)
 
     async def follow_owner(
-        self, place: ConversationPlace, owner: Owner, status: str, changed: float, needed: Callable[[Snapshot], bool]
+        self,
+        place: ConversationPlace,
+        owner: Owner,
+        status: str,
+        changed_at: float,
+        is_needed: Callable[[Snapshot], bool],
     ) -> None:
-        """Makes the owner the one that a channel reports, unless the report is older than one already followed.
-        `changed`: when its conversation changed, by the channel's own clock."""
-        stamp = f"{changed:017.6f} {status}"
-        followed = await self._followed(place)
-        heard = _believed(stamp, self._clock.now().timestamp())
-        if stamp in followed or heard < max(followed.values(), default=heard):
+        """Sets the owner that a channel reports, unless the report is older than one followed already. `changed_at`:
+        the time at which the channel's conversation changed, by the channel's clock, in seconds since the epoch."""
+        report = f"{changed_at:017.6f} {status}"
+        reports = await self._followed_reports(place)
+        time = _plausible_time(report, self._clock.now().timestamp())
+        if report in reports or time < max(reports.values(), default=time):
             return
 
         async def decide(now: Snapshot) -> Wire | None:
-            if not needed(now):
+            if not is_needed(now):
                 return None
-            return OwnerChanged(owner=owner, by=place.caller.subject, name=place.caller.name, outside=stamp)
+            return OwnerChanged(owner=owner, by=place.caller.subject, name=place.caller.name, outside=report)
 
-        await self._append_if(place, ChatKind.OWNER, derive_id(place.conversation, stamp), decide)
+        await self._append_if(place, ChatKind.OWNER, derive_id(place.conversation, report), decide)
 
-    async def _followed(self, place: ConversationPlace) -> dict[str, float]:
-        """The reports followed in the recent part of the log, each with the time that is believed of it."""
+    async def _followed_reports(self, place: ConversationPlace) -> dict[str, float]:
+        """The reports followed in the recent part of the log, each with its `_plausible_time`."""
         snapshot = await self._log.snapshot(place.company, place.conversation)
         if ChatKind.OWNER not in snapshot.last:
             return {}
-        facts, _ = await self._log.near(place.company, place.conversation, snapshot.seq, MAX_STREAM_DISTANCE)
-        followed = ((fact.data.get("outside"), fact.at) for fact in facts if fact.kind is ChatKind.OWNER)
-        return {stamp: _believed(stamp, at) for stamp, at in followed if isinstance(stamp, str)}
+        facts, _ = await self._log.recent_facts(place.company, place.conversation, snapshot.seq, MAX_STREAM_DISTANCE)
+        reports = ((fact.data.get("outside"), fact.at) for fact in facts if fact.kind is ChatKind.OWNER)
+        return {
+            report: _plausible_time(report, received_at) for report, received_at in reports if isinstance(report, str)
+        }
 
     async def cancel(self, place: ConversationPlace, turn: str) -> None:
         """Stops a running turn and settles its messages. Raises NOT_FOUND if no such turn is running."""
 
         async def decide(now: Snapshot) -> Wire | None:
-            basis = await self._basis_of(place, turn, now)
+            basis = await self._unanswered_seq(place, turn, now)
             if basis is None:
                 return None
             return RunCancelled(
@@ -285,7 +295,7 @@ class Commands:
 
     async def give_feedback(self, place: ConversationPlace, message: str, rating: str, reason: str | None) -> None:
         """Records the rating of an answer; raises NOT_FOUND if the conversation has no such message."""
-        if not await self._holds(place, message):
+        if not await self._has_message(place, message):
             raise not_found("message")
         user = place.caller.subject
         data = FeedbackGiven.model_validate(
@@ -299,7 +309,7 @@ class Commands:
             }
         )
         identity = f"{place.company}.{place.conversation}.feedback.{message}.{user}.{uuid7()}"
-        await self._bus.fact("feedback.given.v1", place.company, user, data, identity=identity)
+        await self._bus.publish_fact("feedback.given.v1", place.company, user, data, identity=identity)
 
     async def rate(self, place: ConversationPlace, score: int, comment: str | None) -> None:
         """Records whether the conversation helped; a later rating replaces it."""
@@ -308,11 +318,11 @@ class Commands:
             company_id=place.company, conversation_id=place.conversation, user_id=user, score=score, comment=comment
         )
         identity = f"{place.company}.{place.conversation}.rated.{user}.{uuid7()}"
-        await self._bus.fact("conversation.rated.v1", place.company, user, data, identity=identity)
+        await self._bus.publish_fact("conversation.rated.v1", place.company, user, data, identity=identity)
 
-    async def _holds(self, place: ConversationPlace, message: str) -> bool:
-        """Whether the conversation has the message, even if memory has not stored it yet. If memory is away, the
-        rating is accepted."""
+    async def _has_message(self, place: ConversationPlace, message: str) -> bool:
+        """Whether the conversation has the message, even if memory has not stored it yet. True if memory is
+        unavailable, so that the rating is accepted."""
         snapshot = await self._log.snapshot(place.company, place.conversation)
         if any(fact.data.get("messageId") == message for fact in snapshot.last.values()):
             return True
@@ -321,13 +331,13 @@ class Commands:
         except UnavailableError:
             return True
 
-    async def _basis_of(self, place: ConversationPlace, turn: str, now: Snapshot) -> int | None:
-        """The visitor message that the turn answers, if it is still unanswered: turn ids are derived from it."""
+    async def _unanswered_seq(self, place: ConversationPlace, turn: str, now: Snapshot) -> int | None:
+        """The sequence of the visitor message that the turn answers, if unanswered; turn ids are derived from it."""
         if not now.unanswered:
             return None
         if turn_id(place.company, place.conversation, now.newest_visitor) == turn:
             return now.newest_visitor
-        # A turn that may no longer be superseded goes on while newer messages arrive.
+        # A turn that can no longer be superseded continues while newer messages arrive.
         for fact in await self._log.read(place.company, place.conversation, now.basis, now.seq):
             if fact.kind is ChatKind.VISITOR and turn_id(place.company, place.conversation, fact.seq) == turn:
                 return fact.seq
@@ -337,7 +347,7 @@ class Commands:
         self,
         place: ConversationPlace,
         owner: Owner,
-        needed: Callable[[Snapshot], bool],
+        is_needed: Callable[[Snapshot], bool],
         reason: str | None = None,
         opens_at: datetime | None = None,
         language: str | None = None,
@@ -346,12 +356,11 @@ class Commands:
         snapshots: list[Snapshot] = []
 
         async def decide(now: Snapshot) -> Wire | None:
-            if needed(now):
-                by, name = place.caller.subject, place.caller.name
+            if is_needed(now):
                 return OwnerChanged(
                     owner=owner,
-                    by=by,
-                    name=name,
+                    by=place.caller.subject,
+                    name=place.caller.name,
                     reason=reason,
                     opens_at=opens_at,
                     language=language,
@@ -370,24 +379,24 @@ class Commands:
 
 
 def _refuse_if_taken(now: Snapshot, place: ConversationPlace, seen_seq: int | None) -> None:
-    """Raises CONFLICT if a colleague has taken the conversation after `seen_seq`, the newest change of owner that the
-    human agent has seen."""
-    theirs = now.owner_data
-    if now.owner is not OwnerKind.HUMAN or theirs.get("operatorId") == place.caller.subject:
+    """Raises CONFLICT if a colleague took the conversation after `seen_seq`, the newest change of owner that the human
+    agent has seen."""
+    owner = now.owner_data
+    if now.owner is not OwnerKind.HUMAN or owner.get("operatorId") == place.caller.subject:
         return
     if seen_seq is not None and now.owner_seq > seen_seq:
-        name = theirs.get("name") or theirs.get("operatorId")
+        name = owner.get("name") or owner.get("operatorId")
         raise RefusedError(ErrorCode.CONFLICT, f"{name} took the conversation a moment ago")
 
 
-def _believed(stamp: str, heard: float) -> float:
-    """The time of a change reported at `heard`: by the channel's clock, unless that is far ahead of ours; one such
-    time would make every later report look old."""
-    told = float(stamp.partition(" ")[0])
-    return told if told <= heard + CLOCKS else heard
+def _plausible_time(report: str, received_at: float) -> float:
+    """The time of a change that a channel reported: by the channel's clock, unless that is far ahead of ours, else the
+    time at which the report was received. One time far ahead would make every later report look old."""
+    reported_at = float(report.partition(" ")[0])
+    return reported_at if reported_at <= received_at + CLOCK_SKEW_SECONDS else received_at
 
 
 def message_id(place: ConversationPlace, client_message_id: str) -> str:
-    """The message's own id: the same for a copy that comes late."""
+    """The message's id, which is the same for a late copy."""
     kind = ChatKind.OPERATOR if place.caller.is_operator else ChatKind.VISITOR
     return derive_id(place.company, place.conversation, kind.short, client_message_id)

@@ -1,7 +1,7 @@
-"""Customers' sockets at this gateway, and the market's news for them: actions to decide, decisions, alerts, orders.
+"""Customers' sockets at this gateway, and the market's news for them: pending actions, decisions, alerts, orders.
 
-Each gateway tells its own sockets of an alert or an order, and then marks it as told. An open chat therefore sees an
-alert once, however often its fact comes, and a chat opened later sees what nobody was told.
+Each gateway sends an alert or an order to its own sockets, and then marks it as told. An open chat therefore sees an
+alert once, however often its fact arrives, and a chat opened later sees what was never told.
 """
 
 import asyncio
@@ -20,29 +20,29 @@ from runtime.recent import Bounded
 
 log = structlog.get_logger(__name__)
 
-KEPT_ALERTS = 256
-"""Alerts remembered for each socket as seen; a customer can have 100 active ones."""
-CATCHING_UP = 16
-"""Customers who catch up at the same time after the bus was away."""
+MAX_SEEN_ALERTS = 256
+"""Alerts remembered as seen for each socket; a customer can have 100 active ones."""
+CATCH_UP_CONCURRENCY = 16
+"""Customers who catch up at the same time after the bus was unavailable."""
 
-Seen = Bounded[str, None]
+SeenAlerts = Bounded[str, None]
 Push = Callable[[bytes], None]
 """Receives a frame about a decision."""
 
 
 class Customers:
-    """Tells customers at once if they are connected, otherwise when they come back."""
+    """Sends news to customers at once if they are connected, otherwise when they connect again."""
 
     def __init__(self, actions: BusActions) -> None:
         self.actions = actions
-        self._here: dict[tuple[str, str], dict[ClientSocket, Seen]] = {}
+        self._sockets: dict[tuple[str, str], dict[ClientSocket, SeenAlerts]] = {}
         self._watching: dict[tuple[str, str], set[Push]] = {}
         self._unmarked: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
-        """Alerts and actions that were told but not yet marked as told."""
+        """By customer: ids of alerts and of actions that were told but not yet marked as told."""
         self._marking: asyncio.Task[None] | None = None
 
     async def pending(self, caller: TokenCaller) -> list[Action]:
-        """The caller's waiting actions; none if the market is away, since a chat must not wait for it."""
+        """The caller's pending actions; none if the market is unavailable, since a chat must not wait for it."""
         if not has_account(caller):
             return []
         try:
@@ -53,81 +53,83 @@ class Customers:
 
     def enter(self, caller: TokenCaller, socket: ClientSocket) -> None:
         if has_account(caller):
-            self._here.setdefault((caller.company, caller.subject), {})[socket] = Seen(KEPT_ALERTS)
+            self._sockets.setdefault((caller.company, caller.subject), {})[socket] = SeenAlerts(MAX_SEEN_ALERTS)
 
     def watch(self, company: str, conversation: str, push: Push) -> None:
         """Subscribes a socket that is not the customer's own to decisions in this conversation."""
         self._watching.setdefault((company, conversation), set()).add(push)
 
     def unwatch(self, company: str, conversation: str, push: Push) -> None:
-        watching = self._watching.get((company, conversation), set())
-        watching.discard(push)
-        if not watching:
+        pushes = self._watching.get((company, conversation), set())
+        pushes.discard(push)
+        if not pushes:
             self._watching.pop((company, conversation), None)
 
     def leave(self, caller: TokenCaller, socket: ClientSocket) -> None:
-        sockets = self._here.get((caller.company, caller.subject))
+        sockets = self._sockets.get((caller.company, caller.subject))
         if sockets is not None and socket in sockets:
             del sockets[socket]
             if not sockets:
-                del self._here[caller.company, caller.subject]
+                del self._sockets[caller.company, caller.subject]
 
     async def catch_up(self, company: str, user: str) -> None:
-        """Tells the alerts and orders that happened while nobody was connected. Telling them twice is better than
-        not at all."""
+        """Sends the alerts and orders that happened while the customer was not connected. Sending them twice is better
+        than not at all."""
         try:
             untold = await self.actions.untold(company, user)
         except GatewayError as error:
             log.info("chat.alerts_unknown", error=error.message)
             return
-        self._tell(company, user, untold.alerts)
+        self._send_alerts(company, user, untold.alerts)
         for action in untold.actions:
-            self.action(company, user, None, action, by_market=True)
+            self.action_changed(company, user, None, action, by_market=True)
 
     async def catch_up_all(self) -> None:
-        """Catches up all connected customers after the bus was away."""
-        few = asyncio.Semaphore(CATCHING_UP)
+        """Catches up all connected customers after the bus was unavailable."""
+        slots = asyncio.Semaphore(CATCH_UP_CONCURRENCY)
 
-        async def one(company: str, user: str) -> None:
-            async with few:
+        async def catch_up_customer(company: str, user: str) -> None:
+            async with slots:
                 await self.catch_up(company, user)
 
-        await asyncio.gather(*(one(*who) for who in list(self._here)))
+        await asyncio.gather(*(catch_up_customer(*customer) for customer in list(self._sockets)))
 
-    def action(self, company: str, user: str, conversation: str | None, action: Action, *, by_market: bool) -> None:
-        """The state of a customer's action has changed; `conversation`: where it was requested.
+    def action_changed(
+        self, company: str, user: str, conversation: str | None, action: Action, *, by_market: bool
+    ) -> None:
+        """Sends the new state of a customer's action. `conversation`: where the action was requested.
 
         Args:
             by_market: the market changed it, and keeps it as untold for a customer who connects later.
         """
-        frame, here = action.to_wire(), list(self._here.get((company, user), ()))
-        for socket in here:
-            socket.push(server_frames.action_updated(socket.home, frame))
+        wire, sockets = action.to_wire(), list(self._sockets.get((company, user), ()))
+        for socket in sockets:
+            socket.push(server_frames.action_updated(socket.home, wire))
         if conversation is not None:
             for push in list(self._watching.get((company, conversation), ())):
-                push(server_frames.action_updated(conversation, frame))
-        if here and by_market:
+                push(server_frames.action_updated(conversation, wire))
+        if sockets and by_market:
             self._mark_soon(company, user, actions=[action.id])
 
-    def is_here(self, company: str, user: str) -> bool:
+    def is_connected(self, company: str, user: str) -> bool:
         """Whether this gateway has a socket of this customer."""
-        return (company, user) in self._here
+        return (company, user) in self._sockets
 
-    def fired(self, company: str, user: str, alert: TriggeredAlert) -> None:
-        self._tell(company, user, [alert])
+    def alert_fired(self, company: str, user: str, alert: TriggeredAlert) -> None:
+        self._send_alerts(company, user, [alert])
 
-    def _tell(self, company: str, user: str, alerts: Sequence[TriggeredAlert]) -> None:
-        sockets = self._here.get((company, user))
+    def _send_alerts(self, company: str, user: str, alerts: Sequence[TriggeredAlert]) -> None:
+        sockets = self._sockets.get((company, user))
         if not alerts or not sockets:
             return
         for alert in alerts:
-            frame = alert.to_wire()
-            for socket in _unaware(sockets.items(), alert.id):
-                socket.push(server_frames.alert_triggered(socket.home, frame))
+            wire = alert.to_wire()
+            for socket in _mark_unaware(sockets.items(), alert.id):
+                socket.push(server_frames.alert_triggered(socket.home, wire))
         self._mark_soon(company, user, alerts=[alert.id for alert in alerts])
 
     def _mark_soon(self, company: str, user: str, *, alerts: Sequence[str] = (), actions: Sequence[str] = ()) -> None:
-        """Marks in the background, so that the feed's next fact does not wait for the market."""
+        """Marks them as told in the background, so that the feed's next fact does not wait for the market."""
         unmarked = self._unmarked.setdefault((company, user), ([], []))
         unmarked[0].extend(alerts)
         unmarked[1].extend(actions)
@@ -136,22 +138,22 @@ class Customers:
 
     async def _mark(self) -> None:
         while self._unmarked:
-            who = next(iter(self._unmarked))
-            alerts, actions = self._unmarked.pop(who)
+            customer = next(iter(self._unmarked))
+            alerts, actions = self._unmarked.pop(customer)
             try:
-                await self.actions.mark_told(*who, alerts, actions)
+                await self.actions.mark_told(*customer, alerts, actions)
             except GatewayError as error:
                 log.info("chat.alert_not_marked", error=error.message)
 
 
-def _unaware(sockets: Iterable[tuple[ClientSocket, Seen]], alert: str) -> list[ClientSocket]:
-    """The sockets that have not seen the alert; they count as having seen it from now on."""
-    found: list[ClientSocket] = []
+def _mark_unaware(sockets: Iterable[tuple[ClientSocket, SeenAlerts]], alert: str) -> list[ClientSocket]:
+    """The sockets that had not seen the alert; they count as having seen it from now on."""
+    unaware: list[ClientSocket] = []
     for socket, seen in sockets:
         if alert not in seen:
-            found.append(socket)
+            unaware.append(socket)
             seen[alert] = None
-    return found
+    return unaware
 
 
 def has_account(caller: TokenCaller) -> bool:

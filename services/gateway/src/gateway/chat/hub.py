@@ -17,23 +17,23 @@ from gateway.domain.close_codes import CloseCode
 from gateway.domain.feed import Feed, FeedOverflowError
 from gateway.domain.server_frames import Json
 from gateway.errors import GatewayError
-from gateway.ports import Follow, Socket, Unsubscribe
+from gateway.ports import FollowSigns, Socket, Unsubscribe
 from runtime.observability.correlation import Correlation
 
 log = structlog.get_logger(__name__)
 
-_ENDS = frozenset({LiveTurnKind.RUN_FINISHED, LiveTurnKind.RUN_ERROR})
-MAX_OVERTAKEN = 8
-"""Abandoned runs of a conversation that are remembered."""
-LINGER = 30.0
-"""Seconds for which a conversation opened for one request stays open afterwards, for the next request."""
-MOST_LINGERING = 2_000
-MOST_NEWER = 16
-"""Facts of a conversation that wait to be counted in its log state."""
+_END_SIGNS = frozenset({LiveTurnKind.RUN_FINISHED, LiveTurnKind.RUN_ERROR})
+MAX_ABANDONED_TURNS = 8
+"""Turns of a conversation that are remembered as abandoned."""
+LINGER_SECONDS = 30.0
+"""Seconds for which a conversation stays open after a request, for the next one."""
+MAX_LINGERING = 2_000
+MAX_PENDING_FACTS = 16
+"""Facts that may wait to be added to a conversation's log state."""
 
 
-_HERE, _numbers = uuid7(), count()
-"""Together an attachment's id, which no other gateway gives."""
+_PROCESS_ID, _attachment_numbers = uuid7(), count()
+"""Together they make an attachment's id, unique among all gateways."""
 
 
 class Attachment:
@@ -53,8 +53,8 @@ class Attachment:
     )
 
     def __init__(self, socket: Socket, company: str, conversation: str, customer: str | None = None) -> None:
-        """`customer`: whose conversation it is, if they opened it themselves."""
-        self.id = f"{_HERE}-{next(_numbers)}"
+        """`customer`: the signed-in owner of the conversation, if they opened it themselves."""
+        self.id = f"{_PROCESS_ID}-{next(_attachment_numbers)}"
         self.socket = socket
         self.company = company
         self.conversation = conversation
@@ -67,11 +67,11 @@ class Attachment:
         self._acknowledged = 0
 
     def expect_message(self, message_id: str, client_message_id: str) -> None:
-        """The client's message is being appended, and needs exactly one acknowledgement."""
+        """Notes that the client's message is being appended and needs exactly one acknowledgement."""
         self._sending[message_id] = client_message_id
 
     def acknowledge(self, message_id: str, seq: int, *, duplicate: bool) -> None:
-        """Tells the client that its message is in the log, unless it has been told."""
+        """Acknowledges the client's stored message, once."""
         client_message_id = self._sending.pop(message_id, None)
         if client_message_id is None:
             return
@@ -86,18 +86,18 @@ class Attachment:
             )
         )
 
-    def not_stored(self, message_id: str) -> bool:
-        """The append seems to have failed. Returns whether the client still needs to be told."""
+    def stop_expecting(self, message_id: str) -> bool:
+        """Forgets a message whose append seems to have failed. Returns whether it was still unacknowledged."""
         return self._sending.pop(message_id, None) is not None
 
     def is_awaited(self, fact: Fact) -> bool:
         """Whether the fact is a message that this client is sending and that has not been acknowledged."""
-        # What was acknowledged already is no first copy of a message that is being sent again.
+        # Up to the last acknowledgement there is no first copy of a message that is being sent again.
         return fact.data.get("messageId") in self._sending and fact.seq > self._acknowledged
 
-    def came_back(self, fact: Fact) -> None:
-        """The fact is in the log. If a message arrives here before the log's acknowledgement, it is acknowledged
-        now, so that the client learns that it was stored before it sees the consequences."""
+    def acknowledge_fact(self, fact: Fact) -> None:
+        """Acknowledges the client's message when its fact arrives before the log's acknowledgement, so that the client
+        learns that it was stored before it sees the consequences."""
         if self.is_awaited(fact):
             self.acknowledge(fact.data["messageId"], fact.seq, duplicate=False)
 
@@ -112,63 +112,75 @@ class LogState:
     snapshot: Snapshot
     epoch: str
 
-    def behind(self, facts: Iterable[Fact]) -> "LogState":
-        """The same after these facts."""
-        newer = [fact for fact in facts if fact.seq > self.snapshot.seq]
-        return LogState(snapshot_of((*self.snapshot.last.values(), *newer), self.snapshot.seq), self.epoch)
+    def with_facts(self, facts: Iterable[Fact]) -> "LogState":
+        """The state after these facts; facts that it contains already are ignored."""
+        new_facts = [fact for fact in facts if fact.seq > self.snapshot.seq]
+        return LogState(snapshot_of((*self.snapshot.last.values(), *new_facts), self.snapshot.seq), self.epoch)
 
 
 @dataclass(slots=True)
-class ConversationNotes:
-    """What requests have learned about an open conversation: whose it is, when (by the event loop's clock) it was
-    last seen without a fact, their last message in it, unless its answer was taken back since, and whether an action
-    may have been proposed in it."""
+class ConversationHints:
+    """What requests have learned about an open conversation."""
 
-    whose: str | None = None
-    empty_at: float = float("-inf")
-    sent: int = 0
-    has_actions: bool = True
+    person: str | None = None
+    """The visitor or customer whose conversation it is."""
+    seen_empty_at: float = float("-inf")
+    """The last time, by the event loop's clock, at which it had no facts."""
+    newest_sent_seq: int = 0
+    """The sequence of the last message sent by a request; 0 if there is none or its answer was resumed since."""
+    may_have_actions: bool = True
+    """Whether an action may have been proposed in it."""
 
 
 class _Channel:
-    __slots__ = ("answered", "attachments", "cancelled", "heard", "known", "newer", "opening", "overtaken", "state")
+    __slots__ = (
+        "abandoned_turns",
+        "answered_turn",
+        "attachments",
+        "cancelled_turn",
+        "hints",
+        "newest_seq",
+        "opening",
+        "pending_facts",
+        "state",
+    )
 
     def __init__(self, opening: asyncio.Task[Unsubscribe]) -> None:
         self.attachments: list[Attachment] = []
         self.opening = opening
-        self.cancelled: str | None = None
-        """The turn that was cancelled last."""
-        self.answered: str | None = None
+        self.cancelled_turn: str | None = None
+        """The turn cancelled last."""
+        self.answered_turn: str | None = None
         """The turn whose final message came last."""
-        self.overtaken: tuple[str, ...] = ()
-        """Turns with abandoned runs: several agents may report this, and the turn's driver may be the last to know."""
-        self.heard = 0
+        self.abandoned_turns: tuple[str, ...] = ()
+        """Turns whose run was abandoned. Several agents may report this; the turn's driver may be the last to know."""
+        self.newest_seq = 0
         """The sequence of the newest fact received."""
         self.state: LogState | None = None
-        """Read once, and brought up to date by the facts received since, when it is asked for."""
-        self.newer: list[Fact] = []
-        self.known = ConversationNotes()
+        """Read from the log once; `current_state` adds the facts received since."""
+        self.pending_facts: list[Fact] = []
+        self.hints = ConversationHints()
 
-    def now(self) -> LogState | None:
+    def current_state(self) -> LogState | None:
         """The log state, brought up to date."""
-        if self.state is not None and self.newer:
-            self.state = self.state.behind(self.newer)
-            self.newer.clear()
+        if self.state is not None and self.pending_facts:
+            self.state = self.state.with_facts(self.pending_facts)
+            self.pending_facts.clear()
         return self.state
 
 
 class Hub:
-    """Keeps which sockets have which conversation open."""
+    """Knows which sockets have which conversation open."""
 
-    def __init__(self, linger: float = LINGER) -> None:
+    def __init__(self, linger: float = LINGER_SECONDS) -> None:
         self._channels: dict[ConversationKey, _Channel] = {}
-        self._follow: Follow | None = None
+        self._follow: FollowSigns | None = None
         self._linger = linger
         self._lingering: OrderedDict[ConversationKey, asyncio.TimerHandle] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
 
-    def connect(self, follow: Follow) -> None:
-        """Sets the source of single conversations' live signs; before the first `join`."""
+    def connect(self, follow: FollowSigns) -> None:
+        """Sets the subscription to one conversation's live signs; must be called before the first `join`."""
         self._follow = follow
 
     @property
@@ -185,7 +197,7 @@ class Hub:
         return (company, conversation) in self._channels
 
     async def join(self, attachment: Attachment) -> None:
-        """Sends facts and live signs to the attachment's feed from now on (which buffers them while recovering)."""
+        """Sends facts and live signs to the attachment's feed from now on; the feed buffers them while recovering."""
         key = (attachment.company, attachment.conversation)
         channel = self._channels.get(key)
         if channel is None:
@@ -193,15 +205,15 @@ class Hub:
                 raise RuntimeError("the hub is not connected to the bus")
             task = asyncio.get_running_loop().create_task(self._follow(*key))
             channel = self._channels[key] = _Channel(task)
-        if (ending := self._lingering.pop(key, None)) is not None:
-            ending.cancel()
+        if (linger_timer := self._lingering.pop(key, None)) is not None:
+            linger_timer.cancel()
         channel.attachments.append(attachment)
         # Shielded: a client that leaves while it joins must not take the others' subscription with it.
         await asyncio.shield(channel.opening)
 
     async def leave(self, attachment: Attachment, *, linger: bool = False) -> None:
-        """Stops sending to it; the last one to leave closes the conversation. `linger`: only after a while, if its
-        log state is known."""
+        """Stops sending to the attachment; the last one to leave closes the conversation. `linger`: closes it only
+        after a while, if its log state is known."""
         key = (attachment.company, attachment.conversation)
         channel = self._channels.get(key)
         if channel is None or attachment not in channel.attachments:
@@ -212,139 +224,141 @@ class Hub:
         if not linger or channel.state is None:
             await _unsubscribe(self._channels.pop(key))
             return
-        self._lingering[key] = asyncio.get_running_loop().call_later(self._linger, self._let_go, key)
-        if len(self._lingering) > MOST_LINGERING:
-            self._let_go(next(iter(self._lingering)))
+        self._lingering[key] = asyncio.get_running_loop().call_later(self._linger, self._close_lingering, key)
+        if len(self._lingering) > MAX_LINGERING:
+            self._close_lingering(next(iter(self._lingering)))
 
-    def _let_go(self, key: ConversationKey) -> None:
+    def _close_lingering(self, key: ConversationKey) -> None:
         self._lingering.pop(key).cancel()
         closing = asyncio.get_running_loop().create_task(_unsubscribe(self._channels.pop(key)))
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
 
-    def known_of(self, company: str, conversation: str) -> ConversationNotes:
-        """Returns what is known of an open conversation."""
+    def hints(self, company: str, conversation: str) -> ConversationHints:
+        """What requests have learned about an open conversation."""
         channel = self._channels.get((company, conversation))
-        return ConversationNotes() if channel is None else channel.known
+        return ConversationHints() if channel is None else channel.hints
 
     def log_state(self, company: str, conversation: str) -> LogState | None:
-        """An open conversation's log state; None: it must be read."""
+        """An open conversation's log state; None if it must be read."""
         channel = self._channels.get((company, conversation))
-        return None if channel is None else channel.now()
+        return None if channel is None else channel.current_state()
 
-    def read(self, company: str, conversation: str, state: LogState) -> None:
-        """Keeps the log state of an open conversation, unless something newer has come."""
+    def keep_state(self, company: str, conversation: str, state: LogState) -> None:
+        """Keeps the log state that was read of an open conversation, unless a newer fact has arrived."""
         channel = self._channels.get((company, conversation))
-        if channel is not None and state.snapshot.seq >= channel.heard:
+        if channel is not None and state.snapshot.seq >= channel.newest_seq:
             channel.state = state
-            channel.newer.clear()
+            channel.pending_facts.clear()
 
-    def forget(self, company: str, conversation: str) -> None:
-        """Facts of it may have been missed: its log state is no longer known."""
+    def forget_state(self, company: str, conversation: str) -> None:
+        """Forgets a conversation's log state, because facts may have been missed."""
         if (channel := self._channels.get((company, conversation))) is not None:
-            channel.state, channel.known.has_actions = None, True
+            channel.state, channel.hints.may_have_actions = None, True
 
     def deleted(self, company: str, conversation: str) -> None:
-        """Forgets a conversation that was deleted."""
+        """Forgets what is known about a conversation that was deleted."""
         if (channel := self._channels.get((company, conversation))) is not None:
-            channel.state, channel.known = None, ConversationNotes()
+            channel.state, channel.hints = None, ConversationHints()
 
-    def forget_all(self) -> None:
-        """Facts of any conversation may have been missed."""
+    def forget_all_states(self) -> None:
+        """Forgets all log states, because facts of any conversation may have been missed."""
         for channel in self._channels.values():
-            channel.state, channel.known.has_actions = None, True
+            channel.state, channel.hints.may_have_actions = None, True
 
-    def fact(self, company: str, conversation: str, fact: Fact) -> None:
-        """A durable fact arrived on the live feed."""
+    def deliver_fact(self, company: str, conversation: str, fact: Fact) -> None:
+        """Sends a durable fact from the live feed to the conversation's sockets."""
         channel = self._channels.get((company, conversation))
         if channel is None:
             return
-        channel.heard = max(channel.heard, fact.seq)
+        channel.newest_seq = max(channel.newest_seq, fact.seq)
         if channel.state is not None:
-            channel.newer.append(fact)
-            if len(channel.newer) > MOST_NEWER:
-                channel.now()
+            channel.pending_facts.append(fact)
+            if len(channel.pending_facts) > MAX_PENDING_FACTS:
+                channel.current_state()
         if fact.data.get("actions"):
-            channel.known.has_actions = True
+            channel.hints.may_have_actions = True
         if fact.kind is ChatKind.CANCEL:
-            channel.cancelled = fact.data.get("turnId")
-        ends: str | None = fact.data.get("turnId") if fact.kind in {ChatKind.ASSISTANT, ChatKind.SYSTEM} else None
-        channel.answered = ends or channel.answered
-        frame = server_frames.of_fact(conversation, fact)
-        with Correlation(company, conversation, ends or ""):
+            channel.cancelled_turn = fact.data.get("turnId")
+        ended_turn: str | None = fact.data.get("turnId") if fact.kind in {ChatKind.ASSISTANT, ChatKind.SYSTEM} else None
+        channel.answered_turn = ended_turn or channel.answered_turn
+        frame = server_frames.fact_frame(conversation, fact)
+        with Correlation(company, conversation, ended_turn or ""):
             if frame is None:
                 log.warning("chat.malformed_fact", seq=fact.seq)
                 return
             log.debug("chat.told", kind=fact.kind.short, seq=fact.seq, sockets=len(channel.attachments))
-        senders = [one for one in channel.attachments if one.is_awaited(fact)]
+        senders = [attachment for attachment in channel.attachments if attachment.is_awaited(fact)]
         for attachment in list(channel.attachments):
-            # Also while the feed waits behind a gap: it is let go with no look at what is in it. Which of two that send
-            # the same message at once was first, the log's own acknowledgements tell.
+            # Also while the feed buffers: its buffer is sent without looking for own messages. If two sockets send the
+            # same message at once, the log's own acknowledgements say which was first.
             if senders == [attachment]:
-                attachment.came_back(fact)
+                attachment.acknowledge_fact(fact)
             try:
-                if attachment.feed.fact(fact.seq, frame, ends):
+                if attachment.feed.accept_fact(fact.seq, frame, ended_turn):
                     attachment.socket.push(frame)
             except FeedOverflowError:
                 attachment.socket.terminate(CloseCode.RESYNC)
 
-    def live_turn(self, company: str, conversation: str, kind: LiveTurnKind, data: Json) -> None:
-        """A live sign of a running turn arrived."""
+    def deliver_live_sign(self, company: str, conversation: str, kind: LiveTurnKind, data: Json) -> None:
+        """Sends a live sign of a turn to the conversation's sockets, unless the turn is over or its run abandoned."""
         channel = self._channels.get((company, conversation))
         turn_id = data.get("turnId")
-        if channel is None or (turn_id is not None and turn_id == channel.cancelled):
-            # Its agent hears of the cancel a moment later than who is told here that it has ended.
+        if channel is None or (turn_id is not None and turn_id == channel.cancelled_turn):
+            # The agent learns of the cancel a moment later than the clients here.
             return
-        about = turn_id if kind not in _ENDS else None
-        if about is not None and about == channel.answered:
-            # Signs and facts have no common order, and a second driver may hear last that the turn has its answer.
+        live_turn = turn_id if kind not in _END_SIGNS else None
+        if live_turn is not None and live_turn == channel.answered_turn:
+            # Signs and facts have no common order, and a second driver may learn late that the turn has its answer.
             return
         if kind is LiveTurnKind.RUN_STARTED:
-            channel.overtaken = tuple(turn for turn in channel.overtaken if turn != about)
-        elif about in channel.overtaken:
+            channel.abandoned_turns = tuple(
+                delta_turn for delta_turn in channel.abandoned_turns if delta_turn != live_turn
+            )
+        elif live_turn in channel.abandoned_turns:
             return
-        frame = server_frames.of_live_turn(conversation, kind, data)
+        frame = server_frames.live_sign_frame(conversation, kind, data)
         if frame is None:
             return
         if kind is LiveTurnKind.RUN_CANCELLED:
-            channel.overtaken = (*channel.overtaken, str(turn_id))[-MAX_OVERTAKEN:]
-        turn: str | None = None
+            channel.abandoned_turns = (*channel.abandoned_turns, str(turn_id))[-MAX_ABANDONED_TURNS:]
+        delta_turn: str | None = None
         delta_seq = -1
         if kind is LiveTurnKind.MESSAGE_DELTA:
-            turn, delta_seq = data.get("turnId"), data.get("deltaSeq", -1)
-        self._hand_out(company, conversation, frame, turn=turn, delta_seq=delta_seq, about=about)
+            delta_turn, delta_seq = data.get("turnId"), data.get("deltaSeq", -1)
+        self._deliver(company, conversation, frame, delta_turn=delta_turn, delta_seq=delta_seq, turn=live_turn)
 
-    def presence(self, company: str, conversation: str, kind: PresenceKind, data: Json, source: str) -> None:
-        """Somebody is typing or has read; `source` is the attachment that it came from."""
+    def deliver_presence(self, company: str, conversation: str, kind: PresenceKind, data: Json, source: str) -> None:
+        """Sends typing or a receipt to all sockets but `source`, the id of the attachment that it came from."""
         if kind is PresenceKind.RECEIPT:
-            self.known_of(company, conversation).sent = 0
-        frame = server_frames.of_presence(conversation, kind, data)
-        self._hand_out(company, conversation, frame, but=source)
+            self.hints(company, conversation).newest_sent_seq = 0
+        frame = server_frames.presence_frame(conversation, kind, data)
+        self._deliver(company, conversation, frame, except_id=source)
 
-    def updated(self, company: str, conversation: str, *, resolved: bool, seq: int) -> None:
-        """The conversation was resolved or reopened at the desk."""
+    def deliver_update(self, company: str, conversation: str, *, resolved: bool, seq: int) -> None:
+        """Tells the sockets that the conversation was resolved or reopened at the desk."""
         frame = server_frames.conversation_updated(conversation, resolved=resolved, seq=seq)
-        self._hand_out(company, conversation, frame)
+        self._deliver(company, conversation, frame)
 
-    def _hand_out(
+    def _deliver(
         self,
         company: str,
         conversation: str,
         frame: bytes,
         *,
-        turn: str | None = None,
+        delta_turn: str | None = None,
         delta_seq: int = -1,
-        about: str | None = None,
-        but: str | None = None,
+        turn: str | None = None,
+        except_id: str | None = None,
     ) -> None:
         channel = self._channels.get((company, conversation))
         if channel is None:
             return
         for attachment in list(channel.attachments):
-            if attachment.id == but:
+            if attachment.id == except_id:
                 continue
             try:
-                if attachment.feed.live(frame, turn, delta_seq, about):
+                if attachment.feed.accept_sign(frame, delta_turn, delta_seq, turn):
                     attachment.socket.push(frame)
             except FeedOverflowError:
                 attachment.socket.terminate(CloseCode.RESYNC)

@@ -1,10 +1,10 @@
-"""This process's rate limits: requests of each visitor, address and socket."""
+"""This process's rate limits for visitors, addresses and sockets."""
 
 import math
 from collections import Counter
 from dataclasses import dataclass
 
-from gateway.domain.forwarded import NOBODY
+from gateway.domain.forwarded import UNKNOWN_ADDRESS
 from gateway.domain.limits import RateLimit, SlidingLog, address_key, admit
 from gateway.errors import RateLimitedError
 from gateway.metrics import ADDRESSES, VISITORS
@@ -13,7 +13,7 @@ from runtime.clock import Clock
 
 @dataclass(frozen=True, slots=True)
 class LimitSettings:
-    """Messages, conversations and tokens in sliding windows; connections at a time."""
+    """Limits of messages, conversations and tokens in sliding windows, and of concurrent connections."""
 
     messages_per_visitor: RateLimit
     messages_per_address: RateLimit
@@ -24,13 +24,13 @@ class LimitSettings:
     frames_per_socket: RateLimit
 
 
-MOST_ADDRESSES = 64
+MAX_COUNTED_ADDRESSES = 64
 """Addresses counted for the metric of distinct addresses."""
 
 
 class ClientLimits:
-    """Counts connections and requests. An address that a trusted proxy does not give (NOBODY) may be anybody's, so
-    limits by address do not apply to it: no visitor is refused for another's messages."""
+    """Counts connections and requests. If no trusted proxy gives the address (NOBODY), limits by address do not apply:
+    the address may be anybody's, and no visitor is refused for another's messages."""
 
     def __init__(self, settings: LimitSettings, clock: Clock) -> None:
         self.settings = settings
@@ -42,44 +42,48 @@ class ClientLimits:
         self._connections: Counter[str] = Counter()
         self._addresses: set[str] = set()
 
-    def message(self, subject: str, address: str, *, opens_conversation: bool) -> None:
-        """Counts a message; raises RateLimitedError (and counts nothing) if the limit is reached."""
+    def count_message(self, subject: str, address: str, *, opens_conversation: bool) -> None:
+        """Counts a message; raises RateLimitedError, and counts nothing, if a limit is reached."""
         windows = [(self._by_visitor, subject)]
         key = address_key(address)
-        if address != NOBODY:
+        if address != UNKNOWN_ADDRESS:
             windows.append((self._by_address, key))
             if opens_conversation:
                 windows.append((self._conversations, key))
         now = self._clock.monotonic()
         wait = admit(now, *windows)
         if wait > 0:
-            begun = (self._conversations, key) in windows and self._conversations.retry_after(key, now) == wait
-            if begun:
+            is_conversation_limit = (self._conversations, key) in windows and self._conversations.retry_after(
+                key, now
+            ) == wait
+            if is_conversation_limit:
                 raise RateLimitedError(
-                    f"too many new conversations from one address: try again in {_spoken(wait)}", wait
+                    f"too many new conversations from one address: try again in {_duration_text(wait)}", wait
                 )
-            raise RateLimitedError(f"too many messages: try again in {_spoken(wait)}", wait)
+            raise RateLimitedError(f"too many messages: try again in {_duration_text(wait)}", wait)
 
-    def token(self, address: str) -> None:
+    def count_token(self, address: str) -> None:
         """Counts a visitor's token; raises RateLimitedError if the limit is reached."""
-        if address == NOBODY:
+        if address == UNKNOWN_ADDRESS:
             VISITORS.labels("unknown").inc()
             return
         key = address_key(address)
         wait = admit(self._clock.monotonic(), (self._tokens, key))
         if wait > 0:
-            raise RateLimitedError(f"too many tokens for this address: try again in {_spoken(wait)}", wait)
+            raise RateLimitedError(f"too many tokens for this address: try again in {_duration_text(wait)}", wait)
         VISITORS.labels("known").inc()
-        if len(self._addresses) < MOST_ADDRESSES:
+        if len(self._addresses) < MAX_COUNTED_ADDRESSES:
             self._addresses.add(key)
             ADDRESSES.set(len(self._addresses))
 
     def enter_address(self, address: str) -> bool:
         """Counts a connection; False (and nothing counted) if the address has too many."""
-        return address == NOBODY or self._enter(f"a:{address_key(address)}", self.settings.connections_per_address)
+        return address == UNKNOWN_ADDRESS or self._enter(
+            f"a:{address_key(address)}", self.settings.connections_per_address
+        )
 
     def leave_address(self, address: str) -> None:
-        if address != NOBODY:
+        if address != UNKNOWN_ADDRESS:
             self._leave(f"a:{address_key(address)}")
 
     def enter_subject(self, company: str, subject: str) -> bool:
@@ -89,8 +93,8 @@ class ClientLimits:
     def leave_subject(self, company: str, subject: str) -> None:
         self._leave(f"s:{company}/{subject}")
 
-    def _enter(self, key: str, most: int) -> bool:
-        if self._connections[key] >= most:
+    def _enter(self, key: str, limit: int) -> bool:
+        if self._connections[key] >= limit:
             return False
         self._connections[key] += 1
         return True
@@ -101,13 +105,13 @@ class ClientLimits:
             del self._connections[key]
 
 
-def _spoken(wait: float) -> str:
+def _duration_text(wait: float) -> str:
     seconds = math.ceil(wait)
     return f"{seconds} s" if seconds < 120 else f"{math.ceil(seconds / 60)} min"
 
 
 class FrameRate:
-    """One socket's frames in fixed windows: cheap, and exact enough to detect a flood."""
+    """Counts one socket's frames in fixed windows: cheap, and exact enough to detect a flood."""
 
     __slots__ = ("_count", "_limit", "_start")
 
@@ -116,8 +120,8 @@ class FrameRate:
         self._start = now
         self._count = 0
 
-    def flooded(self, now: float) -> bool:
-        """Counts one frame; whether there were too many."""
+    def is_flooded(self, now: float) -> bool:
+        """Counts one frame; returns whether there are too many."""
         if now - self._start >= self._limit.seconds:
             self._start, self._count = now, 0
         self._count += 1

@@ -1,4 +1,4 @@
-"""Opening, resuming and re-synchronising: first join and buffer, then read the gap, then send the buffer."""
+"""Opens, resumes and resynchronises conversations: join and buffer first, then read the gap, then send the buffer."""
 
 import asyncio
 from collections.abc import Sequence
@@ -35,9 +35,9 @@ from gateway.metrics import RESYNCED
 log = structlog.get_logger(__name__)
 
 SNAPSHOT_MESSAGES = 50
-MEMORY_PAGES = 200
-"""The most pages of facts for one recovery; a client farther behind gets a snapshot instead."""
-PACE = 64
+MAX_MEMORY_PAGES = 200
+"""Pages of facts that one recovery reads from memory; a client farther behind gets a snapshot instead."""
+FRAMES_PER_PAUSE = 64
 """Frames after which a long recovery waits for the client to read."""
 RESYNC_CONCURRENCY = 16
 _KINDS = frozenset(kind.value for kind in ChatKind)
@@ -45,7 +45,7 @@ _KINDS = frozenset(kind.value for kind in ChatKind)
 
 @dataclass(frozen=True, slots=True)
 class _Missed:
-    """The frames that the client gets: the facts in its gap, or the last messages."""
+    """What the client gets: the facts in its gap, or a snapshot of the last messages."""
 
     facts: Sequence[Fact] = ()
     messages: Sequence[Json] | None = None
@@ -55,7 +55,7 @@ class _Missed:
 
 
 class Recovery:
-    """Brings sockets up to the newest fact and keeps them there."""
+    """Brings sockets up to the newest fact, and fills gaps later."""
 
     def __init__(
         self,
@@ -75,8 +75,8 @@ class Recovery:
         self._action_states = action_states
         self._heartbeat_ms = heartbeat_ms
         self._stream_distance = stream_distance
-        self._wanted = False
-        self._resyncing = False
+        self._is_resync_requested = False
+        self._is_resyncing = False
         self._resyncs = asyncio.Semaphore(RESYNC_CONCURRENCY)
 
     async def epoch(self) -> str:
@@ -91,11 +91,11 @@ class Recovery:
         *,
         is_new: bool = False,
     ) -> Snapshot:
-        """Sends welcome, what the client has missed, and then live frames; returns the snapshot it began from.
-        `is_new`: the conversation's id was made just now, so it is empty.
+        """Sends welcome, what the client has missed, then live frames; returns the snapshot sent from. `is_new`: the
+        conversation's id was made just now, so it is empty.
 
         Raises:
-            UnavailableError: it could not be read; the attachment is then not joined.
+            UnavailableError: the conversation could not be read; the attachment is then not joined.
         """
         async with attachment.recovering:
             try:
@@ -106,10 +106,10 @@ class Recovery:
                 raise
 
     async def join(self, attachment: Attachment) -> Snapshot:
-        """Sends live frames from now on, without a welcome; returns the snapshot it began from.
+        """Sends live frames from now on, without a welcome; returns the snapshot at this moment.
 
         Raises:
-            UnavailableError: it could not be read; the attachment is then not joined.
+            UnavailableError: the conversation could not be read; the attachment is then not joined.
         """
         async with attachment.recovering:
             company, conversation = attachment.company, attachment.conversation
@@ -134,18 +134,18 @@ class Recovery:
         company, conversation = attachment.company, attachment.conversation
         if is_new and since is None:
             snapshot, epoch = Snapshot(), await self.epoch()
-            missed, turn = _Missed(messages=()), None
+            missed, running_turn = _Missed(messages=()), None
         else:
             snapshot, bounds = await self._log.snapshot_and_bounds(company, conversation)
             if since is not None and since.epoch == bounds.epoch and since.seq > max(bounds.last_seq, snapshot.seq):
-                # Another gateway has told more than is known here, or than a replica has that lags behind.
+                # Another gateway has sent more than this one knows, or than a lagging replica has.
                 self._log.forget_bounds()
                 bounds = await self._log.bounds()
                 reached = min(since.seq, bounds.last_seq)
                 snapshot = await self._log.snapshot(company, conversation, reached=reached)
             epoch = bounds.epoch
             plan = plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
-            missed, turn = await self._missed_and_running(company, conversation, plan, snapshot, bounds)
+            missed, running_turn = await self._missed_and_running(company, conversation, plan, snapshot, bounds)
         attachment.epoch = epoch
         attachment.socket.push(
             server_frames.welcome(
@@ -155,7 +155,7 @@ class Recovery:
                 recovered=missed.recovered,
                 heartbeat_ms=self._heartbeat_ms,
                 owner=snapshot.owner_data,
-                active_turn=turn.to_wire() if turn else None,
+                active_turn=running_turn.to_wire() if running_turn else None,
                 pending_actions=pending_actions,
             )
         )
@@ -173,48 +173,48 @@ class Recovery:
                     events=missed.events,
                 )
             )
-        self._follow(attachment, snapshot.seq, turn)
+        self._follow(attachment, snapshot.seq, running_turn)
         return snapshot
 
     async def _read_state(self, company: str, conversation: str) -> LogState:
         snapshot, bounds = await self._log.snapshot_and_bounds(company, conversation)
         state = LogState(snapshot, bounds.epoch)
-        self._hub.read(company, conversation, state)
+        self._hub.keep_state(company, conversation, state)
         return state
 
     def pause_all(self) -> None:
-        """Buffers every feed at once, because there may be a gap from now on: sending newer facts would hide it."""
-        self._hub.forget_all()
+        """Makes every feed buffer at once, because there may be a gap: sending newer facts would hide it."""
+        self._hub.forget_all_states()
         for attachment in self._hub.attachments():
             attachment.feed.pause()
 
     async def resync_all(self) -> None:
-        """Looks for gaps in every feed: after a reconnect, or when the bus dropped messages.
+        """Fills the gaps of every feed, after a reconnect or when the bus dropped messages.
 
         If requested while it runs, it runs once more afterwards, however often it was requested.
         """
-        self._wanted = True
-        if self._resyncing:
+        self._is_resync_requested = True
+        if self._is_resyncing:
             return
-        self._resyncing = True
+        self._is_resyncing = True
         try:
-            while self._wanted:
-                self._wanted = False
+            while self._is_resync_requested:
+                self._is_resync_requested = False
                 self._log.forget_bounds()
-                with suppress(UnavailableError):  # the sockets are sent away one by one then
+                with suppress(UnavailableError):  # then the sockets are closed one by one below
                     self._log.has_reached((await self._log.bounds()).last_seq)
                 attachments = list(self._hub.attachments())
                 log.info("chat.resync", sockets=len(attachments))
                 await asyncio.gather(*(self.resync(attachment) for attachment in attachments))
         finally:
-            self._resyncing = False
+            self._is_resyncing = False
 
     async def resync(self, attachment: Attachment) -> None:
-        """Fills the gap of one socket; if that is impossible, the client is told to reconnect (4010)."""
+        """Fills the gap of one socket; if that is impossible, the client is told to reconnect (close code 4010)."""
         async with self._resyncs, attachment.recovering:
-            attachment.feed.fill()
+            attachment.feed.start_reading()
             company, conversation = attachment.company, attachment.conversation
-            self._hub.forget(company, conversation)
+            self._hub.forget_state(company, conversation)
             try:
                 end = (await self._log.bounds()).last_seq
                 snapshot, bounds = await self._log.snapshot_and_bounds(company, conversation, end)
@@ -245,7 +245,7 @@ class Recovery:
         )
 
     async def _running_turn(self, company: str, conversation: str, snapshot: Snapshot) -> TurnState | None:
-        # Only an unanswered message can have a turn; without this look everybody's hello would wait for a silence.
+        # Only an unanswered message can have a turn; without this check every hello would wait for a call to time out.
         if not snapshot.unanswered:
             return None
         return await self._agents.turn_state(company, conversation)
@@ -255,7 +255,7 @@ class Recovery:
             case UpToDate():
                 return _Missed()
             case ReadLog(after, up_to):
-                return _Missed(facts=await self._log.read(company, conversation, after, up_to, whole=True))
+                return _Missed(facts=await self._log.read(company, conversation, after, up_to, require_last=True))
             case AskMemory(after, up_to):
                 try:
                     facts = await self._from_memory(company, conversation, after, up_to)
@@ -268,9 +268,9 @@ class Recovery:
                 return await self._last_messages(company, conversation, snapshot, recovered=recovered)
 
     async def _from_memory(self, company: str, conversation: str, after: int, up_to: int) -> list[Fact] | None:
-        """None if the history after `after` is gone, or too long to send fact by fact."""
+        """The facts from memory; None if the history after `after` is gone, or too long to send fact by fact."""
         facts: list[Fact] = []
-        for _ in range(MEMORY_PAGES):
+        for _ in range(MAX_MEMORY_PAGES):
             reply = await self._memory.facts(company, conversation, after, up_to)
             if reply.gone:
                 return None
@@ -286,24 +286,24 @@ class Recovery:
 
     async def _last_messages(self, company: str, conversation: str, snapshot: Snapshot, *, recovered: bool) -> _Missed:
         try:
-            # A conversation that the log has let go of may have had owners too.
+            # A conversation that the log no longer has may have had owners too.
             owned = snapshot.owner_seq > 0 or snapshot.seq == 0
             reply = await self._memory.snapshot(company, conversation, snapshot.seq, SNAPSHOT_MESSAGES, events=owned)
         except UnavailableError:
             return await self._near_messages(company, conversation, snapshot, recovered=recovered)
-        # Memory may know more than this snapshot; what is newer comes from the buffer, other kinds of facts with it.
-        held = list(reply.messages)
-        # A log that was made anew, or has let go of the conversation, knows nothing of what memory has kept.
-        kept_alone = snapshot.seq == 0 and held and (await self._log.snapshot(company, conversation)).seq == 0
-        while held and held[-1].seq > snapshot.seq and not kept_alone:
-            held.pop()
-        now = await self._action_states.now(company, conversation, held)
-        messages = [message.to_wire() for message in now]
-        events = [event.to_wire() for event in reply.events or () if event.seq <= snapshot.seq or kept_alone]
-        return _Missed(messages=messages, events=_with_newest(events, snapshot), recovered=recovered)
+        # Memory may know more than this snapshot; what is newer comes from the buffer, with other kinds of facts.
+        views = list(reply.messages)
+        # A log that was made anew, or no longer has the conversation, knows nothing of what memory has.
+        is_only_in_memory = snapshot.seq == 0 and views and (await self._log.snapshot(company, conversation)).seq == 0
+        while views and views[-1].seq > snapshot.seq and not is_only_in_memory:
+            views.pop()
+        current_views = await self._action_states.with_current_states(company, conversation, views)
+        messages = [view.to_wire() for view in current_views]
+        events = [event.to_wire() for event in reply.events or () if event.seq <= snapshot.seq or is_only_in_memory]
+        return _Missed(messages=messages, events=_with_newest_owner(events, snapshot), recovered=recovered)
 
     async def _near_messages(self, company: str, conversation: str, snapshot: Snapshot, *, recovered: bool) -> _Missed:
-        """The messages that the log alone has: a chat goes on without memory."""
+        """The last messages that the log has, since a chat goes on without memory."""
         if snapshot.seq == 0:
             return _Missed(messages=[], recovered=recovered)
         facts, complete = await self._log.last_facts(company, conversation, snapshot, self._stream_distance)
@@ -314,13 +314,13 @@ class Recovery:
 
     async def _send_facts(self, attachment: Attachment, facts: Sequence[Fact]) -> None:
         company, conversation = attachment.company, attachment.conversation
-        now = await self._action_states.facts_now(company, conversation, facts, attachment.customer)
-        for index, fact in enumerate(now):
-            frame = server_frames.of_fact(conversation, fact)
-            if frame is not None and attachment.feed.read(fact.seq):
-                attachment.came_back(fact)
+        current = await self._action_states.facts_with_current_states(company, conversation, facts, attachment.customer)
+        for index, fact in enumerate(current):
+            frame = server_frames.fact_frame(conversation, fact)
+            if frame is not None and attachment.feed.accept_read_fact(fact.seq):
+                attachment.acknowledge_fact(fact)
                 attachment.socket.push(frame)
-            if index % PACE == PACE - 1:
+            if index % FRAMES_PER_PAUSE == FRAMES_PER_PAUSE - 1:
                 await attachment.socket.drained()
 
     def _give_up(self, attachment: Attachment) -> None:
@@ -328,13 +328,17 @@ class Recovery:
         attachment.socket.terminate(CloseCode.RESYNC)
 
     def _follow(self, attachment: Attachment, up_to: int, turn: TurnState | None) -> None:
-        frames = attachment.feed.follow(up_to, turn.turn_id, turn.delta_seq) if turn else attachment.feed.follow(up_to)
+        frames = (
+            attachment.feed.finish_reading(up_to, turn.turn_id, turn.delta_seq)
+            if turn
+            else attachment.feed.finish_reading(up_to)
+        )
         for frame in frames:
             attachment.socket.push(frame)
 
 
-def _with_newest(events: list[Json], snapshot: Snapshot) -> list[Json]:
-    """Adds the newest change of owner from the snapshot, which memory may not have stored yet."""
+def _with_newest_owner(events: list[Json], snapshot: Snapshot) -> list[Json]:
+    """The events with the snapshot's newest change of owner added if missing: memory may not have stored it yet."""
     newest = snapshot.last.get(ChatKind.OWNER)
     event = owner_event(newest) if newest is not None else None
-    return events if event is None or any(one["id"] == event["id"] for one in events) else [*events, event]
+    return events if event is None or any(other["id"] == event["id"] for other in events) else [*events, event]

@@ -1,6 +1,6 @@
-"""Asks a failed turn again: its visitor's message is appended once more, unchanged.
+"""Retries a failed turn: its visitor's message is appended once more, unchanged.
 
-It keeps its ids, so nobody sees it twice; at its new position it is unanswered, and a turn starts.
+It keeps its ids, so nobody sees it twice; at its new position it is unanswered, and a new turn starts.
 """
 
 from contracts.channels import ChatKind
@@ -16,7 +16,7 @@ from runtime.errors import FenceRefusedError
 
 
 class Replays:
-    """Asks failed turns again, if they can still be answered."""
+    """Retries failed turns that can still be answered."""
 
     def __init__(self, log: NatsLog, principals: CallerSigner, settings: BusCompanies) -> None:
         self._log = log
@@ -24,19 +24,19 @@ class Replays:
         self._settings = settings
 
     async def replay(self, company: str, conversation: str, turn: str) -> Appended:
-        """The message's new position.
+        """Appends the message again and returns its new position.
 
         Raises:
-            RefusedError: CONFLICT, with the reason why nobody would answer it, or nobody needs to.
-            UnavailableError: it may or may not be stored; repeating the call is safe.
+            RefusedError: CONFLICT, with the reason why the message would not or need not be answered.
+            UnavailableError: the message may or may not be stored; repeating the call is safe.
         """
         now = await self._log.snapshot(company, conversation)
-        message = _to_ask_again(now, company, conversation, turn)
-        await self._somebody_answers(company, now)
+        message = _failed_question(now, company, conversation, turn)
+        await self._refuse_unless_answering(company, now)
         data = dict(message.data)
         principal = data.get("principal")
         if isinstance(principal, str):
-            # The old one may have expired, and what tools may do for the customer hangs on it.
+            # The old principal may have expired, and what tools may do for the customer depends on it.
             renewed = self._principals.renewed(principal, company)
             if renewed is not None:
                 data["principal"] = renewed
@@ -47,7 +47,7 @@ class Replays:
         except FenceRefusedError as error:
             raise _conflict("something has just happened in this conversation: look at it, then try again") from error
 
-    async def _somebody_answers(self, company: str, now: Snapshot) -> None:
+    async def _refuse_unless_answering(self, company: str, now: Snapshot) -> None:
         saved = await self._settings.newest(company)
         if saved is None or not saved.config.ai_auto_response_enabled:
             raise _conflict("the assistant is switched off: switch it on in the settings first")
@@ -55,7 +55,7 @@ class Replays:
             raise _conflict("a person has this conversation: return it to the AI first")
 
 
-def _to_ask_again(now: Snapshot, company: str, conversation: str, turn: str) -> Fact:
+def _failed_question(now: Snapshot, company: str, conversation: str, turn: str) -> Fact:
     message = now.last.get(ChatKind.VISITOR)
     if message is None or turn_id(company, conversation, message.seq) != turn:
         raise _conflict("this is not the newest message any more: the visitor has written since, or it was asked again")

@@ -1,4 +1,4 @@
-"""One message of a client of another protocol: its text and the files in it."""
+"""A message from a client of another protocol: its text and the files in it."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from contracts.ids import derive_id
 
 @dataclass(frozen=True, slots=True)
 class SentFile:
-    """A file inside the message; its content is of an accepted kind."""
+    """A file inside the message; the kind of its content is accepted."""
 
     name: str
     content: bytes
@@ -20,7 +20,7 @@ class SentFile:
 
 @dataclass(frozen=True, slots=True)
 class SentMessage:
-    """One message. The same `identity` is the same message."""
+    """One message. Messages with the same `identity` are the same message."""
 
     identity: str
     text: str
@@ -28,5 +28,5 @@ class SentMessage:
 
 
 def client_message_id(*parts: str) -> str:
-    """A message id from what the client's protocol repeats when it sends again."""
+    """A message id derived from what the client's protocol repeats when it sends a message again."""
     return derive_id("door", *parts)

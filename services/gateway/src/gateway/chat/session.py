@@ -44,20 +44,20 @@ from runtime.clock import Clock
 from runtime.http.read_deadline import ReadDeadline
 from runtime.observability.correlation import Correlation
 
-MAX_WAITING = 64
-"""Frames of one socket that may be queued."""
+MAX_QUEUED_FRAMES = 64
+"""Frames of one socket that may wait in its queue."""
 MAX_FOLLOWED = 200
 """Conversations that one human agent's socket may follow."""
 OWN_FACT_SECONDS = 2.0
-"""Seconds in which an acknowledged message must arrive on the live feed; otherwise the feed has a gap."""
+"""Seconds within which an acknowledged message must arrive on the live feed; otherwise the feed has a gap."""
 RETRY_AFTER_MS = 2_000
-"""Milliseconds after which a client may retry what failed because a dependency was away."""
-COMING_IN_AT_ONCE = 256
+"""Milliseconds after which a client may retry when a dependency was unavailable."""
+MAX_CONCURRENT_HELLOS = 256
 """Hellos handled concurrently: after a restart everybody reconnects, and memory refuses more than 512 requests."""
-COMING_IN_SECONDS = 20.0
-"""Seconds that further hellos wait for their turn."""
+HELLO_QUEUE_SECONDS = 20.0
+"""Seconds for which a further hello waits for a free slot."""
 MAX_TIMER_SECONDS = 86_400.0
-"""The longest timer for a token's expiry."""
+"""The longest timer for a token's expiry, in seconds."""
 
 Handler = Callable[["ClientSession", TokenCaller, Any], Awaitable[None]]
 """Handles one frame (handlers.py); may raise GatewayError."""
@@ -85,29 +85,29 @@ class Chat:
     handlers: Mapping[type[ws.ClientFrame], Handler]
     hello_seconds: float = 10.0
     heartbeat_ms: int = server_frames.HEARTBEAT_MS
-    coming_in: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(COMING_IN_AT_ONCE))
+    hello_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_CONCURRENT_HELLOS))
     sessions: set[ClientSession] = field(default_factory=lambda: set[ClientSession]())
     background: set[asyncio.Task[None]] = field(default_factory=lambda: set[asyncio.Task[None]]())
 
     async def drain(self) -> None:
-        """Sends every client to another gateway (4001) and finishes what they have requested."""
-        leaving = list(self.sessions)
-        for session in leaving:
+        """Sends every client to another gateway (close code 4001) and finishes what they have requested."""
+        sessions = list(self.sessions)
+        for session in sessions:
             session.terminate(CloseCode.DRAINING)
-        await asyncio.gather(*(session.finish() for session in leaving))
+        await asyncio.gather(*(session.finish() for session in sessions))
 
-    def expect(self, attachment: Attachment, seq: int) -> None:
-        """Looks for a gap unless a stored fact arrives soon: a stream leader that dies after storing never
-        republishes."""
+    def expect_fact(self, attachment: Attachment, seq: int) -> None:
+        """Fills the gap if a stored fact does not arrive soon: a stream leader that dies after storing a fact never
+        republishes it."""
 
-        def look() -> None:
-            if attachment.feed.cursor < seq and not attachment.feed.buffering:
+        def fill_gap() -> None:
+            if attachment.feed.cursor < seq and not attachment.feed.is_buffering:
                 self.in_background(self.recovery.resync(attachment))
 
-        asyncio.get_running_loop().call_later(OWN_FACT_SECONDS, look)
+        asyncio.get_running_loop().call_later(OWN_FACT_SECONDS, fill_gap)
 
     def in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        """Runs something that nobody waits for."""
+        """Runs a coroutine that nobody waits for."""
         task = asyncio.get_running_loop().create_task(work)
         self.background.add(task)
         task.add_done_callback(self.background.discard)
@@ -120,9 +120,9 @@ class ClientSession:
         "_attachments",
         "_expiry",
         "_hello_timer",
+        "_queued",
         "_rate",
         "_socket",
-        "_waiting",
         "_worker",
         "address",
         "caller",
@@ -143,13 +143,13 @@ class ClientSession:
         self.locale: str | None = None
         self.page: Page | None = None
         self.previous: str | None = None
-        """The conversation that this one follows, until memory has been told."""
+        """The conversation that the home conversation follows, until memory knows."""
         self.started: set[str] = set()
-        """Conversations known to hold a message already."""
+        """Conversations known to have a message already."""
         self._socket = socket
         self._rate = FrameRate(chat.limits.settings.frames_per_socket, chat.clock.monotonic())
         self._attachments: dict[str, Attachment] = {}
-        self._waiting: deque[tuple[TokenCaller, ws.ClientFrame]] | None = None
+        self._queued: deque[tuple[TokenCaller, ws.ClientFrame]] | None = None
         self._worker: asyncio.Task[None] | None = None
         self.closed = False
         self._expiry: asyncio.TimerHandle | None = None
@@ -160,7 +160,7 @@ class ClientSession:
     # ------------------------------------------------------------------ what the endpoint calls
 
     async def receive(self, text: str | bytes) -> None:
-        if self._rate.flooded(self.chat.clock.monotonic()):
+        if self._rate.is_flooded(self.chat.clock.monotonic()):
             self._socket.terminate(CloseCode.RATE_LIMITED)
             return
         try:
@@ -180,7 +180,7 @@ class ClientSession:
             elif self.caller is None:
                 self._socket.terminate(CloseCode.NO_HELLO)
             elif isinstance(frame, ws.Ping):
-                await self._react(self.caller, frame)
+                await self._process(self.caller, frame)
             else:
                 self._queue(self.caller, frame)
 
@@ -214,13 +214,13 @@ class ClientSession:
         self._socket.push(frame)
 
     def attachment(self, frame: ws.ClientFrame) -> Attachment:
-        """The conversation that the frame is about; raises NOT_FOUND if it is not open on this socket."""
-        wanted = frame.conversation_id or self.home
-        if wanted is None and len(self._attachments) == 1:
-            wanted = next(iter(self._attachments))
-        if wanted is None:
+        """The attachment of the frame's conversation; raises NOT_FOUND if it is not open on this socket."""
+        conversation = frame.conversation_id or self.home
+        if conversation is None and len(self._attachments) == 1:
+            conversation = next(iter(self._attachments))
+        if conversation is None:
             raise RefusedError(ErrorCode.BAD_FIELD, "conversationId: say which conversation this is about")
-        attachment = self._attachments.get(wanted)
+        attachment = self._attachments.get(conversation)
         if attachment is None:
             raise not_found("conversation")
         return attachment
@@ -231,10 +231,11 @@ class ClientSession:
     async def follow(
         self, caller: TokenCaller, conversation: str, since: ws.Cursor | None, *, is_new: bool = False
     ) -> None:
-        """Opens a conversation, perhaps a new one, on this socket: welcome, what was missed, live frames."""
-        earlier = self._attachments.pop(conversation, None)
-        if earlier is not None:
-            await self.chat.hub.leave(earlier)
+        """Opens a conversation on this socket: sends welcome, what was missed, then live frames. `is_new`: its id was
+        made just now."""
+        previous = self._attachments.pop(conversation, None)
+        if previous is not None:
+            await self.chat.hub.leave(previous)
         if len(self._attachments) >= MAX_FOLLOWED:
             raise RefusedError(ErrorCode.FORBIDDEN, f"a socket follows at most {MAX_FOLLOWED} conversations")
         attachment = Attachment(self._socket, caller.company, conversation)
@@ -248,7 +249,7 @@ class ClientSession:
         if caller.is_operator:
             self.chat.customers.watch(caller.company, conversation, self.push)
         elif snapshot.owner is not OwnerKind.AI:
-            self.chat.in_background(self.chat.topics.tell_resolved(attachment, snapshot))
+            self.chat.in_background(self.chat.topics.report_resolved(attachment, snapshot))
         if snapshot.newest_visitor:
             self.started.add(conversation)
 
@@ -273,21 +274,21 @@ class ClientSession:
         return ReadDeadline(self.chat.hello_seconds, lambda: self._socket.terminate(CloseCode.NO_HELLO))
 
     def _queue(self, caller: TokenCaller, frame: ws.ClientFrame) -> None:
-        if self._waiting is None:
-            self._waiting = deque()
-            self._worker = asyncio.get_running_loop().create_task(self._work(self._waiting))
-        if len(self._waiting) >= MAX_WAITING:
+        if self._queued is None:
+            self._queued = deque()
+            self._worker = asyncio.get_running_loop().create_task(self._process_queue(self._queued))
+        if len(self._queued) >= MAX_QUEUED_FRAMES:
             self.send_error(RateLimitedError("too much at once: wait for the answers", 1.0), frame)
             return
-        self._waiting.append((caller, frame))
+        self._queued.append((caller, frame))
 
-    async def _work(self, waiting: deque[tuple[TokenCaller, ws.ClientFrame]]) -> None:
-        while waiting:
-            caller, frame = waiting.popleft()
-            await self._react(caller, frame)
-        self._waiting = self._worker = None
+    async def _process_queue(self, queued: deque[tuple[TokenCaller, ws.ClientFrame]]) -> None:
+        while queued:
+            caller, frame = queued.popleft()
+            await self._process(caller, frame)
+        self._queued = self._worker = None
 
-    async def _react(self, caller: TokenCaller, frame: ws.ClientFrame) -> None:
+    async def _process(self, caller: TokenCaller, frame: ws.ClientFrame) -> None:
         FRAMES.labels(type(frame).__name__).inc()
         with Correlation(caller.company, frame.conversation_id or self.home or ""):
             await self._handle(caller, frame)
@@ -304,21 +305,21 @@ class ClientSession:
         if self.caller is not None:
             self.send_error(RefusedError(ErrorCode.BAD_FIELD, "type: hello was already sent"), frame)
             return
-        # It was said in time: how long it takes to let them in is not theirs to answer for.
+        # Hello came in time: how long admission takes is not the client's fault.
         self._hello_timer.cancel()
         self.locale = frame.locale
         try:
-            async with asyncio.timeout(COMING_IN_SECONDS):
-                await self.chat.coming_in.acquire()
+            async with asyncio.timeout(HELLO_QUEUE_SECONDS):
+                await self.chat.hello_slots.acquire()
         except TimeoutError:
             self._refuse_hello(UnavailableError("too many requests are arriving at once: try again"))
             return
         try:
-            await self._come_in(frame)
+            await self._authenticate(frame)
         finally:
-            self.chat.coming_in.release()
+            self.chat.hello_slots.release()
 
-    async def _come_in(self, frame: ws.Hello) -> None:
+    async def _authenticate(self, frame: ws.Hello) -> None:
         try:
             caller = await self.chat.tokens.verify(frame.token)
         except TokenExpiredError:
@@ -337,21 +338,21 @@ class ClientSession:
             self._socket.terminate(CloseCode.TOO_MANY_CONNECTIONS)
             return
         try:
-            await self._let_in(caller, frame)
+            await self._open_chat(caller, frame)
         except Exception as failure:
             self.chat.limits.leave_subject(caller.company, caller.subject)
             self._refuse_hello(failure if isinstance(failure, GatewayError) else unexpected(failure))
 
     def _refuse_hello(self, error: GatewayError) -> None:
         REFUSED.labels(error.code).inc()
-        after = RETRY_AFTER_MS if error.retryable else None
-        told = server_frames.hello_error(
-            error.code, error.message, retryable=error.retryable, retry_after_ms=after, locale=self.locale
+        retry_after_ms = RETRY_AFTER_MS if error.retryable else None
+        frame = server_frames.hello_error(
+            error.code, error.message, retryable=error.retryable, retry_after_ms=retry_after_ms, locale=self.locale
         )
-        self.push(told)
+        self.push(frame)
         self._hello_timer = self._await_hello()
 
-    async def _let_in(self, caller: TokenCaller, frame: ws.Hello) -> None:
+    async def _open_chat(self, caller: TokenCaller, frame: ws.Hello) -> None:
         if not (caller.is_operator or caller.writes_as_visitor):
             raise RefusedError(ErrorCode.FORBIDDEN, f"the role {caller.role} has no chat")
         self.locale = frame.locale or caller.visit.locale
@@ -364,34 +365,36 @@ class ClientSession:
                 await self.follow(caller, frame.conversation_id, frame.since)
         else:
             access = self.chat.access
-            asked = frame.conversation_id
-            known = await (access.latest(caller) if asked is None else access.own_conversation(caller, asked))
-            wanted = known or access.fresh(caller)
-            conversation, self.previous = await self.chat.topics.current(caller, wanted)
-            before = await self.chat.topics.signed_in(caller, frame.visitor)
-            self.previous = self.previous or (before if asked is None else None)
-            since = frame.since if conversation == wanted else None
-            await self.follow(caller, conversation, since, is_new=known is None)
+            requested = frame.conversation_id
+            existing = await (
+                access.latest(caller) if requested is None else access.own_conversation(caller, requested)
+            )
+            candidate = existing or access.fresh(caller)
+            conversation, self.previous = await self.chat.topics.current_conversation(caller, candidate)
+            linked = await self.chat.topics.link_visitor(caller, frame.visitor)
+            self.previous = self.previous or (linked if requested is None else None)
+            since = frame.since if conversation == candidate else None
+            await self.follow(caller, conversation, since, is_new=existing is None)
             self.home = conversation
-        self._entered(caller)
+        self._finish_hello(caller)
 
     async def _greet_operator(self) -> None:
         epoch = await self.chat.recovery.epoch()
         self.push(server_frames.welcome(None, epoch=epoch, heartbeat_ms=self.chat.heartbeat_ms))
 
-    def _entered(self, caller: TokenCaller) -> None:
+    def _finish_hello(self, caller: TokenCaller) -> None:
         if self.closed:
             self.chat.limits.leave_subject(caller.company, caller.subject)
             return
         self.caller = caller
-        if not self.chat.tokens.counts(caller):
-            # Signed out while they came in.
+        if not self.chat.tokens.is_valid(caller):
+            # They were signed out during admission.
             self._socket.terminate(CloseCode.BAD_TOKEN)
         self.chat.customers.enter(caller, self)
         if has_account(caller):
             self.chat.in_background(self.chat.customers.catch_up(caller.company, caller.subject))
-        left = caller.expires - self.chat.clock.now().timestamp()
+        remaining = caller.expires - self.chat.clock.now().timestamp()
         loop = asyncio.get_running_loop()
-        # A timer of weeks would outlive any deployment; and its expiry is looked at again with the next hello.
-        if left < MAX_TIMER_SECONDS:
-            self._expiry = loop.call_later(max(left, 0.0), self._socket.terminate, CloseCode.TOKEN_EXPIRED)
+        # A timer of weeks would outlive any deployment, and the next hello checks the expiry again.
+        if remaining < MAX_TIMER_SECONDS:
+            self._expiry = loop.call_later(max(remaining, 0.0), self._socket.terminate, CloseCode.TOKEN_EXPIRED)

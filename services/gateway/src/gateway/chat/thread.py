@@ -1,4 +1,4 @@
-"""A conversation that a request has open: it sends a message and follows the outcome, as a websocket would."""
+"""A conversation opened for one request, which sends a message and follows its outcome as a websocket would."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -33,24 +33,24 @@ from runtime.observability.telemetry import span
 
 log = structlog.get_logger(__name__)
 
-PATIENCE = 240.0
-"""Seconds for one exchange: more than the delay and deadline of any turn, whose end is in the log."""
+EXCHANGE_SECONDS = 240.0
+"""Deadline in seconds of one exchange: more than the delay and deadline of any turn, whose end is in the log."""
 USAGE_SECONDS = 0.3
-"""Seconds to wait for an answer's usage, which its agent sends right after it and which may be lost."""
-TOO_MANY_AGAIN = 5.0
-"""Seconds after which whoever has too many requests at a time may try again."""
-AGAIN = 2.0
+"""Seconds to wait for an answer's usage, which the agent sends right after the answer and which may be lost."""
+RETRY_AFTER_SECONDS = 5.0
+"""Seconds after which a caller with too many concurrent requests may try again."""
+STOP_RETRY_SECONDS = 2.0
 """Seconds between two attempts to stop an answer whose client has gone."""
-COMING_BACK = 2.0
-"""Seconds for a client to resume elsewhere, if its protocol allows that, before a hang-up counts as a stop."""
-YOUNG = CHAT.duplicate_window / 2
-"""Seconds after a conversation's start during which the log recognises every repeated message by itself, so that
-memory need not be asked."""
-_DOOR = "nexus.door"
+RESUME_SECONDS = 2.0
+"""Seconds within which a disconnected client may resume, if its protocol allows that; then its answer is stopped."""
+YOUNG_SECONDS = CHAT.duplicate_window / 2
+"""Seconds after a conversation's start during which the log itself recognises every repeated message, so that memory
+need not be asked."""
+_DOOR_ATTRIBUTE = "nexus.door"
 ACTION_UPDATED = "action.updated"
-_BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
+_CAUGHT_UP_FRAME = b'{"type":"%s"}' % CAUGHT_UP.encode()
 _DELETED = "conversation.deleted"
-"""The type of an internal frame: memory reports that the conversation was deleted."""
+"""The type of an internal frame: the conversation was deleted, as memory reports."""
 
 
 class Thread:
@@ -68,36 +68,36 @@ class Thread:
     ) -> None:
         self.place = place
         self.seq = 0
-        """The newest fact when it was opened."""
-        self._asked = 0
-        self._said = ""
+        """The sequence of the newest fact when the thread was opened."""
+        self._question_seq = 0
+        self._question_text = ""
         self.young_until = float("-inf")
-        """The time by the event loop's clock until which it counts as young (see YOUNG)."""
+        """The end of the time in which the log recognises repeats (YOUNG_SECONDS), by the event loop's clock."""
         self._chat = chat
         self._open_here = open_here
         self._after = after
-        self._handed_on = False
+        self._is_detached = False
         self._address = address
         self._locale = locale
         self._door = door
         self._frames = FrameQueue()
         self._attachment: Attachment | None = None
         self._opening: asyncio.Task[None] | None = None
-        self._reading: Exchange | None = None
-        self._begun: list[Event] = []
-        self._decided: list[Action] = []
+        self._exchange: Exchange | None = None
+        self._first_events: list[Event] = []
+        self._decisions: list[Action] = []
         self._rules = AnswerRules(enabled=False)
-        self._patience: asyncio.TimerHandle | None = None
+        self._timeout: asyncio.TimerHandle | None = None
         self._owner: Owner | None = None
-        """The owner of the conversation, if it is followed from now on."""
+        """The owner of the conversation when it was joined; None if it is followed from an earlier fact."""
 
     async def __aenter__(self) -> Self:
         """Follows the conversation.
 
         Raises:
-            RefusedError: FORBIDDEN, this role has no conversations; NOT_FOUND, no such company.
-            RateLimitedError: too many at a time.
-            UnavailableError: it cannot be read now.
+            RefusedError: FORBIDDEN, this role has no conversations; NOT_FOUND, there is no such company.
+            RateLimitedError: the caller has too many requests at a time.
+            UnavailableError: the conversation cannot be read now.
         """
         chat, caller = self._chat, self.place.caller
         if not caller.writes_as_visitor:
@@ -107,29 +107,29 @@ class Thread:
             raise not_found("company")
         self._rules = AnswerRules.of(settings)
         if not chat.limits.enter_subject(caller.company, caller.subject):
-            raise RateLimitedError("too many requests at a time: wait for one to end", TOO_MANY_AGAIN)
+            raise RateLimitedError("too many requests at a time: wait for one to end", RETRY_AFTER_SECONDS)
         self._open_here.add(self)
         try:
             if self._after is None:
-                await self._begin()
+                await self._join_now()
             else:
-                self._follow(self._after)
+                self._follow_after(self._after)
         except BaseException:
             await self.end()
             raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if not self._handed_on:
+        if not self._is_detached:
             await self.end()
 
-    def hand_on(self) -> Self:
-        """Keeps the thread open after the `async with` statement, until its new holder ends it."""
-        self._handed_on = True
+    def detach(self) -> Self:
+        """Keeps the thread open after the `async with` statement, until somebody calls `end`."""
+        self._is_detached = True
         return self
 
     async def end(self) -> None:
-        """Follows it no longer."""
+        """Stops following the conversation."""
         self._stop_waiting()
         self._open_here.discard(self)
         self._chat.limits.leave_subject(self.place.company, self.place.caller.subject)
@@ -137,156 +137,166 @@ class Thread:
 
     @property
     def question(self) -> MessageView | None:
-        """The message that is followed, once it has been read: open the thread before it (`after=sequence - 1`)."""
-        return self._reading.question if self._reading is not None else None
+        """The message whose outcome is followed; None until it has been read, for which the thread must be opened
+        before it (`after=sequence - 1`)."""
+        return self._exchange.question if self._exchange is not None else None
 
     async def send(self, message: SentMessage, wishes: Wishes | None = None) -> Appended:
-        """Appends the caller's message. The same id is the same message and is stored once. `wishes`: how the client
-        wants it answered.
+        """Appends the caller's message; a message with the same id is stored once. `wishes`: how the client wants it
+        answered.
 
         Raises:
-            RateLimitedError, UnavailableError: as for a websocket; for its files, what Files.take_in raises.
+            RateLimitedError, UnavailableError: as for a websocket; for its files, what Files.upload raises.
         """
         place, chat, client_message_id = self.place, self._chat, message.identity
-        self._said = message.text
+        self._question_text = message.text
         if self._opening is not None:
             await asyncio.shield(self._opening)
-        begun = self.seq > 0
-        with ACKNOWLEDGED_SECONDS.time(), span("chat.message", **{CONVERSATION: place.conversation, _DOOR: self._door}):
-            older = begun and asyncio.get_running_loop().time() >= self.young_until
-            stored = await chat.commands.find_sent(place, client_message_id) if older else None
+        has_messages = self.seq > 0
+        with (
+            ACKNOWLEDGED_SECONDS.time(),
+            span("chat.message", **{CONVERSATION: place.conversation, _DOOR_ATTRIBUTE: self._door}),
+        ):
+            is_old = has_messages and asyncio.get_running_loop().time() >= self.young_until
+            stored = await chat.commands.find_sent(place, client_message_id) if is_old else None
             if stored is None:
                 try:
-                    stored = await self._store(message, wishes, begun=begun)
+                    stored = await self._store(message, wishes, has_messages=has_messages)
                 except RateLimitedError:
-                    # Nobody is refused what is there already.
-                    again = await chat.commands.find_sent(place, client_message_id) if begun and not older else None
-                    if again is None:
+                    # A message that is stored already is not refused.
+                    earlier = (
+                        await chat.commands.find_sent(place, client_message_id) if has_messages and not is_old else None
+                    )
+                    if earlier is None:
                         raise
-                    stored = again
+                    stored = earlier
             log.debug("chat.stored", seq=stored.seq, duplicate=stored.duplicate, door=self._door)
-        self._asked = stored.seq
+        self._question_seq = stored.seq
         if stored.duplicate and stored.seq <= self.seq:
-            # What came of it is behind the place where this was opened.
+            # Its outcome may be before the point from which the thread follows.
             await self._close()
-            self._frames, self._reading, self._owner = FrameQueue(), None, None
-            self._follow(stored.seq - 1)
+            self._frames, self._exchange, self._owner = FrameQueue(), None, None
+            self._follow_after(stored.seq - 1)
         elif self._attachment is not None:
-            chat.hub.known_of(place.company, place.conversation).sent = 0 if stored.duplicate else stored.seq
-            chat.expect(self._attachment, stored.seq)
+            chat.hub.hints(place.company, place.conversation).newest_sent_seq = 0 if stored.duplicate else stored.seq
+            chat.expect_fact(self._attachment, stored.seq)
         return stored
 
-    async def _store(self, message: SentMessage, wishes: Wishes | None, *, begun: bool) -> Appended:
+    async def _store(self, message: SentMessage, wishes: Wishes | None, *, has_messages: bool) -> Appended:
         place, chat, locale = self.place, self._chat, self._locale
-        chat.limits.message(f"{place.company}/{place.caller.subject}", self._address, opens_conversation=not begun)
-        # Of a message that the log turns out to hold already they are named by none, and gone within a day.
+        chat.limits.count_message(
+            f"{place.company}/{place.caller.subject}", self._address, opens_conversation=not has_messages
+        )
+        # If the log turns out to have the message already, no message names these files; they are deleted in a day.
         language = await chat.companies.language_for(place.company, locale, message.text) if message.files else "en"
-        taken = [await chat.files.take_in(place, one.name, one.body(), language) for one in message.files]
+        files = [await chat.files.upload(place, file.name, file.body(), language) for file in message.files]
         draft = MessageDraft(
-            message.identity, message.text, locale, wishes=wishes, door=self._door, files=taken or None
+            message.identity, message.text, locale, wishes=wishes, door=self._door, files=files or None
         )
         return await chat.commands.send_as_visitor(place, draft)
 
-    def follow(self, asked: int, *, patient: bool = False) -> None:
-        """Begins with the outcome of the visitor message at sequence `asked`, which `heard` tells; after `now` it
-        continues from there. `patient`: waits for the reply of a person who has the conversation, and not for usage."""
-        exchange = self._exchange(asked, patient=patient)
-        self.wait_at_most(PATIENCE)
-        self._begun = [] if self._owner is None else [*exchange.begin(self._owner)]
+    def follow(self, question_seq: int, *, await_person: bool = False) -> None:
+        """Starts to follow the outcome of the visitor message at `question_seq`, or continues after `events_so_far`.
+        `await_person`: waits for the reply of a person who has the conversation, and not for usage."""
+        exchange = self._open_exchange(question_seq, await_person=await_person)
+        self.wait_at_most(EXCHANGE_SECONDS)
+        self._first_events = [] if self._owner is None else [*exchange.begin(self._owner)]
 
     async def next_events(self) -> list[Event]:
-        """After `follow`: the next events, those that have arrived together, in order; `Ended` is the last one. Empty:
-        there are no more.
+        """After `follow`: waits for the next events and returns those that have arrived together, in order. `Ended` is
+        the last one; an empty list means that there are no more.
 
         Raises:
-            UnavailableError: it cannot be followed from here any more; open the thread again.
-            TookTooLongError: there was no outcome.
+            UnavailableError: the conversation can no longer be followed from here; open the thread again.
+            TookTooLongError: there was no outcome in time.
             RefusedError: NOT_FOUND, the conversation was deleted meanwhile.
         """
-        exchange, told, self._begun = self._reading, self._begun, []
-        if exchange is None or (exchange.ended and not told):
+        exchange, events, self._first_events = self._exchange, self._first_events, []
+        if exchange is None or (exchange.has_ended and not events):
             return []
-        while not exchange.ended:
+        while not exchange.has_ended:
             if (frame := self._frames.next()) is not None:
                 if frame["type"] == _DELETED:
-                    await self._check_there()
-                told += exchange.read(frame)
-            elif told:
-                return told
+                    await self._check_question_exists()
+                events += exchange.read(frame)
+            elif events:
+                return events
             else:
                 await self._frames.arrived()
-        if not exchange.patient:
-            await self._add_usage(told, exchange)
-        return told
+        if not exchange.await_person:
+            await self._add_usage(events, exchange)
+        return events
 
     def wait_at_most(self, seconds: float) -> None:
-        """Limits how long `heard` goes on from now, before it raises TookTooLongError."""
+        """Makes `next_events` raise TookTooLongError after this time from now."""
         self._stop_waiting()
         too_long = TookTooLongError("nobody has answered: ask again")
-        self._patience = asyncio.get_running_loop().call_later(seconds, self._frames.fail, too_long)
+        self._timeout = asyncio.get_running_loop().call_later(seconds, self._frames.fail, too_long)
 
     def _stop_waiting(self) -> None:
-        if self._patience is not None:
-            self._patience.cancel()
+        if self._timeout is not None:
+            self._timeout.cancel()
 
-    async def now(self, asked: int, *, patient: bool = False) -> list[Event]:
-        """The events so far, without waiting; after `Ended` (if it has ended) what people have said since. Call it
-        once."""
-        exchange = self._exchange(asked, patient=patient)
-        told: list[Event] = []
-        async with asyncio.timeout(PATIENCE):
-            while not exchange.live:
+    async def events_so_far(self, question_seq: int, *, await_person: bool = False) -> list[Event]:
+        """The events so far, without waiting for more; after `Ended`, if it has ended, the messages of people since.
+        To be called once."""
+        exchange = self._open_exchange(question_seq, await_person=await_person)
+        events: list[Event] = []
+        async with asyncio.timeout(EXCHANGE_SECONDS):
+            while not exchange.is_live:
                 frame = await self._next()
-                told += exchange.read(frame)
+                events += exchange.read(frame)
                 if frame["type"] == ACTION_UPDATED:
-                    self._decided.append(Action.model_validate(frame["action"]))
-        return told
+                    self._decisions.append(Action.model_validate(frame["action"]))
+        return events
 
     async def decisions(self) -> AsyncGenerator[Action]:
-        """After `now`: decisions in the conversation, by any client. Raises what `heard` does."""
-        for action in self._decided:
+        """After `events_so_far`: yields decisions in the conversation by any client. Raises what `next_events` does."""
+        for action in self._decisions:
             yield action
         while True:
             frame = await self._next()
             if frame["type"] == ACTION_UPDATED:
                 yield Action.model_validate(frame["action"])
 
-    async def cancel(self, asked: int) -> None:
-        """Stops the answer to the visitor message at `asked`; raises NOT_FOUND if it is answered."""
-        turn = turn_id(self.place.company, self.place.conversation, asked)
+    async def cancel(self, question_seq: int) -> None:
+        """Stops the answer to the visitor message at `question_seq`; raises NOT_FOUND if it is answered already."""
+        turn = turn_id(self.place.company, self.place.conversation, question_seq)
         await self._chat.commands.cancel(self.place, turn)
 
-    def abandon(self, asked: int) -> None:
-        """Stops the answer for a client that has gone, in a protocol that has no other way to cancel."""
-        self._chat.in_background(self._stop(asked))
+    def stop_in_background(self, question_seq: int) -> None:
+        """Stops the answer when the client has disconnected, for protocols that have no other way to cancel."""
+        self._chat.in_background(self._stop_answer(question_seq))
 
-    async def read_on(self, asked: int) -> None:
-        """Tells a gateway whose client left during an answer that it continues here (`taken_up`), and all gateways
-        that what they know of its last message (`just_sent`) is out of date."""
+    async def announce_resume(self, question_seq: int) -> None:
+        """Tells the gateway from which the client disconnected during an answer that it continues here
+        (`_is_resumed`), and all gateways that `was_just_sent` no longer holds for the last message."""
         place, chat, attachment = self.place, self._chat, self._attachment
-        chat.hub.known_of(place.company, place.conversation).sent = 0
+        chat.hub.hints(place.company, place.conversation).newest_sent_seq = 0
         if attachment is not None:
-            data = turn.Receipt(actor=place.caller.role, up_to_seq=asked)
+            receipt = turn.Receipt(actor=place.caller.role, up_to_seq=question_seq)
             with suppress(GatewayError):
-                await chat.bus.presence(place.company, place.conversation, PresenceKind.RECEIPT, data, attachment.id)
+                await chat.bus.publish_presence(
+                    place.company, place.conversation, PresenceKind.RECEIPT, receipt, attachment.id
+                )
 
-    def leave(self, asked: int) -> None:
-        """Ends the thread when its client has gone, and stops the answer unless somebody resumes it."""
+    def handle_client_gone(self, question_seq: int) -> None:
+        """Ends the thread after its client has disconnected, and stops the answer unless somebody resumes it."""
 
-        async def wait() -> None:
+        async def stop_unless_resumed() -> None:
             try:
-                if not await self._taken_up():
-                    await self._stop(asked)
+                if not await self._is_resumed():
+                    await self._stop_answer(question_seq)
             finally:
                 await self.end()
 
         self._stop_waiting()
-        self._chat.in_background(wait())
+        self._chat.in_background(stop_unless_resumed())
 
-    async def _taken_up(self) -> bool:
-        """Whether somebody resumes soon, at any gateway. A gateway that drains stops nothing."""
+    async def _is_resumed(self) -> bool:
+        """Whether somebody resumes soon, at any gateway. Also true if this gateway drains, which stops no answer."""
         try:
-            async with asyncio.timeout(COMING_BACK):
+            async with asyncio.timeout(RESUME_SECONDS):
                 while True:
                     frame = await self._next()
                     if frame["type"] == PresenceKind.RECEIPT and frame.get("actor") == self.place.caller.role:
@@ -297,26 +307,28 @@ class Thread:
             return True
         return False
 
-    async def error_in_words(self, error: GatewayError) -> str:
-        """Says what went wrong, in the language that the client names, else in the message's, else in the company's."""
+    async def error_text(self, error: GatewayError) -> str:
+        """The error's text in the language that the client names, else the message's, else the company's."""
         companies = self._chat.companies
-        return in_language(error.message, await companies.language_for(self.place.company, self._locale, self._said))
+        return in_language(
+            error.message, await companies.language_for(self.place.company, self._locale, self._question_text)
+        )
 
     # ------------------------------------------------------------------ inside and for Threads
 
-    async def _begin(self) -> None:
+    async def _join_now(self) -> None:
         """Follows the conversation from now on; raises UnavailableError."""
         snapshot = await self._chat.recovery.join(self._attach())
         self.seq, self._owner = snapshot.seq, Owner.model_validate(snapshot.owner_data)
-        known = self._chat.hub.known_of(self.place.company, self.place.conversation)
-        known.whose = self.place.caller.subject
+        hints = self._chat.hub.hints(self.place.company, self.place.conversation)
+        hints.person = self.place.caller.subject
         if self.seq == 0:
-            known.empty_at = asyncio.get_running_loop().time()
-            known.has_actions = False
-        self.young_until = known.empty_at + YOUNG
+            hints.seen_empty_at = asyncio.get_running_loop().time()
+            hints.may_have_actions = False
+        self.young_until = hints.seen_empty_at + YOUNG_SECONDS
 
-    def _follow(self, after: int) -> None:
-        """Starts to follow after the fact `after`; errors are told to the reader."""
+    def _follow_after(self, after: int) -> None:
+        """Starts to follow from the fact after `after`; errors are raised to the reader."""
         self._opening = asyncio.create_task(self._join(self._attach(), self._frames, after))
 
     def _attach(self) -> Attachment:
@@ -343,47 +355,48 @@ class Thread:
         self._frames.push(b'{"type":"%s"}' % _DELETED.encode())
 
     async def _next(self) -> dict[str, object]:
-        """The next frame; raises the error that ended them, and NOT_FOUND: the conversation was deleted."""
+        """Waits for the next frame; raises the error that ended them, or NOT_FOUND if the conversation was deleted."""
         while (frame := self._frames.next()) is None or frame["type"] == _DELETED:
-            await (self._frames.arrived() if frame is None else self._check_there())
+            await (self._frames.arrived() if frame is None else self._check_question_exists())
         return frame
 
-    async def _check_there(self) -> None:
+    async def _check_question_exists(self) -> None:
         snapshot = await self._chat.log.snapshot(self.place.company, self.place.conversation)
-        if snapshot.newest_visitor < self._asked:
+        if snapshot.newest_visitor < self._question_seq:
             raise RefusedError(ErrorCode.NOT_FOUND, "the conversation was deleted: begin another one")
 
-    def _exchange(self, asked: int, *, patient: bool) -> Exchange:
-        self._asked = asked
-        if self._reading is None:
-            self._reading = Exchange(self.place.company, self.place.conversation, asked, self._rules, patient=patient)
-        return self._reading
+    def _open_exchange(self, question_seq: int, *, await_person: bool) -> Exchange:
+        self._question_seq = question_seq
+        if self._exchange is None:
+            self._exchange = Exchange(
+                self.place.company, self.place.conversation, question_seq, self._rules, await_person=await_person
+            )
+        return self._exchange
 
-    async def _stop(self, asked: int) -> None:
-        """Stops the answer for a client that will not ask again: until the log accepts it, or there is nothing to
-        stop."""
-        with suppress(RefusedError, TimeoutError):  # it has ended, as every answer has by then
-            async with asyncio.timeout(PATIENCE):
+    async def _stop_answer(self, question_seq: int) -> None:
+        """Tries until the log accepts the stop or there is nothing to stop: the client will not ask again."""
+        with suppress(RefusedError, TimeoutError):  # the answer has ended, as every answer has by then
+            async with asyncio.timeout(EXCHANGE_SECONDS):
                 while True:
-                    with suppress(UnavailableError):  # the bus is away: asked again below
-                        return await self.cancel(asked)
-                    await asyncio.sleep(AGAIN)
+                    with suppress(UnavailableError):  # tried again below
+                        return await self.cancel(question_seq)
+                    await asyncio.sleep(STOP_RETRY_SECONDS)
 
-    async def _add_usage(self, told: list[Event], exchange: Exchange) -> None:
-        """Adds the answer's usage before the end; its agent sends it right after the answer. Not what was reported
-        before, or long ago."""
-        place, end = next((place, event) for place, event in enumerate(told) if isinstance(event, Ended))
-        if end.outcome is ExchangeEnd.ANSWERED and not exchange.counted and exchange.live:
+    async def _add_usage(self, events: list[Event], exchange: Exchange) -> None:
+        """Inserts the answer's usage before its end, waiting for it briefly. Does nothing if it was reported before, or
+        if the answer is not live."""
+        index, end = next((index, event) for index, event in enumerate(events) if isinstance(event, Ended))
+        if end.outcome is ExchangeEnd.ANSWERED and not exchange.has_usage and exchange.is_live:
             self.wait_at_most(USAGE_SECONDS)
             with suppress(TookTooLongError):
                 while (usage := exchange.usage(await self._next())) is None:
                     pass
-                told.insert(place, usage)
+                events.insert(index, usage)
 
     async def _join(self, attachment: Attachment, frames: FrameQueue, after: int) -> None:
         recovery = self._chat.recovery
         try:
             await recovery.open(attachment, Cursor(epoch=await recovery.epoch(), seq=after))
-            frames.push(_BEHIND)
+            frames.push(_CAUGHT_UP_FRAME)
         except GatewayError as error:
             frames.fail(error)

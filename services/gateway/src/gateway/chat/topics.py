@@ -1,8 +1,8 @@
 """Decides which conversation a returning person continues: a new one begins if they ask for it, or if the old one ended
 long ago.
 
-For a week, the next message reopens a resolved conversation. After that a new one follows it, with an id derived from
-the old one's: somebody who comes back twice before writing gets the same one, and nothing is stored until they write.
+For a week, the next message reopens a resolved conversation. After that a new one follows it. Its id is derived from
+the old one's: somebody who returns twice before writing gets the same one, and nothing is stored until they write.
 """
 
 import asyncio
@@ -28,18 +28,16 @@ from runtime.clock import Clock
 log = structlog.get_logger(__name__)
 
 REOPENS_WITHIN = timedelta(days=7)
-SECONDS = 2.0
-"""Deadline for memory, as for everything that a chat can begin without."""
-MOST_FOLLOWING = 5
-"""The longest chain of conversations following each other that is looked through at once."""
-
-
-MOST_LINKED = 10
+MEMORY_SECONDS = 2.0
+"""Deadline of calls to memory, as for everything without which a chat can begin."""
+MAX_CHAIN_LENGTH = 5
+"""Conversations following each other that are looked through at once."""
+MAX_LINKED = 10
 """Conversations of a visitor that one hello links to the customer they sign in as; the next hello links more."""
 
 
 class Topics:
-    """Asks memory for the state of conversations, and tells it which follows which."""
+    """Reads the state of conversations from memory, and reports to it which conversation follows which."""
 
     def __init__(self, memory: BusMemory, rpc: RpcClient, tokens: TokenReader, clock: Clock, id_key: bytes) -> None:
         self._tokens = tokens
@@ -48,69 +46,69 @@ class Topics:
         self._clock = clock
         self._id_key = id_key
 
-    async def current(self, caller: TokenCaller, conversation: str) -> tuple[str, str | None]:
-        """The conversation to continue, and the one that it follows (None: no change). While memory does not answer
-        nothing changes, so that everybody gets in."""
+    async def current_conversation(self, caller: TokenCaller, conversation: str) -> tuple[str, str | None]:
+        """The conversation to continue, and the one that it follows; None if that is unchanged, as it is while memory
+        does not answer."""
         previous: str | None = None
-        for _ in range(MOST_FOLLOWING):
-            following = await self._following(caller, conversation)
+        for _ in range(MAX_CHAIN_LENGTH):
+            following = await self._follow_up_of(caller, conversation)
             if following is None:
                 break
             conversation, previous = following, conversation
         return conversation, previous
 
-    async def tell_resolved(self, attachment: Attachment, snapshot: Snapshot) -> None:
-        """Tells a socket that the desk has resolved its conversation, which the log does not say. If memory does not
-        answer, or has not stored the visitor's newest message, it counts as open."""
+    async def report_resolved(self, attachment: Attachment, snapshot: Snapshot) -> None:
+        """Tells a socket if the desk has resolved its conversation, which the log does not say. If memory does not
+        answer, or has not stored the visitor's newest message, the conversation counts as open."""
         conversation = attachment.conversation
-        known = await self._known(attachment.company, conversation)
-        if known is None or known.resolved_at is None or known.last_message is None:
+        view = await self._find_view(attachment.company, conversation)
+        if view is None or view.resolved_at is None or view.last_message is None:
             return
-        if known.last_message.seq >= snapshot.newest_visitor:
+        if view.last_message.seq >= snapshot.newest_visitor:
             frame = server_frames.conversation_updated(conversation, resolved=True, seq=snapshot.seq)
             attachment.socket.push(frame)
 
-    async def _known(self, company: str, conversation: str) -> ConversationView | None:
+    async def _find_view(self, company: str, conversation: str) -> ConversationView | None:
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(MEMORY_SECONDS):
                 return await self._memory.conversation(company, conversation)
         except (UnavailableError, TimeoutError):
             return None
 
-    async def _following(self, caller: TokenCaller, conversation: str) -> str | None:
+    async def _follow_up_of(self, caller: TokenCaller, conversation: str) -> str | None:
         now = self._clock.now()
-        begun = conversation_start(conversation)
-        if begun is not None and now.timestamp() - begun < REOPENS_WITHIN.total_seconds():
-            return None  # too young to have been over for so long: nobody has to be asked
-        known = await self._known(caller.company, conversation)
-        if known is None or known.resolved_at is None or now - known.resolved_at < REOPENS_WITHIN:
+        started_at = conversation_start(conversation)
+        if started_at is not None and now.timestamp() - started_at < REOPENS_WITHIN.total_seconds():
+            return None  # too young to have ended so long ago: memory need not be asked
+        view = await self._find_view(caller.company, conversation)
+        if view is None or view.resolved_at is None or now - view.resolved_at < REOPENS_WITHIN:
             return None
-        over = int((known.resolved_at + REOPENS_WITHIN).timestamp() * 1000)
-        return following_conversation_id(self._id_key, caller.company, caller.subject, conversation, over)
+        ended_at_ms = int((view.resolved_at + REOPENS_WITHIN).timestamp() * 1000)
+        return following_conversation_id(self._id_key, caller.company, caller.subject, conversation, ended_at_ms)
 
     async def begin(self, caller: TokenCaller, topic: str | None) -> tuple[str, str | None]:
-        """A new conversation, and the person's latest one before it.
+        """A new conversation's id, and the person's latest conversation before it.
 
         Raises:
-            UnavailableError: memory cannot tell the latest, or cannot store the topic.
+            UnavailableError: memory does not answer.
         """
         latest = await self._memory.latest(caller.company, caller.subject)
         conversation = new_conversation_id(self._id_key, caller.company, caller.subject)
         if latest is not None or topic:
-            await self._tell(caller, conversation, latest, topic)
+            await self._store_start(caller, conversation, latest, topic)
         return conversation, latest
 
-    async def signed_in(self, caller: TokenCaller, token: str | None) -> str | None:
+    async def link_visitor(self, caller: TokenCaller, token: str | None) -> str | None:
         """Links the conversations of the visitor with this token to the customer who has signed in, for the desk.
-        The customer does not see them in their chat, since the visitor's token still opens them. Returns the newest;
-        what fails stays a visitor's."""
+        The customer does not see them in their chat, since the visitor's token still opens them. Returns the newest
+        one; None if there is none or linking failed."""
         if token is None or not has_account(caller):
             return None
         try:
             visitor = await self._tokens.verify_for_renewal(token)
             if visitor.role != "visitor" or visitor.company != caller.company:
                 return None
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(MEMORY_SECONDS):
                 linked = await merge_person(
                     self._rpc,
                     PersonMerge(
@@ -118,7 +116,7 @@ class Topics:
                         person_id=visitor.subject,
                         into=caller.subject,
                         merge_id=derive_id(caller.company, visitor.subject, "signed in", caller.subject),
-                        most=MOST_LINKED,
+                        most=MAX_LINKED,
                         by=caller.subject,
                         name=caller.name or caller.visit.name,
                     ),
@@ -128,15 +126,17 @@ class Topics:
             return None
         return linked.conversations[0] if linked.conversations else None
 
-    async def follows(self, caller: TokenCaller, conversation: str, previous: str) -> None:
-        """Tells memory that somebody has written in a conversation that follows another. If that fails, it is told
-        with the next message."""
+    async def report_follow_up(self, caller: TokenCaller, conversation: str, previous: str) -> None:
+        """Reports to memory that somebody has written in a conversation that follows another. Failures are only
+        logged."""
         try:
-            await self._tell(caller, conversation, previous, None)
+            await self._store_start(caller, conversation, previous, None)
         except GatewayError as error:
             log.warning("chat.not_linked", conversation=conversation, error=error.message)
 
-    async def _tell(self, caller: TokenCaller, conversation: str, previous: str | None, topic: str | None) -> None:
+    async def _store_start(
+        self, caller: TokenCaller, conversation: str, previous: str | None, topic: str | None
+    ) -> None:
         await change_conversation(
             self._rpc,
             ConversationUpdate(

@@ -1,4 +1,4 @@
-"""Ids that a client carries and that prove for whom they were made, so that no gateway has to store them.
+"""Ids that clients carry and that prove for whom they were made, so that no gateway has to store them.
 
 `<32 hex>.<note>.<MAC>`: a note of letters and digits, and a MAC over purpose, holder, id and note.
 """
@@ -13,7 +13,7 @@ _SHAPE = re.compile(r"[0-9a-f]{32}\.[a-z0-9]{0,16}\.[0-9a-f]{32}")
 
 
 def new_carried_id(key: bytes, purpose: str, holder: str, note: str = "") -> str:
-    """An unguessable id for this holder and purpose."""
+    """A new, unguessable id for this holder and purpose."""
     body = f"{secrets.token_hex(16)}.{note}"
     return f"{body}.{_mac(key, purpose, holder, body)}"
 

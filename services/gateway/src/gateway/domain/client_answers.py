@@ -8,82 +8,88 @@ from dataclasses import dataclass
 
 from gateway.domain.carried_ids import new_carried_id, note_of
 
-MOST = 512
-"""Questions waiting in one gateway; each holds a stream open."""
-MOST_OF_ONE = 8
-"""Questions waiting for one caller."""
+MAX_QUESTIONS = 512
+"""Questions that may wait in one gateway; each keeps a stream open."""
+MAX_QUESTIONS_PER_CALLER = 8
+"""Questions that may wait for one caller."""
 _PURPOSE = "question"
 
 
 class TooManyQuestionsError(Exception):
-    """Too many questions wait, or the gateway is ending: the call continues without asking."""
+    """Too many questions wait, or the gateway is stopping: the call continues without the question."""
 
 
-HandOn = Callable[[str, str, dict[str, object]], Awaitable[bool]]
-"""Passes a response on, with its question and caller: whether another gateway waits for it and has it now."""
+ForwardAnswer = Callable[[str, str, dict[str, object]], Awaitable[bool]]
+"""Forwards a response (question id, caller, response); returns whether another gateway waited for it and has it now."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientQuestion:
-    """A question put to a client, under an id that proves whose it is."""
+    """A question to a client. Its id proves to which caller it was put."""
 
     id: str
     _answer: asyncio.Future[dict[str, object]]
     _seconds: float
 
     async def answer(self) -> dict[str, object]:
-        """The JSON-RPC response; raises TimeoutError if none comes in time, or the gateway ends."""
+        """Waits for the JSON-RPC response; raises TimeoutError if none arrives in time or the gateway stops."""
         async with asyncio.timeout(self._seconds):
             return await self._answer
 
 
 class Answers:
-    """The waiting questions of one gateway. All gateways share `key`; `seconds` is how long a question waits."""
+    """The questions that wait in one gateway, each for `seconds` at most. All gateways share `key`."""
 
-    def __init__(self, key: bytes, hand_on: HandOn, seconds: float) -> None:
+    def __init__(self, key: bytes, forward: ForwardAnswer, seconds: float) -> None:
         self._key = key
-        self._hand_on = hand_on
+        self._forward = forward
         self._seconds = seconds
         self._waiting: dict[str, tuple[str, asyncio.Future[dict[str, object]]]] = {}
-        self._of: Counter[str] = Counter()
-        self._ending = False
+        self._count_by_caller: Counter[str] = Counter()
+        self._is_stopping = False
 
     @contextmanager
     def question(self, caller: str) -> Generator[ClientQuestion]:
-        """A question to this caller, open while the block lasts; raises TooManyQuestionsError."""
-        if self._ending or len(self._waiting) >= MOST or self._of[caller] >= MOST_OF_ONE:
+        """A new question to this caller, which waits while the context lasts; raises TooManyQuestionsError."""
+        if (
+            self._is_stopping
+            or len(self._waiting) >= MAX_QUESTIONS
+            or self._count_by_caller[caller] >= MAX_QUESTIONS_PER_CALLER
+        ):
             raise TooManyQuestionsError
-        name = new_carried_id(self._key, _PURPOSE, caller)
+        question_id = new_carried_id(self._key, _PURPOSE, caller)
         answer: asyncio.Future[dict[str, object]] = asyncio.get_running_loop().create_future()
-        self._waiting[name] = (caller, answer)
-        self._of[caller] += 1
+        self._waiting[question_id] = (caller, answer)
+        self._count_by_caller[caller] += 1
         try:
-            yield ClientQuestion(name, answer, self._seconds)
+            yield ClientQuestion(question_id, answer, self._seconds)
         finally:
-            del self._waiting[name]
-            self._of[caller] -= 1
-            if not self._of[caller]:
-                del self._of[caller]
+            del self._waiting[question_id]
+            self._count_by_caller[caller] -= 1
+            if not self._count_by_caller[caller]:
+                del self._count_by_caller[caller]
             answer.cancel()
 
     async def offer(self, caller: str, response: dict[str, object]) -> bool:
-        """Whether somebody waits for this response. It is passed on only if the question was put to this caller."""
-        name = response.get("id")
-        if not isinstance(name, str) or note_of(self._key, _PURPOSE, caller, name) is None:
+        """Gives a response to the question that it answers, at any gateway; returns whether that was waiting for it.
+        Ignores responses to questions that were not put to this caller."""
+        question_id = response.get("id")
+        if not isinstance(question_id, str) or note_of(self._key, _PURPOSE, caller, question_id) is None:
             return False
-        return self.take(name, caller, response) or await self._hand_on(name, caller, response)
+        return self.accept(question_id, caller, response) or await self._forward(question_id, caller, response)
 
-    def take(self, question: str, caller: str, response: dict[str, object]) -> bool:
-        """Whether the question waits here, was put to this caller, and had no answer yet."""
-        asked, answer = self._waiting.get(question, (None, None))
-        if answer is None or asked != caller or answer.done():
+    def accept(self, question: str, caller: str, response: dict[str, object]) -> bool:
+        """Gives a response to a question that waits here, was put to this caller and has no answer; returns whether
+        there was one."""
+        asked_caller, answer = self._waiting.get(question, (None, None))
+        if answer is None or asked_caller != caller or answer.done():
             return False
         answer.set_result(response)
         return True
 
     def stop(self) -> None:
-        """Ends all questions and asks no more; what was asked stays undecided."""
-        self._ending = True
+        """Ends all questions without an answer, and accepts no more."""
+        self._is_stopping = True
         for _, answer in self._waiting.values():
             if not answer.done():
                 answer.set_exception(TimeoutError())

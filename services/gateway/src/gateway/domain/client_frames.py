@@ -1,4 +1,4 @@
-"""Parses frames from clients: each becomes a model of contracts.ws, or a FrameError with the documented code."""
+"""Parses frames from clients into models of contracts.ws."""
 
 import json
 
@@ -22,17 +22,17 @@ from contracts.ws import (
 )
 
 MAX_FRAME_BYTES = 128 * 1024
-"""The largest text frame in bytes; a larger one closes the socket (4501)."""
+"""The largest text frame in bytes; a larger one closes the socket (close code 4501)."""
 
-_REFERENCES = ("clientMessageId", "turnId", "actionId", "messageId")
+_REFERENCE_FIELDS = ("clientMessageId", "turnId", "actionId", "messageId")
 
 
 class NotJsonError(ValueError):
-    """The frame is not a JSON object in text: the socket is closed (4501)."""
+    """The frame is not the text of a JSON object: the socket is closed (close code 4501)."""
 
 
 class FrameError(ValueError):
-    """A frame that cannot be understood; the socket stays open. `ref` names what the frame was about, if known."""
+    """The frame is invalid; the socket stays open. `ref`: the client's id of what the frame is about, if any."""
 
     def __init__(self, code: ErrorCode, message: str, ref: str | None = None, *, in_hello: bool = False) -> None:
         super().__init__(message)
@@ -46,11 +46,11 @@ def parse_frame(text: str | bytes) -> ClientFrame:
     """The frame in `text`.
 
     Raises:
-        NotJsonError: no JSON text, or no object.
+        NotJsonError: the text is not JSON, or not an object.
         FrameError: UNKNOWN_TYPE, BAD_FIELD, TEXT_TOO_LONG or EMPTY_TEXT.
     """
     try:
-        raw: object = _loaded(text)
+        raw: object = _parse_json(text)
     except ValueError as error:
         raise NotJsonError("the frame is not JSON text") from error
     if not isinstance(raw, dict):
@@ -60,8 +60,8 @@ def parse_frame(text: str | bytes) -> ClientFrame:
     kind = fields.get("type")
     model = CLIENT_FRAMES.get(kind) if isinstance(kind, str) else None
     if model is None:
-        said = "a frame says its type" if kind is None else f"there is no frame of type {str(kind)[:64]!r}"
-        raise FrameError(ErrorCode.UNKNOWN_TYPE, said, ref)
+        message = "a frame says its type" if kind is None else f"there is no frame of type {str(kind)[:64]!r}"
+        raise FrameError(ErrorCode.UNKNOWN_TYPE, message, ref)
     in_hello = model is Hello
     version: object = fields.get("v", PROTOCOL_VERSION)
     if version != PROTOCOL_VERSION:
@@ -73,24 +73,24 @@ def parse_frame(text: str | bytes) -> ClientFrame:
     try:
         return model.model_validate(fields)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise FrameError(ErrorCode.BAD_FIELD, f"{where}: {message_of(first)}", ref, in_hello=in_hello) from error
+        fault = error.errors(include_url=False, include_input=False)[0]
+        path = ".".join(str(part) for part in fault["loc"])
+        raise FrameError(ErrorCode.BAD_FIELD, f"{path}: {message_of(fault)}", ref, in_hello=in_hello) from error
 
 
-def _loaded(text: str | bytes) -> object:
+def _parse_json(text: str | bytes) -> object:
     """The JSON value. Half a surrogate pair, which a browser writes for an emoji cut in two, becomes U+FFFD: orjson
-    refuses it, and a client should not lose its conversation over one character."""
+    refuses it, and a client should not be cut off because of one character."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
         if not _has_surrogate(text):
             raise
         try:
-            whole = json.dumps(json.loads(text), ensure_ascii=False)
+            repaired = json.dumps(json.loads(text), ensure_ascii=False)
         except RecursionError as error:
             raise ValueError("nested too deep") from error
-        return orjson.loads(whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+        return orjson.loads(repaired.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def _has_surrogate(text: str | bytes) -> bool:
@@ -98,7 +98,7 @@ def _has_surrogate(text: str | bytes) -> bool:
 
 
 def reference(frame: ClientFrame) -> str | None:
-    """Returns the client's own id for this frame, to which an error refers."""
+    """The client's id of what the frame is about, by which an error refers to it."""
     match frame:
         case MessageSend():
             return frame.client_message_id
@@ -122,7 +122,7 @@ def _check_text(text: object, ref: str | None) -> None:
 
 
 def _reference(fields: dict[str, object]) -> str | None:
-    for name in _REFERENCES:
+    for name in _REFERENCE_FIELDS:
         value = fields.get(name)
         if isinstance(value, str):
             return value[:64]

@@ -1,4 +1,4 @@
-"""Why the gateway closes a socket. 4000-4499: reconnect; 4500-4999: final."""
+"""Close codes with which the gateway closes a socket. 4000-4499: reconnect; 4500-4999: final."""
 
 from enum import IntEnum
 

@@ -1,4 +1,4 @@
-"""Limits how many things somebody does at the same time."""
+"""Limits how many operations of one kind run at the same time."""
 
 from collections import Counter
 from collections.abc import Generator, Hashable
@@ -8,22 +8,22 @@ from gateway.errors import RateLimitedError
 
 
 class ConcurrencyLimit:
-    """Limits how much runs at once for each key; one more is refused immediately."""
+    """Limits how many operations run at once for each key; one more is refused immediately."""
 
-    def __init__(self, most: int, refusal: str) -> None:
-        self._most = most
+    def __init__(self, limit: int, refusal: str) -> None:
+        self._limit = limit
         self._refusal = refusal
         self._running: Counter[Hashable] = Counter()
 
     @contextmanager
-    def one_more(self, whose: Hashable) -> Generator[None]:
-        """Counts one while the block lasts; raises RateLimitedError."""
-        if self._running[whose] >= self._most:
+    def slot(self, key: Hashable) -> Generator[None]:
+        """Counts an operation while the context lasts; raises RateLimitedError if there are too many."""
+        if self._running[key] >= self._limit:
             raise RateLimitedError(self._refusal, 1.0)
-        self._running[whose] += 1
+        self._running[key] += 1
         try:
             yield
         finally:
-            self._running[whose] -= 1
-            if not self._running[whose]:
-                del self._running[whose]
+            self._running[key] -= 1
+            if not self._running[key]:
+                del self._running[key]

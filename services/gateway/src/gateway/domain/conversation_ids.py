@@ -1,4 +1,4 @@
-"""Conversation ids that prove whose they are.
+"""Conversation ids that prove to whom they belong.
 
 A conversation exists in the log only once somebody has written in it. Until then a returning client is recognised by a
 short MAC over company, subject and id, so that the gateway stores nothing.
@@ -23,10 +23,10 @@ def new_conversation_id(key: bytes, company: str, subject: str) -> str:
 
 
 def following_conversation_id(key: bytes, company: str, subject: str, earlier: str, at_ms: int) -> str:
-    """The id of the conversation that follows an earlier one; always the same. `at_ms`: since when it does, in ms
-    since the epoch."""
-    rest = hashlib.sha256("\x1f".join((company, subject, earlier)).encode()).hexdigest()[:20]
-    identity = f"{at_ms & ((1 << 48) - 1):012x}{rest}"
+    """The id of the conversation that follows an earlier one; always the same. `at_ms`: the time from which it does, in
+    milliseconds since the epoch."""
+    digest = hashlib.sha256("\x1f".join((company, subject, earlier)).encode()).hexdigest()[:20]
+    identity = f"{at_ms & ((1 << 48) - 1):012x}{digest}"
     return f"{identity}{_SEPARATOR}{_mac(key, company, subject, identity)}"
 
 

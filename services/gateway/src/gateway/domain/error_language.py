@@ -1,6 +1,5 @@
-"""Errors in the reader's language: they are raised in English and translated here, when they are sent, by
-texts/errors.<language>.toml. Errors without an entry stay in English, as do those of /v1, A2A and MCP, whose clients
-are programs."""
+"""Errors in the reader's language. They are raised in English and translated by texts/errors.<language>.toml when they
+are sent. Errors without an entry stay in English, as do those of /v1, A2A and MCP, whose clients are programs."""
 
 import re
 import tomllib
@@ -10,47 +9,52 @@ from importlib.resources import files
 
 from contracts.languages import Language
 
-LONGEST = 2_000
-"""Characters of the longest text that is looked up."""
+MAX_CHARACTERS = 2_000
+"""The longest text, in characters, that is translated."""
 _LAST_OR = re.compile(r"(?<=') or (?=')")
-"""The last `or` of a list of choices inserted into a text."""
+"""The last `or` of a list of choices that was inserted into a text."""
 _FILE = re.compile(r"errors\.(\w+)\.toml")
 _Texts = tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]
-"""The texts without placeholders, and patterns for the others, those with the most fixed text first."""
-_FIELD = re.compile(r"(?P<field>[^\W\d_][\w.\[\]-]{0,200}): (?P<said>.+)", re.DOTALL)
+"""Translations by English text, and patterns of texts with placeholders with their translations, longest text first."""
+_FIELD = re.compile(r"(?P<field>[^\W\d_][\w.\[\]-]{0,200}): (?P<message>.+)", re.DOTALL)
 
 
-def in_language(said: str, language: Language | None) -> str:
-    """An error's text in this language; None: no language was given."""
+def in_language(message: str, language: Language | None) -> str:
+    """An error's text in this language; unchanged if the language is None or has no translation of it."""
     texts = _translations().get(language or "")
-    return said if texts is None or len(said) > LONGEST else _translated(said, texts)
+    return message if texts is None or len(message) > MAX_CHARACTERS else _translated(message, texts)
 
 
-def _translated(said: str, texts: _Texts) -> str:
-    whole, with_places = texts
-    if (known := whole.get(said)) is not None:
-        return known
-    if "; " in said and (parts := said.split("; ")) and all(_FIELD.fullmatch(one) for one in parts):
-        return "; ".join(_translated(one, texts) for one in parts)
-    if (about := _FIELD.fullmatch(said)) is not None and (told := _translated(about["said"], texts)) != about["said"]:
-        return f"{about['field']}: {told}"
-    for pattern, translation in with_places:
-        if (found := pattern.fullmatch(said)) is not None:
-            inside = (_LAST_OR.sub(f" {whole['or']} ", one) for one in found.groups())
-            return translation.format(*(_translated(one, texts) for one in inside))
-    return said
+def _translated(message: str, texts: _Texts) -> str:
+    exact, patterns = texts
+    if (translation := exact.get(message)) is not None:
+        return translation
+    if "; " in message and (parts := message.split("; ")) and all(_FIELD.fullmatch(part) for part in parts):
+        return "; ".join(_translated(part, texts) for part in parts)
+    if (field_match := _FIELD.fullmatch(message)) is not None:
+        translation = _translated(field_match["message"], texts)
+        if translation != field_match["message"]:
+            return f"{field_match['field']}: {translation}"
+    for pattern, template in patterns:
+        if (match := pattern.fullmatch(message)) is not None:
+            values = (_LAST_OR.sub(f" {exact['or']} ", value) for value in match.groups())
+            return template.format(*(_translated(value, texts) for value in values))
+    return message
 
 
 @cache
 def _translations() -> Mapping[str, _Texts]:
-    """The texts of each language that has a file."""
-    found = ((_FILE.fullmatch(file.name), file) for file in (files("gateway") / "texts").iterdir())
-    return {name[1]: _texts(file.read_text(encoding="utf-8")) for name, file in found if name}
+    """The translations of each language that has a file."""
+    matches = ((_FILE.fullmatch(file.name), file) for file in (files("gateway") / "texts").iterdir())
+    return {match[1]: _parse_texts(file.read_text(encoding="utf-8")) for match, file in matches if match}
 
 
-def _texts(file: str) -> _Texts:
-    entries: dict[str, str] = tomllib.loads(file)
-    whole = {english: translation for english, translation in entries.items() if "{}" not in english}
-    places = sorted((one for one in entries if "{}" in one), key=len, reverse=True)
-    patterns = [(re.compile("(.+?)".join(map(re.escape, one.split("{}"))), re.DOTALL), entries[one]) for one in places]
-    return whole, patterns
+def _parse_texts(toml: str) -> _Texts:
+    entries: dict[str, str] = tomllib.loads(toml)
+    exact = {english: translation for english, translation in entries.items() if "{}" not in english}
+    templates = sorted((template for template in entries if "{}" in template), key=len, reverse=True)
+    patterns = [
+        (re.compile("(.+?)".join(map(re.escape, template.split("{}"))), re.DOTALL), entries[template])
+        for template in templates
+    ]
+    return exact, patterns

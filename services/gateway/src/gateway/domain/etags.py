@@ -15,7 +15,7 @@ def matches(if_match: str, version: int) -> bool:
     if if_match.strip() == "*":
         return True
     for part in if_match.split(","):
-        found = _TAG.match(part.strip())
-        if found and not found[1] and found[2] == str(version):
+        match = _TAG.match(part.strip())
+        if match and not match[1] and match[2] == str(version):
             return True
     return False

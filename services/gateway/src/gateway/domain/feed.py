@@ -1,13 +1,13 @@
 """One socket's view of one conversation: every durable fact once and in order, live signs in between.
 
 While a gap is read, live frames are buffered; afterwards the buffer is sent, without what was already sent. A gap that
-opens during this is not filled by the same reading: frames after it wait for the next one.
+opens meanwhile is not filled by the same reading: frames after it wait for the next one.
 """
 
 from dataclasses import dataclass
 
 MAX_BUFFERED = 5_000
-"""Entries that may be buffered; with more, the reading cannot keep up."""
+"""Frames that may be buffered; with more, the reading cannot keep up."""
 
 
 class FeedOverflowError(Exception):
@@ -15,94 +15,100 @@ class FeedOverflowError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _BufferedFrame:
     frame: bytes
     seq: int | None = None
-    turn: str | None = None
+    """The sequence of a durable fact; None for a live sign."""
+    delta_turn: str | None = None
     delta_seq: int = -1
-    about: str | None = None
+    turn: str | None = None
+    """The turn that a fact ends; of a sign, the turn after whose end it is pointless."""
 
 
 class Feed:
-    """`cursor` is the sequence of the last durable fact sent; a new feed buffers."""
+    """The frames of one conversation for one socket; a new feed buffers. `cursor`: the sequence of the last durable
+    fact sent."""
 
-    __slots__ = ("_gap", "_waiting", "cursor")
+    __slots__ = ("_buffer", "_gap_index", "cursor")
 
     def __init__(self) -> None:
         self.cursor = 0
-        self._waiting: list[_Waiting] | None = []
-        self._gap: int | None = None
-        """The part of the buffer before a gap that the current reading may not fill."""
+        self._buffer: list[_BufferedFrame] | None = []
+        self._gap_index: int | None = None
+        """The index in the buffer of a gap that the current reading may not fill; None if there is none."""
 
     @property
-    def buffering(self) -> bool:
-        """Whether a gap is being read."""
-        return self._waiting is not None
+    def is_buffering(self) -> bool:
+        """Whether frames are buffered because a gap is being read."""
+        return self._buffer is not None
 
     def pause(self) -> None:
-        """Buffers from now on: there may be a gap after what has arrived."""
-        if self._waiting is None:
-            self._waiting = []
-        if self._gap is None:
-            self._gap = len(self._waiting)
+        """Buffers from now on, because there may be a gap after what has arrived."""
+        if self._buffer is None:
+            self._buffer = []
+        if self._gap_index is None:
+            self._gap_index = len(self._buffer)
 
-    def fill(self) -> None:
-        """Starts a reading, which fills every gap up to now; buffers until `follow`."""
-        if self._waiting is None:
-            self._waiting = []
-        self._gap = None
+    def start_reading(self) -> None:
+        """Starts a reading, which fills all gaps up to now. Frames are buffered until `finish_reading`."""
+        if self._buffer is None:
+            self._buffer = []
+        self._gap_index = None
 
-    def fact(self, seq: int, frame: bytes, about: str | None = None) -> bool:
-        """Whether to send the durable fact `seq` now; `about`: the turn that it ends."""
-        if self._waiting is not None:
-            self._wait(self._waiting, _Waiting(frame, seq=seq, about=about))
+    def accept_fact(self, seq: int, frame: bytes, turn: str | None = None) -> bool:
+        """Buffers a durable fact, or returns True if it must be sent now. `turn`: the turn that it ends."""
+        if self._buffer is not None:
+            self._append(self._buffer, _BufferedFrame(frame, seq=seq, turn=turn))
             return False
         if seq <= self.cursor:
             return False
         self.cursor = seq
         return True
 
-    def live(self, frame: bytes, turn: str | None = None, delta_seq: int = -1, about: str | None = None) -> bool:
-        """Whether to send a live frame now; `turn` and `delta_seq` are those of a delta. `about`: the turn after
-        whose final message the frame is pointless."""
-        if self._waiting is not None:
-            self._wait(self._waiting, _Waiting(frame, turn=turn, delta_seq=delta_seq, about=about))
+    def accept_sign(
+        self, frame: bytes, delta_turn: str | None = None, delta_seq: int = -1, turn: str | None = None
+    ) -> bool:
+        """Buffers a live sign, or returns True if it must be sent now. `delta_turn`, `delta_seq`: those of a delta.
+        `turn`: the turn after whose final message the sign is pointless."""
+        if self._buffer is not None:
+            self._append(self._buffer, _BufferedFrame(frame, delta_turn=delta_turn, delta_seq=delta_seq, turn=turn))
             return False
         return True
 
-    def read(self, seq: int) -> bool:
-        """Whether to send the fact `seq`, read to fill the gap."""
+    def accept_read_fact(self, seq: int) -> bool:
+        """Whether to send the fact `seq`, which was read to fill the gap."""
         if seq <= self.cursor:
             return False
         self.cursor = seq
         return True
 
-    def follow(self, up_to: int, turn: str | None = None, delta_seq: int = -1) -> list[bytes]:
-        """Ends the reading: the frames to send now, in order. If a gap has opened since, buffering continues after it.
+    def finish_reading(self, up_to: int, turn: str | None = None, delta_seq: int = -1) -> list[bytes]:
+        """Ends the reading and returns the buffered frames to send now, in order. If a gap has opened meanwhile, the
+        frames after it stay buffered.
 
         Args:
             up_to: everything up to this sequence has been sent, or is in the snapshot that was sent.
             turn: the running turn whose text so far was sent, with its last `delta_seq`.
         """
         self.cursor = max(self.cursor, up_to)
-        waiting, self._waiting = self._waiting or [], None
-        if self._gap is not None:
-            waiting, self._waiting = waiting[: self._gap], waiting[self._gap :]
-            self._gap = 0
+        entries, self._buffer = self._buffer or [], None
+        if self._gap_index is not None:
+            entries, self._buffer = entries[: self._gap_index], entries[self._gap_index :]
+            self._gap_index = 0
         frames: list[bytes] = []
-        told = {entry.about for entry in waiting if entry.seq is not None and entry.seq <= self.cursor} - {None}
-        for entry in waiting:
+        ended_turns = {entry.turn for entry in entries if entry.seq is not None and entry.seq <= self.cursor} - {None}
+        for entry in entries:
             if entry.seq is None:
-                if entry.about in told:
+                if entry.turn in ended_turns:
                     continue
-                if turn is None or entry.turn != turn or entry.delta_seq > delta_seq:
+                if turn is None or entry.delta_turn != turn or entry.delta_seq > delta_seq:
                     frames.append(entry.frame)
             elif entry.seq > self.cursor:
                 self.cursor = entry.seq
                 frames.append(entry.frame)
         return frames
 
-    def _wait(self, waiting: list[_Waiting], entry: _Waiting) -> None:
-        if len(waiting) >= MAX_BUFFERED:
+    def _append(self, buffer: list[_BufferedFrame], entry: _BufferedFrame) -> None:
+        if len(buffer) >= MAX_BUFFERED:
             raise FeedOverflowError
-        waiting.append(entry)
+        buffer.append(entry)

@@ -1,7 +1,8 @@
 """Determines a file's kind from its content rather than its name, and refuses others with an explanation.
 
-Accepted: pictures, PDF, plain text, Office documents, ZIP. Nothing that a browser would run: SVG and HTML are refused,
-whatever they are called. Nothing that expands enormously: the unpacked size of archives and pictures is checked.
+Accepted are pictures, PDF, plain text, Office documents and ZIP. Files that a browser would run, SVG and HTML, are
+refused whatever their names. So are those that expand enormously: the unpacked size of archives and pictures is
+checked.
 """
 
 import re
@@ -14,15 +15,15 @@ from typing import BinaryIO
 from contracts.text import Text
 from gateway.texts import TEXTS
 
-HEAD = 64 * 1024
-"""Bytes from which the kind is determined."""
-MOST_PIXELS = 50_000_000
-MOST_SEGMENTS = 500
-"""Segments of a JPEG before its frame header: thumbnails and colour profiles."""
-MOST_UNPACKED = 200 * 1024 * 1024
-MOST_ENTRIES = 5_000
-GROWS = 200
-"""The content of an archive may be this many times as large as the archive."""
+HEAD_BYTES = 64 * 1024
+"""Bytes at the beginning from which the kind is determined."""
+MAX_PIXELS = 50_000_000
+MAX_SEGMENTS = 500
+"""Segments of a JPEG that may precede its frame header, such as thumbnails and colour profiles."""
+MAX_UNPACKED_BYTES = 200 * 1024 * 1024
+MAX_ENTRIES = 5_000
+MAX_EXPANSION = 200
+"""How many times as large as the archive its content may be."""
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Kinds shown inline."""
 _OFFICE = {
@@ -40,67 +41,67 @@ _ENDINGS = {
     "text/plain": ("txt", "md", "csv", "tsv", "log", "json", "yaml", "yml"),
     **{media: (ending,) for media, ending in _OFFICE.values()},
 }
-TAKEN = ("text/plain", *(media for media in _ENDINGS if media != "text/plain"))
-"""The accepted kinds."""
-_KNOWN = {ending: media for media, endings in _ENDINGS.items() for ending in endings}
-# Possessive: many comments are read once, and not in every way in which one may hold the next ones.
-_PAGES = re.compile(
+ACCEPTED_TYPES = ("text/plain", *(media for media in _ENDINGS if media != "text/plain"))
+"""The accepted media types."""
+_TYPE_BY_ENDING = {ending: media for media, endings in _ENDINGS.items() for ending in endings}
+# Possessive: many comments are matched once, without backtracking over the ways in which one can contain the next.
+_WEB_PAGE = re.compile(
     rb"^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*+<(?:!doctype\s+(?:html|svg)|html|head|body|script|svg|iframe|\?php)",
     re.IGNORECASE | re.DOTALL,
 )
-_WRITTEN = frozenset({"application/json", "application/yaml", "application/x-yaml"})
+_TEXT_TYPES = frozenset({"application/json", "application/yaml", "application/x-yaml"})
 """Media types that are text, although their names do not begin with text/."""
-_ENTRY = b"PK\x01\x02"
-"""Begins each file in an archive's directory."""
+_ENTRY_SIGNATURE = b"PK\x01\x02"
+"""The bytes with which each entry of an archive's directory begins."""
 _OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)")
 """A path that leaves the folder into which an archive is unpacked."""
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
-class NotTakenError(Exception):
-    """The file is refused; `text` says why, and what to do."""
+class FileRefusedError(Exception):
+    """The file is refused; `text` says why and what to do."""
 
-    def __init__(self, text: Text, *, taken: bool = False) -> None:
-        """`taken`: append the list of accepted kinds to the text."""
+    def __init__(self, text: Text, *, list_accepted: bool = False) -> None:
+        """`list_accepted`: appends the list of accepted kinds to the text."""
         super().__init__(str(text))
-        self.text = TEXTS["file.and_taken"].format(why=text, taken=TEXTS["file.taken"]) if taken else text
+        self.text = TEXTS["file.and_taken"].format(why=text, taken=TEXTS["file.taken"]) if list_accepted else text
 
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """A file's kind, and the name under which it is stored."""
+    """A file's media type, and the name under which it is stored."""
 
     type: str
     name: str
 
 
-def look(content: BinaryIO, name: str) -> FileKind:
-    """The file's kind; raises NotTakenError."""
+def detect_kind(content: BinaryIO, name: str) -> FileKind:
+    """The file's kind by its content; raises FileRefusedError if it is not accepted or its name claims another kind."""
     content.seek(0)
-    head = content.read(HEAD)
-    media = _kind(head, content)
+    head = content.read(HEAD_BYTES)
+    media = _media_type(head, content)
     ending = PurePosixPath(name).suffix[1:].lower()
-    claimed = _KNOWN.get(ending)
+    claimed = _TYPE_BY_ENDING.get(ending)
     if claimed is not None and claimed != media:
-        raise NotTakenError(
+        raise FileRefusedError(
             TEXTS["file.other_content"].format(ending=ending, media=media),
             taken=True,
         )
     if media in PICTURES:
         _check_pixels(content, head, media)
-    # A name that says nothing says what it is: what a double click would start is not what was sent.
+    # A name without a known ending gets the kind's own, so that a double click opens the file as what it is.
     return FileKind(media, name if claimed else f"{name}.{_ENDINGS[media][0]}")
 
 
-def may_be(media: str, said: str) -> bool:
-    """Whether content of the kind `media` may be declared as `said`."""
-    said = said.partition(";")[0].strip().lower()
-    if said in {media, "application/octet-stream", ""}:
+def may_be_declared(media: str, declared: str) -> bool:
+    """Whether content of the type `media` may be declared with the media type `declared`."""
+    declared = declared.partition(";")[0].strip().lower()
+    if declared in {media, "application/octet-stream", ""}:
         return True
-    return media == "text/plain" and (said.startswith("text/") or said in _WRITTEN)
+    return media == "text/plain" and (declared.startswith("text/") or declared in _TEXT_TYPES)
 
 
-def _kind(head: bytes, content: BinaryIO) -> str:
+def _media_type(head: bytes, content: BinaryIO) -> str:
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if head.startswith(b"\xff\xd8\xff"):
@@ -112,68 +113,70 @@ def _kind(head: bytes, content: BinaryIO) -> str:
     if head.startswith(b"%PDF-"):
         return "application/pdf"
     if head.startswith(b"PK\x03\x04"):
-        return _archive(content)
-    if _PAGES.match(head):
-        raise NotTakenError(
+        return _archive_type(content)
+    if _WEB_PAGE.match(head):
+        raise FileRefusedError(
             TEXTS["file.web_page"],
         )
     if _is_text(head):
         return "text/plain"
-    raise NotTakenError(TEXTS["file.not_taken"], taken=True)
+    raise FileRefusedError(TEXTS["file.not_taken"], taken=True)
 
 
-def _archive(content: BinaryIO) -> str:
-    """The kind of a ZIP file. Its unpacked size is read from its directory; nothing is unpacked."""
-    if _entries(content) > MOST_ENTRIES:
-        raise NotTakenError(
-            TEXTS["file.too_many_inside"].format(most=MOST_ENTRIES),
+def _archive_type(content: BinaryIO) -> str:
+    """The media type of a ZIP file. Its unpacked size is read from its directory; nothing is unpacked."""
+    if _count_entries(content) > MAX_ENTRIES:
+        raise FileRefusedError(
+            TEXTS["file.too_many_inside"].format(most=MAX_ENTRIES),
         )
     size = content.tell()
     try:
         with zipfile.ZipFile(content) as archive:
             entries = archive.infolist()
-    except (zipfile.BadZipFile, UnicodeDecodeError) as error:  # the second where a name is no UTF-8
-        raise NotTakenError(TEXTS["file.damaged_archive"]) from error
-    except RuntimeError as error:  # what zipfile raises for a version that it cannot read
-        raise NotTakenError(
+    except (zipfile.BadZipFile, UnicodeDecodeError) as error:  # the second if a name is not UTF-8
+        raise FileRefusedError(TEXTS["file.damaged_archive"]) from error
+    except RuntimeError as error:  # raised by zipfile for a version that it cannot read
+        raise FileRefusedError(
             TEXTS["file.unreadable_archive"],
         ) from error
     unpacked = sum(entry.file_size for entry in entries)
-    if unpacked > min(MOST_UNPACKED, GROWS * size):
-        raise NotTakenError(
+    if unpacked > min(MAX_UNPACKED_BYTES, MAX_EXPANSION * size):
+        raise FileRefusedError(
             TEXTS["file.grows_too_large"],
         )
     names = [entry.filename for entry in entries]
     if any(map(_OUTSIDE.search, names)):
-        raise NotTakenError(TEXTS["file.leads_out"])
+        raise FileRefusedError(TEXTS["file.leads_out"])
     if "[Content_Types].xml" in names:
         for folder, (media, _) in _OFFICE.items():
-            if any(one.startswith(folder) for one in names):
+            if any(name.startswith(folder) for name in names):
                 return media
     return "application/zip"
 
 
-def _entries(content: BinaryIO) -> int:
-    """Returns how many files an archive can list, including archives in it; the number that it states may be wrong.
+def _count_entries(content: BinaryIO) -> int:
+    """The number of directory entries in an archive and in the archives in it; the number that it states may be wrong.
     Leaves the content at its end."""
     content.seek(0)
-    found, last = 0, b""
-    while part := content.read(HEAD):
-        found += (last + part).count(_ENTRY)
-        last = part[1 - len(_ENTRY) :]
-    return found
+    count, overlap = 0, b""
+    while chunk := content.read(HEAD_BYTES):
+        count += (overlap + chunk).count(_ENTRY_SIGNATURE)
+        overlap = chunk[1 - len(_ENTRY_SIGNATURE) :]
+    return count
 
 
 def _is_text(head: bytes) -> bool:
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return _reads(head[: len(head) // 2 * 2], "utf-16")
+        return _is_decodable(head[: len(head) // 2 * 2], "utf-16")
     if _BINARY.search(head):
         return False
-    # A character may be cut at the head's end; what is no UTF-8 may be of an older machine.
-    return any(_reads(head[: len(head) - cut], "utf-8") for cut in range(4)) or not re.search(rb"[\x80-\x9f]", head)
+    # A character may be cut at the head's end; text that is not UTF-8 may be in an old 8-bit encoding.
+    return any(_is_decodable(head[: len(head) - cut], "utf-8") for cut in range(4)) or not re.search(
+        rb"[\x80-\x9f]", head
+    )
 
 
-def _reads(text: bytes, encoding: str) -> bool:
+def _is_decodable(text: bytes, encoding: str) -> bool:
     try:
         text.decode(encoding)
     except UnicodeDecodeError:
@@ -185,10 +188,10 @@ def _check_pixels(content: BinaryIO, head: bytes, media: str) -> None:
     try:
         width, height = _jpeg_size(content) if media == "image/jpeg" else _size(head, media)
     except (struct.error, IndexError) as error:
-        raise NotTakenError(TEXTS["file.damaged_picture"]) from error
-    if width * height > MOST_PIXELS:
-        millions = MOST_PIXELS // 1_000_000
-        raise NotTakenError(
+        raise FileRefusedError(TEXTS["file.damaged_picture"]) from error
+    if width * height > MAX_PIXELS:
+        millions = MAX_PIXELS // 1_000_000
+        raise FileRefusedError(
             TEXTS["file.too_many_points"].format(width=width, height=height, millions=millions),
         )
 
@@ -218,9 +221,9 @@ def _webp_size(head: bytes) -> tuple[int, int]:
 
 
 def _jpeg_size(content: BinaryIO) -> tuple[int, int]:
-    """Reads the size from the frame header (ITU-T T.81, B.2.2), after segments that each state their length."""
+    """Width and height from the frame header (ITU-T T.81, B.2.2), which follows segments that state their lengths."""
     content.seek(2)
-    for _ in range(MOST_SEGMENTS):
+    for _ in range(MAX_SEGMENTS):
         mark, kind, length = struct.unpack(">BBH", content.read(4))
         if mark != 0xFF or length < 2:
             break

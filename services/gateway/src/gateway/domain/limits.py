@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 MAX_KEYS = 200_000
-"""Keys that one window remembers; with more, the one idle longest is forgotten. Expired ones are forgotten at once."""
+"""Keys that one window remembers; with more, the one idle longest is forgotten. Expired keys are forgotten at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,19 +18,19 @@ class RateLimit:
 
 
 class SlidingLog:
-    """Counts how often each key did something lately. Times are monotonic seconds."""
+    """Counts the recent events of each key. Times are monotonic seconds."""
 
     def __init__(self, limit: RateLimit) -> None:
         self._limit = limit
         self._events: OrderedDict[str, deque[float]] = OrderedDict()
 
     def retry_after(self, key: str, now: float) -> float:
-        """0 if one more is allowed now, else the seconds until it is."""
+        """Seconds until one more event is allowed; 0 if it is allowed now."""
         events = self._events.get(key)
         if events is None:
             return 0.0
-        start = now - self._limit.seconds
-        while events and events[0] <= start:
+        window_start = now - self._limit.seconds
+        while events and events[0] <= window_start:
             events.popleft()
         if len(events) < self._limit.count:
             return 0.0
@@ -53,8 +53,8 @@ class SlidingLog:
 
 
 def admit(now: float, *windows: tuple[SlidingLog, str]) -> float:
-    """Counts one event in every window if all have room, and returns 0; otherwise counts nothing and returns the
-    seconds until they have."""
+    """Counts one event in every window and returns 0 if all allow it; otherwise counts nothing and returns the seconds
+    until they do."""
     wait = max((log.retry_after(key, now) for log, key in windows), default=0.0)
     if wait == 0.0:
         for log, key in windows:
@@ -64,7 +64,7 @@ def admit(now: float, *windows: tuple[SlidingLog, str]) -> float:
 
 @lru_cache(4096)
 def address_key(address: str) -> str:
-    """The key of an address: an IPv4 address, or the /64 network of one IPv6 subscriber."""
+    """The key by which an address is limited: an IPv4 address itself, or the /64 network of an IPv6 subscriber."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

@@ -1,12 +1,12 @@
-"""Decides from four numbers how a returning client gets what it missed."""
+"""Decides how a returning client gets what it missed."""
 
 from dataclasses import dataclass
 
 from contracts.ws import Cursor
 
 MAX_STREAM_DISTANCE = 20_000
-"""The farthest behind the stream's end that the stream is read; beyond, a wildcard read would scan it and slow
-everybody down, so memory is asked."""
+"""Messages behind the stream's end up to which the stream is read. Farther back memory is asked, since a wildcard read
+would scan the stream and slow everybody down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class AskMemory:
 
 @dataclass(frozen=True, slots=True)
 class SendSnapshot:
-    """Send the last messages; `recovered` is false if they replace a gap."""
+    """Send the last messages; `recovered` is False if they replace a gap."""
 
     recovered: bool
 
@@ -50,16 +50,16 @@ Plan = UpToDate | ReadLog | AskMemory | SendSnapshot
 
 
 def plan_recovery(
-    since: Cursor | None, newest: int, bounds: Bounds, stream_distance: int = MAX_STREAM_DISTANCE
+    since: Cursor | None, newest_seq: int, bounds: Bounds, stream_distance: int = MAX_STREAM_DISTANCE
 ) -> Plan:
-    """Decides how to bring a client from `since` to `newest`, the conversation's highest sequence."""
+    """How to bring a client from `since` to `newest_seq`, the conversation's highest sequence."""
     if since is None:
         return SendSnapshot(recovered=True)
-    if since.epoch != bounds.epoch or since.seq > max(bounds.last_seq, newest):
+    if since.epoch != bounds.epoch or since.seq > max(bounds.last_seq, newest_seq):
         return SendSnapshot(recovered=False)
-    if since.seq >= newest:
+    if since.seq >= newest_seq:
         return UpToDate()
-    held = bounds.first_seq <= since.seq + 1
-    if held and bounds.last_seq - since.seq < stream_distance:
-        return ReadLog(since.seq, newest)
-    return AskMemory(since.seq, newest)
+    is_in_log = bounds.first_seq <= since.seq + 1
+    if is_in_log and bounds.last_seq - since.seq < stream_distance:
+        return ReadLog(since.seq, newest_seq)
+    return AskMemory(since.seq, newest_seq)

@@ -36,7 +36,7 @@ def welcome(
     active_turn: Json | None = None,
     pending_actions: Sequence[Json] = (),
 ) -> bytes:
-    """The answer to hello; `conversation` is None for a human agent who follows none yet."""
+    """The frame that answers hello; `conversation` is None for a human agent who follows none yet."""
     fields: Json = {
         "epoch": epoch,
         "seq": seq,
@@ -59,10 +59,11 @@ def snapshot(
     complete: bool = True,
     events: Sequence[Json] = (),
 ) -> bytes:
-    """The last messages and changes of owner, oldest first. Not `complete`: older ones are not available now."""
+    """The frame with the last messages and changes of owner, oldest first. `complete`: False if older ones are not
+    available now."""
     fields = {"messages": messages, "epoch": epoch, "seq": seq}
-    more = ({} if complete else {"complete": False}) | ({"events": events} if events else {})
-    return _frame("snapshot", conversation, fields | more)
+    optional = ({} if complete else {"complete": False}) | ({"events": events} if events else {})
+    return _frame("snapshot", conversation, fields | optional)
 
 
 def ack(conversation: str, *, client_message_id: str, message_id: str, seq: int, duplicate: bool) -> bytes:
@@ -84,9 +85,9 @@ def error(
     ref: str | None = None,
     locale: str | None = None,
 ) -> bytes:
-    """A request of the client failed; the socket stays open. `locale`: the language of the message."""
-    said = in_language(message, named_language(locale))
-    return _frame("error", conversation, _error(code, said, retryable, retry_after_ms, ref))
+    """The frame for a failed request; the socket stays open. `locale`: the language into which to translate."""
+    text = in_language(message, named_language(locale))
+    return _frame("error", conversation, _error_fields(code, text, retryable, retry_after_ms, ref))
 
 
 def hello_error(
@@ -97,12 +98,12 @@ def hello_error(
     retry_after_ms: int | None = None,
     locale: str | None = None,
 ) -> bytes:
-    """Hello was invalid and may be repeated. The only frame without a conversation."""
-    said = in_language(message, named_language(locale))
-    return orjson.dumps({"v": 1, "type": "error", **_error(code, said, retryable, retry_after_ms, None)})
+    """The frame for a failed hello, which may be repeated. The only frame without a conversation."""
+    text = in_language(message, named_language(locale))
+    return orjson.dumps({"v": 1, "type": "error", **_error_fields(code, text, retryable, retry_after_ms, None)})
 
 
-def _error(code: ErrorCode, message: str, retryable: bool, retry_after_ms: int | None, ref: str | None) -> Json:
+def _error_fields(code: ErrorCode, message: str, retryable: bool, retry_after_ms: int | None, ref: str | None) -> Json:
     fields: Json = {"code": str(code), "message": message, "retryable": retryable}
     if retry_after_ms is not None:
         fields["retryAfterMs"] = retry_after_ms
@@ -112,73 +113,73 @@ def _error(code: ErrorCode, message: str, retryable: bool, retry_after_ms: int |
 
 
 def action_updated(conversation: str | None, action: Json) -> bytes:
-    """The current state of an action that needs confirmation."""
+    """The frame with the current state of an action that needs confirmation."""
     return _frame("action.updated", conversation, {"action": action})
 
 
 def inbox_changed(conversations: Sequence[str]) -> bytes:
-    """These conversations of the company have changed; none named: read the whole list again."""
+    """The frame that names changed conversations of the company; if it names none, clients read the list again."""
     return _frame("inbox.changed", None, {"conversationIds": list(conversations)})
 
 
 def conversation_rated(conversation: str, score: int, comment: str | None) -> bytes:
-    """The visitor's rating, as stored."""
-    told: Json = {"score": score} | ({"comment": comment} if comment is not None else {})
-    return _frame("conversation.rated", conversation, told)
+    """The frame with the visitor's stored rating."""
+    fields: Json = {"score": score} | ({"comment": comment} if comment is not None else {})
+    return _frame("conversation.rated", conversation, fields)
 
 
 def conversation_updated(conversation: str, *, resolved: bool, seq: int) -> bytes:
-    """The conversation is resolved or open again, decided with knowledge of it up to `seq`."""
+    """The frame that says whether the conversation is resolved. `seq`: the newest fact known to whoever decided."""
     return _frame("conversation.updated", conversation, {"resolved": resolved, "seq": seq})
 
 
 def assistant_changed(*, ai: bool) -> bytes:
-    """The company's assistant was switched on or off."""
+    """The frame that says whether the company's assistant is switched on."""
     return _frame("assistant.changed", None, {"ai": ai})
 
 
 def alert_triggered(conversation: str | None, alert: Json) -> bytes:
-    """An alert of the customer fired."""
+    """The frame for a customer's alert that fired."""
     return _frame("alert.triggered", conversation, {"alert": alert})
 
 
 def owner_changed(conversation: str, owner: Mapping[str, Any], seq: int) -> bytes:
-    """Tells who answers from this fact on."""
+    """The frame that says who answers from the fact `seq` on."""
     return _frame("owner.changed", conversation, {"owner": owner, "seq": seq})
 
 
-def of_fact(conversation: str, fact: Fact) -> bytes | None:
+def fact_frame(conversation: str, fact: Fact) -> bytes | None:
     """The frame for a durable fact; None if it is malformed."""
     if fact.kind is ChatKind.OWNER:
         owner = fact.data.get("owner")
         event = owner_event(fact) or {}
-        told = {
+        optional = {
             name: event[name]
             for name in ("by", "name", "reason", "opensAt", "createdAt")
             if event.get(name) is not None
         }
-        fields = {"owner": owner, "seq": fact.seq} | told
+        fields = {"owner": owner, "seq": fact.seq} | optional
         return _frame("owner.changed", conversation, fields) if isinstance(owner, dict) else None
     if fact.kind is ChatKind.CANCEL:
         data = fact.data
-        told = {"createdAt": at} if (at := fact.event.get("time")) is not None else {}
-        fields = {"turnId": data.get("turnId"), "reason": data.get("reason", "user"), "seq": fact.seq} | told
+        optional = {"createdAt": created_at} if (created_at := fact.event.get("time")) is not None else {}
+        fields = {"turnId": data.get("turnId"), "reason": data.get("reason", "user"), "seq": fact.seq} | optional
         return _frame("run.cancelled", conversation, fields)
     view = message_view(fact)
     return None if view is None else _frame("message.created", conversation, {"message": view})
 
 
-def of_live_turn(conversation: str, kind: LiveTurnKind, data: Json) -> bytes | None:
+def live_sign_frame(conversation: str, kind: LiveTurnKind, data: Json) -> bytes | None:
     """The frame for a live sign of a turn; None for a person's cancellation, which the log reports as a fact."""
     if kind is LiveTurnKind.RUN_CANCELLED and data.get("reason") == "user":
         return None
-    return _picked(kind.value, conversation, data, _LIVE_FIELDS[kind])
+    return _selected_fields_frame(kind.value, conversation, data, _LIVE_FIELDS[kind])
 
 
-def of_presence(conversation: str, kind: PresenceKind, data: Json) -> bytes:
-    """Typing or a receipt, for the other sockets of the conversation."""
-    return _picked(kind.value, conversation, data, _PRESENCE_FIELDS[kind])
+def presence_frame(conversation: str, kind: PresenceKind, data: Json) -> bytes:
+    """The frame for typing or a receipt, for the other sockets of the conversation."""
+    return _selected_fields_frame(kind.value, conversation, data, _PRESENCE_FIELDS[kind])
 
 
-def _picked(kind: str, conversation: str, data: dict[str, Any], names: tuple[str, ...]) -> bytes:
+def _selected_fields_frame(kind: str, conversation: str, data: dict[str, Any], names: tuple[str, ...]) -> bytes:
     return _frame(kind, conversation, {name: data[name] for name in names if name in data})

@@ -1,4 +1,4 @@
-"""Every company setting with its bounds, taken from the model; used by the console's form, the guide's table and the
+"""All company settings with their bounds, taken from the model, for the console's form, the guide's table and the
 OpenAPI document."""
 
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ from contracts.company import CompanyConfig
 
 @dataclass(frozen=True, slots=True)
 class SettingField:
-    """`path` with dots, as on the wire. `least` and `most`: of a number, of a text's characters, or of a list's
-    entries. `choices`: the only possible values, or the names of an object."""
+    """A company setting. `path`: with dots, as on the wire. `least`, `most`: bounds of a number, of a text's length or
+    of a list's length. `choices`: the only possible values, or the possible names in an object."""
 
     path: str
     kind: str
@@ -23,30 +23,32 @@ class SettingField:
 
     @property
     def form(self) -> dict[str, Any]:
-        """Returns what a form needs: the attributes of an input, its choices, and the meaning of an empty one."""
-        found: dict[str, Any] = {"choices": list(self.choices)} if self.choices else {}
+        """What a form needs: the attributes of an input, its choices, and the meaning of an empty input."""
+        attributes: dict[str, Any] = {"choices": list(self.choices)} if self.choices else {}
         if self.kind in {"integer", "number"}:
-            found |= {name: value for name, value in (("min", self.least), ("max", self.most)) if value is not None}
+            attributes |= {
+                name: value for name, value in (("min", self.least), ("max", self.most)) if value is not None
+            }
         elif self.kind == "string" and self.most is not None:
-            found["maxlength"] = int(self.most)
+            attributes["maxlength"] = int(self.most)
         if self.optional and self.kind in {"integer", "number", "string"}:
-            found["empty"] = None
-        return found
+            attributes["empty"] = None
+        return attributes
 
 
 def setting_fields() -> list[SettingField]:
-    """All of them, in the order of the model."""
+    """All settings, in the order of the model."""
     schema = CompanyConfig.model_json_schema(by_alias=True)
     defaults = CompanyConfig(company_id="x").model_dump(mode="json", by_alias=True)
     return [field for field in _fields(schema, schema, defaults, "") if field.path != "companyId"]
 
 
-def _fields(schema: dict[str, Any], within: dict[str, Any], defaults: Any, above: str) -> Iterator[SettingField]:
-    for name, told in cast("dict[str, dict[str, Any]]", within.get("properties", {})).items():
-        forms = [_resolved(schema, one) for one in told.get("anyOf", [told])]
-        optional = any(one.get("type") == "null" for one in forms)
-        form = next(one for one in forms if one.get("type") != "null")
-        path, default = f"{above}{name}", cast("dict[str, Any]", defaults or {}).get(name)
+def _fields(schema: dict[str, Any], node: dict[str, Any], defaults: Any, prefix: str) -> Iterator[SettingField]:
+    for name, property_schema in cast("dict[str, dict[str, Any]]", node.get("properties", {})).items():
+        forms = [_resolved(schema, form) for form in property_schema.get("anyOf", [property_schema])]
+        optional = any(form.get("type") == "null" for form in forms)
+        form = next(form for form in forms if form.get("type") != "null")
+        path, default = f"{prefix}{name}", cast("dict[str, Any]", defaults or {}).get(name)
         if form.get("type") == "object" and "properties" in form and not optional:
             yield from _fields(schema, form, default, f"{path}.")
             continue

@@ -1,153 +1,159 @@
-"""Warns of settings that are accepted but have no effect. The texts are in the section `warnings` of site/words."""
+"""Warnings about settings that are accepted but have no effect. Their texts: the section `warnings` of site/words."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from dataclasses import field as made_by
+from dataclasses import field as dataclass_field
 
 from contracts.agent_rpc import ProvidersReply
 from contracts.channel_rpc import ChannelProblem
 from contracts.company import TRADING_CATEGORIES, Budget, Category, CompanyConfig, ToolConfig
 from contracts.tools_rpc import CatalogueTool
-from gateway.domain.model_choice import OPEN, is_known
+from gateway.domain.model_choice import COMPATIBLE, has_model
 
-OWN_SWITCH = "fetch_page"
-"""The tool with a switch of its own."""
-_CHOICES = ("preferred_provider", "preferred_model")
+SEPARATELY_SWITCHED_TOOL = "fetch_page"
+"""The tool that has a switch of its own (`fetchPageEnabled`)."""
+_MODEL_FIELDS = ("preferred_provider", "preferred_model")
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
-    """A field by its wire name; `text`: the key of the text, whose placeholders `values` fill."""
+class SettingWarning:
+    """A warning about a field (its name on the wire). `text`: the key of the text, whose placeholders `values` fill."""
 
     field: str
     text: str
-    values: dict[str, str] = made_by(default_factory=dict[str, str])
+    values: dict[str, str] = dataclass_field(default_factory=dict[str, str])
 
 
-def without_effect(
+def setting_warnings(
     config: CompanyConfig,
     providers: ProvidersReply | None,
     tools: Sequence[CatalogueTool] | None,
-    troubled: Sequence[ChannelProblem] = (),
-) -> list[Warned]:
-    """The settings that do nothing, or not what they say.
+    channel_problems: Sequence[ChannelProblem] = (),
+) -> list[SettingWarning]:
+    """Warnings about settings that do nothing, or not what their names say.
 
     Args:
-        providers: from the agents; tools: all that exist; None: unknown now, so no warnings about them.
-        troubled: channels that refuse us.
+        providers: the agents' list; None if unknown now: then there are no warnings about models.
+        tools: all tools that exist; None if unknown now: then there are no warnings about tools.
+        channel_problems: the channels that refuse our calls.
     """
-    found = [*_answering(config), *_paging(config.tool_config), *_spending(config.budget), *_telling(config)]
-    found += _speaking(config, troubled)
+    warnings = [
+        *_assistant_warnings(config),
+        *_page_warnings(config.tool_config),
+        *_budget_warnings(config.budget),
+        *_webhook_and_identity_warnings(config),
+    ]
+    warnings += _channel_warnings(config, channel_problems)
     if providers is not None:
-        found += _modelling(config, providers)
+        warnings += _model_warnings(config, providers)
     if not config.trades:
-        found += _untraded(config.tool_config)
+        warnings += _category_warnings(config.tool_config)
     if tools is not None:
-        found += _offering(config, tools)
-    return found
+        warnings += _tool_warnings(config, tools)
+    return warnings
 
 
-def _answering(config: CompanyConfig) -> Iterator[Warned]:
+def _assistant_warnings(config: CompanyConfig) -> Iterator[SettingWarning]:
     if config.custom_system_prompt is not None and not config.custom_system_prompt.strip():
-        yield Warned("customSystemPrompt", "emptyPrompt")
+        yield SettingWarning("customSystemPrompt", "emptyPrompt")
     if config.ai_respond_with_commercial and not config.ai_auto_response_enabled:
-        yield Warned("aiRespondWithCommercial", "assistantOff")
+        yield SettingWarning("aiRespondWithCommercial", "assistantOff")
 
 
-def _paging(tools: ToolConfig) -> Iterator[Warned]:
+def _page_warnings(tools: ToolConfig) -> Iterator[SettingWarning]:
     if tools.fetch_page_enabled and not tools.allowed_domains:
-        yield Warned("toolConfig.fetchPageEnabled", "noDomains")
+        yield SettingWarning("toolConfig.fetchPageEnabled", "noDomains")
     if tools.allowed_paths and not (tools.fetch_page_enabled and tools.allowed_domains):
-        yield Warned("toolConfig.allowedPaths", "pathsUnread")
+        yield SettingWarning("toolConfig.allowedPaths", "pathsUnread")
     for path in tools.allowed_paths:
         if "://" in path or "#" in path or path.startswith("//") or {".", ".."} & set(path.split("/")):
-            yield Warned("toolConfig.allowedPaths", "pathMatchesNothing", {"path": path})
+            yield SettingWarning("toolConfig.allowedPaths", "pathMatchesNothing", {"path": path})
     if tools.cache_ttl_seconds != ToolConfig.model_fields["cache_ttl_seconds"].default and not tools.cache_enabled:
-        yield Warned("toolConfig.cacheTtlSeconds", "cacheOff")
+        yield SettingWarning("toolConfig.cacheTtlSeconds", "cacheOff")
 
 
-def _spending(budget: Budget) -> Iterator[Warned]:
+def _budget_warnings(budget: Budget) -> Iterator[SettingWarning]:
     if budget.when_spent == "cheaper_model" and not (budget.cheaper_model or "").strip():
-        yield Warned("budget.whenSpent", "noCheaperModel")
+        yield SettingWarning("budget.whenSpent", "noCheaperModel")
     if budget.fallback_text and budget.when_spent == "handoff":
-        yield Warned("budget.fallbackText", "textUnused")
+        yield SettingWarning("budget.fallbackText", "textUnused")
     if budget.when_spent != "handoff" and budget.daily_tokens is None and budget.visitor_hourly_tokens is None:
-        yield Warned("budget.whenSpent", "neverSpent")
+        yield SettingWarning("budget.whenSpent", "neverSpent")
 
 
-def _telling(config: CompanyConfig) -> Iterator[Warned]:
+def _webhook_and_identity_warnings(config: CompanyConfig) -> Iterator[SettingWarning]:
     for hook in config.webhooks:
         if hook.gone_at is not None:
-            yield Warned("webhooks", "hookGone", {"url": hook.url})
+            yield SettingWarning("webhooks", "hookGone", {"url": hook.url})
     if config.identity.highest_plan != "free" and not config.identity.keys:
-        yield Warned("identity.highestPlan", "noKeys")
+        yield SettingWarning("identity.highestPlan", "noKeys")
 
 
-def _speaking(config: CompanyConfig, troubled: Sequence[ChannelProblem]) -> Iterator[Warned]:
+def _channel_warnings(config: CompanyConfig, problems: Sequence[ChannelProblem]) -> Iterator[SettingWarning]:
     addresses = {channel.id: channel.address for channel in config.channels}
-    for one in troubled:
-        values = {"address": addresses.get(one.channel_id, one.channel_id)}
-        if one.problem == "token":
-            yield Warned("channels", "channelToken", values)
+    for problem in problems:
+        values = {"address": addresses.get(problem.channel_id, problem.channel_id)}
+        if problem.problem == "token":
+            yield SettingWarning("channels", "channelToken", values)
         else:
-            yield Warned("channels", "channelUnreachable", values)
+            yield SettingWarning("channels", "channelUnreachable", values)
 
 
-def _modelling(config: CompanyConfig, listed: ProvidersReply) -> Iterator[Warned]:
+def _model_warnings(config: CompanyConfig, providers: ProvidersReply) -> Iterator[SettingWarning]:
     """Warnings about models: the installation's own server answers for every company, or others stand in for an
-    unconfigured provider. The default is not warned of: nobody chose it."""
+    unconfigured provider. There are none about the defaults, which nobody chose."""
     provider, model = config.preferred_provider, config.preferred_model
-    configured = {view.id: view.label or view.id for view in listed.providers if view.configured}
-    called = next((view.label or view.id for view in listed.providers if view.id == provider), provider)
-    chosen = any(getattr(config, name) != CompanyConfig.model_fields[name].default for name in _CHOICES)
-    if OPEN in configured:
+    configured = {view.id: view.label or view.id for view in providers.providers if view.configured}
+    provider_label = next((view.label or view.id for view in providers.providers if view.id == provider), provider)
+    is_chosen = any(getattr(config, name) != CompanyConfig.model_fields[name].default for name in _MODEL_FIELDS)
+    if COMPATIBLE in configured:
         if config.own_model is not None:
-            yield Warned("ownModel", "installationsServer", {"provider": config.own_model.model})
-        elif provider != OPEN and chosen:
-            yield Warned("preferredProvider", "installationsServer", {"provider": called})
+            yield SettingWarning("ownModel", "installationsServer", {"provider": config.own_model.model})
+        elif provider != COMPATIBLE and is_chosen:
+            yield SettingWarning("preferredProvider", "installationsServer", {"provider": provider_label})
         return
     if config.own_model is not None:
         return
-    if provider not in configured and chosen:
+    if provider not in configured and is_chosen:
         if others := ", ".join(label for name, label in configured.items() if name != "offline"):
-            yield Warned("preferredProvider", "notConfigured", {"provider": called, "others": others})
+            yield SettingWarning("preferredProvider", "notConfigured", {"provider": provider_label, "others": others})
         else:
-            yield Warned("preferredProvider", "onlyOffline", {"provider": called})
-    if provider != "offline" and chosen and not is_known(provider, model, listed):
-        yield Warned("preferredModel", "otherModel", {"provider": called, "model": model})
+            yield SettingWarning("preferredProvider", "onlyOffline", {"provider": provider_label})
+    if provider != "offline" and is_chosen and not has_model(provider, model, providers):
+        yield SettingWarning("preferredModel", "otherModel", {"provider": provider_label, "model": model})
     cheaper = config.budget.cheaper_model
-    if cheaper and provider != "offline" and not is_known(provider, cheaper, listed):
-        yield Warned("budget.cheaperModel", "otherModel", {"provider": called, "model": cheaper})
+    if cheaper and provider != "offline" and not has_model(provider, cheaper, providers):
+        yield SettingWarning("budget.cheaperModel", "otherModel", {"provider": provider_label, "model": cheaper})
 
 
-def _untraded(tools: ToolConfig) -> Iterator[Warned]:
-    for category in _switched_on(tools.categories.visitors):
-        yield Warned("toolConfig.categories.visitors", "categoryNotInProfile", {"category": category})
-    for category in _switched_on(tools.categories.customers):
-        yield Warned("toolConfig.categories.customers", "categoryNotInProfile", {"category": category})
+def _category_warnings(tools: ToolConfig) -> Iterator[SettingWarning]:
+    for category in _switched_on_trading(tools.categories.visitors):
+        yield SettingWarning("toolConfig.categories.visitors", "categoryNotInProfile", {"category": category})
+    for category in _switched_on_trading(tools.categories.customers):
+        yield SettingWarning("toolConfig.categories.customers", "categoryNotInProfile", {"category": category})
 
 
-def _switched_on(switches: Mapping[Category, bool]) -> list[str]:
+def _switched_on_trading(switches: Mapping[Category, bool]) -> list[str]:
     return sorted(TRADING_CATEGORIES & {name for name, on in switches.items() if on})
 
 
-def _offering(config: CompanyConfig, known: Sequence[CatalogueTool]) -> Iterator[Warned]:
-    """Warnings about tools. `known`: without trading, only those that such a company can have."""
-    # What was declared just now an executor may not have heard of.
-    plans = dict.fromkeys(config.own_tools.names, "free") | {tool.name: tool.required_plan for tool in known}
-    taken = {tool.name for tool in known if tool.category != "own"}
+def _tool_warnings(config: CompanyConfig, tools: Sequence[CatalogueTool]) -> Iterator[SettingWarning]:
+    """Warnings about tools. `tools`: for a company without trading, only those that it can have."""
+    # An executor may not know yet what was declared just now.
+    plans = dict.fromkeys(config.own_tools.names, "free") | {tool.name: tool.required_plan for tool in tools}
+    reserved_names = {tool.name for tool in tools if tool.category != "own"}
     for name in config.own_tools.names:
-        if name in taken:
-            yield Warned("ownTools", "nameTaken", {"tool": name})
+        if name in reserved_names:
+            yield SettingWarning("ownTools", "nameTaken", {"tool": name})
     for name in sorted(config.own_tools.waiting & set(config.tool_config.enabled_tools)):
-        yield Warned("toolConfig.enabledTools", "needsYes", {"tool": name})
+        yield SettingWarning("toolConfig.enabledTools", "needsYes", {"tool": name})
     for name in config.tool_config.enabled_tools:
-        if name == OWN_SWITCH:
-            yield Warned("toolConfig.enabledTools", "ownSwitch", {"tool": name})
+        if name == SEPARATELY_SWITCHED_TOOL:
+            yield SettingWarning("toolConfig.enabledTools", "ownSwitch", {"tool": name})
         elif name not in plans:
             if config.trades:
-                yield Warned("toolConfig.enabledTools", "unknownTool", {"tool": name})
+                yield SettingWarning("toolConfig.enabledTools", "unknownTool", {"tool": name})
             else:
-                yield Warned("toolConfig.enabledTools", "notInProfile", {"tool": name})
+                yield SettingWarning("toolConfig.enabledTools", "notInProfile", {"tool": name})
         elif plans[name] != "free":
-            yield Warned("toolConfig.enabledTools", "paidTool", {"tool": name, "plan": plans[name]})
+            yield SettingWarning("toolConfig.enabledTools", "paidTool", {"tool": name, "plan": plans[name]})

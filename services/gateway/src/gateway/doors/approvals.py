@@ -9,11 +9,13 @@ from gateway.errors import UnavailableError
 from gateway.texts import TEXTS
 from gateway.web.deps import Api
 
-SHOWN = 50
+MAX_MESSAGES = 50
 """The last messages of a conversation that are searched."""
 
 
-async def newest_messages(api: Api, place: ConversationPlace, wanted: Collection[str] = ()) -> list[MessageView]:
+async def newest_messages(
+    api: Api, place: ConversationPlace, required_actions: Collection[str] = ()
+) -> list[MessageView]:
     """The conversation's last messages with their actions' current states: from the log, and from memory if the log's
     end does not have them all.
 
@@ -24,18 +26,18 @@ async def newest_messages(api: Api, place: ConversationPlace, wanted: Collection
         UnavailableError: they cannot be read now.
     """
     caller, conversation = place.caller, place.conversation
-    messages, whole, newest = await api.threads.last_messages(caller, conversation, SHOWN)
-    if not whole:
+    messages, is_complete, newest_seq = await api.threads.last_messages(caller, conversation, MAX_MESSAGES)
+    if not is_complete:
         try:
-            reply = await api.memory.snapshot(place.company, conversation, newest, SHOWN, events=False)
+            reply = await api.memory.snapshot(place.company, conversation, newest_seq, MAX_MESSAGES, events=False)
             messages = reply.messages
         except UnavailableError:
-            if not wanted or not actions_in(messages).keys() >= set(wanted):
+            if not required_actions or not actions_in(messages).keys() >= set(required_actions):
                 raise
-    return await api.action_states.now(place.company, conversation, messages, caller.subject)
+    return await api.action_states.with_current_states(place.company, conversation, messages, caller.subject)
 
 
-def state_in_words(action: Action, language: str) -> str:
+def action_state_text(action: Action, language: str) -> str:
     """Says in words what became of an action."""
     return f"{action.summary}: {TEXTS[f'order.states.{action.state}'].in_language(language)}"
 

@@ -5,30 +5,30 @@ class ClientText:
     """The text that one client has so far. A turn that is driven again repeats its text; what the client already has
     is not sent twice."""
 
-    def __init__(self, before: str = "") -> None:
-        """`before`: the text before a handed call, which is not sent again."""
+    def __init__(self, previous_text: str = "") -> None:
+        """`previous_text`: the text before a handed call, which is not sent again."""
         self.shown = ""
-        self._said = ""
-        self._before = before
+        self._received = ""
+        self._previous_text = previous_text
 
     def restart(self) -> None:
         """The turn begins again: its text comes from the first letter."""
-        self._said = ""
+        self._received = ""
 
-    def more(self, delta: str) -> str:
+    def add(self, delta: str) -> str:
         """Returns what to show for another piece of the text."""
-        self._said += delta
-        if self._before.startswith(self._said):
+        self._received += delta
+        if self._previous_text.startswith(self._received):
             return ""
-        return self._rest(self._said) or ""
+        return self._advance_to(self._received) or ""
 
-    def whole(self, text: str) -> str | None:
+    def complete(self, text: str) -> str | None:
         """The rest of the final text; None: it differs from what the client was shown."""
-        return self._rest(text)
+        return self._advance_to(text)
 
-    def _rest(self, text: str) -> str | None:
+    def _advance_to(self, text: str) -> str | None:
         if not text.startswith(self.shown):
             return None
-        rest = text[len(self.shown) :]
+        remaining = text[len(self.shown) :]
         self.shown = text
-        return rest
+        return remaining

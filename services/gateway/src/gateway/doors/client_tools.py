@@ -9,15 +9,15 @@ from pydantic import ValidationError
 
 from contracts.events.chat import MAX_CLIENT_TOOLS, ClientTool, Wishes
 from contracts.wrong_fields import message_of
-from gateway.domain.json_schema import compiled
+from gateway.domain.json_schema import compile_schema
 from gateway.errors import bad_field
 
 Json = dict[str, Any]
-MOST_BYTES = 32_000
+MAX_BYTES = 32_000
 """The most bytes of all tools of a message, and of one result; both go to the model."""
 
 
-def wishes_in(tools: Sequence[Json], *, schema: str) -> Wishes | None:
+def wishes_with_tools(tools: Sequence[Json], *, schema: str) -> Wishes | None:
     """A message's wishes with these tools; None: there are none. `schema`: the field with their JSON Schema.
 
     Raises:
@@ -25,28 +25,28 @@ def wishes_in(tools: Sequence[Json], *, schema: str) -> Wishes | None:
     """
     if not tools:
         return None
-    if len(tools) > MAX_CLIENT_TOOLS or _size(list(tools), "tools") > MOST_BYTES:
-        raise bad_field("tools", f"at most {MAX_CLIENT_TOOLS}, and {MOST_BYTES} bytes in all")
-    brought = [_tool(one, f"tools[{index}]", schema) for index, one in enumerate(tools)]
-    names = [one.name for one in brought]
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise bad_field("tools", f"two have the name {', '.join(sorted(twice))}")
-    return Wishes(tools=brought)
+    if len(tools) > MAX_CLIENT_TOOLS or _size(list(tools), "tools") > MAX_BYTES:
+        raise bad_field("tools", f"at most {MAX_CLIENT_TOOLS}, and {MAX_BYTES} bytes in all")
+    client_tools = [_client_tool(tool, f"tools[{index}]", schema) for index, tool in enumerate(tools)]
+    names = [tool.name for tool in client_tools]
+    if duplicates := {name for name in names if names.count(name) > 1}:
+        raise bad_field("tools", f"two have the name {', '.join(sorted(duplicates))}")
+    return Wishes(tools=client_tools)
 
 
-def result_of(value: Any, error: str | None, field: str) -> Json:
+def call_result(value: Any, error: str | None, field: str) -> Json:
     """A result in the turn's form. `error`: the client's message; None: success.
 
     Raises:
         RefusedError: BAD_FIELD, it is too long.
     """
     if error is not None:
-        told: Json = {"success": False, "error": {"code": "EXECUTION_ERROR", "message": error}}
+        result: Json = {"success": False, "error": {"code": "EXECUTION_ERROR", "message": error}}
     else:
-        told = {"success": True, "data": value if isinstance(value, dict) else {"result": value}}
-    if _size(told, field) > MOST_BYTES:
-        raise bad_field(field, f"at most {MOST_BYTES} bytes")
-    return told
+        result = {"success": True, "data": value if isinstance(value, dict) else {"result": value}}
+    if _size(result, field) > MAX_BYTES:
+        raise bad_field(field, f"at most {MAX_BYTES} bytes")
+    return result
 
 
 def _size(value: Any, field: str) -> int:
@@ -56,7 +56,7 @@ def _size(value: Any, field: str) -> int:
         raise bad_field(field, f"JSON cannot carry it on: {error}") from None
 
 
-def parsed(text: str) -> Any:
+def json_or_text(text: str) -> Any:
     """The text as JSON, if it is JSON."""
     try:
         return json.loads(text)
@@ -64,20 +64,20 @@ def parsed(text: str) -> Any:
         return text
 
 
-def _tool(told: Json, field: str, schema: str) -> ClientTool:
-    parameters = {"type": "object"} if told.get(schema) is None else told[schema]
+def _client_tool(declaration: Json, field: str, schema: str) -> ClientTool:
+    parameters = {"type": "object"} if declaration.get(schema) is None else declaration[schema]
     try:
-        compiled(parameters)
+        compile_schema(parameters)
     except ValueError as error:
         raise bad_field(f"{field}.{schema}", str(error)) from None
     if not isinstance(parameters, dict) or cast("Json", parameters).get("type", "object") != "object":
         raise bad_field(f"{field}.{schema}", 'a tool takes an object: "type": "object"')
     try:
         return ClientTool(
-            name=cast("str", told.get("name")),
-            description=str(told.get("description") or ""),
+            name=cast("str", declaration.get("name")),
+            description=str(declaration.get("description") or ""),
             parameters=cast("Json", parameters),
         )
     except ValidationError as error:
-        where = ".".join(map(str, error.errors()[0]["loc"]))
-        raise bad_field(f"{field}.{where}", message_of(error.errors()[0])) from None
+        path = ".".join(map(str, error.errors()[0]["loc"]))
+        raise bad_field(f"{field}.{path}", message_of(error.errors()[0])) from None

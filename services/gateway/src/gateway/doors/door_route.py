@@ -26,36 +26,45 @@ RawBody = Annotated[bytes, Depends(raw_body)]
 class DoorRoute(APIRoute):
     """A route that can read a JSON body, headers and dependencies of the request alone by itself."""
 
-    reads: Callable[[Request, bytes], Awaitable[Values | None]] | None = None
+    read_arguments: Callable[[Request, bytes], Awaitable[Values | None]] | None = None
     """The endpoint's arguments; None: FastAPI must read them, or not all of them are valid."""
 
     def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
-        wanted = self.dependant
+        dependant = self.dependant
         headers = [
-            (one.name, (one.field_info.alias or one.name.replace("_", "-")).lower().encode(), one, one.get_default())
-            for one in wanted.header_params
+            (
+                param.name,
+                (param.field_info.alias or param.name.replace("_", "-")).lower().encode(),
+                param,
+                param.get_default(),
+            )
+            for param in dependant.header_params
         ]
-        depends = [(one.name, one.call) for one in wanted.dependencies if one.name is not None and one.call is not None]
-        bodies = [(one.name, cast("type[BaseModel]", one.field_info.annotation)) for one in wanted.body_params]
+        depends = [
+            (dependency.name, dependency.call)
+            for dependency in dependant.dependencies
+            if dependency.name is not None and dependency.call is not None
+        ]
+        bodies = [(param.name, cast("type[BaseModel]", param.field_info.annotation)) for param in dependant.body_params]
 
-        async def read(request: Request, body: bytes) -> Values | None:
+        async def read_request(request: Request, body: bytes) -> Values | None:
             scope, values = request.scope, Values()
-            told = dict(reversed(scope["headers"]))  # of a repeated one the first
-            if wanted.request_param_name is not None:
-                values[wanted.request_param_name] = request
+            sent_headers = dict(reversed(scope["headers"]))  # of a repeated one the first
+            if dependant.request_param_name is not None:
+                values[dependant.request_param_name] = request
             for name, model in bodies:
-                if told.get(b"content-type", b"").partition(b";")[0] != b"application/json":
+                if sent_headers.get(b"content-type", b"").partition(b";")[0] != b"application/json":
                     return None
                 try:
                     values[name] = model.model_validate_json(body)
                 except ValidationError:
                     return None
             for name, header, field, default in headers:
-                if (value := told.get(header)) is None:
+                if (value := sent_headers.get(header)) is None:
                     values[name] = default
                     continue
-                values[name], wrong = field.validate(value.decode("latin-1"), {}, loc=())
-                if wrong:
+                values[name], errors = field.validate(value.decode("latin-1"), {}, loc=())
+                if errors:
                     return None
             for name, depend in depends:
                 values[name] = body if depend is raw_body else await depend(request)
@@ -63,13 +72,16 @@ class DoorRoute(APIRoute):
 
         if not (
             self.response_field is not None
-            or wanted.path_params
-            or wanted.query_params
-            or wanted.cookie_params
+            or dependant.path_params
+            or dependant.query_params
+            or dependant.cookie_params
             or len(bodies) > 1
-            or any(one.dependencies or one.query_params or one.header_params for one in wanted.dependencies)
+            or any(
+                dependency.dependencies or dependency.query_params or dependency.header_params
+                for dependency in dependant.dependencies
+            )
         ):
-            self.reads = read
+            self.read_arguments = read_request
         return super().get_route_handler()
 
 
@@ -84,7 +96,7 @@ class Doors:
         self._routes = {
             route.path: route
             for route in application.routes
-            if isinstance(route, DoorRoute) and route.reads is not None and route.methods == {"POST"}
+            if isinstance(route, DoorRoute) and route.read_arguments is not None and route.methods == {"POST"}
         }
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
@@ -97,20 +109,20 @@ class Doors:
     async def _answer(self, route: DoorRoute, scope: Scope, receive: Receive, send: Send) -> None:
         scope["app"] = self._application
         try:
-            there = scope[CONNECTION].has_request
-            message = await (receive() if there else asyncio.wait_for(receive(), BODY_SECONDS))
+            has_request = scope[CONNECTION].has_request
+            message = await (receive() if has_request else asyncio.wait_for(receive(), BODY_SECONDS))
         except TimeoutError:
             await self._application(scope, receive, send)
             return
         response = None
-        if _small(message):
-            response = await self._response(route, Request(scope, _again(message, receive)), message["body"])
-        await (response or self._application)(scope, _again(message, receive), send)
+        if _is_small_body(message):
+            response = await self._response(route, Request(scope, _replayed(message, receive)), message["body"])
+        await (response or self._application)(scope, _replayed(message, receive), send)
 
     async def _response(self, route: DoorRoute, request: Request, body: bytes) -> Response | None:
         """The answer of the door; None: FastAPI must read the request."""
         try:
-            values = await route.reads(request, body) if route.reads is not None else None
+            values = await route.read_arguments(request, body) if route.read_arguments is not None else None
             return None if values is None else await route.endpoint(**values)
         except Exception as error:
             handlers = self._application.exception_handlers
@@ -120,7 +132,7 @@ class Doors:
             return await cast("Awaitable[Response]", handler(request, error))
 
 
-def _small(message: Message) -> bool:
+def _is_small_body(message: Message) -> bool:
     """Whether it is the whole body, and within the limits of every body."""
     body = message.get("body", b"")
     return (
@@ -131,15 +143,15 @@ def _small(message: Message) -> bool:
     )
 
 
-def _again(message: Message, receive: Receive) -> Receive:
+def _replayed(message: Message, receive: Receive) -> Receive:
     """Receives this message once more, and then what follows."""
-    told = False
+    is_replayed = False
 
-    async def received() -> Message:
-        nonlocal told
-        if told:
+    async def receive_again() -> Message:
+        nonlocal is_replayed
+        if is_replayed:
             return await receive()
-        told = True
+        is_replayed = True
         return message
 
-    return received
+    return receive_again

@@ -13,9 +13,11 @@ def event(data: dict[str, Any]) -> bytes:
 
 def events(data: Iterable[dict[str, Any]]) -> bytes:
     """Several."""
-    return b"".join([b"data: " + orjson.dumps(one) + b"\n\n" for one in data])
+    return b"".join([b"data: " + orjson.dumps(event_data) + b"\n\n" for event_data in data])
 
 
 def named_events(data: Iterable[dict[str, Any]]) -> bytes:
     """Several, whose `type` is their name on the wire too."""
-    return b"".join([b"event: %b\ndata: %b\n\n" % (one["type"].encode(), orjson.dumps(one)) for one in data])
+    return b"".join(
+        [b"event: %b\ndata: %b\n\n" % (event_data["type"].encode(), orjson.dumps(event_data)) for event_data in data]
+    )

@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from gateway.chat.exchange import Event
-from gateway.chat.thread import PATIENCE, Thread
+from gateway.chat.thread import EXCHANGE_SECONDS, Thread
 from gateway.errors import TookTooLongError
 
 Json = dict[str, Any]
-Tell = Callable[[list[Json]], Awaitable[None]]
+Send = Callable[[list[Json]], Awaitable[None]]
 """Sends events that belong together to the client."""
 PERSON_SECONDS = 60.0
 """Seconds for which a request stays open for the reply of a person who has the conversation; a later reply comes with
@@ -19,7 +19,7 @@ class Translation(Protocol):
     """Translates one exchange into a protocol."""
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether the last event was told, or the turn continues only after the client has run its own tool."""
         ...
 
@@ -28,7 +28,7 @@ class Translation(Protocol):
         """Whether a person has the conversation, or is awaited."""
         ...
 
-    def hear(self, event: Event) -> list[Json]:
+    def events_for(self, event: Event) -> list[Json]:
         """The protocol's events for an event."""
         ...
 
@@ -37,25 +37,25 @@ class Translation(Protocol):
         ...
 
 
-async def translate(thread: Thread, asked: int, into: Translation, tell: Tell) -> None:
-    """Tells the outcome of the message at `asked`, as it happens; raises what Thread.heard does."""
-    left = False
+async def translate(thread: Thread, question_seq: int, translation: Translation, send: Send) -> None:
+    """Tells the outcome of the message at `question_seq`, as it happens; raises what Thread.heard does."""
+    left_to_person = False
     try:
-        thread.follow(asked, patient=True)
+        thread.follow(question_seq, await_person=True)
         while events := await thread.next_events():
-            told: list[Json] = []
+            translated: list[Json] = []
             for event in events:
-                told += into.hear(event)
-                if into.ended:
+                translated += translation.events_for(event)
+                if translation.has_ended:
                     break
-            if told:
-                await tell(told)
-            if into.ended:
+            if translated:
+                await send(translated)
+            if translation.has_ended:
                 return
-            if into.left_to_person != left:
-                left = into.left_to_person
-                thread.wait_at_most(PERSON_SECONDS if left else PATIENCE)
+            if translation.left_to_person != left_to_person:
+                left_to_person = translation.left_to_person
+                thread.wait_at_most(PERSON_SECONDS if left_to_person else EXCHANGE_SECONDS)
     except TookTooLongError:
-        if not left:
+        if not left_to_person:
             raise
-        await tell(into.finish())
+        await send(translation.finish())

@@ -28,8 +28,8 @@ from contracts.ids import answer_id, derive_id, turn_id
 from gateway.adapters.identity import IdentityKeys
 from gateway.adapters.personas import DemoPersonas
 from gateway.app import Gateway, compose
-from gateway.doors.mcp.endpoint import Build as McpBuild
-from gateway.doors.mcp.endpoint import load_product
+from gateway.doors.mcp.endpoint import ServerFactory as McpBuild
+from gateway.doors.mcp.endpoint import load_server_factory
 from gateway.settings import GatewaySettings
 from gateway.testing.withdrawals import WithdrawalsStandIn
 from gateway.web.server import WebServer
@@ -66,7 +66,7 @@ async def run_gateway(
     identity: IdentityKeys,
     settings: GatewaySettings | None = None,
     personas: DemoPersonas | None = None,
-    mcp_server: Callable[[], McpBuild] = load_product,
+    mcp_server: Callable[[], McpBuild] = load_server_factory,
     store: FileStore | None = None,
 ) -> AsyncGenerator[GatewayUnderTest]:
     """A gateway on a free port over the NATS server at `nats_url`."""

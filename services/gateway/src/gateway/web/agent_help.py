@@ -9,7 +9,7 @@ from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT
 from contracts.ids import Id
 from contracts.plain_text import is_blank
-from gateway.adapters.service_calls import WRITING_SECONDS, ask
+from gateway.adapters.service_calls import SUGGESTION_SECONDS, ask
 from gateway.errors import RefusedError, not_found
 from gateway.web.deps import ApiDep, OperatorDep
 from gateway.web.problems import described
@@ -42,7 +42,7 @@ async def suggest(api: ApiDep, caller: OperatorDep, body: SuggestionsRequest) ->
         raise RefusedError(ErrorCode.FORBIDDEN, "suggestions are off: an admin turns them on with aiSuggestionsEnabled")
     await api.access.watchable(caller, body.conversation_id)
     request = SuggestRequest(company_id=caller.company, conversation_id=body.conversation_id)
-    return await ask(api.rpc, SUGGEST, request, deadline=WRITING_SECONDS)
+    return await ask(api.rpc, SUGGEST, request, deadline=SUGGESTION_SECONDS)
 
 
 @router.post("/improve", responses=described(404, 429))
@@ -59,4 +59,4 @@ async def improve(api: ApiDep, caller: OperatorDep, body: DraftRequest) -> Impro
         locale=body.locale,
         conversation_id=body.conversation_id,
     )
-    return await ask(api.rpc, IMPROVE, request, deadline=WRITING_SECONDS)
+    return await ask(api.rpc, IMPROVE, request, deadline=SUGGESTION_SECONDS)

@@ -15,7 +15,7 @@ from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisProblem, A
 from contracts.ids import derive_id, uuid7
 from contracts.languages import Language
 from contracts.symbols import parse_symbol
-from gateway.adapters.analyses import AskedAnalysis
+from gateway.adapters.analyses import AnalysisQuestion
 from gateway.errors import RefusedError
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, CustomerDep, idempotency_key
@@ -114,7 +114,7 @@ async def begin(
         raise RefusedError(ErrorCode.EMPTY_TEXT, "query: ask something")
     if not analyses_markets(await api.companies.get(caller.company)):
         raise RefusedError(ErrorCode.FORBIDDEN, "this company has no market analyses: its profile is support")
-    asked = AskedAnalysis(
+    asked = AnalysisQuestion(
         analysis_id=analysis_id,
         query=body.query,
         tickers=tuple(body.tickers or ()),
@@ -132,7 +132,7 @@ def analyses_markets(settings: CompanySettings | None) -> bool:
     return settings is None or settings.config.trades
 
 
-def _same(record: AnalysisRecord, asked: AskedAnalysis) -> bool:
+def _same(record: AnalysisRecord, asked: AnalysisQuestion) -> bool:
     kept = record.request
     return (kept.query, tuple(kept.tickers or ()), kept.use_llm) == (asked.query, asked.tickers, asked.use_llm)
 

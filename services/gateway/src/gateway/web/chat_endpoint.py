@@ -6,7 +6,7 @@ from starlette.types import Receive, Scope, Send
 
 from gateway.chat.session import Chat, ClientSession
 from gateway.domain.close_codes import CloseCode
-from gateway.domain.forwarded import NOBODY, Network, is_in, parse_address
+from gateway.domain.forwarded import UNKNOWN_ADDRESS, Network, is_in, parse_address
 from gateway.ports import Socket
 from gateway.web.transport import SOCKET_EXTENSION
 
@@ -54,7 +54,7 @@ class ChatEndpoint:
 def client_address(scope: Scope) -> str:
     """The client's address; NOBODY if a trusted proxy does not give it (web/proxies.py)."""
     client = scope.get("client")
-    return client[0] if client else NOBODY
+    return client[0] if client else UNKNOWN_ADDRESS
 
 
 def is_blocked(address: str, networks: Sequence[Network]) -> bool:

@@ -18,7 +18,7 @@ from contracts.languages import LANGUAGES, Language
 from contracts.plain_text import LINE
 from contracts.strict import Strict
 from gateway.adapters.service_calls import ask
-from gateway.domain.company_names import id_for
+from gateway.domain.company_names import new_company_id
 from gateway.errors import GatewayError, RefusedError, UnavailableError, not_found
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import (
@@ -91,7 +91,7 @@ async def make_company(
     """Creates a company: stores its settings, reads its first page, tries a question. An admin creates the company
     of their token."""
     site = own_address(body.site)
-    company = body.company_id or id_for(body.name, site)
+    company = body.company_id or new_company_id(body.name, site)
     acting = as_company_admin(caller, company)
     config: dict[str, object] = {
         "companyId": company,
@@ -208,7 +208,7 @@ async def _detail(
     fields = {name: getattr(about, name) for name in CompanyView.model_fields}
     company = settings.config.company_id
     try:
-        seen = await api.sightings.of(company)
+        seen = await api.sightings.of_company(company)
     except UnavailableError:
         seen = list[Sighting]()
     return CompanyDetail.model_construct(

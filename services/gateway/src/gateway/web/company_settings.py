@@ -18,8 +18,8 @@ from contracts.json_values import list_of, object_of
 from gateway.adapters.service_calls import ask
 from gateway.domain import model_choice
 from gateway.domain.etags import etag, matches
-from gateway.domain.json_schema import compiled
-from gateway.domain.settings_warnings import without_effect
+from gateway.domain.json_schema import compile_schema
+from gateway.domain.settings_warnings import setting_warnings
 from gateway.errors import GatewayError, RefusedError, bad_field, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep
@@ -52,7 +52,7 @@ class Answering(Wire):
 
     provider: str
     model: str
-    why: model_choice.Why
+    why: model_choice.ChoiceReason
 
 
 class ConfigView(CompanyConfig):
@@ -156,7 +156,7 @@ async def change(api: Api, caller: TokenCaller, patch: dict[str, object], if_mat
             raise RefusedError(
                 ErrorCode.PRECONDITION_FAILED, f"the settings are at version {version} by now: read them again"
             )
-        if chosen := model_choice.named_in(patch, newest.config):
+        if chosen := model_choice.newly_chosen_model(patch, newest.config):
             await _check_model(api, caller, *chosen)
         try:
             return await api.companies.patch(caller.company, version, patch)
@@ -182,7 +182,7 @@ async def _troubled_channels(api: Api, company: str) -> list[ChannelProblem]:
 
 async def _check_model(api: Api, caller: TokenCaller, provider: str, model: str) -> None:
     """Checks that the model exists: the one bound that memory cannot check, since only agents know the models."""
-    if not model_choice.is_known(provider, model, await providers(api, caller.company)):
+    if not model_choice.has_model(provider, model, await providers(api, caller.company)):
         raise bad_field("preferredModel", f"is no model of {provider}: GET /v2/llm/config/providers lists them")
 
 
@@ -196,7 +196,7 @@ def _wrong_schemas(settings: dict[str, object]) -> list[FieldFault]:
     found: list[FieldFault] = []
     for place, tool in places:
         try:
-            compiled(object_of(object_of(tool).get("inputSchema")))
+            compile_schema(object_of(object_of(tool).get("inputSchema")))
         except ValueError as error:
             found.append(FieldFault(field=f"ownTools.{place}.inputSchema", message=str(error)))
     return found
@@ -226,13 +226,13 @@ async def shown(api: Api, caller: TokenCaller, settings: CompanySettings, accept
     language = await api.companies.console_language(caller.company, accept_language)
     offered, tools, troubled = await asyncio.gather(
         _known(providers(api, caller.company)),
-        _known(api.tools.every(caller.company, language)),
+        _known(api.tools.all_tools(caller.company, language)),
         _known(_troubled_channels(api, caller.company)) if settings.config.channels else _nothing(),
     )
     texts = words(language, "warnings")
     warnings = [
         FieldFault(field=one.field, message=texts[one.text].format_map(one.values))
-        for one in without_effect(settings.config, offered, tools, troubled or ())
+        for one in setting_warnings(settings.config, offered, tools, troubled or ())
     ]
     hidden = settings.config.model_dump(mode="json", by_alias=True, exclude_unset=True)
     sealed.replace_secrets(hidden, lambda _place, _value: sealed.HIDDEN)

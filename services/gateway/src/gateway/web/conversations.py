@@ -33,7 +33,7 @@ from contracts.ws import Uuid
 from gateway.adapters.service_calls import ask
 from gateway.chat.commands import ConversationPlace, MessageDraft
 from gateway.domain.accepted import prefers
-from gateway.domain.forwarded import NOBODY
+from gateway.domain.forwarded import UNKNOWN_ADDRESS
 from gateway.errors import RefusedError, bad_field, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
@@ -161,8 +161,8 @@ async def begin_conversation(request: Request, api: ApiDep, caller: PersonDep, b
     the chat's hello."""
     if caller.is_operator:
         raise RefusedError(ErrorCode.FORBIDDEN, "this is for visitors and customers")
-    address = request.client.host if request.client else NOBODY
-    api.limits.message(f"{caller.company}/{caller.subject}", address, opens_conversation=True)
+    address = request.client.host if request.client else UNKNOWN_ADDRESS
+    api.limits.count_message(f"{caller.company}/{caller.subject}", address, opens_conversation=True)
     conversation, previous = await api.topics.begin(caller, body.topic)
     return Begun(conversation_id=conversation, previous=previous)
 
@@ -217,7 +217,7 @@ async def send_message(
     await api.access.watchable(caller, conversation)
     place = ConversationPlace(caller, conversation)
     stored = await api.commands.find_sent(place, body.client_message_id)
-    files = await api.files.named(place, body.files)
+    files = await api.files.file_refs(place, body.files)
     if stored is None:
         draft = MessageDraft(body.client_message_id, body.text, files=files, seen_seq=body.seen_seq)
         stored = await api.commands.send_as_operator(place, draft)
@@ -308,7 +308,9 @@ async def _messages(
     api: Api, caller: TokenCaller, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
 ) -> MessagesReply:
     page = await api.memory.messages(caller.company, conversation, limit, cursor, latest=latest)
-    return page.model_copy(update={"items": await api.action_states.now(caller.company, conversation, page.items)})
+    return page.model_copy(
+        update={"items": await api.action_states.with_current_states(caller.company, conversation, page.items)}
+    )
 
 
 async def _pages(api: Api, caller: TokenCaller, conversation: str) -> AsyncIterator[MessagesReply]:

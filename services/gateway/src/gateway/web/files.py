@@ -71,7 +71,7 @@ async def send_file(
             ErrorCode.BAD_FIELD, "file: send it as the body itself (curl --data-binary @FILE), not in a form"
         )
     language = named_language(accept_language) or "en"
-    return await api.files.take_in(ConversationPlace(caller, conversation), name, _body(request), language)
+    return await api.files.upload(ConversationPlace(caller, conversation), name, _body(request), language)
 
 
 @router.get(
@@ -97,7 +97,7 @@ async def get_file_link(api: ApiDep, caller: PersonDep, conversation: Conversati
 @router.get("/files/{company}/{conversation}/{file}", include_in_schema=False)
 async def follow_link(api: ApiDep, company: str, conversation: str, file: str, until: str, proof: str) -> Response:
     """The file behind a link."""
-    return _given_out(await api.files.linked(company, conversation, file, until, proof))
+    return _given_out(await api.files.open_link(company, conversation, file, until, proof))
 
 
 async def _body(request: Request) -> AsyncIterator[bytes]:

@@ -40,7 +40,7 @@ from contracts.knowledge_rpc import (
 )
 from contracts.languages import Language
 from contracts.plain_text import LINE
-from gateway.adapters.knowledge import PIECE
+from gateway.adapters.knowledge import PIECE_BYTES
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.domain.error_language import in_language
 from gateway.errors import not_found
@@ -302,7 +302,7 @@ async def _put_file(api: Api, caller: TokenCaller, request: Request, name: str |
             company_id=caller.company,
             document_id=document_id(caller.company, "document", name) if name else uuid7(),
             upload_id=uuid7(),
-            pieces=-(-len(upload.content) // PIECE),
+            pieces=-(-len(upload.content) // PIECE_BYTES),
             size=len(upload.content),
             filename=upload.filename,
             content_type=upload.content_type,
@@ -310,7 +310,7 @@ async def _put_file(api: Api, caller: TokenCaller, request: Request, name: str |
             url=form.url,
             external_id=name,
         )
-        return _stored(await api.knowledge.hand_over(file, upload.content), 202)
+        return _stored(await api.knowledge.store_file(file, upload.content), 202)
 
 
 def _stored(document: DocumentView | None, status: int) -> Response:

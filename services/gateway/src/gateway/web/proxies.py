@@ -5,7 +5,15 @@ from typing import Literal
 
 from starlette.types import Scope
 
-from gateway.domain.forwarded import NOBODY, Network, client_address, forwarded, forwarded_for, is_in, parse_address
+from gateway.domain.forwarded import (
+    UNKNOWN_ADDRESS,
+    Network,
+    client_address,
+    forwarded,
+    forwarded_for,
+    is_in,
+    parse_address,
+)
 
 Header = Literal["x-forwarded-for", "forwarded"]
 _HOPS: dict[Header, Callable[[str], list[str]]] = {"x-forwarded-for": forwarded_for, "forwarded": forwarded}
@@ -28,7 +36,7 @@ class Proxies:
         if peer is None or not is_in(peer, self._trusted):
             return
         address = client_address(str(peer), self._hops(_joined(scope, self._name)), self._trusted)
-        scope["client"] = None if address == NOBODY else (address, 0)
+        scope["client"] = None if address == UNKNOWN_ADDRESS else (address, 0)
         if _joined(scope, b"x-forwarded-proto").lower() in {"https", "wss"}:
             scope["scheme"] = _SECURE.get(scope["scheme"], scope["scheme"])
 

@@ -9,7 +9,7 @@ from contracts.envelope import Wire
 from contracts.ids import ID_PATTERN, answer_id
 from contracts.preview_rpc import EXPLAIN, ExplainedTurn, ExplainRequest, TurnRequest
 from contracts.replay_rpc import CASE, REPLAY, ComparedTurn, MadeCase, ReplayRequest
-from gateway.adapters.service_calls import TRY_SECONDS, ask
+from gateway.adapters.service_calls import TRY_OUT_SECONDS, ask
 from gateway.errors import not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep, ConversationPath, OperatorDep
@@ -53,7 +53,7 @@ async def replay_turn(
     stored: results come from the record. Model calls cost money."""
     named = await _named(api, caller, conversation, turn)
     request = ReplayRequest(**named.model_dump(), model=body.model, prompt=body.prompt)
-    found = (await ask(api.rpc, REPLAY, request, deadline=TRY_SECONDS)).turn
+    found = (await ask(api.rpc, REPLAY, request, deadline=TRY_OUT_SECONDS)).turn
     if found is None:
         raise _no_record()
     return found

@@ -77,7 +77,7 @@ async def start_sign_in(
     api: ApiDep, body: SignInStart, request: Request, accept_language: AcceptLanguage = None
 ) -> SignInAddress:
     """The sign-in address at the company's provider."""
-    api.limits.token(client_address(request.scope))
+    api.limits.count_token(client_address(request.scope))
     begin = SignInBegin(
         company_id=body.company_id,
         redirect_uri=f"{server_of(request)}/console",
@@ -96,8 +96,8 @@ async def finish_sign_in(
     api: ApiDep, body: SignInEnd, request: Request, accept_language: AcceptLanguage = None
 ) -> Session:
     """A token for a member of the company's team. 403 with advice if it is nobody of the team."""
-    api.limits.token(client_address(request.scope))
-    invited = api.console.invited(body.invitation) if body.invitation is not None else None
+    api.limits.count_token(client_address(request.scope))
+    invited = api.console.verify_invitation(body.invitation) if body.invitation is not None else None
     company = invited.company if invited else body.company_id
     code = None
     if body.code is not None:

@@ -25,7 +25,7 @@ from contracts.preview_rpc import (
     TryReply,
     TryRequest,
 )
-from gateway.adapters.service_calls import TRY_SECONDS, ask
+from gateway.adapters.service_calls import TRY_OUT_SECONDS, ask
 from gateway.errors import RefusedError, not_found
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import CompanyPath, refuse
@@ -123,7 +123,7 @@ async def tried(api: Api, caller: TokenCaller, config: CompanyConfig, question: 
     """An answer to a visitor of the company with these settings."""
     principal = _as_visitor(api, caller, language)
     request = TryRequest(config=config, principal=principal, question=question, language=language)
-    return await ask(api.rpc, TRY, request, deadline=TRY_SECONDS)
+    return await ask(api.rpc, TRY, request, deadline=TRY_OUT_SECONDS)
 
 
 def _as_visitor(api: Api, caller: TokenCaller, language: Language) -> str:

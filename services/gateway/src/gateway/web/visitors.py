@@ -49,7 +49,7 @@ async def make_visitor(
 ) -> VisitorReply:
     """Issues a visitor's token. 403 if the Origin is not allowed; without an Origin the client is no browser, and
     allowed."""
-    api.limits.token(client_address(request.scope))
+    api.limits.count_token(client_address(request.scope))
     settings = await api.companies.get(body.company_id)
     if settings is None:
         raise not_found("company")

@@ -5,7 +5,7 @@ import hashlib
 import orjson
 from fastapi import APIRouter, Request, Response
 
-from gateway.domain.file_kinds import TAKEN
+from gateway.domain.file_kinds import ACCEPTED_TYPES
 from gateway.doors.a2a.rpc import PROTOCOL, Json
 from gateway.doors.door_route import DoorRoute
 from gateway.web.response_headers import described_headers
@@ -14,7 +14,7 @@ router = APIRouter(tags=["a2a"], route_class=DoorRoute)
 CARD_PATH = "/.well-known/agent-card.json"
 PATH = "/a2a"
 VERSION = "2.0"
-AGE = 300
+CACHE_SECONDS = 300
 """Seconds for which a client may cache the card."""
 
 
@@ -30,7 +30,7 @@ def card(origin: str) -> Json:
         "capabilities": {"streaming": True, "pushNotifications": False, "extendedAgentCard": False},
         "securitySchemes": {"bearer": {"httpAuthSecurityScheme": {"scheme": "Bearer", "bearerFormat": "JWT"}}},
         "securityRequirements": [{"schemes": {"bearer": {"list": []}}}],
-        "defaultInputModes": list(TAKEN),
+        "defaultInputModes": list(ACCEPTED_TYPES),
         "defaultOutputModes": ["text/plain", "application/json"],
         "skills": [
             {
@@ -57,7 +57,7 @@ async def get_card(request: Request) -> Response:
     """The agent's card (A2A 1.0). It names the address that it was asked for at."""
     body = orjson.dumps(card(f"{request.url.scheme}://{request.headers.get('host', '')}"))
     etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-    headers = {"Cache-Control": f"private, max-age={AGE}", "ETag": etag}
+    headers = {"Cache-Control": f"private, max-age={CACHE_SECONDS}", "ETag": etag}
     if request.headers.get("if-none-match") == etag:
         return Response(status_code=304, headers=headers)
     return Response(body, media_type="application/json", headers=headers)

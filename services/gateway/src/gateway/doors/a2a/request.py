@@ -10,28 +10,28 @@ from pydantic.alias_generators import to_camel
 
 from contracts.wrong_fields import message_of
 from gateway.chat.sent_messages import SentMessage
-from gateway.doors.a2a.rpc import A2AError, Json, invalid
+from gateway.doors.a2a.rpc import A2AError, Json, invalid_param
 from gateway.doors.a2a.task import STATES
-from gateway.doors.messages import Part, file_of, sent_message, unreadable
+from gateway.doors.messages import Part, file_from_base64, sent_message, unreadable_part
 from gateway.errors import RefusedError
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
-MOST_PAGE = 100
+MAX_PAGE_SIZE = 100
 _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)")
 _PAGE_TOKEN = re.compile(r"([0-9]{1,17})-([0-9]{1,15})")
 _YES = frozenset({"yes", "confirm", "approve", "sí", "si", "confirmar", "confirmo"})
 _NO = frozenset({"no", "reject", "cancel", "rechazar", "rechazo", "cancelar"})
-_READ = ("text/plain", "text/*", "*/*", "application/json")
+_SUPPORTED_MODES = ("text/plain", "text/*", "*/*", "application/json")
 
 
-def _moment(value: object) -> object:
+def _check_rfc_3339(time: object) -> object:
     # Else seconds since 1970 would do, as a number or a text: the protocol has RFC 3339 alone.
-    if value is None or (isinstance(value, str) and _RFC_3339.fullmatch(value)):
-        return value
+    if time is None or (isinstance(time, str) and _RFC_3339.fullmatch(time)):
+        return time
     raise ValueError("a time as RFC 3339 has it: 2026-01-31T12:00:00Z")
 
 
-Moment = Annotated[datetime, BeforeValidator(_moment)]
+Moment = Annotated[datetime, BeforeValidator(_check_rfc_3339)]
 
 
 class _Camel(BaseModel):
@@ -49,9 +49,9 @@ class Message(_Camel):
         """The text of the message; empty if it is an answer in data alone."""
         return "\n".join(cast("str", part["text"]) for part in self.parts if _kind(part) == "text")
 
-    def sent(self) -> SentMessage:
+    def to_sent_message(self) -> SentMessage:
         """The message for the conversation; raises A2AError if a part is of an unsupported kind, and RefusedError."""
-        return sent_message(self.message_id, (_part(one) for one in self.parts), "message.parts")
+        return sent_message(self.message_id, (_part(part) for part in self.parts), "message.parts")
 
     def answer(self) -> bool | None:
         """The yes or no in the message, as data or as its only word; None: it is neither. Raises A2AError."""
@@ -59,19 +59,21 @@ class Message(_Camel):
             if _kind(part) == "data" and isinstance(part["data"], dict):
                 approved = cast("Json", part["data"]).get("approved")
                 if not isinstance(approved, bool | None):
-                    raise invalid("message.parts", "approved is true or false")
+                    raise invalid_param("message.parts", "approved is true or false")
                 return approved
         word = self.text().strip().lower().rstrip(".!")
         return True if word in _YES else False if word in _NO else None
 
     def edits(self) -> Json | None:
         """The new values that come with a yes, as data. Raises A2AError if they are invalid, or come with a no."""
-        told = [cast("Json", part["data"]) for part in self.parts if _kind(part) == "data" and _is_object(part["data"])]
-        edits = next((one["edits"] for one in told if "edits" in one), None)
+        data_parts = [
+            cast("Json", part["data"]) for part in self.parts if _kind(part) == "data" and _is_object(part["data"])
+        ]
+        edits = next((data["edits"] for data in data_parts if "edits" in data), None)
         if edits is None:
             return None
         if not _is_object(edits) or not self.answer():
-            raise invalid("message.parts", 'edits is an object beside "approved": true')
+            raise invalid_param("message.parts", 'edits is an object beside "approved": true')
         return cast("Json", edits)
 
 
@@ -89,7 +91,7 @@ class SendMessage(_Camel):
     def check(self) -> None:
         """Raises A2AError if the request asks for something unsupported."""
         modes = self.configuration.accepted_output_modes
-        if modes and not any(mode.partition(";")[0].strip() in _READ for mode in modes):
+        if modes and not any(mode.partition(";")[0].strip() in _SUPPORTED_MODES for mode in modes):
             raise A2AError(-32005, "CONTENT_TYPE_NOT_SUPPORTED", "acceptedOutputModes: this agent answers text/plain")
         if self.configuration.task_push_notification_config is not None:
             raise refuse_push_notifications()
@@ -103,32 +105,32 @@ class TaskRef(_Camel):
 class ListTasks(_Camel):
     context_id: str | None = None
     status: str | None = None
-    page_size: int = Field(default=50, ge=1, le=MOST_PAGE)
+    page_size: int = Field(default=50, ge=1, le=MAX_PAGE_SIZE)
     page_token: str = ""
     history_length: int | None = Field(default=None, ge=0)
     status_timestamp_after: Moment | None = None
     include_artifacts: bool = False
 
     @property
-    def before(self) -> tuple[int, int] | None:
+    def page_start(self) -> tuple[int, int] | None:
         """The place (Task.place) of the last task on the previous page; raises A2AError."""
         if self.status not in {None, "", "TASK_STATE_UNSPECIFIED", *STATES}:
-            raise invalid("status", "there is no such state")
+            raise invalid_param("status", "there is no such state")
         if not self.page_token:
             return None
-        if not (found := _PAGE_TOKEN.fullmatch(self.page_token)):
-            raise invalid("pageToken", "not one of this agent's")
-        return int(found[1]), int(found[2])
+        if not (match := _PAGE_TOKEN.fullmatch(self.page_token)):
+            raise invalid_param("pageToken", "not one of this agent's")
+        return int(match[1]), int(match[2])
 
 
-def read(model: type[ModelT], params: Mapping[str, Any]) -> ModelT:
+def parse_params(model: type[ModelT], params: Mapping[str, Any]) -> ModelT:
     """The parameters; raises A2AError (-32602) with every field that is wrong."""
     try:
         return model.model_validate(params)
     except ValidationError as error:
-        wrong = [(".".join(map(str, one["loc"])) or "params", message_of(one)) for one in error.errors()]
-        told = "; ".join(f"{field}: {message}" for field, message in wrong[:5])
-        raise A2AError(-32602, "INVALID_PARAMS", told, wrong) from error
+        faults = [(".".join(map(str, fault["loc"])) or "params", message_of(fault)) for fault in error.errors()]
+        text = "; ".join(f"{field}: {message}" for field, message in faults[:5])
+        raise A2AError(-32602, "INVALID_PARAMS", text, faults) from error
 
 
 def refuse_push_notifications() -> A2AError:
@@ -153,8 +155,8 @@ def _part(part: Json) -> Part:
         return part["text"]
     try:
         if "raw" not in part:
-            what = "an address" if "url" in part else "a part without text or raw"
-            raise unreadable("message.parts", what)
-        return file_of(part["raw"], part.get("mediaType"), part.get("filename"), "message.parts")
+            description = "an address" if "url" in part else "a part without text or raw"
+            raise unreadable_part("message.parts", description)
+        return file_from_base64(part["raw"], part.get("mediaType"), part.get("filename"), "message.parts")
     except RefusedError as error:
         raise A2AError(-32005, "CONTENT_TYPE_NOT_SUPPORTED", error.message) from error

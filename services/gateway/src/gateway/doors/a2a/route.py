@@ -27,18 +27,18 @@ __all__ = ["router"]
 METHODS: dict[str, Callable[[Tasks, Mapping[str, Any]], Awaitable[Json]]] = {
     "SendMessage": Tasks.send,
     "GetTask": Tasks.get,
-    "ListTasks": Tasks.listed,
+    "ListTasks": Tasks.list_tasks,
     "CancelTask": Tasks.cancel,
 }
 STREAMS: dict[str, Callable[[Tasks, Mapping[str, Any]], Awaitable[TaskStream]]] = {
     "SendStreamingMessage": Tasks.stream,
     "SubscribeToTask": Tasks.subscribe,
 }
-_PUSH = frozenset(
+_PUSH_METHODS = frozenset(
     f"{verb}TaskPushNotificationConfig{plural}"
     for verb, plural in (("Create", ""), ("Get", ""), ("List", "s"), ("Delete", ""))
 )
-_TOLD_BY_STATUS = frozenset({ErrorCode.RATE_LIMITED, ErrorCode.UNAVAILABLE, ErrorCode.TIMEOUT})
+_CODES_WITH_STATUS = frozenset({ErrorCode.RATE_LIMITED, ErrorCode.UNAVAILABLE, ErrorCode.TIMEOUT})
 _CALL: Json = {
     "type": "object",
     "required": ["jsonrpc", "id", "method"],
@@ -49,7 +49,7 @@ _CALL: Json = {
         "params": {"type": "object", "description": "What the method takes, as A2A describes it."},
     },
 }
-_ANSWERS: dict[int | str, dict[str, Any]] = {
+_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "A JSON-RPC response; of the methods that stream, one in each server-sent event",
         "content": {
@@ -68,7 +68,7 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
 @router.post(
     PATH,
     response_class=Response,
-    responses={**described(), **_ANSWERS},
+    responses={**described(), **_RESPONSES},
     openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": _CALL}}}},
 )
 async def call_agent(
@@ -80,23 +80,23 @@ async def call_agent(
     raw: object = None
     try:
         rpc.check_media(request.headers.get("content-type"))
-        raw = rpc.parsed(body)
-        call = rpc.call_in(raw)
+        raw = rpc.parse_json(body)
+        call = rpc.parse_request(raw)
         rpc.check_version(request.headers.get("a2a-version") or request.query_params.get("A2A-Version"))
         tasks = Tasks(api, caller, request, named_language(accept_language))
         if (stream := STREAMS.get(call.method)) is not None:
-            return EventStream(partial(_tell, call, await stream(tasks, call.params)))
+            return EventStream(partial(_write_stream, call, await stream(tasks, call.params)))
         if (method := METHODS.get(call.method)) is not None:
             return _json(rpc.result_body(call.identity, await method(tasks, call.params)))
-        raise _unknown(call.method)
+        raise _unknown_method(call.method)
     except A2AError as error:
-        return _json(rpc.error_body(rpc.identity_in(raw), error))
+        return _json(rpc.error_body(rpc.request_id(raw), error))
     except GatewayError as error:
-        return _refusal(rpc.identity_in(raw), error)
+        return _error_response(rpc.request_id(raw), error)
 
 
-def _unknown(method: str) -> A2AError:
-    if method in _PUSH:
+def _unknown_method(method: str) -> A2AError:
+    if method in _PUSH_METHODS:
         return wire.refuse_push_notifications()
     if method == "GetExtendedAgentCard":
         return rpc.unsupported("this agent has one card, for everybody")
@@ -107,25 +107,25 @@ def _json(body: Json, status: int = 200, headers: Mapping[str, str] | None = Non
     return Response(orjson.dumps(body), status, headers, media_type="application/json")
 
 
-def _refusal(identity: rpc.Identity, error: GatewayError) -> Response:
+def _error_response(identity: rpc.Identity, error: GatewayError) -> Response:
     wait = error.wait
-    body = rpc.error_body(identity, rpc.of(error), wait)
+    body = rpc.error_body(identity, rpc.from_gateway_error(error), wait)
     headers = {} if wait is None else {"Retry-After": str(wait)}
-    return _json(body, STATUS[error.code] if error.code in _TOLD_BY_STATUS else 200, headers)
+    return _json(body, STATUS[error.code] if error.code in _CODES_WITH_STATUS else 200, headers)
 
 
-async def _tell(call: RpcRequest, stream: TaskStream, write: Write) -> None:
-    def tell(told: Sequence[Json]) -> Awaitable[None]:
-        return write(server_sent.events([rpc.result_body(call.identity, one) for one in told]))
+async def _write_stream(call: RpcRequest, stream: TaskStream, write: Write) -> None:
+    def send(results: Sequence[Json]) -> Awaitable[None]:
+        return write(server_sent.events([rpc.result_body(call.identity, result) for result in results]))
 
     try:
-        await tell([stream.task])
+        await send([stream.task])
         if stream.thread is not None:
-            await stream.rest(stream.thread, tell)
+            await stream.send_rest(stream.thread, send)
     except A2AError as error:
         await write(server_sent.event(rpc.error_body(call.identity, error)))
     except GatewayError as error:
-        await write(server_sent.event(rpc.error_body(call.identity, rpc.of(error), error.wait)))
+        await write(server_sent.event(rpc.error_body(call.identity, rpc.from_gateway_error(error), error.wait)))
     finally:
         if stream.thread is not None:
             await stream.thread.end()

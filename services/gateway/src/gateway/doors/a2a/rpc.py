@@ -14,7 +14,7 @@ Identity = str | int | None
 PROTOCOL = "1.0"
 _INFO = "type.googleapis.com/google.rpc.ErrorInfo"
 _FIELDS = "type.googleapis.com/google.rpc.BadRequest"
-OURS = -32000
+OWN_ERROR_CODE = -32000
 """The code of errors for which neither protocol has one; `reason` says what it is."""
 
 
@@ -29,7 +29,7 @@ class A2AError(Exception):
         self.fields = tuple(fields)
 
 
-def invalid(field: str, message: str) -> A2AError:
+def invalid_param(field: str, message: str) -> A2AError:
     """A parameter is invalid."""
     return A2AError(-32602, "INVALID_PARAMS", f"{field}: {message}", [(field, message)])
 
@@ -44,24 +44,24 @@ def unsupported(message: str) -> A2AError:
     return A2AError(-32004, "UNSUPPORTED_OPERATION", message)
 
 
-def of(error: GatewayError) -> A2AError:
+def from_gateway_error(error: GatewayError) -> A2AError:
     """A gateway error as an error of this protocol."""
     fields = [(fault.field, fault.message) for fault in error.fields] if isinstance(error, RefusedError) else []
     if error.code in {ErrorCode.BAD_FIELD, ErrorCode.TEXT_TOO_LONG, ErrorCode.EMPTY_TEXT}:
         return A2AError(-32602, str(error.code), error.message, fields)
     if error.code in {ErrorCode.INTERNAL, ErrorCode.UNAVAILABLE, ErrorCode.TIMEOUT}:
         return A2AError(-32603, str(error.code), error.message)
-    return A2AError(OURS, str(error.code), error.message, fields)
+    return A2AError(OWN_ERROR_CODE, str(error.code), error.message, fields)
 
 
 def error_body(identity: Identity, error: A2AError, retry_after: int | None = None) -> Json:
     """The response that tells an error."""
     metadata = {} if retry_after is None else {"retryAfter": str(retry_after)}
-    domain = "nexus" if error.code == OURS else "a2a-protocol.org"
+    domain = "nexus" if error.code == OWN_ERROR_CODE else "a2a-protocol.org"
     data: list[Json] = [{"@type": _INFO, "reason": error.reason, "domain": domain, "metadata": metadata}]
     if error.fields:
-        wrong = [{"field": field, "description": message} for field, message in error.fields]
-        data.append({"@type": _FIELDS, "fieldViolations": wrong})
+        violations = [{"field": field, "description": message} for field, message in error.fields]
+        data.append({"@type": _FIELDS, "fieldViolations": violations})
     return {
         "jsonrpc": "2.0",
         "id": identity,
@@ -83,14 +83,14 @@ class RpcRequest:
     params: Mapping[str, Any]
 
 
-def identity_in(raw: object) -> Identity:
+def request_id(raw: object) -> Identity:
     """The id for the response, whatever else is wrong with the request."""
     fields = cast("Json", raw) if isinstance(raw, dict) else {}
     identity = fields.get("id")
     return identity if isinstance(identity, str | int) and not isinstance(identity, bool) else None
 
 
-def parsed(body: bytes) -> object:
+def parse_json(body: bytes) -> object:
     """The JSON value; raises A2AError (-32700)."""
     try:
         return orjson.loads(body)
@@ -105,7 +105,7 @@ def check_media(content_type: str | None) -> None:
         raise A2AError(-32005, "CONTENT_TYPE_NOT_SUPPORTED", "send application/json")
 
 
-def call_in(raw: object) -> RpcRequest:
+def parse_request(raw: object) -> RpcRequest:
     """The request; raises A2AError (-32600, -32602)."""
     if not isinstance(raw, dict):
         raise A2AError(-32600, "INVALID_REQUEST", "send one JSON-RPC request object: batches are not answered")
@@ -113,14 +113,14 @@ def call_in(raw: object) -> RpcRequest:
     method, params = fields.get("method"), fields.get("params", {})
     if fields.get("jsonrpc") != "2.0" or not isinstance(method, str):
         raise A2AError(-32600, "INVALID_REQUEST", 'a request has "jsonrpc": "2.0" and a method')
-    if "id" not in fields or (fields["id"] is not None and identity_in(fields) is None):
+    if "id" not in fields or (fields["id"] is not None and request_id(fields) is None):
         raise A2AError(-32600, "INVALID_REQUEST", "id: a text or a whole number")
     if not isinstance(params, dict):
-        raise invalid("params", "must be an object")
-    return RpcRequest(identity_in(fields), method, cast("Json", params))
+        raise invalid_param("params", "must be an object")
+    return RpcRequest(request_id(fields), method, cast("Json", params))
 
 
-def check_version(asked: str | None) -> None:
+def check_version(version: str | None) -> None:
     """Raises A2AError (-32009): "Agents MUST interpret empty value as 0.3 version", which is not spoken here."""
-    if (asked or "0.3") != PROTOCOL:
+    if (version or "0.3") != PROTOCOL:
         raise A2AError(-32009, "VERSION_NOT_SUPPORTED", f"send A2A-Version: {PROTOCOL}, which is what is spoken here")

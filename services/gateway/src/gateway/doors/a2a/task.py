@@ -15,7 +15,7 @@ from contracts.ids import is_id
 from contracts.languages import Language
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.a2a.rpc import Json
-from gateway.doors.approvals import state_in_words
+from gateway.doors.approvals import action_state_text
 from gateway.doors.client_text import ClientText
 from gateway.texts import TEXTS
 
@@ -28,12 +28,12 @@ INPUT_REQUIRED = "TASK_STATE_INPUT_REQUIRED"
 TERMINAL = frozenset({COMPLETED, FAILED, CANCELED})
 STATES = frozenset({SUBMITTED, WORKING, INPUT_REQUIRED, *TERMINAL, "TASK_STATE_REJECTED", "TASK_STATE_AUTH_REQUIRED"})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_PLACE = re.compile(r"[1-9][0-9]{0,14}")
-_BESIDE = ("citations", "charts")
+_SEQUENCE = re.compile(r"[1-9][0-9]{0,14}")
+_METADATA_FIELDS = ("citations", "charts")
 
 
 @dataclass(frozen=True, slots=True)
-class TaskName:
+class TaskId:
     """A task's id: its conversation, and its message's position there."""
 
     conversation: str
@@ -43,10 +43,10 @@ class TaskName:
         return f"{self.conversation}-{self.seq}"
 
     @classmethod
-    def read(cls, text: str) -> "TaskName | None":
+    def parse(cls, text: str) -> "TaskId | None":
         """None if it is no task id."""
         conversation, _, seq = text.rpartition("-")
-        if not is_id(conversation) or _PLACE.fullmatch(seq) is None:
+        if not is_id(conversation) or _SEQUENCE.fullmatch(seq) is None:
             return None
         return cls(conversation, int(seq))
 
@@ -54,14 +54,14 @@ class TaskName:
 class Task:
     """One task. `hear` returns the updates for an event, without what was already told."""
 
-    def __init__(self, name: TaskName, asked: MessageView, language: Language) -> None:
-        self.name = name
-        self._place = {"taskId": str(name), "contextId": name.conversation}
+    def __init__(self, id: TaskId, question: MessageView, language: Language) -> None:
+        self.id = id
+        self._ids = {"taskId": str(id), "contextId": id.conversation}
         self.state = SUBMITTED
         self.actions: Sequence[Action] = ()
         self.left_to_person = False
-        self.changed = asked.created_at
-        self._asked = asked
+        self.changed_at = question.created_at
+        self._question = question
         self._language = language
         self._message: Json | None = None
         self._metadata: Json = {}
@@ -69,158 +69,160 @@ class Task:
         self._texts: dict[str, ClientText] = {}
 
     @property
-    def place(self) -> tuple[int, int]:
+    def sort_key(self) -> tuple[int, int]:
         """Its last change in microseconds since 1970, and its message's sequence, which is unique; lists begin with
         the greatest."""
-        return (self.changed - _EPOCH) // timedelta(microseconds=1), self.name.seq
+        return (self.changed_at - _EPOCH) // timedelta(microseconds=1), self.id.seq
 
     # ------------------------------------------------------------------ as the protocol shows it
 
     def view(self, history: int | None = None, *, artifacts: bool = True) -> Json:
         """The Task object. `history`: the most messages to show; None: all."""
-        made = [one for one in self._artifacts.values() if one["parts"][0].get("text") != ""]
-        shown = {"artifacts": made} if artifacts and made else {}
-        past = {} if history == 0 else {"history": [self._history()]}
+        shown_artifacts = [artifact for artifact in self._artifacts.values() if artifact["parts"][0].get("text") != ""]
+        artifact_field = {"artifacts": shown_artifacts} if artifacts and shown_artifacts else {}
+        history_field = {} if history == 0 else {"history": [self._history()]}
         metadata = {"metadata": {"nexus": self._metadata}} if self._metadata else {}
         return (
-            {"id": str(self.name), "contextId": self.name.conversation}
+            {"id": str(self.id), "contextId": self.id.conversation}
             | {"status": self._status()}
-            | shown
-            | past
+            | artifact_field
+            | history_field
             | metadata
         )
 
     def _history(self) -> Json:
-        identity = self._asked.client_message_id or self._asked.id
-        part = {"text": self._asked.text}
-        return {"messageId": identity, "role": "ROLE_USER", "parts": [part], **self._place}
+        identity = self._question.client_message_id or self._question.id
+        part = {"text": self._question.text}
+        return {"messageId": identity, "role": "ROLE_USER", "parts": [part], **self._ids}
 
     def _status(self) -> Json:
-        said = {} if self._message is None else {"message": self._message}
-        return {"state": self.state, "timestamp": stamp(self.changed), **said}
+        message = {} if self._message is None else {"message": self._message}
+        return {"state": self.state, "timestamp": timestamp_text(self.changed_at), **message}
 
     # ------------------------------------------------------------------ what happens
 
-    def hear(self, event: Event) -> list[Json]:
+    def events_for(self, event: Event) -> list[Json]:
         """The StreamResponses for this event."""
         match event:
             case turn.RunStarted():
                 if event.message_id in self._texts:
                     self._texts[event.message_id].restart()
-                return [] if self.state == WORKING else [self._turn(WORKING)]
+                return [] if self.state == WORKING else [self._status_update(WORKING)]
             case turn.MessageDelta():
-                return self._delta(event.message_id, event.delta)
+                return self._text_updates(event.message_id, event.delta)
             case turn.ToolStarted():
-                about = {"tool": event.tool, "callId": event.call_id}
-                return [self._turn(WORKING, event.label, about=about)]
+                metadata = {"tool": event.tool, "callId": event.call_id}
+                return [self._status_update(WORKING, event.label, nexus_metadata=metadata)]
             case turn.ToolFinished():
-                about = {"tool": event.tool, "callId": event.call_id, "success": event.success}
-                return [self._turn(WORKING, about=about)]
+                metadata = {"tool": event.tool, "callId": event.call_id, "success": event.success}
+                return [self._status_update(WORKING, nexus_metadata=metadata)]
             case ws.OwnerFrame():
-                return self._owner(event)
+                return self._owner_updates(event)
             case ws.MessageFrame() if event.message.role is Role.SYSTEM:
-                return [self._turn(self.state, event.message.text, at=event.message.created_at)]
+                return [self._status_update(self.state, event.message.text, time=event.message.created_at)]
             case Ended():
-                return self._end(event)
+                return self._end_updates(event)
             case _:
                 return []
 
-    def decided(self, actions: Sequence[Action]) -> list[Json]:
+    def apply_decisions(self, actions: Sequence[Action]) -> list[Json]:
         """The StreamResponses once its question is answered."""
         self.actions = actions
-        return self._decided(datetime.now(UTC))
+        return self._decision_updates(datetime.now(UTC))
 
-    def _owner(self, event: ws.OwnerFrame) -> list[Json]:
+    def _owner_updates(self, event: ws.OwnerFrame) -> list[Json]:
         owner = event.owner
         self.left_to_person = owner.kind is not OwnerKind.AI
         if not self.left_to_person:
             return []
-        said = (TEXTS["handover.has_it"] if owner.kind is OwnerKind.HUMAN else TEXTS["handover.awaited"]).in_language(
+        text = (TEXTS["handover.has_it"] if owner.kind is OwnerKind.HUMAN else TEXTS["handover.awaited"]).in_language(
             self._language
         )
-        return [self._turn(WORKING, said, about={"owner": owner.to_wire()}, at=event.created_at)]
+        return [self._status_update(WORKING, text, nexus_metadata={"owner": owner.to_wire()}, time=event.created_at)]
 
-    def _end(self, event: Ended) -> list[Json]:
+    def _end_updates(self, event: Ended) -> list[Json]:
         message = event.message
         if message is None:
-            return [self._turn(CANCELED if event.outcome is ExchangeEnd.CANCELLED else WORKING, at=event.at)]
+            return [self._status_update(CANCELED if event.outcome is ExchangeEnd.CANCELLED else WORKING, time=event.at)]
         if event.outcome is ExchangeEnd.NOTICE:
             self._metadata = {"code": message.code}
-            return [self._turn(FAILED, message.text, about=self._metadata, at=message.created_at)]
+            return [self._status_update(FAILED, message.text, nexus_metadata=self._metadata, time=message.created_at)]
         self.actions = message.actions
-        return [*self._whole(message), *self._decided(message.created_at)]
+        return [*self._final_text(message), *self._decision_updates(message.created_at)]
 
-    def _decided(self, at: datetime) -> list[Json]:
+    def _decision_updates(self, time: datetime) -> list[Json]:
         states = {action.state for action in self.actions}
         if ActionState.PENDING in states:
-            waiting = [action for action in self.actions if action.state is ActionState.PENDING]
-            told = "\n".join(action.summary for action in waiting)
-            data = {"actions": [action.to_wire() for action in waiting]}
-            return [self._turn(INPUT_REQUIRED, told, data=data, at=at)]
+            pending = [action for action in self.actions if action.state is ActionState.PENDING]
+            text = "\n".join(action.summary for action in pending)
+            data = {"actions": [action.to_wire() for action in pending]}
+            return [self._status_update(INPUT_REQUIRED, text, data=data, time=time)]
         if not states:
-            return [self._turn(COMPLETED, at=at)]
+            return [self._status_update(COMPLETED, time=time)]
         self._metadata = {"actions": [action.to_wire() for action in self.actions]}
-        refused = states <= {ActionState.REJECTED, ActionState.EXPIRED}
-        told = "\n".join(state_in_words(action, self._language) for action in self.actions)
-        return [self._turn(CANCELED if refused else COMPLETED, told, about=self._metadata, at=at)]
+        is_refused = states <= {ActionState.REJECTED, ActionState.EXPIRED}
+        text = "\n".join(action_state_text(action, self._language) for action in self.actions)
+        return [
+            self._status_update(CANCELED if is_refused else COMPLETED, text, nexus_metadata=self._metadata, time=time)
+        ]
 
-    def _delta(self, identity: str, text: str) -> list[Json]:
-        spoken = self._texts.setdefault(identity, ClientText())
-        first = spoken.shown == ""
-        rest = spoken.more(text)
-        return [self._artifact(identity, rest, append=not first)] if rest else []
+    def _text_updates(self, message_id: str, text: str) -> list[Json]:
+        client_text = self._texts.setdefault(message_id, ClientText())
+        is_first = client_text.shown == ""
+        remaining = client_text.add(text)
+        return [self._artifact_update(message_id, remaining, append=not is_first)] if remaining else []
 
-    def _whole(self, message: MessageView) -> list[Json]:
-        spoken = self._texts.setdefault(message.id, ClientText())
-        first = spoken.shown == ""
-        rest = spoken.whole(message.text)
-        told = message.to_wire() if message.citations or message.charts else {}
-        beside = {name: told[name] for name in _BESIDE if told.get(name)}
+    def _final_text(self, message: MessageView) -> list[Json]:
+        client_text = self._texts.setdefault(message.id, ClientText())
+        is_first = client_text.shown == ""
+        remaining = client_text.complete(message.text)
+        wire = message.to_wire() if message.citations or message.charts else {}
+        attached = {name: wire[name] for name in _METADATA_FIELDS if wire.get(name)}
         # A text of which something else was shown is replaced, and what was begun and given up is emptied.
-        dropped = [one for one in self._texts if one != message.id and one in self._artifacts]
-        updates = [self._artifact(one, "", append=False, last=True) for one in dropped]
-        if rest is None:
-            spoken.shown = message.text
-            updates.append(self._artifact(message.id, message.text, append=False, last=True))
+        abandoned = [text_id for text_id in self._texts if text_id != message.id and text_id in self._artifacts]
+        updates = [self._artifact_update(text_id, "", append=False, last=True) for text_id in abandoned]
+        if remaining is None:
+            client_text.shown = message.text
+            updates.append(self._artifact_update(message.id, message.text, append=False, last=True))
         else:
-            updates.append(self._artifact(message.id, rest, append=not first, last=True))
+            updates.append(self._artifact_update(message.id, remaining, append=not is_first, last=True))
         artifact = self._artifacts[message.id]
         if message.name is not None:
             artifact["name"] = updates[-1]["artifactUpdate"]["artifact"]["name"] = message.name
-        if beside:
-            artifact["metadata"] = updates[-1]["artifactUpdate"]["artifact"]["metadata"] = {"nexus": beside}
+        if attached:
+            artifact["metadata"] = updates[-1]["artifactUpdate"]["artifact"]["metadata"] = {"nexus": attached}
         return updates
 
-    def _artifact(self, identity: str, text: str, *, append: bool, last: bool = False) -> Json:
-        held = self._artifacts.setdefault(identity, {"artifactId": identity, "parts": [{"text": ""}]})
-        held["parts"] = [{"text": held["parts"][0]["text"] + text if append else text}]
-        artifact: Json = {"artifactId": identity, "parts": [{"text": text}]}
-        marks = ({"append": True} if append else {}) | ({"lastChunk": True} if last else {})
-        return {"artifactUpdate": {**self._place, "artifact": artifact, **marks}}
+    def _artifact_update(self, message_id: str, text: str, *, append: bool, last: bool = False) -> Json:
+        stored = self._artifacts.setdefault(message_id, {"artifactId": message_id, "parts": [{"text": ""}]})
+        stored["parts"] = [{"text": stored["parts"][0]["text"] + text if append else text}]
+        artifact: Json = {"artifactId": message_id, "parts": [{"text": text}]}
+        flags = ({"append": True} if append else {}) | ({"lastChunk": True} if last else {})
+        return {"artifactUpdate": {**self._ids, "artifact": artifact, **flags}}
 
-    def _turn(
+    def _status_update(
         self,
         state: str,
-        said: str | None = None,
+        text: str | None = None,
         *,
         data: Json | None = None,
-        about: Mapping[str, Any] | None = None,
-        at: datetime | None = None,
+        nexus_metadata: Mapping[str, Any] | None = None,
+        time: datetime | None = None,
     ) -> Json:
         self.state = state
-        self.changed = at or datetime.now(UTC)
-        self._message = None if said is None else self._agents_message(said, data)
-        metadata = {"metadata": {"nexus": dict(about)}} if about else {}
-        return {"statusUpdate": {**self._place, "status": self._status(), **metadata}}
+        self.changed_at = time or datetime.now(UTC)
+        self._message = None if text is None else self._agent_message(text, data)
+        metadata = {"metadata": {"nexus": dict(nexus_metadata)}} if nexus_metadata else {}
+        return {"statusUpdate": {**self._ids, "status": self._status(), **metadata}}
 
-    def _agents_message(self, said: str, data: Json | None) -> Json:
-        parts: list[Json] = [{"text": said}]
+    def _agent_message(self, text: str, data: Json | None) -> Json:
+        parts: list[Json] = [{"text": text}]
         if data is not None:
             parts.append({"data": data, "mediaType": "application/json"})
-        identity = f"{self.name}-{len(self._artifacts)}-{self.state.rpartition('_')[2].lower()}"
-        return {"messageId": identity, "role": "ROLE_AGENT", "parts": parts, **self._place}
+        identity = f"{self.id}-{len(self._artifacts)}-{self.state.rpartition('_')[2].lower()}"
+        return {"messageId": identity, "role": "ROLE_AGENT", "parts": parts, **self._ids}
 
 
-def stamp(at: datetime) -> str:
+def timestamp_text(time: datetime) -> str:
     """A time in the protocol's format."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

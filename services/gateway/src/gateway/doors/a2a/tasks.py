@@ -20,23 +20,23 @@ from gateway.chat.sent_messages import SentMessage
 from gateway.chat.thread import Thread
 from gateway.domain import server_frames
 from gateway.doors.a2a import request as wire
-from gateway.doors.a2a.rpc import A2AError, Json, invalid, task_not_found, unsupported
-from gateway.doors.a2a.task import INPUT_REQUIRED, SUBMITTED, TERMINAL, WORKING, Task, TaskName
+from gateway.doors.a2a.rpc import A2AError, Json, invalid_param, task_not_found, unsupported
+from gateway.doors.a2a.task import INPUT_REQUIRED, SUBMITTED, TERMINAL, WORKING, Task, TaskId
 from gateway.doors.completions.route import while_connected
-from gateway.doors.translation import Tell
+from gateway.doors.translation import Send
 from gateway.errors import RefusedError, TookTooLongError
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api
 
 DOOR = "a2a"
-STOPPED_SECONDS = 5.0
+CANCEL_SECONDS = 5.0
 """Seconds to wait until the cancellation is read back from the log."""
 QUESTION_SECONDS = 600.0
 """Seconds for which a subscription to a task that waits for its user stays open."""
-MOST_CONVERSATIONS = 20
+MAX_CONVERSATIONS = 20
 """The caller's newest conversations whose tasks are listed."""
-MOST_PAGES = 20
+MAX_PAGES = 20
 """Pages of facts read of one conversation, for a list."""
 _KINDS = frozenset(kind.value for kind in ChatKind)
 
@@ -47,7 +47,7 @@ class TaskStream:
 
     task: Json
     thread: Thread | None
-    rest: Callable[[Thread, Tell], Awaitable[None]]
+    send_rest: Callable[[Thread, Send], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,126 +63,128 @@ class Tasks:
 
     async def send(self, params: Mapping[str, Any]) -> Json:
         """SendMessage: the task, once it has ended, waits for its user, or was left to a person."""
-        wanted = wire.read(wire.SendMessage, params)
-        async with self._sent(wanted) as (task, thread):
-            if thread is not None and not wanted.configuration.return_immediately:
+        request = wire.parse_params(wire.SendMessage, params)
+        async with self._send_message(request) as (task, thread):
+            if thread is not None and not request.configuration.return_immediately:
                 await while_connected(self.request, _follow(task, thread))
-            return {"task": task.view(wanted.configuration.history_length)}
+            return {"task": task.view(request.configuration.history_length)}
 
     async def stream(self, params: Mapping[str, Any]) -> TaskStream:
         """SendStreamingMessage: the task, then its updates."""
-        wanted = wire.read(wire.SendMessage, params)
-        async with self._sent(wanted) as (task, thread):
-            shown: Json = {"task": task.view(wanted.configuration.history_length)}
-            return TaskStream(shown, thread and thread.hand_on(), partial(_follow, task))
+        request = wire.parse_params(wire.SendMessage, params)
+        async with self._send_message(request) as (task, thread):
+            first: Json = {"task": task.view(request.configuration.history_length)}
+            return TaskStream(first, thread and thread.detach(), partial(_follow, task))
 
     async def get(self, params: Mapping[str, Any]) -> Json:
         """GetTask."""
-        wanted = wire.read(wire.TaskRef, params)
-        async with self._current(wanted.id) as (task, _):
-            return task.view(wanted.history_length)
+        request = wire.parse_params(wire.TaskRef, params)
+        async with self._open_task(request.id) as (task, _):
+            return task.view(request.history_length)
 
     async def subscribe(self, params: Mapping[str, Any]) -> TaskStream:
         """SubscribeToTask: the task as it is, then its updates."""
-        async with self._current(wire.read(wire.TaskRef, params).id) as (task, thread):
+        async with self._open_task(wire.parse_params(wire.TaskRef, params).id) as (task, thread):
             if task.state in TERMINAL:
                 raise unsupported(f"the task is {task.state}: get it")
-            rest = partial(self._decisions if task.state == INPUT_REQUIRED else _follow, task)
-            return TaskStream({"task": task.view()}, thread.hand_on(), rest)
+            rest = partial(self._send_decisions if task.state == INPUT_REQUIRED else _follow, task)
+            return TaskStream({"task": task.view()}, thread.detach(), rest)
 
     async def cancel(self, params: Mapping[str, Any]) -> Json:
         """CancelTask: stops the answer; a waiting order is rejected."""
-        wanted = wire.read(wire.TaskRef, params)
-        async with self._current(wanted.id) as (task, thread):
+        request = wire.parse_params(wire.TaskRef, params)
+        async with self._open_task(request.id) as (task, thread):
             if task.state in TERMINAL:
                 raise A2AError(-32002, "TASK_NOT_CANCELABLE", f"the task is {task.state}")
             if task.state == INPUT_REQUIRED:
                 await self._decide(task, "reject")
-                return task.view(wanted.history_length)
+                return task.view(request.history_length)
             try:
-                await thread.cancel(task.name.seq)
+                await thread.cancel(task.id.seq)
             except RefusedError as error:
                 raise A2AError(-32002, "TASK_NOT_CANCELABLE", "the task has just ended") from error
             with suppress(TimeoutError):
-                async with asyncio.timeout(STOPPED_SECONDS):
-                    thread.follow(task.name.seq)
+                async with asyncio.timeout(CANCEL_SECONDS):
+                    thread.follow(task.id.seq)
                     while events := await thread.next_events():
                         for event in events:
-                            task.hear(event)
-            return task.view(wanted.history_length)
+                            task.events_for(event)
+            return task.view(request.history_length)
 
-    async def listed(self, params: Mapping[str, Any]) -> Json:
+    async def list_tasks(self, params: Mapping[str, Any]) -> Json:
         """ListTasks: the newest first; without a context those of the caller's newest conversations."""
-        wanted = wire.read(wire.ListTasks, params)
-        before = wanted.before
-        if wanted.context_id:
-            conversations = await self._mine(wanted.context_id)
+        request = wire.parse_params(wire.ListTasks, params)
+        page_start = request.page_start
+        if request.context_id:
+            conversations = await self._own_conversations(request.context_id)
         else:
             reply = await self.api.memory.conversations(
                 ConversationsRequest(
-                    company_id=self.caller.company, user_id=self.caller.subject, limit=MOST_CONVERSATIONS
+                    company_id=self.caller.company, user_id=self.caller.subject, limit=MAX_CONVERSATIONS
                 )
             )
-            conversations = [one.id for one in reply.items]
-        found = [task for conversation in conversations for task in await self._all(conversation)]
-        state = wanted.status if wanted.status not in {"", "TASK_STATE_UNSPECIFIED"} else None
-        after = wanted.status_timestamp_after
-        found = [one for one in found if state in {None, one.state} and (after is None or one.changed >= after)]
-        found.sort(key=lambda task: task.place, reverse=True)
-        rest = [one for one in found if before is None or one.place < before]
-        page = rest[: wanted.page_size]
-        more = "{}-{}".format(*page[-1].place) if len(page) < len(rest) else ""
+            conversations = [conversation.id for conversation in reply.items]
+        tasks = [task for conversation in conversations for task in await self._all_tasks(conversation)]
+        state = request.status if request.status not in {"", "TASK_STATE_UNSPECIFIED"} else None
+        after = request.status_timestamp_after
+        tasks = [task for task in tasks if state in {None, task.state} and (after is None or task.changed_at >= after)]
+        tasks.sort(key=lambda task: task.sort_key, reverse=True)
+        remaining = [task for task in tasks if page_start is None or task.sort_key < page_start]
+        page = remaining[: request.page_size]
+        next_page_token = "{}-{}".format(*page[-1].sort_key) if len(page) < len(remaining) else ""
         return {
-            "tasks": [one.view(wanted.history_length, artifacts=wanted.include_artifacts) for one in page],
-            "nextPageToken": more,
+            "tasks": [task.view(request.history_length, artifacts=request.include_artifacts) for task in page],
+            "nextPageToken": next_page_token,
             "pageSize": len(page),
-            "totalSize": len(found),
+            "totalSize": len(tasks),
         }
 
     # ------------------------------------------------------------------ inside
 
     @asynccontextmanager
-    async def _sent(self, wanted: wire.SendMessage) -> AsyncGenerator[tuple[Task, Thread | None]]:
+    async def _send_message(self, request: wire.SendMessage) -> AsyncGenerator[tuple[Task, Thread | None]]:
         """The task that the message creates or continues; with a thread if more is to come."""
-        wanted.check()
-        message = wanted.message
+        request.check()
+        message = request.message
         if message.task_id:
-            async with self._continued(message) as going_on:
-                yield going_on
+            async with self._continue_task(message) as continued:
+                yield continued
             return
         if any("data" in part for part in message.parts):
             raise A2AError(-32005, "CONTENT_TYPE_NOT_SUPPORTED", "message.parts: data is read as an answer alone")
-        sent = message.sent()
+        sent_message = message.to_sent_message()
         if message.context_id:
-            conversation = await self._own(message.context_id)
+            conversation = await self._context_conversation(message.context_id)
         else:
             # The same message again, whose answer was lost, must find the conversation that it has begun.
-            conversation = await self.api.threads.named(self.caller, DOOR, f"message {message.message_id}")
-        async with self._open(conversation) as thread:
-            stored = await thread.send(sent)
-            yield await self._new_task(TaskName(conversation, stored.seq), sent, message.message_id), thread
+            conversation = await self.api.threads.conversation_named(self.caller, DOOR, f"message {message.message_id}")
+        async with self._open_thread(conversation) as thread:
+            stored = await thread.send(sent_message)
+            yield await self._begin_task(TaskId(conversation, stored.seq), sent_message, message.message_id), thread
 
-    async def _new_task(self, name: TaskName, sent: SentMessage, message_id: str) -> Task:
+    async def _begin_task(self, task_id: TaskId, sent_message: SentMessage, message_id: str) -> Task:
         """The task of a message that has just been stored."""
         question = MessageView(
-            id=sent.identity,
-            seq=name.seq,
+            id=sent_message.identity,
+            seq=task_id.seq,
             role=Role.USER,
-            text=sent.text,
+            text=sent_message.text,
             client_message_id=message_id,
             created_at=self.api.clock.now(),
         )
-        return await self._task(name, question)
+        return await self._new_task(task_id, question)
 
-    async def _task(self, name: TaskName, asked: MessageView) -> Task:
-        return Task(name, asked, await self.api.companies.language_for(self.caller.company, self.language, asked.text))
+    async def _new_task(self, task_id: TaskId, question: MessageView) -> Task:
+        return Task(
+            task_id, question, await self.api.companies.language_for(self.caller.company, self.language, question.text)
+        )
 
     @asynccontextmanager
-    async def _continued(self, message: wire.Message) -> AsyncGenerator[tuple[Task, Thread | None]]:
+    async def _continue_task(self, message: wire.Message) -> AsyncGenerator[tuple[Task, Thread | None]]:
         """A message for an existing task: the answer to its question, or more about its subject."""
-        async with self._current(message.task_id or "") as (task, _):
-            if message.context_id not in {None, "", task.name.conversation}:
-                raise invalid("message.contextId", "not the context of this task")
+        async with self._open_task(message.task_id or "") as (task, _):
+            if message.context_id not in {None, "", task.id.conversation}:
+                raise invalid_param("message.contextId", "not the context of this task")
         if task.state in TERMINAL:
             raise unsupported(f"the task is {task.state}: send a message without taskId, in the same context")
         is_question = task.state == INPUT_REQUIRED
@@ -192,46 +194,48 @@ class Tasks:
                 await self._decide(task, "confirm" if approved else "reject", edits)
                 yield task, None
                 return
-        async with self._open(task.name.conversation) as thread:
-            sent = message.sent()
-            stored = await thread.send(sent)
+        async with self._open_thread(task.id.conversation) as thread:
+            sent_message = message.to_sent_message()
+            stored = await thread.send(sent_message)
             if is_question:
                 # Words that are neither yes nor no ("make it 2") are a task of their own, with its own question.
-                task = await self._new_task(TaskName(task.name.conversation, stored.seq), sent, message.message_id)
+                task = await self._begin_task(
+                    TaskId(task.id.conversation, stored.seq), sent_message, message.message_id
+                )
             yield task, thread
 
     @asynccontextmanager
-    async def _current(self, identity: str) -> AsyncGenerator[tuple[Task, Thread]]:
+    async def _open_task(self, text: str) -> AsyncGenerator[tuple[Task, Thread]]:
         """The task as it is now, and the thread with its further events."""
-        name = TaskName.read(identity)
-        if name is None:
+        task_id = TaskId.parse(text)
+        if task_id is None:
             raise task_not_found()
         try:
-            conversation = await self.api.threads.own_conversation(self.caller, name.conversation)
+            conversation = await self.api.threads.own_conversation(self.caller, task_id.conversation)
         except RefusedError as error:
             raise task_not_found() from error
-        async with self._open(conversation, after=name.seq - 1) as thread:
-            told = await thread.now(name.seq, patient=True)
+        async with self._open_thread(conversation, after=task_id.seq - 1) as thread:
+            events = await thread.events_so_far(task_id.seq, await_person=True)
             if thread.question is None:
                 raise task_not_found()
-            task = await self._task(name, thread.question)
-            for event in told:
-                task.hear(event)
+            task = await self._new_task(task_id, thread.question)
+            for event in events:
+                task.events_for(event)
             yield task, thread
 
-    def _open(self, conversation: str, after: int | None = None) -> Thread:
+    def _open_thread(self, conversation: str, after: int | None = None) -> Thread:
         address = client_address(self.request.scope)
         return self.api.threads.open(
             self.caller, conversation, address=address, locale=self.language, after=after, door=DOOR
         )
 
-    async def _own(self, context: str) -> str:
+    async def _context_conversation(self, context: str) -> str:
         try:
             return await self.api.threads.own_conversation(self.caller, context)
         except RefusedError as error:
-            raise invalid("contextId", "there is no such context: leave it out to begin one") from error
+            raise invalid_param("contextId", "there is no such context: leave it out to begin one") from error
 
-    async def _mine(self, context: str) -> list[str]:
+    async def _own_conversations(self, context: str) -> list[str]:
         """The context, if it is the caller's. Another's is treated like one that does not exist."""
         try:
             return [await self.api.threads.own_conversation(self.caller, context)]
@@ -240,53 +244,59 @@ class Tasks:
 
     async def _decide(self, task: Task, decision: Literal["confirm", "reject"], edits: Json | None = None) -> None:
         if edits is not None and len(task.actions) > 1:
-            raise invalid("message.parts", "which of the orders do the edits change? say it in words")
+            raise invalid_param("message.parts", "which of the orders do the edits change? say it in words")
         decide = self.api.actions.decide
-        task.decided([await decide(self.caller, one.id, decision, self.language, edits) for one in task.actions])
+        task.apply_decisions(
+            [await decide(self.caller, action.id, decision, self.language, edits) for action in task.actions]
+        )
 
-    async def _decisions(self, task: Task, thread: Thread, tell: Tell) -> None:
+    async def _send_decisions(self, task: Task, thread: Thread, send: Send) -> None:
         """The decision on its question, by anyone. Expiry is not announced, so the state is polled."""
         now = self.api.clock.now()
-        ends = [one.expires_at for one in task.actions if one.expires_at is not None and one.expires_at > now]
-        left = (min(ends) - now).total_seconds() + 1 if ends else QUESTION_SECONDS
-        actions = {one.id: one for one in task.actions}
+        expiries = [
+            action.expires_at for action in task.actions if action.expires_at is not None and action.expires_at > now
+        ]
+        seconds = (min(expiries) - now).total_seconds() + 1 if expiries else QUESTION_SECONDS
+        actions = {action.id: action for action in task.actions}
         try:
-            async with asyncio.timeout(min(left, QUESTION_SECONDS)), aclosing(thread.decisions()) as decided:
-                async for action in decided:
+            async with asyncio.timeout(min(seconds, QUESTION_SECONDS)), aclosing(thread.decisions()) as decisions:
+                async for action in decisions:
                     if action.id in actions:
                         actions[action.id] = action
-                        await tell(task.decided(list(actions.values())))
+                        await send(task.apply_decisions(list(actions.values())))
                     if task.state in TERMINAL:
                         return
         except TimeoutError:
-            known = await self.api.actions.states(self.caller.company, self.caller.subject, list(actions))
-            if any(one.state is not ActionState.PENDING for one in known):
-                await tell(task.decided(known))
+            states = await self.api.actions.states(self.caller.company, self.caller.subject, list(actions))
+            if any(action.state is not ActionState.PENDING for action in states):
+                await send(task.apply_decisions(states))
 
-    async def _all(self, conversation: str) -> list[Task]:
+    async def _all_tasks(self, conversation: str) -> list[Task]:
         """Reads every task of a conversation from its facts."""
         company = self.caller.company
-        newest = await self.api.threads.newest(self.caller, conversation)
+        newest_seq = await self.api.threads.newest_question_seq(self.caller, conversation)
         facts: list[Fact] = []
-        for _ in range(MOST_PAGES):
-            reply = await self.api.memory.facts(company, conversation, facts[-1].seq if facts else 0, newest)
-            known = [one for one in reply.facts if one.kind in _KINDS]
-            facts += [Fact.of(ChatKind(one.kind), one.seq, one.event) for one in known]
-            if reply.complete or not known:
+        for _ in range(MAX_PAGES):
+            reply = await self.api.memory.facts(company, conversation, facts[-1].seq if facts else 0, newest_seq)
+            views = [view for view in reply.facts if view.kind in _KINDS]
+            facts += [Fact.of(ChatKind(view.kind), view.seq, view.event) for view in views]
+            if reply.complete or not views:
                 break
-        facts = await self.api.action_states.facts_now(company, conversation, facts, self.caller.subject)
-        frames = [orjson.loads(told) for fact in facts if (told := server_frames.of_fact(conversation, fact))]
+        facts = await self.api.action_states.facts_with_current_states(
+            company, conversation, facts, self.caller.subject
+        )
+        frames = [orjson.loads(told) for fact in facts if (told := server_frames.fact_frame(conversation, fact))]
         tasks: list[Task] = []
         rules = AnswerRules.of(await self.api.companies.get(company))
         for fact in facts:
             if fact.kind is not ChatKind.VISITOR:
                 continue
-            asked = MessageView.model_validate(message_view(fact))
-            task = await self._task(TaskName(conversation, fact.seq), asked)
-            exchange = Exchange(company, conversation, fact.seq, rules, patient=True)
+            question = MessageView.model_validate(message_view(fact))
+            task = await self._new_task(TaskId(conversation, fact.seq), question)
+            exchange = Exchange(company, conversation, fact.seq, rules, await_person=True)
             for frame in frames:
                 for event in exchange.read(frame):
-                    task.hear(event)
+                    task.events_for(event)
             if task.state == SUBMITTED:
                 # That somebody works on it is told live alone, and is so within moments of its being in the log.
                 task.state = WORKING
@@ -294,19 +304,19 @@ class Tasks:
         return tasks
 
 
-async def _follow(task: Task, thread: Thread, tell: Tell | None = None) -> None:
+async def _follow(task: Task, thread: Thread, send: Send | None = None) -> None:
     """Tells the task's updates up to its end; a task that only a person can answer ends without an error. Without
-    `tell` it goes on until a person has the task, or it has taken too long. Raises A2AError: the task was deleted."""
+    `send` it goes on until a person has the task, or it has taken too long. Raises A2AError: the task was deleted."""
     try:
-        thread.follow(task.name.seq, patient=True)
+        thread.follow(task.id.seq, await_person=True)
         while events := await thread.next_events():
-            updates = [update for event in events for update in task.hear(event)]
-            if tell is not None and updates:
-                await tell(updates)
-            if tell is None and task.left_to_person:
+            updates = [update for event in events for update in task.events_for(event)]
+            if send is not None and updates:
+                await send(updates)
+            if send is None and task.left_to_person:
                 return
     except TookTooLongError:
-        if tell is not None and not task.left_to_person:
+        if send is not None and not task.left_to_person:
             raise
     except RefusedError as error:
         raise task_not_found() from error

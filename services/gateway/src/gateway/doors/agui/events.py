@@ -12,7 +12,7 @@ NAMESPACE = "nexus"
 """Prefix of everything in an event that the protocol does not define."""
 
 
-def sent(events: Iterable[Json]) -> bytes:
+def encoded(events: Iterable[Json]) -> bytes:
     """The server-sent events."""
     now = time.time_ns() // 1_000_000
     return server_sent.events([{**event, "timestamp": now} for event in events])
@@ -23,27 +23,27 @@ def run_started(thread: str, run: str) -> Json:
 
 
 def run_finished(thread: str, run: str, outcome: Json, result: Any = None) -> Json:
-    told = {} if result is None else {"result": result}
-    return {"type": "RUN_FINISHED", "threadId": thread, "runId": run, "outcome": outcome, **told}
+    result_field = {} if result is None else {"result": result}
+    return {"type": "RUN_FINISHED", "threadId": thread, "runId": run, "outcome": outcome, **result_field}
 
 
 def run_error(code: str, message: str, retry_after: int | None = None) -> Json:
-    told = {} if retry_after is None else {"metadata": {NAMESPACE: {"retryAfter": retry_after}}}
-    return {"type": "RUN_ERROR", "code": code, "message": message, **told}
+    metadata_field = {} if retry_after is None else {"metadata": {NAMESPACE: {"retryAfter": retry_after}}}
+    return {"type": "RUN_ERROR", "code": code, "message": message, **metadata_field}
 
 
 def text_start(message: str, role: str = "assistant", name: str | None = None) -> Json:
-    named = {} if name is None else {"name": name}
-    return {"type": "TEXT_MESSAGE_START", "messageId": message, "role": role, **named}
+    name_field = {} if name is None else {"name": name}
+    return {"type": "TEXT_MESSAGE_START", "messageId": message, "role": role, **name_field}
 
 
 def text_content(message: str, delta: str) -> Json:
     return {"type": "TEXT_MESSAGE_CONTENT", "messageId": message, "delta": delta}
 
 
-def text_end(message: str, beside: Json | None = None) -> Json:
-    told = {"metadata": {NAMESPACE: beside}} if beside else {}
-    return {"type": "TEXT_MESSAGE_END", "messageId": message, **told}
+def text_end(message: str, attachments: Json | None = None) -> Json:
+    metadata_field = {"metadata": {NAMESPACE: attachments}} if attachments else {}
+    return {"type": "TEXT_MESSAGE_END", "messageId": message, **metadata_field}
 
 
 def tool_start(call: str, tool: str) -> Json:
@@ -72,7 +72,7 @@ def owner_activity(owner: Json) -> Json:
     return {"type": "ACTIVITY_SNAPSHOT", "messageId": "owner", "activityType": kind, "content": owner}
 
 
-def _editing(editable: Json | None) -> Json:
+def _edit_schema(editable: Json | None) -> Json:
     """Returns the schema of an edited action; its "presence in the schema is the capability signal"."""
     if not editable:
         return {}
@@ -81,16 +81,16 @@ def _editing(editable: Json | None) -> Json:
 
 def interrupt(action: Json) -> Json:
     """An action that waits for its user's confirmation."""
-    expires = {"expiresAt": action["expiresAt"]} if action.get("expiresAt") else {}
+    expiry_field = {"expiresAt": action["expiresAt"]} if action.get("expiresAt") else {}
     return {
         "id": action["id"],
         "reason": "confirmation",
         "message": action["summary"],
         "responseSchema": {
             "type": "object",
-            "properties": {"approved": {"type": "boolean"}, **_editing(action.get("editable"))},
+            "properties": {"approved": {"type": "boolean"}, **_edit_schema(action.get("editable"))},
             "required": ["approved"],
         },
         "metadata": {NAMESPACE: {"kind": action["kind"], "details": action.get("details") or {}}},
-        **expires,
+        **expiry_field,
     }

@@ -9,8 +9,8 @@ from pydantic.alias_generators import to_camel
 from contracts.events.chat import MAX_CLIENT_TOOLS
 from gateway.chat.sent_messages import SentMessage
 from gateway.doors.agui.events import Json
-from gateway.doors.client_tools import parsed, result_of
-from gateway.doors.messages import Part, file_of, first_new, new_messages, unreadable
+from gateway.doors.client_tools import call_result, json_or_text
+from gateway.doors.messages import Part, file_from_base64, first_new_index, new_messages, unreadable_part
 from gateway.errors import bad_field
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -52,10 +52,10 @@ class ResumeEntry(_AguiModel):
     @property
     def edits(self) -> Json | None:
         """The new values that come with a yes; raises RefusedError: BAD_FIELD."""
-        given = cast("Json", self.payload).get("editedArgs") if isinstance(self.payload, dict) else None
-        if given is not None and not isinstance(given, dict):
+        edits = cast("Json", self.payload).get("editedArgs") if isinstance(self.payload, dict) else None
+        if edits is not None and not isinstance(edits, dict):
             raise bad_field("resume", "editedArgs is an object")
-        return cast("Json | None", given)
+        return cast("Json | None", edits)
 
 
 class RunAgentInput(_AguiModel):
@@ -81,8 +81,8 @@ class RunAgentInput(_AguiModel):
         Raises:
             RefusedError: BAD_FIELD.
         """
-        found: dict[str, Json] = {}
-        for index in range(first_new(self.messages) - 1, -1, -1):
+        results: dict[str, Json] = {}
+        for index in range(first_new_index(self.messages) - 1, -1, -1):
             message, field = self.messages[index], f"messages[{index}]"
             call = message.get("toolCallId")
             if message.get("role") != "tool" or message.get("id") == f"{call}-r":  # what was told of a tool of ours
@@ -91,8 +91,10 @@ class RunAgentInput(_AguiModel):
                 raise bad_field(f"{field}.toolCallId", "which call is this the result of?")
             error = message.get("error")
             content = _text(message, field)
-            found[call] = result_of(parsed(content), error if isinstance(error, str) else None, f"{field}.content")
-        return found
+            results[call] = call_result(
+                json_or_text(content), error if isinstance(error, str) else None, f"{field}.content"
+            )
+        return results
 
 
 def _parts(message: Json, field: str) -> Iterator[Part]:
@@ -111,15 +113,15 @@ def _part(part: Json, field: str) -> Part:
         return part["text"]
     source = part.get("source")
     if part.get("type") not in _MEDIA or not isinstance(source, dict):
-        raise unreadable(field, f"a part of type {str(part.get('type'))[:40]!r}")
-    told = cast("Json", source)
-    if told.get("type") != "data":
-        raise unreadable(f"{field}.source", f"a source of type {str(told.get('type'))[:40]!r}")
-    return file_of(told.get("value"), told.get("mimeType"), None, field)
+        raise unreadable_part(field, f"a part of type {str(part.get('type'))[:40]!r}")
+    source_fields = cast("Json", source)
+    if source_fields.get("type") != "data":
+        raise unreadable_part(f"{field}.source", f"a source of type {str(source_fields.get('type'))[:40]!r}")
+    return file_from_base64(source_fields.get("value"), source_fields.get("mimeType"), None, field)
 
 
 def _text(message: Json, field: str) -> str:
     parts = list(_parts(message, field))
-    if not all(isinstance(one, str) for one in parts):
-        raise unreadable(f"{field}.content", "a file as a result")
+    if not all(isinstance(part, str) for part in parts):
+        raise unreadable_part(f"{field}.content", "a file as a result")
     return "\n".join(map(str, parts))

@@ -12,11 +12,11 @@ from gateway.chat.commands import ConversationPlace
 from gateway.chat.customers import has_account
 from gateway.chat.sent_messages import SentMessage
 from gateway.chat.thread import Thread
-from gateway.doors.agui.events import Json, sent
+from gateway.doors.agui.events import Json, encoded
 from gateway.doors.agui.request import ResumeEntry, RunAgentInput
 from gateway.doors.agui.run import AguiRun, outcome_of
 from gateway.doors.approvals import actions_in, newest_messages
-from gateway.doors.client_tools import wishes_in
+from gateway.doors.client_tools import wishes_with_tools
 from gateway.doors.door_route import DoorRoute
 from gateway.doors.translation import translate
 from gateway.errors import GatewayError, RefusedError, UnavailableError
@@ -48,62 +48,68 @@ async def run_agent(
     request: Request, api: ApiDep, caller: CallerDep, body: RunAgentInput, accept_language: AcceptLanguage = None
 ) -> EventStream:
     """Answers the user's newest messages in the thread. Hanging up stops the answer."""
-    new, given, wishes = body.new_messages(), body.results(), wishes_in(body.tools or (), schema="parameters")
-    run = AguiRun(body.thread_id, body.run_id, body.messages, given)
+    messages, results, wishes = (
+        body.new_messages(),
+        body.results(),
+        wishes_with_tools(body.tools or (), schema="parameters"),
+    )
+    run = AguiRun(body.thread_id, body.run_id, body.messages, results)
     locale = named_language(accept_language)
-    conversation = await api.threads.named(caller, DOOR, body.thread_id)
+    conversation = await api.threads.conversation_named(caller, DOOR, body.thread_id)
     place = ConversationPlace(caller, conversation)
-    first = run.begin()
-    asked = await api.threads.newest(caller, conversation) if not new else 0
+    first_events = run.start()
+    question_seq = await api.threads.newest_question_seq(caller, conversation) if not messages else 0
     address = client_address(request.scope)
     async with api.threads.open(
-        caller, conversation, address=address, locale=locale, after=asked or None, door=DOOR
+        caller, conversation, address=address, locale=locale, after=question_seq or None, door=DOOR
     ) as thread:
         try:
-            decided = await _decided(api, place, body.resume or (), new, locale)
-            known = await api.handed.give(place.company, conversation, given) if given else None
-            if known == frozenset() and not new:
+            decided_actions = await _decide_actions(api, place, body.resume or (), messages, locale)
+            known_calls = await api.handed.store_results(place.company, conversation, results) if results else None
+            if known_calls == frozenset() and not messages:
                 raise RefusedError(ErrorCode.NOT_FOUND, "no call of this thread waits for such a result")
         except RefusedError as error:
             # What is wrong with an answer to an interrupt or a call is an event: the protocol knows no other error.
-            return _ended([*first, *run.fail(str(error.code), await thread.error_in_words(error))])
-        for one in new:
-            asked = (await thread.send(one, wishes)).seq
-        if not new and not known:
-            shown = await newest_messages(api, place, [action.id for action in decided])
-            first += run.show(shown)
-            if decided:
-                result = {"actions": [action.to_wire() for action in decided]}
-                return _ended([*first, *run.finish(result=result)])
-            if asked == 0 or not await api.threads.awaited(caller, conversation):
-                outcome = outcome_of(shown[-1]) if shown else {"type": "success"}
-                return _ended([*first, *run.finish(outcome)])
-        return EventStream(partial(_tell, thread.hand_on(), asked, run, first))
+            return _finished_stream([*first_events, *run.fail(str(error.code), await thread.error_text(error))])
+        for message in messages:
+            question_seq = (await thread.send(message, wishes)).seq
+        if not messages and not known_calls:
+            shown_messages = await newest_messages(api, place, [action.id for action in decided_actions])
+            first_events += run.show_conversation(shown_messages)
+            if decided_actions:
+                result = {"actions": [action.to_wire() for action in decided_actions]}
+                return _finished_stream([*first_events, *run.finish(result=result)])
+            if question_seq == 0 or not await api.threads.is_unanswered(caller, conversation):
+                outcome = outcome_of(shown_messages[-1]) if shown_messages else {"type": "success"}
+                return _finished_stream([*first_events, *run.finish(outcome)])
+        return EventStream(partial(_write_run, thread.detach(), question_seq, run, first_events))
 
 
-def _ended(events: Sequence[Json]) -> EventStream:
-    return EventStream(lambda write: write(sent(events)))
+def _finished_stream(events: Sequence[Json]) -> EventStream:
+    return EventStream(lambda write: write(encoded(events)))
 
 
-async def _tell(thread: Thread, asked: int, run: AguiRun, first: Sequence[Json], write: Write) -> None:
-    """Writes the outcome of the message at `asked`, as it happens."""
+async def _write_run(
+    thread: Thread, question_seq: int, run: AguiRun, first_events: Sequence[Json], write: Write
+) -> None:
+    """Writes the outcome of the message at `question_seq`, as it happens."""
     try:
-        await write(sent(first))
-        await translate(thread, asked, run, lambda told: write(sent(told)))
+        await write(encoded(first_events))
+        await translate(thread, question_seq, run, lambda agui_events: write(encoded(agui_events)))
     except GatewayError as error:
-        await write(sent(run.fail(str(error.code), await thread.error_in_words(error), error.wait)))
+        await write(encoded(run.fail(str(error.code), await thread.error_text(error), error.wait)))
     finally:
-        if not run.ended:
+        if not run.has_ended:
             # HttpAgent.abortRun is "Cancels the current HTTP request": the protocol has no other cancel.
-            thread.abandon(asked)
+            thread.stop_in_background(question_seq)
         await thread.end()
 
 
-async def _decided(
+async def _decide_actions(
     api: Api,
     place: ConversationPlace,
     answers: Sequence[ResumeEntry],
-    new: Sequence[SentMessage],
+    messages: Sequence[SentMessage],
     locale: str | None,
 ) -> list[Action]:
     """The actions that the run's answers decide. Either all of them can be decided, or none is.
@@ -119,33 +125,35 @@ async def _decided(
             raise _no_interrupt(answers[0].interrupt_id)
         return []
     if not answers and not (
-        api.threads.has_actions(caller, place.conversation) and await _something_waits(api, caller)
+        api.threads.may_have_actions(caller, place.conversation) and await _has_pending_actions(api, caller)
     ):
         return []
-    yes = {answer.interrupt_id: answer.approved for answer in answers}
-    asked = actions_in(await newest_messages(api, place, yes))
+    approvals = {answer.interrupt_id: answer.approved for answer in answers}
+    actions = actions_in(await newest_messages(api, place, approvals))
     edits = {answer.interrupt_id: answer.edits for answer in answers}
-    if len(yes) < len(answers):
+    if len(approvals) < len(answers):
         raise RefusedError(ErrorCode.BAD_FIELD, "resume: answer each interrupt once")
-    for identity, approved in yes.items():
-        if identity not in asked:
-            raise _no_interrupt(identity)
-        state = asked[identity].state
-        if edits[identity] is not None and state is ActionState.PENDING and not asked[identity].editable:
-            raise RefusedError(ErrorCode.BAD_FIELD, f"resume: nothing of the interrupt {identity} may be changed")
+    for action_id, approved in approvals.items():
+        if action_id not in actions:
+            raise _no_interrupt(action_id)
+        state = actions[action_id].state
+        if edits[action_id] is not None and state is ActionState.PENDING and not actions[action_id].editable:
+            raise RefusedError(ErrorCode.BAD_FIELD, f"resume: nothing of the interrupt {action_id} may be changed")
         if approved and state is ActionState.EXPIRED:
-            raise RefusedError(ErrorCode.CONFLICT, f"the interrupt {identity} has expired")
-    open_ones = [one.id for one in asked.values() if one.state is ActionState.PENDING and one.id not in yes]
-    if open_ones and not await _were_sent(api, place, new):
-        raise RefusedError(ErrorCode.CONFLICT, f"answer what waits first: resume must name {', '.join(open_ones)}")
+            raise RefusedError(ErrorCode.CONFLICT, f"the interrupt {action_id} has expired")
+    unanswered = [
+        action.id for action in actions.values() if action.state is ActionState.PENDING and action.id not in approvals
+    ]
+    if unanswered and not await _are_stored(api, place, messages):
+        raise RefusedError(ErrorCode.CONFLICT, f"answer what waits first: resume must name {', '.join(unanswered)}")
     decide = api.actions.decide
     return [
-        await decide(caller, identity, "confirm" if approved else "reject", locale, edits[identity])
-        for identity, approved in yes.items()
+        await decide(caller, action_id, "confirm" if approved else "reject", locale, edits[action_id])
+        for action_id, approved in approvals.items()
     ]
 
 
-async def _something_waits(api: Api, caller: TokenCaller) -> bool:
+async def _has_pending_actions(api: Api, caller: TokenCaller) -> bool:
     """Whether an action may be waiting; no if the market does not answer, since a question must not wait for it."""
     try:
         return bool(await api.actions.pending(caller.company, caller.subject))
@@ -153,9 +161,9 @@ async def _something_waits(api: Api, caller: TokenCaller) -> bool:
         return False
 
 
-async def _were_sent(api: Api, place: ConversationPlace, new: Sequence[SentMessage]) -> bool:
+async def _are_stored(api: Api, place: ConversationPlace, messages: Sequence[SentMessage]) -> bool:
     """Whether it contains nothing new: a repeated run shows its interrupt again."""
-    return all([await api.commands.find_sent(place, one.identity) for one in new])
+    return all([await api.commands.find_sent(place, message.identity) for message in messages])
 
 
 def _no_interrupt(identity: str) -> RefusedError:

@@ -25,45 +25,45 @@ class AguiRun:
     `messages`: those that the client sent with the run, unchanged; `given`: handed calls whose results are in them.
     """
 
-    def __init__(self, thread: str, run: str, messages: Sequence[Json], given: Collection[str] = ()) -> None:
-        self.ended = False
+    def __init__(self, thread: str, run: str, messages: Sequence[Json], answered_calls: Collection[str] = ()) -> None:
+        self.has_ended = False
         self.left_to_person = False
         self._thread = thread
         self._run = run
         self._messages: list[Json] = list(messages)
         self._texts: dict[str, ClientText] = {}
         self._calls: set[str] = set()
-        self._pending: list[str] = []
+        self._handed_calls: list[str] = []
         """Calls that this run has handed to the client."""
-        self._given = frozenset(given)
-        self._held: dict[str, Json] = {}
+        self._answered_calls = frozenset(answered_calls)
+        self._client_messages: dict[str, Json] = {}
         """What the client holds of a message's text. Behind a handed call it has another id than the message, whose id
         the text before the call has."""
-        self._wrong = False
+        self._needs_snapshot = False
 
-    def begin(self) -> list[Json]:
+    def start(self) -> list[Json]:
         """The run's first event."""
         return [events.run_started(self._thread, self._run)]
 
-    def show(self, messages: Sequence[MessageView]) -> list[Json]:
+    def show_conversation(self, messages: Sequence[MessageView]) -> list[Json]:
         """The conversation as it stands, in place of what the client holds."""
-        self._messages = [_shown(message) for message in messages]
+        self._messages = [_agui_message(message) for message in messages]
         return [events.messages_snapshot(self._messages)]
 
     def finish(self, outcome: Json = SUCCESS, result: object = None) -> list[Json]:
         """The run's last events."""
-        self.ended = True
-        told = self._give_up_texts()
-        if self._wrong or outcome["type"] == "interrupt":
-            told.append(events.messages_snapshot(self._messages))
-        return [*told, events.run_finished(self._thread, self._run, outcome, result)]
+        self.has_ended = True
+        last_events = self._end_open_texts()
+        if self._needs_snapshot or outcome["type"] == "interrupt":
+            last_events.append(events.messages_snapshot(self._messages))
+        return [*last_events, events.run_finished(self._thread, self._run, outcome, result)]
 
     def fail(self, code: str, message: str, retry_after: int | None = None) -> list[Json]:
         """The run ends without what it was for."""
-        self.ended = True
-        return [*self._give_up_texts(), events.run_error(code, message, retry_after)]
+        self.has_ended = True
+        return [*self._end_open_texts(), events.run_error(code, message, retry_after)]
 
-    def hear(self, event: Event) -> list[Json]:
+    def events_for(self, event: Event) -> list[Json]:
         """The protocol's events for an event of the conversation."""
         match event:
             case turn.RunStarted():
@@ -71,7 +71,7 @@ class AguiRun:
                     self._texts[event.message_id].restart()
                 return []
             case turn.MessageDelta():
-                return self._delta(event.message_id, event.delta)
+                return self._text_events(event.message_id, event.delta)
             case turn.ToolStarted():
                 return self._tool_started(event)
             case turn.ToolFinished():
@@ -80,94 +80,105 @@ class AguiRun:
                 self.left_to_person = event.owner.kind is not OwnerKind.AI
                 return [_owner(event.owner)]
             case ws.MessageFrame():
-                return [] if event.message.role.gets_answers else self._whole(event.message)
+                return [] if event.message.role.gets_answers else self._final_text(event.message)
             case Ended():
-                return self._end(event)
+                return self._end_events(event)
             case _:
                 return []
 
-    def _end(self, event: Ended) -> list[Json]:
+    def _end_events(self, event: Ended) -> list[Json]:
         message = event.message
         if event.outcome is ExchangeEnd.NOTICE and message is not None:
             return self.fail(str(message.code), message.text)
         if event.outcome is ExchangeEnd.CANCELLED:
             return self.finish(CANCELLED)
-        told = [] if message is None else self._whole(message)
-        return [*told, *self.finish(SUCCESS if message is None else outcome_of(message))]
+        text_events = [] if message is None else self._final_text(message)
+        return [*text_events, *self.finish(SUCCESS if message is None else outcome_of(message))]
 
-    def _whole(self, message: MessageView) -> list[Json]:
+    def _final_text(self, message: MessageView) -> list[Json]:
         """The final text: the part that the client does not have yet."""
-        told: list[Json] = []
+        agui_events: list[Json] = []
         if message.id not in self._texts:
-            told += self._begin(message.id, "system" if message.role is Role.SYSTEM else "assistant", message.name)
-        rest = self._texts.pop(message.id).whole(message.text)
-        held = self._held[message.id]
-        held["content"], shown = message.text, held["id"]
-        if rest is None:
-            self._wrong = True
-        elif rest:
-            told.append(events.text_content(shown, rest))
-        return [*told, events.text_end(shown, _beside(message))]
+            agui_events += self._start_text(
+                message.id, "system" if message.role is Role.SYSTEM else "assistant", message.name
+            )
+        remaining = self._texts.pop(message.id).complete(message.text)
+        client_message = self._client_messages[message.id]
+        client_message["content"], shown_id = message.text, client_message["id"]
+        if remaining is None:
+            self._needs_snapshot = True
+        elif remaining:
+            agui_events.append(events.text_content(shown_id, remaining))
+        return [*agui_events, events.text_end(shown_id, _attachments(message))]
 
-    def _delta(self, message: str, text: str) -> list[Json]:
-        told = [] if message in self._texts else self._begin(message)
-        rest, held = self._texts[message].more(text), self._held[message]
-        if rest:
-            held["content"] += rest
-            told.append(events.text_content(held["id"], rest))
-        return told
+    def _text_events(self, message: str, text: str) -> list[Json]:
+        agui_events = [] if message in self._texts else self._start_text(message)
+        remaining, client_message = self._texts[message].add(text), self._client_messages[message]
+        if remaining:
+            client_message["content"] += remaining
+            agui_events.append(events.text_content(client_message["id"], remaining))
+        return agui_events
 
-    def _begin(self, message: str, role: str = "assistant", name: str | None = None) -> list[Json]:
-        named = {} if name is None else {"name": name}
-        shown, before = self._behind(message) if self._given else (message, "")
-        self._texts[message], held = ClientText(before), {"id": shown, "role": role, "content": "", **named}
-        self._messages = [one for one in self._messages if one.get("id") != shown]
-        self._messages.append(held)
-        self._held[message] = held
-        return [events.text_start(shown, role, name)]
+    def _start_text(self, message: str, role: str = "assistant", name: str | None = None) -> list[Json]:
+        name_field = {} if name is None else {"name": name}
+        shown_id, previous_text = self._continuation(message) if self._answered_calls else (message, "")
+        self._texts[message], client_message = (
+            ClientText(previous_text),
+            {"id": shown_id, "role": role, "content": "", **name_field},
+        )
+        self._messages = [known for known in self._messages if known.get("id") != shown_id]
+        self._messages.append(client_message)
+        self._client_messages[message] = client_message
+        return [events.text_start(shown_id, role, name)]
 
-    def _behind(self, message: str) -> tuple[str, str]:
+    def _continuation(self, message: str) -> tuple[str, str]:
         """An id for the text after a handed call, and the text that came before it."""
-        held, name, before = {one.get("id"): one for one in self._messages}, message, ""
+        messages_by_id, message_id, previous_text = (
+            {client_message.get("id"): client_message for client_message in self._messages},
+            message,
+            "",
+        )
         for number in count(2):
-            if name not in held:
-                return name, before
-            name, before = f"{message}-{number}", str(held[name].get("content") or "")
+            if message_id not in messages_by_id:
+                return message_id, previous_text
+            message_id, previous_text = f"{message}-{number}", str(messages_by_id[message_id].get("content") or "")
         raise AssertionError("unreachable")
 
-    def _give_up_texts(self) -> list[Json]:
+    def _end_open_texts(self) -> list[Json]:
         """Ends texts that never became a message, since the conversation does not contain them."""
         if self._texts:
-            self._wrong = True
-        begun = [self._held[message]["id"] for message in self._texts]
-        self._messages = [one for one in self._messages if one.get("id") not in begun]
+            self._needs_snapshot = True
+        open_ids = [self._client_messages[message]["id"] for message in self._texts]
+        self._messages = [
+            client_message for client_message in self._messages if client_message.get("id") not in open_ids
+        ]
         self._texts.clear()
-        return [events.text_end(message) for message in begun]
+        return [events.text_end(message) for message in open_ids]
 
-    def _handed(self, event: turn.ToolStarted, arguments: Json) -> list[Json]:
+    def _handed_call(self, event: turn.ToolStarted, arguments: Json) -> list[Json]:
         """A handed call. The last one ends the run: its result comes with the next."""
-        call, told = event.call_id, list[Json]()
-        if call in self._given:
+        call, agui_events = event.call_id, list[Json]()
+        if call in self._answered_calls:
             return []
-        if not any(one.get("id") == call for one in self._messages):
-            told = [events.text_end(self._held[message]["id"]) for message in self._texts]
+        if not any(client_message.get("id") == call for client_message in self._messages):
+            agui_events = [events.text_end(self._client_messages[message]["id"]) for message in self._texts]
             self._texts.clear()
             function = {"name": event.tool, "arguments": orjson.dumps(arguments).decode()}
             calls = [{"id": call, "type": "function", "function": function}]
             self._messages.append({"id": call, "role": "assistant", "toolCalls": calls})
-            told += [events.tool_start(call, event.tool), events.tool_args(call, function["arguments"])]
-            told.append(events.tool_end(call))
-            self._pending.append(call)
+            agui_events += [events.tool_start(call, event.tool), events.tool_args(call, function["arguments"])]
+            agui_events.append(events.tool_end(call))
+            self._handed_calls.append(call)
         if event.left:
-            return told
-        pending = {"pendingToolCallIds": self._pending} if self._pending else {}
-        return [*told, *self.finish({**SUCCESS, **pending})]
+            return agui_events
+        pending_field = {"pendingToolCallIds": self._handed_calls} if self._handed_calls else {}
+        return [*agui_events, *self.finish({**SUCCESS, **pending_field})]
 
     def _tool_started(self, event: turn.ToolStarted) -> list[Json]:
         call = event.call_id
         if event.arguments is not None:
-            return self._handed(event, event.arguments)
-        if any(one.get("id") == call for one in self._messages):
+            return self._handed_call(event, event.arguments)
+        if any(client_message.get("id") == call for client_message in self._messages):
             # The turn is driven again, or the client has it from an earlier run.
             return []
         self._calls.add(call)
@@ -189,7 +200,7 @@ class AguiRun:
         return [result]
 
 
-def _shown(message: MessageView) -> Json:
+def _agui_message(message: MessageView) -> Json:
     """A message of the conversation in the protocol's form."""
     match message.role:
         case Role.VISITOR | Role.USER:
@@ -197,8 +208,8 @@ def _shown(message: MessageView) -> Json:
         case Role.SYSTEM:
             return {"id": message.id, "role": "system", "content": message.text}
         case _:
-            named = {} if message.name is None else {"name": message.name}
-            return {"id": message.id, "role": "assistant", "content": message.text, **named}
+            name_field = {} if message.name is None else {"name": message.name}
+            return {"id": message.id, "role": "assistant", "content": message.text, **name_field}
 
 
 def outcome_of(message: MessageView) -> Json:
@@ -208,12 +219,12 @@ def outcome_of(message: MessageView) -> Json:
     return {"type": "interrupt", "interrupts": [events.interrupt(action.to_wire()) for action in message.waiting]}
 
 
-def _beside(message: MessageView) -> Json:
+def _attachments(message: MessageView) -> Json:
     """Returns the parts of a message besides its text."""
     if not (message.citations or message.charts or message.actions):
         return {}
-    told = message.to_wire()
-    return {name: told[name] for name in ("citations", "charts", "actions") if told.get(name)}
+    wire = message.to_wire()
+    return {name: wire[name] for name in ("citations", "charts", "actions") if wire.get(name)}
 
 
 def _owner(owner: Owner) -> Json:

@@ -19,7 +19,7 @@ from gateway.doors.messages import message_key
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api
 
-FOREVER = 4_102_444_800.0
+NEVER_EXPIRES = 4_102_444_800.0
 
 
 class ChannelEvents:
@@ -32,38 +32,40 @@ class ChannelEvents:
         self._inbox = inbox
         self._prefix = f"cw_{channel.partition('_')[2]}_"
 
-    async def take(self, event: ChatwootMessage | StatusChanged) -> None:
+    async def apply(self, event: ChatwootMessage | StatusChanged) -> None:
         """Applies the event; raises UnavailableError or RateLimitedError: try later."""
-        conversation = event.at
+        conversation = event.conversation
         if self._inbox is not None and conversation.inbox not in {None, self._inbox}:
             return
         if isinstance(event, StatusChanged):
             await self._follow_owner(conversation, event)
-        elif event.echo:
+        elif event.is_echo:
             echo = ChannelEchoRequest(
                 company_id=self._company,
-                conversation_id=self._conversation(conversation),
-                message_id=event.ours,
+                conversation_id=self._conversation_id(conversation),
+                message_id=event.own_message_id,
                 text=text_digest(event.text),
             )
             await ask(self._api.rpc, CHANNEL_ECHO, echo)
-        elif event.by is not None:
-            place = self._place(conversation, self._operator(event.by))
+        elif event.author is not None:
+            place = self._place(conversation, self._operator(event.author))
             if not await self._api.commands.find_sent(place, _key(event)):
                 await self._api.commands.send_as_operator(place, MessageDraft(_key(event), event.text))
         else:
             await self._follow_owner(conversation)
-            await self._say(event)
+            await self._send_contact_message(event)
 
-    async def _say(self, event: ChatwootMessage) -> None:
+    async def _send_contact_message(self, event: ChatwootMessage) -> None:
         """The contact's message. Limits by address do not apply, since contacts write through Chatwoot's address."""
-        place = self._place(event.at, self._contact(event.at.contact))
+        place = self._place(event.conversation, self._contact(event.conversation.contact))
         commands, key = self._api.commands, _key(event)
-        if await self._api.threads.newest(place.caller, place.conversation) and await commands.find_sent(place, key):
+        if await self._api.threads.newest_question_seq(place.caller, place.conversation) and await commands.find_sent(
+            place, key
+        ):
             return
         subject = f"{self._company}/{place.caller.subject}"
-        self._api.limits.message(subject, subject, opens_conversation=False)
-        await commands.send_as_visitor(place, MessageDraft(key, event.text, event.at.locale))
+        self._api.limits.count_message(subject, subject, opens_conversation=False)
+        await commands.send_as_visitor(place, MessageDraft(key, event.text, event.conversation.locale))
 
     async def _follow_owner(self, conversation: ChatwootConversation, change: StatusChanged | None = None) -> None:
         """The owner there becomes the owner here. Only a change of status gives it back to the AI: a message may
@@ -79,34 +81,42 @@ class ChannelEvents:
             return
         other = PENDING if conversation.status == OPEN else OPEN
 
-        def needed(now: Snapshot) -> bool:
-            newest = now.last.get(ChatKind.OWNER)
-            if change is not None and change.before == other and (newest is None or newest.data.get("outside")):
+        def is_needed(now: Snapshot) -> bool:
+            newest_change = now.last.get(ChatKind.OWNER)
+            if (
+                change is not None
+                and change.previous_status == other
+                and (newest_change is None or newest_change.data.get("outside"))
+            ):
                 return True
-            held = now.owner is not OwnerKind.AI
-            if held and owner.kind is OwnerKind.WAITING:
+            is_with_person = now.owner is not OwnerKind.AI
+            if is_with_person and owner.kind is OwnerKind.WAITING:
                 return False
             return now.owner is not owner.kind or now.owner_data.get("operatorId") != owner.operator_id
 
         place = self._place(conversation, self._operator(conversation.assignee or ChatwootPerson("bot", None)))
-        await self._api.commands.follow_owner(place, owner, conversation.status, conversation.changed, needed)
+        await self._api.commands.follow_owner(place, owner, conversation.status, conversation.changed_at, is_needed)
 
-    def _conversation(self, conversation: ChatwootConversation) -> str:
+    def _conversation_id(self, conversation: ChatwootConversation) -> str:
         return channel_conversation(self._channel, conversation.number)
 
     def _place(self, conversation: ChatwootConversation, caller: TokenCaller) -> ConversationPlace:
-        return ConversationPlace(caller, self._conversation(conversation))
+        return ConversationPlace(caller, self._conversation_id(conversation))
 
     def _contact(self, person: ChatwootPerson) -> TokenCaller:
-        return TokenCaller(f"{self._prefix}c{_short(person)}", "visitor", self._company, "free", FOREVER, person.name)
+        return TokenCaller(
+            f"{self._prefix}c{_short_id(person)}", "visitor", self._company, "free", NEVER_EXPIRES, person.name
+        )
 
     def _operator(self, person: ChatwootPerson) -> TokenCaller:
-        return TokenCaller(f"{self._prefix}{_short(person)}", "commercial", self._company, "free", FOREVER, person.name)
+        return TokenCaller(
+            f"{self._prefix}{_short_id(person)}", "commercial", self._company, "free", NEVER_EXPIRES, person.name
+        )
 
 
 def _key(event: ChatwootMessage) -> str:
     return message_key(f"cw-{event.id}")
 
 
-def _short(person: ChatwootPerson) -> str:
+def _short_id(person: ChatwootPerson) -> str:
     return person.id if person.id.isalnum() and len(person.id) <= 32 else message_key(person.id)[:32]

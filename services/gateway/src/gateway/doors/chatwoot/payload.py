@@ -14,10 +14,10 @@ from contracts.events.chat import MAX_TEXT
 from contracts.json_values import list_of, object_of
 
 Json = dict[str, object]
-BESIDE = "nexus_message_id"
+OWN_ID_ATTRIBUTE = "nexus_message_id"
 OPEN, PENDING = "open", "pending"
 _INCOMING, _OUTGOING = (0, "incoming"), (1, "outgoing")
-_MOST = 10**18
+_MAX_NUMBER = 10**18
 """The highest conversation number of an account, since the number is part of an id."""
 
 
@@ -31,11 +31,11 @@ class ChatwootPerson:
 
 @dataclass(frozen=True, slots=True)
 class ChatwootConversation:
-    """A Chatwoot conversation at the time of the event. `changed` (seconds) grows with each change of it."""
+    """A Chatwoot conversation at the time of the event. `changed_at` (seconds) grows with each change of it."""
 
     number: int
     status: str
-    changed: float
+    changed_at: float
     contact: ChatwootPerson
     assignee: ChatwootPerson | None = None
     inbox: int | None = None
@@ -44,80 +44,86 @@ class ChatwootConversation:
 
 @dataclass(frozen=True, slots=True)
 class ChatwootMessage:
-    """A message. `by` None: from the contact; `echo`: it was ours."""
+    """A message. `author` None: from the contact; `is_echo`: it was ours."""
 
     id: str
     text: str
-    at: ChatwootConversation
-    by: ChatwootPerson | None = None
-    echo: bool = False
-    ours: str | None = None
+    conversation: ChatwootConversation
+    author: ChatwootPerson | None = None
+    is_echo: bool = False
+    own_message_id: str | None = None
     """The id that we gave it."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatusChanged:
-    """Somebody else has the conversation. `before`: the status that it had; None: not told."""
+    """Somebody else has the conversation. `previous_status`: the status that it had; None: not told."""
 
-    at: ChatwootConversation
-    before: str | None = None
+    conversation: ChatwootConversation
+    previous_status: str | None = None
 
 
-def read(event: Json) -> ChatwootMessage | StatusChanged | None:
+def parse_event(event: Json) -> ChatwootMessage | StatusChanged | None:
     """The event; None: nothing for us."""
     match event.get("event"):
         case "message_created":
-            return _message(event)
+            return _parse_message(event)
         case "conversation_status_changed" | "conversation_opened":
-            found = _conversation_of(event, event)
-            return None if found is None else StatusChanged(found, _status_before(event))
+            conversation = _parse_conversation(event, event)
+            return None if conversation is None else StatusChanged(conversation, _status_before(event))
         case _:
             return None
 
 
 def _status_before(event: Json) -> str | None:
-    changes = (object_of(object_of(one).get("status")) for one in list_of(event.get("changed_attributes")))
+    changes = (object_of(object_of(attribute).get("status")) for attribute in list_of(event.get("changed_attributes")))
     return next((str(change["previous_value"]) for change in changes if "previous_value" in change), None)
 
 
-def _message(event: Json) -> ChatwootMessage | None:
-    found = _conversation_of(object_of(event.get("conversation")), event)
+def _parse_message(event: Json) -> ChatwootMessage | None:
+    conversation = _parse_conversation(object_of(event.get("conversation")), event)
     identity, kind, sender = event.get("id"), event.get("message_type"), object_of(event.get("sender"))
     # Notes are between the people of the company, whoever wrote them.
-    if found is None or identity is None or event.get("private"):
+    if conversation is None or identity is None or event.get("private"):
         return None
     text = _text(event)
     if kind in _INCOMING:
-        return ChatwootMessage(str(identity), text, found) if text else None
+        return ChatwootMessage(str(identity), text, conversation) if text else None
     if kind not in _OUTGOING or not text:
         return None
     if sender.get("type") == "agent_bot":
-        ours = object_of(event.get("content_attributes")).get(BESIDE)
-        return ChatwootMessage(str(identity), text, found, echo=True, ours=str(ours) if ours else None)
-    person = _person(sender)
+        own_message_id = object_of(event.get("content_attributes")).get(OWN_ID_ATTRIBUTE)
+        return ChatwootMessage(
+            str(identity),
+            text,
+            conversation,
+            is_echo=True,
+            own_message_id=str(own_message_id) if own_message_id else None,
+        )
+    person = _parse_person(sender)
     return None if person is None or sender.get("type") not in ("user", None) else ChatwootMessage(
-        str(identity), text, found, by=person
+        str(identity), text, conversation, author=person
     )  # fmt: skip
 
 
-def _conversation_of(conversation: Json, event: Json) -> ChatwootConversation | None:
+def _parse_conversation(conversation: Json, event: Json) -> ChatwootConversation | None:
     number, meta = conversation.get("id"), object_of(conversation.get("meta"))
-    contact = _person(object_of(meta.get("sender")))
+    contact = _parse_person(object_of(meta.get("sender")))
     if contact is None:
         # Older releases name the contact beside the message alone.
-        contact = _person(object_of(event.get("contact")) or object_of(event.get("sender")))
-    if not isinstance(number, int) or not 0 < number < _MOST or contact is None:
+        contact = _parse_person(object_of(event.get("contact")) or object_of(event.get("sender")))
+    if not isinstance(number, int) or not 0 < number < _MAX_NUMBER or contact is None:
         return None
     # Given to a bot by hand it is the bot's, which some releases leave open.
-    bots, status = meta.get("assignee_type") == "AgentBot", str(conversation.get("status", ""))
+    is_with_bot, status = meta.get("assignee_type") == "AgentBot", str(conversation.get("status", ""))
     inbox = conversation.get("inbox_id") or object_of(event.get("inbox")).get("id")
     locale = object_of(conversation.get("additional_attributes")).get("browser_language")
     return ChatwootConversation(
         number=number,
-        status=PENDING if bots and status == OPEN else status,
-        changed=_seconds(conversation.get("updated_at") or conversation.get("timestamp") or event.get("created_at")),
+        status=PENDING if is_with_bot and status == OPEN else status,
+        changed_at=_seconds(conversation.get("updated_at") or conversation.get("timestamp") or event.get("created_at")),
         contact=contact,
-        assignee=None if bots else _person(object_of(meta.get("assignee"))),
+        assignee=None if is_with_bot else _parse_person(object_of(meta.get("assignee"))),
         inbox=inbox if isinstance(inbox, int) else None,
         locale=locale[:35] if isinstance(locale, str) and locale else None,
     )
@@ -128,22 +134,22 @@ def _text(event: Json) -> str:
     content = event.get("content")
     attachments = event.get("attachments")
     lines = [content.strip()] if isinstance(content, str) and content.strip() else []
-    for each in list_of(attachments):
-        lines.append(_attachment(object_of(each)))
+    for attachment in list_of(attachments):
+        lines.append(_attachment_line(object_of(attachment)))
     text = "\n".join(lines)
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
-def _attachment(told: Json) -> str:
-    kind = str(told.get("file_type") or "file")
-    address = told.get("data_url") or told.get("external_url") or ""
+def _attachment_line(attachment: Json) -> str:
+    kind = str(attachment.get("file_type") or "file")
+    address = attachment.get("data_url") or attachment.get("external_url") or ""
     # Not taken apart as an address: one that is none has a name as well.
-    name = unquote(str(address).partition("?")[0].rpartition("/")[2]) or str(told.get("fallback_title") or "")
+    name = unquote(str(address).partition("?")[0].rpartition("/")[2]) or str(attachment.get("fallback_title") or "")
     return f"[{kind}: {name[:200]}]" if name else f"[{kind}]"
 
 
-def _person(told: Json) -> ChatwootPerson | None:
-    identity, name = told.get("id"), told.get("name") or told.get("available_name")
+def _parse_person(person: Json) -> ChatwootPerson | None:
+    identity, name = person.get("id"), person.get("name") or person.get("available_name")
     return (
         None
         if identity is None

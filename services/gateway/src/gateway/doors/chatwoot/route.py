@@ -14,7 +14,7 @@ from contracts.channel_rpc import CHANNEL_VERIFY, MAX_BODY_CHARS, ChannelVerifyR
 from contracts.errors import ErrorCode
 from gateway.adapters.service_calls import ask
 from gateway.doors.chatwoot.channel import ChannelEvents
-from gateway.doors.chatwoot.payload import ChatwootMessage, Json, StatusChanged, read
+from gateway.doors.chatwoot.payload import ChatwootMessage, Json, StatusChanged, parse_event
 from gateway.errors import GatewayError, RateLimitedError, RefusedError, TokenInvalidError, UnavailableError
 from gateway.web.deps import Api, ApiDep
 from gateway.web.problems import described
@@ -22,17 +22,17 @@ from gateway.web.problems import described
 log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/v2/channels/chatwoot", tags=["channels"])
 
-SOON = 0.07
+RESPONSE_SECONDS = 0.07
 """Seconds that the work may take before the response, which is due within 0.1."""
-AGAIN = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0)
+RETRY_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0)
 """Seconds between retries while the bus or memory is away: four minutes in all."""
 VERIFY_SECONDS = 2.0
 """Deadline for memory to verify a signature."""
-MOST_UNDER_WAY = 2_000
+MAX_RUNNING = 2_000
 """Webhooks worked on after their response. With more, Chatwoot gets an error, and a person sees the conversation."""
-_under_way: set[asyncio.Task[None]] = set()
-Line = tuple[str, int]
-_newest: dict[Line, asyncio.Task[None]] = {}
+_running: set[asyncio.Task[None]] = set()
+ConversationKey = tuple[str, int]
+_newest: dict[ConversationKey, asyncio.Task[None]] = {}
 """The newest work of each channel's conversation that is not done."""
 
 
@@ -57,38 +57,38 @@ async def take_webhook(
         raise RefusedError(ErrorCode.BAD_FIELD, "the body is no JSON") from error
     if len(text) > MAX_BODY_CHARS or not isinstance(event, dict):
         raise RefusedError(ErrorCode.BAD_FIELD, f"an event is an object of at most {MAX_BODY_CHARS} characters")
-    if len(_under_way) >= MOST_UNDER_WAY:
+    if len(_running) >= MAX_RUNNING:
         raise UnavailableError("too many events wait here: try again")
-    found = read(cast("Json", event))
-    line = (channel, found.at.number if found else 0)
-    verifying = ChannelVerifyRequest(channel_id=channel, timestamp=timestamp, signature=signature, body=text)
-    work = asyncio.create_task(_work(api, verifying, found, _newest.get(line)))
-    _newest[line] = work
-    _under_way.add(work)
-    work.add_done_callback(partial(_ended, line))
-    await asyncio.wait((work,), timeout=SOON)
+    parsed_event = parse_event(cast("Json", event))
+    key = (channel, parsed_event.conversation.number if parsed_event else 0)
+    verification = ChannelVerifyRequest(channel_id=channel, timestamp=timestamp, signature=signature, body=text)
+    work = asyncio.create_task(_apply(api, verification, parsed_event, _newest.get(key)))
+    _newest[key] = work
+    _running.add(work)
+    work.add_done_callback(partial(_on_done, key))
+    await asyncio.wait((work,), timeout=RESPONSE_SECONDS)
     if work.done() and isinstance(error := work.exception(), RefusedError):
         raise TokenInvalidError(error.message) if error.code is ErrorCode.FORBIDDEN else error
     return Response()
 
 
-async def _work(
+async def _apply(
     api: Api,
     request: ChannelVerifyRequest,
     event: ChatwootMessage | StatusChanged | None,
-    before: asyncio.Task[None] | None,
+    previous: asyncio.Task[None] | None,
 ) -> None:
-    """Applies the event, however long that takes, after `before`, the one that came before it in its conversation;
+    """Applies the event, however long that takes, after `previous`, the one that came before it in its conversation;
     raises RefusedError: it is not the channel's."""
     verified = None
-    for pause in (*AGAIN, None):
+    for pause in (*RETRY_SECONDS, None):
         try:
             if verified is None:
                 verified = await ask(api.rpc, CHANNEL_VERIFY, request, deadline=VERIFY_SECONDS)
             if event is not None:
-                if before is not None:
-                    await asyncio.wait((before,))
-                await ChannelEvents(api, verified.company_id, request.channel_id, verified.inbox).take(event)
+                if previous is not None:
+                    await asyncio.wait((previous,))
+                await ChannelEvents(api, verified.company_id, request.channel_id, verified.inbox).apply(event)
             return
         except (UnavailableError, RateLimitedError) as error:
             if pause is None:
@@ -96,10 +96,10 @@ async def _work(
             await asyncio.sleep(max(pause, error.retry_after) if isinstance(error, RateLimitedError) else pause)
 
 
-def _ended(line: Line, work: asyncio.Task[None]) -> None:
-    _under_way.discard(work)
-    if _newest.get(line) is work:
-        del _newest[line]
+def _on_done(key: ConversationKey, work: asyncio.Task[None]) -> None:
+    _running.discard(work)
+    if _newest.get(key) is work:
+        del _newest[key]
     if not work.cancelled() and (error := work.exception()) is not None:
         level = log.info if isinstance(error, GatewayError) else log.error
         level("channel.event_left", error=str(error)[:200] or type(error).__name__)

@@ -62,7 +62,7 @@ class ChunkedAnswer:
     created: int
     model: str
 
-    def whole(self, text: str, end: CompletionEnd) -> ChatCompletion:
+    def completion(self, text: str, end: CompletionEnd) -> ChatCompletion:
         """The answer as one object."""
         calls = [ToolCall(id=c.id, function=CalledFunction(name=c.name, arguments=c.arguments)) for c in end.calls]
         message = ChatCompletionMessage(content=text if text or not calls else None, tool_calls=calls or None)
@@ -75,32 +75,32 @@ class ChunkedAnswer:
             pending_actions=_actions(end) or None,
         )
 
-    def first(self) -> JsonObject:
+    def first_chunk(self) -> JsonObject:
         """The first chunk."""
         return self._chunk({"role": "assistant", "content": ""})
 
-    def text(self, text: str) -> JsonObject:
+    def text_chunk(self, text: str) -> JsonObject:
         return self._chunk({"content": text})
 
-    def last(self, end: CompletionEnd, *, with_usage: bool) -> Iterator[JsonObject]:
+    def last_chunks(self, end: CompletionEnd, *, with_usage: bool) -> Iterator[JsonObject]:
         """The last chunks, when it is known which model answered."""
-        known = replace(self, model=end.model or self.model)
+        answer = replace(self, model=end.model or self.model)
         if end.calls:
-            yield known._chunk({"tool_calls": [_delta(index, call) for index, call in enumerate(end.calls)]})
-        closing = known._chunk({}, end.finish_reason)
+            yield answer._chunk({"tool_calls": [_delta(index, call) for index, call in enumerate(end.calls)]})
+        closing = answer._chunk({}, end.finish_reason)
         if end.actions:
             closing["pending_actions"] = _actions(end)
         yield closing
         if with_usage:
-            yield known._chunk({}) | {"choices": [], "usage": _usage(end).model_dump()}
+            yield answer._chunk({}) | {"choices": [], "usage": _usage(end).model_dump()}
 
-    def _chunk(self, delta: JsonObject, finish: str | None = None) -> JsonObject:
+    def _chunk(self, delta: JsonObject, finish_reason: str | None = None) -> JsonObject:
         return {
             "id": self.id,
             "object": "chat.completion.chunk",
             "created": self.created,
             "model": self.model,
-            "choices": [{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}],
+            "choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason, "logprobs": None}],
         }
 
 

@@ -26,8 +26,8 @@ from contracts.completion_rpc import (
 )
 from contracts.events.chat import Sampling
 from contracts.languages import Language
-from gateway.domain.file_kinds import PICTURES, NotTakenError, look
-from gateway.domain.json_schema import compiled
+from gateway.domain.file_kinds import PICTURES, FileRefusedError, detect_kind
+from gateway.domain.json_schema import compile_schema
 from gateway.domain.text_shape import TextShape
 from gateway.errors import bad_field
 
@@ -142,9 +142,9 @@ class ResponseFormat(Open):
     json_schema: NamedSchema | None = None
 
 
-NotDone = tuple[tuple[object, ...], str]
+Unsupported = tuple[tuple[object, ...], str]
 """The values of an unsupported parameter that have no effect, and what to do instead of other values."""
-_NOT_DONE: dict[str, NotDone] = {
+_UNSUPPORTED: dict[str, Unsupported] = {
     "n": ((1,), "one choice a request: leave n out, or ask again"),
     "logprobs": ((False,), "there are none here: leave it out"),
     "top_logprobs": ((0,), "there are none here: leave it out"),
@@ -184,11 +184,11 @@ class ChatCompletionRequest(Sampling, Open):
         return self.stream_options is not None and bool(self.stream_options.include_usage)
 
 
-def request_of(
+def completion_request(
     body: ChatCompletionRequest, *, company: str, request_id: str, principal: str, language: Language | None, door: str
 ) -> CompleteRequest:
     """The request to an agent; raises RefusedError BAD_FIELD, naming the parameter."""
-    check_parameters(body.model_extra or {}, _NOT_DONE)
+    check_parameters(body.model_extra or {}, _UNSUPPORTED)
     messages = _messages_of(body)
     tools = [
         CompletionTool(
@@ -201,18 +201,18 @@ def request_of(
     names = [tool.name for tool in tools]
     if len(set(names)) < len(names):
         raise bad_field("tools", "two tools have the same name")
-    choice, named = body.tool_choice or "auto", None
+    choice, tool_name = body.tool_choice or "auto", None
     if isinstance(choice, AllowedChoice):
-        allowed = {one.function.name for one in choice.allowed_tools.tools}
-        _check_known(allowed, names)
+        allowed = {tool.function.name for tool in choice.allowed_tools.tools}
+        _check_tool_names(allowed, names)
         tools = [tool for tool in tools if tool.name in allowed]
         choice = choice.allowed_tools.mode
     elif isinstance(choice, NamedTool):
-        choice, named = "required", choice.function.name
-        _check_known({named}, names)
+        choice, tool_name = "required", choice.function.name
+        _check_tool_names({tool_name}, names)
     if choice == "required" and not tools:
         raise bad_field("tool_choice", "required needs tools of your own; the platform's are used when they are needed")
-    most = body.max_completion_tokens or body.max_tokens
+    max_tokens = body.max_completion_tokens or body.max_tokens
     stop = [body.stop] if isinstance(body.stop, str) else body.stop or []
     return CompleteRequest(
         company_id=company,
@@ -223,9 +223,9 @@ def request_of(
         messages=messages,
         tools=tools,
         tool_choice=choice,
-        tool_name=named,
+        tool_name=tool_name,
         temperature=body.temperature,
-        max_tokens=min(most, MAX_OUTPUT) if most else None,
+        max_tokens=min(max_tokens, MAX_OUTPUT) if max_tokens else None,
         stop=[word for word in stop if word],
         sampling=sampling_of(body),
         parallel_calls=body.parallel_tool_calls is not False,
@@ -236,106 +236,108 @@ def request_of(
 
 def _messages_of(body: ChatCompletionRequest) -> list[CompletionMessage]:
     """The messages, followed by the instruction for the answer's format."""
-    messages = [_message(one, f"messages[{index}]") for index, one in enumerate(body.messages)]
+    messages = [_message(message, f"messages[{index}]") for index, message in enumerate(body.messages)]
     _check_calls(messages)
-    if sum(len(one.pictures or ()) for one in messages) > MAX_PICTURES:
+    if sum(len(message.pictures or ()) for message in messages) > MAX_PICTURES:
         raise bad_field("messages", _TOO_MANY)
-    if (shape := shape_of(body)) is not None:
+    if (shape := text_shape_of(body)) is not None:
         if len(messages) > MAX_MESSAGES - SHAPE_MESSAGES:
             raise bad_field("messages", f"at most {MAX_MESSAGES - SHAPE_MESSAGES} with a response_format")
-        messages.append(CompletionMessage(role="system", content=shape.in_words))
+        messages.append(CompletionMessage(role="system", content=shape.instruction))
     return messages
 
 
-def shape_of(body: ChatCompletionRequest) -> TextShape | None:
+def text_shape_of(body: ChatCompletionRequest) -> TextShape | None:
     """The format that the answer is checked against; None: any text. Raises RefusedError BAD_FIELD."""
-    wanted = body.response_format
-    if wanted is None or wanted.type == "text":
+    response_format = body.response_format
+    if response_format is None or response_format.type == "text":
         return None
-    if wanted.type == "json_object":
+    if response_format.type == "json_object":
         return TextShape(None)
-    if wanted.type != "json_schema":
-        raise bad_field("response_format", f"text, json_object or json_schema, not {wanted.type[:80]!r}")
-    if wanted.json_schema is None or wanted.json_schema.json_schema is None:
+    if response_format.type != "json_schema":
+        raise bad_field("response_format", f"text, json_object or json_schema, not {response_format.type[:80]!r}")
+    if response_format.json_schema is None or response_format.json_schema.json_schema is None:
         raise bad_field(SCHEMA_FIELD, "is missing")
     try:
-        compiled(wanted.json_schema.json_schema)
+        compile_schema(response_format.json_schema.json_schema)
     except ValueError as error:
         raise bad_field(SCHEMA_FIELD, str(error)) from None
-    return TextShape(wanted.json_schema.json_schema)
+    return TextShape(response_format.json_schema.json_schema)
 
 
 def sampling_of(body: Sampling) -> Sampling | None:
     """The request's sampling parameters; None: none are set."""
-    named = Sampling.model_fields.keys() & body.model_fields_set
-    asked = {name: value for name in named if (value := getattr(body, name)) is not None}
-    return Sampling(**asked) if asked else None
+    set_fields = Sampling.model_fields.keys() & body.model_fields_set
+    values = {name: value for name in set_fields if (value := getattr(body, name)) is not None}
+    return Sampling(**values) if values else None
 
 
-def check_parameters(sent: Mapping[str, object], not_done: Mapping[str, NotDone]) -> None:
+def check_parameters(parameters: Mapping[str, object], unsupported: Mapping[str, Unsupported]) -> None:
     """Raises RefusedError BAD_FIELD, naming the first unsupported parameter with an effect."""
-    for name, value in sent.items():
-        neutral, instead = not_done.get(name, ((value,), ""))
+    for name, value in parameters.items():
+        neutral, instead = unsupported.get(name, ((value,), ""))
         if value is not None and value not in neutral:
             raise bad_field(name, instead)
 
 
-def _check_known(wanted: Collection[str], names: Collection[str]) -> None:
-    for name in sorted(wanted):
+def _check_tool_names(chosen: Collection[str], names: Collection[str]) -> None:
+    for name in sorted(chosen):
         if name not in names:
             raise bad_field("tool_choice", f"there is no tool {name!r} among yours")
 
 
-def _message(message: ChatMessage, at: str) -> CompletionMessage:
+def _message(message: ChatMessage, field: str) -> CompletionMessage:
     role = "system" if message.role == "developer" else message.role
-    content, pictures = _content(message, at)
+    content, pictures = _content(message, field)
     if role == "tool" and not message.tool_call_id:
-        raise bad_field(f"{at}.tool_call_id", "which call is this the result of?")
+        raise bad_field(f"{field}.tool_call_id", "which call is this the result of?")
     if role in {"user", "system"} and message.content is None:
-        raise bad_field(f"{at}.content", "is missing")
+        raise bad_field(f"{field}.content", "is missing")
     calls: list[CompletionCall] = []
     for index, call in enumerate(message.tool_calls or ()):
         if role != "assistant":
-            raise bad_field(f"{at}.tool_calls", "only an assistant's message has calls")
+            raise bad_field(f"{field}.tool_calls", "only an assistant's message has calls")
         if not _is_object(call.function.arguments):
-            raise bad_field(f"{at}.tool_calls[{index}].function.arguments", "must be a JSON object as text")
+            raise bad_field(f"{field}.tool_calls[{index}].function.arguments", "must be a JSON object as text")
         calls.append(CompletionCall(id=call.id, name=call.function.name, arguments=call.function.arguments or "{}"))
     return CompletionMessage(
         role=role, content=content, calls=calls, call_id=message.tool_call_id, pictures=pictures or None
     )
 
 
-def _content(message: ChatMessage, at: str) -> tuple[str, list[CompletionPicture]]:
+def _content(message: ChatMessage, field: str) -> tuple[str, list[CompletionPicture]]:
     """A message's text and its pictures."""
     if message.content is None or isinstance(message.content, str):
         return message.content or "", []
     texts: list[str] = []
     pictures: list[CompletionPicture] = []
     for index, part in enumerate(message.content):
-        where = f"{at}.content[{index}]"
+        part_field = f"{field}.content[{index}]"
         if part.type == "image_url" and message.role == "user":
             if len(pictures) == MAX_PICTURES:
                 raise bad_field("messages", _TOO_MANY)
-            pictures.append(_picture(part, where, len(pictures) + 1))
+            pictures.append(_picture(part, part_field, len(pictures) + 1))
         elif part.type != "text" or part.text is None:
-            raise bad_field(where, f"text, and image_url in a user's message, are understood, not {part.type[:80]!r}")
+            raise bad_field(
+                part_field, f"text, and image_url in a user's message, are understood, not {part.type[:80]!r}"
+            )
         else:
             texts.append(part.text)
     return "\n".join(texts), pictures
 
 
-def _picture(part: ContentPart, where: str, number: int) -> CompletionPicture:
+def _picture(part: ContentPart, field: str, number: int) -> CompletionPicture:
     """The picture, with its kind determined from its content; raises RefusedError."""
     url = part.image_url.url if part.image_url is not None else None
     head, _, content = (url or "").partition(",")
     if not head.startswith("data:image/") or not head.endswith(";base64"):
-        raise bad_field(where, "send the picture itself, as data:image/png;base64,…: addresses are not fetched here")
+        raise bad_field(field, "send the picture itself, as data:image/png;base64,…: addresses are not fetched here")
     try:
-        kind = look(BytesIO(b64decode(content, validate=True)), "picture")
-    except (ValueError, NotTakenError) as error:
-        raise bad_field(where, str(error) or "this is no base64") from None
+        kind = detect_kind(BytesIO(b64decode(content, validate=True)), "picture")
+    except (ValueError, FileRefusedError) as error:
+        raise bad_field(field, str(error) or "this is no base64") from None
     if kind.type not in PICTURES:
-        raise bad_field(where, f"a picture is PNG, JPEG, GIF or WebP, not {kind.type}")
+        raise bad_field(field, f"a picture is PNG, JPEG, GIF or WebP, not {kind.type}")
     return CompletionPicture.model_validate({"name": f"picture {number}", "type": kind.type, "content": content})
 
 

@@ -21,7 +21,7 @@ from contracts.providers import OFFLINE_MODEL
 from gateway.domain.text_shape import TextShape
 from gateway.doors import server_sent
 from gateway.doors.completions.chunks import ChatCompletion, ChunkedAnswer
-from gateway.doors.completions.request import ChatCompletionRequest, request_of, shape_of
+from gateway.doors.completions.request import ChatCompletionRequest, completion_request, text_shape_of
 from gateway.doors.door_route import DoorRoute
 from gateway.errors import GatewayError, RateLimitedError, RefusedError, UnavailableError
 from gateway.ports import TokenCaller
@@ -35,11 +35,11 @@ from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v1", tags=["openai"], route_class=DoorRoute)
 
-MOST_BYTES = 768 * 1024
+MAX_BYTES = 768 * 1024
 """Bytes of a request, which goes over the bus in one message."""
-HEADERS_AFTER = 5.0
+FIRST_PART_SECONDS = 5.0
 """Seconds after which a stream begins even without a first part; a later error is one of its events."""
-TRIES = 2
+MAX_ATTEMPTS = 2
 """Attempts at a text of the requested format."""
 _NO_MODEL = "no model is configured, and the built-in assistant writes no JSON: set a model's key, or ask for text"
 _DONE = b"data: [DONE]\n\n"
@@ -65,15 +65,15 @@ class ModelList(BaseModel):
 @router.get("/models", responses=described())
 async def list_models(api: ApiDep, caller: CustomerDep) -> ModelList:
     """`nexus`, which is whatever model the company has set, and the models of its provider."""
-    return ModelList(data=[_view(model) for model in await api.completions.models(caller.company)])
+    return ModelList(data=[_listed_model(model) for model in await api.completions.models(caller.company)])
 
 
 @router.get("/models/{model:path}", responses=described(400, 404))
 async def get_model(api: ApiDep, caller: CustomerDep, model: Annotated[str, Path(max_length=200)]) -> ListedModel:
     """One of them."""
-    for one in await api.completions.models(caller.company):
-        if one.id == model:
-            return _view(one)
+    for listed in await api.completions.models(caller.company):
+        if listed.id == model:
+            return _listed_model(listed)
     raise no_model(model)
 
 
@@ -99,7 +99,7 @@ async def complete(
     """The copilot's answer. Its tools run behind it with the caller's plan; the caller's own are returned to them."""
     request_id = uuid4().hex
     language = named_language(accept_language)
-    asked = request_of(
+    completion = completion_request(
         body,
         company=caller.company,
         request_id=request_id,
@@ -107,15 +107,23 @@ async def complete(
         language=language,
         door="completions",
     )
-    admit(request, api, caller, asked)
-    answering = ChunkedAnswer(f"chatcmpl-{request_id}", int(api.clock.now().timestamp()), body.model)
-    shape = shape_of(body)
-    if asked.stream:
-        told = api.completions.complete(caller, asked) if shape is None else aclosing(_whole(api, caller, asked, shape))
-        return await _streamed(told, answering, with_usage=body.wants_usage)
-    work = collected(api, caller, asked) if shape is None else shaped(api, caller, asked, shape)
+    admit(request, api, caller, completion)
+    answer = ChunkedAnswer(f"chatcmpl-{request_id}", int(api.clock.now().timestamp()), body.model)
+    shape = text_shape_of(body)
+    if completion.stream:
+        parts = (
+            api.completions.complete(caller, completion)
+            if shape is None
+            else aclosing(_shaped_parts(api, caller, completion, shape))
+        )
+        return await _stream_response(parts, answer, with_usage=body.wants_usage)
+    work = (
+        complete_text(api, caller, completion)
+        if shape is None
+        else complete_shaped_text(api, caller, completion, shape)
+    )
     text, end = await while_connected(request, work)
-    return Response(answering.whole(text, end).model_dump_json(exclude_none=False), media_type="application/json")
+    return Response(answer.completion(text, end).model_dump_json(exclude_none=False), media_type="application/json")
 
 
 def no_model(name: str) -> RefusedError:
@@ -124,7 +132,7 @@ def no_model(name: str) -> RefusedError:
     return RefusedError(ErrorCode.NOT_FOUND, message, [FieldFault(field="model", message=message)])
 
 
-def admit(request: Request, api: Api, caller: TokenCaller, asked: CompleteRequest) -> None:
+def admit(request: Request, api: Api, caller: TokenCaller, completion: CompleteRequest) -> None:
     """Checks the request's size and the websocket's limits, which count the user's messages. Results of the caller's
     own tools are not counted: they belong to an earlier message.
 
@@ -132,16 +140,16 @@ def admit(request: Request, api: Api, caller: TokenCaller, asked: CompleteReques
         HTTPException: 413, it is too large.
         RateLimitedError: the user or their address has sent too many.
     """
-    if len(asked.to_json()) > MOST_BYTES:
-        raise HTTPException(413, f"send at most {MOST_BYTES} bytes")
-    if asked.messages[-1].role != "tool":
+    if len(completion.to_json()) > MAX_BYTES:
+        raise HTTPException(413, f"send at most {MAX_BYTES} bytes")
+    if completion.messages[-1].role != "tool":
         subject = f"{caller.company}/{caller.subject}"
-        api.limits.message(subject, client_address(request.scope), opens_conversation=False)
+        api.limits.count_message(subject, client_address(request.scope), opens_conversation=False)
 
 
-async def collected(api: Api, caller: TokenCaller, asked: CompleteRequest) -> tuple[str, CompletionEnd]:
+async def complete_text(api: Api, caller: TokenCaller, completion: CompleteRequest) -> tuple[str, CompletionEnd]:
     texts: list[str] = []
-    async with api.completions.complete(caller, asked) as parts:
+    async with api.completions.complete(caller, completion) as parts:
         async for part in parts:
             if part.text is not None:
                 texts.append(part.text)
@@ -150,36 +158,40 @@ async def collected(api: Api, caller: TokenCaller, asked: CompleteRequest) -> tu
     raise UnavailableError("the answer has no end: try again")
 
 
-async def shaped(api: Api, caller: TokenCaller, asked: CompleteRequest, shape: TextShape) -> tuple[str, CompletionEnd]:
+async def complete_shaped_text(
+    api: Api, caller: TokenCaller, completion: CompleteRequest, shape: TextShape
+) -> tuple[str, CompletionEnd]:
     """A text of the requested format, asked for again if it is wrong; calls of the caller's tools have no format.
 
     Raises:
         RefusedError: no model answered, but the built-in assistant.
         UnavailableError: the model's text does not fit.
     """
-    asked = asked.model_copy(update={"stream": False})
-    wrong = None
-    for attempt in range(TRIES):
-        text, end = await collected(api, caller, asked)
-        wrong = None if end.calls else await asyncio.to_thread(shape.misfit, text)
-        if wrong is None:
+    completion = completion.model_copy(update={"stream": False})
+    fault = None
+    for attempt in range(MAX_ATTEMPTS):
+        text, end = await complete_text(api, caller, completion)
+        fault = None if end.calls else await asyncio.to_thread(shape.fault_in, text)
+        if fault is None:
             return text, end
         if end.model == OFFLINE_MODEL:
             raise RefusedError(ErrorCode.BAD_FIELD, _NO_MODEL)
-        said = [
+        correction = [
             {"role": "assistant", "content": text or "-"},
-            {"role": "system", "content": f"That does not fit: {wrong}. {shape.in_words}"},
+            {"role": "system", "content": f"That does not fit: {fault}. {shape.instruction}"},
         ]
-        again = CompleteRequest.model_validate({**asked.to_wire(), "messages": [*asked.to_wire()["messages"], *said]})
-        asked = again.model_copy(update={"request_id": f"{asked.request_id[:60]}-{attempt + 2}"})
-    raise UnavailableError(f"the model's answer does not have the wanted shape: {wrong}")
+        repeated = CompleteRequest.model_validate(
+            {**completion.to_wire(), "messages": [*completion.to_wire()["messages"], *correction]}
+        )
+        completion = repeated.model_copy(update={"request_id": f"{completion.request_id[:60]}-{attempt + 2}"})
+    raise UnavailableError(f"the model's answer does not have the wanted shape: {fault}")
 
 
-async def _whole(
-    api: Api, caller: TokenCaller, asked: CompleteRequest, shape: TextShape
+async def _shaped_parts(
+    api: Api, caller: TokenCaller, completion: CompleteRequest, shape: TextShape
 ) -> AsyncGenerator[CompletePart, None]:
     """Collects a text that is to be checked."""
-    text, end = await shaped(api, caller, asked, shape)
+    text, end = await complete_shaped_text(api, caller, completion, shape)
     if text:
         yield CompletePart(text=text)
     yield CompletePart(end=end)
@@ -187,73 +199,73 @@ async def _whole(
 
 async def while_connected(request: Request, work: Awaitable[ResultT]) -> ResultT:
     """The result; cancelled if the caller disconnects, since it costs money and nobody would read it."""
-    working = asyncio.ensure_future(work)
+    task = asyncio.ensure_future(work)
     connection: BoundedHttp = request.scope[CONNECTION]
-    connection.watch(working.cancel)
+    connection.watch(task.cancel)
     try:
-        await asyncio.wait((working,))
-        if working.cancelled():
+        await asyncio.wait((task,))
+        if task.cancelled():
             raise UnavailableError("the caller has gone")
-        return working.result()
+        return task.result()
     finally:
         connection.watch(None)
-        working.cancel()
-        await asyncio.wait((working,))
+        task.cancel()
+        await asyncio.wait((task,))
 
 
-async def _streamed(
-    told: AbstractAsyncContextManager[AsyncIterator[CompletePart]], answering: ChunkedAnswer, *, with_usage: bool
+async def _stream_response(
+    completion: AbstractAsyncContextManager[AsyncIterator[CompletePart]], answer: ChunkedAnswer, *, with_usage: bool
 ) -> Response:
     """A stream whose first part is ready, so that an error before it can have its own status."""
     async with AsyncExitStack() as stack:
-        parts = await stack.enter_async_context(told)
-        waiting = asyncio.ensure_future(anext(parts))
-        stack.push_async_callback(_given_up, waiting)
-        await asyncio.wait((waiting,), timeout=HEADERS_AFTER)
-        if waiting.done():
-            waiting.result()
-        return EventStream(partial(_tell, stack.pop_all(), parts, waiting, answering, with_usage))
+        parts = await stack.enter_async_context(completion)
+        first_part = asyncio.ensure_future(anext(parts))
+        stack.push_async_callback(_cancel, first_part)
+        await asyncio.wait((first_part,), timeout=FIRST_PART_SECONDS)
+        if first_part.done():
+            first_part.result()
+        return EventStream(partial(_write_chunks, stack.pop_all(), parts, first_part, answer, with_usage))
     raise AssertionError("unreachable")
 
 
-async def _tell(
+async def _write_chunks(
     stack: AsyncExitStack,
     parts: AsyncIterator[CompletePart],
-    waiting: asyncio.Future[CompletePart],
-    answering: ChunkedAnswer,
+    first_part: asyncio.Future[CompletePart],
+    answer: ChunkedAnswer,
     with_usage: bool,
     write: Write,
 ) -> None:
     """Writes server-sent events; an error during the answer is the last one."""
     try:
         async with stack:
-            piece = server_sent.event(answering.first())
-            if not waiting.done():
+            piece = server_sent.event(answer.first_chunk())
+            if not first_part.done():
                 await write(piece)
                 piece = b""
-            part = await waiting
+            part = await first_part
             while True:
                 if part.text is not None:
-                    piece += server_sent.event(answering.text(part.text))
+                    piece += server_sent.event(answer.text_chunk(part.text))
                 if part.end is not None:
-                    await write(piece + server_sent.events(answering.last(part.end, with_usage=with_usage)) + _DONE)
+                    await write(piece + server_sent.events(answer.last_chunks(part.end, with_usage=with_usage)) + _DONE)
                     return
                 if piece:
                     await write(piece)
                 piece, part = b"", await anext(parts)
     except GatewayError as error:
-        spent = isinstance(error, RateLimitedError) and error.spent
-        told = error_body(STATUS[error.code], str(error.code), error.message, spent=spent)
-        await write(server_sent.event(told.model_dump()))
+        is_budget_spent = isinstance(error, RateLimitedError) and error.spent
+        error_chunk = error_body(STATUS[error.code], str(error.code), error.message, spent=is_budget_spent)
+        await write(server_sent.event(error_chunk.model_dump()))
 
 
-async def _given_up(waiting: asyncio.Future[CompletePart]) -> None:
+async def _cancel(part: asyncio.Future[CompletePart]) -> None:
     """Cancels the task that waits for the next part before the parts are closed."""
-    if not waiting.done():
-        waiting.cancel()
+    if not part.done():
+        part.cancel()
     with suppress(asyncio.CancelledError, Exception):
-        await waiting
+        await part
 
 
-def _view(model: ModelName) -> ListedModel:
+def _listed_model(model: ModelName) -> ListedModel:
     return ListedModel(id=model.id, owned_by=model.provider)

@@ -14,8 +14,8 @@ from contracts.languages import Language
 from contracts.streams import TURNS
 from contracts.wrong_fields import message_of
 from gateway.doors.mcp.offer import Context, caller_of, language_of
-from gateway.doors.mcp.results import refused, successful, tool_result, unavailable
-from gateway.doors.mcp.tasks import Json, takes_tasks
+from gateway.doors.mcp.results import refusal, success, tool_result, unavailable_error
+from gateway.doors.mcp.tasks import Json, accepts_tasks
 from gateway.errors import GatewayError, RefusedError, UnavailableError
 from gateway.ports import TokenCaller
 from gateway.texts import TEXTS
@@ -24,7 +24,7 @@ from gateway.web.deps import Api
 from runtime.analyses import CANCELLED, StoredAnalysis
 
 NAME = "market_analysis"
-LONGEST = 150.0
+WAIT_SECONDS = 150.0
 """Seconds that a client without tasks waits: an analysis always ends before."""
 CANCEL_SECONDS = 5.0
 """Deadline for cancelling an analysis whose client has disconnected."""
@@ -53,7 +53,7 @@ class McpAnalyses:
     def __init__(self, api: Api) -> None:
         self._api = api
 
-    async def listed(self, caller: TokenCaller, language: Language) -> list[types.Tool]:
+    async def list_tools(self, caller: TokenCaller, language: Language) -> list[types.Tool]:
         """The tool, if the company has analyses."""
         if not analyses_markets(await self._api.companies.get(caller.company)):
             return []
@@ -75,37 +75,37 @@ class McpAnalyses:
             body = AnalysisBody.model_validate({name: said for name, said in arguments.items() if said is not None})
             language = await language_of(context, body.query)
             await begin(self._api, caller_of(context), body, analysis_id, language)
-            if not takes_tasks(context):
-                return await self._waited(context, analysis_id, language, again=key is not None)
-            kept = await self._api.analyses.get(caller_of(context), analysis_id)
-            return {**_handle(kept, language), "resultType": "task"}
+            if not accepts_tasks(context):
+                return await self._wait_for_result(context, analysis_id, language, is_repeatable=key is not None)
+            analysis = await self._api.analyses.get(caller_of(context), analysis_id)
+            return {**_handle(analysis, language), "resultType": "task"}
         except ValidationError as error:
-            first = error.errors()[0]
-            return refused(ToolCode.VALIDATION_ERROR, f"{'.'.join(map(str, first['loc']))}: {message_of(first)}")
+            fault = error.errors()[0]
+            return refusal(ToolCode.VALIDATION_ERROR, f"{'.'.join(map(str, fault['loc']))}: {message_of(fault)}")
         except GatewayError as error:
-            return refused(str(error.code), error.message)
+            return refusal(str(error.code), error.message)
 
     async def get(self, context: Context, task_id: str) -> Json | None:
         """Returns the progress of an analysis, and finally its report."""
-        kept = await self._kept(context, task_id)
-        return None if kept is None else _task(kept, await language_of(context, kept.record.request.query))
+        analysis = await self._find(context, task_id)
+        return None if analysis is None else _task(analysis, await language_of(context, analysis.record.request.query))
 
     async def update(self, context: Context, task_id: str, responses: Mapping[str, object]) -> bool:
         """An analysis never asks its client anything, so any input is refused."""
         del responses
-        return await self._kept(context, task_id) is not None
+        return await self._find(context, task_id) is not None
 
     async def cancel(self, context: Context, task_id: str) -> bool:
         """Cancels it; its driver stops at the next step."""
-        if await self._kept(context, task_id) is None:
+        if await self._find(context, task_id) is None:
             return False
         try:
             await self._api.analyses.cancel(caller_of(context), task_id)
         except UnavailableError as error:
-            raise unavailable(error) from error
+            raise unavailable_error(error) from error
         return True
 
-    async def _kept(self, context: Context, task_id: str) -> StoredAnalysis | None:
+    async def _find(self, context: Context, task_id: str) -> StoredAnalysis | None:
         try:
             return await self._api.analyses.get(caller_of(context), task_id)
         except RefusedError as error:
@@ -113,44 +113,44 @@ class McpAnalyses:
                 raise
             return None
         except UnavailableError as error:
-            raise unavailable(error) from error
+            raise unavailable_error(error) from error
 
-    async def _waited(
-        self, context: Context, analysis_id: str, language: Language, *, again: bool
+    async def _wait_for_result(
+        self, context: Context, analysis_id: str, language: Language, *, is_repeatable: bool
     ) -> types.CallToolResult:
-        """The result. `again`: the call can be made again, and finds it. Else a client that hangs up has cancelled it:
+        """The result. `is_repeatable`: the call can be made again, and finds it. Else a client that hangs up has cancelled it:
         "The server MUST treat a client disconnect as cancellation of that request"."""
         try:
-            return await self._followed(context, analysis_id, language)
+            return await self._report_progress(context, analysis_id, language)
         except anyio.get_cancelled_exc_class():
-            if not again:
+            if not is_repeatable:
                 with anyio.move_on_after(CANCEL_SECONDS, shield=True):
                     await self._api.analyses.cancel(caller_of(context), analysis_id)
             raise
 
-    async def _followed(self, context: Context, analysis_id: str, language: Language) -> types.CallToolResult:
+    async def _report_progress(self, context: Context, analysis_id: str, language: Language) -> types.CallToolResult:
         reported = 0
-        await context.session.report_progress(0, len(_STAGES) - 1, _stage("queued", language))
-        async for record in self._api.analyses.follow(caller_of(context), analysis_id, LONGEST):
+        await context.session.report_progress(0, len(_STAGES) - 1, _stage_text("queued", language))
+        async for record in self._api.analyses.follow(caller_of(context), analysis_id, WAIT_SECONDS):
             if record.status != "running":
                 return _result(record)
-            done = _STAGES.index(record.stage)
-            if done > reported:
-                reported = done
-                await context.session.report_progress(done, len(_STAGES) - 1, _stage(record.stage, language))
+            stage = _STAGES.index(record.stage)
+            if stage > reported:
+                reported = stage
+                await context.session.report_progress(stage, len(_STAGES) - 1, _stage_text(record.stage, language))
         raise UnavailableError(f"the analysis goes on: GET /v2/analysis/{analysis_id}")
 
 
-def _stage(name: str, language: Language) -> str:
+def _stage_text(name: str, language: Language) -> str:
     """Says what is done in the stage; a newer release's stage is described like the first."""
     return TEXTS[f"analysis.stages.{name if name in _STAGES else _STAGES[0]}"].in_language(language)
 
 
-def _handle(kept: StoredAnalysis, language: Language) -> Json:
+def _handle(analysis: StoredAnalysis, language: Language) -> Json:
     """The extension's Task: its status, without a result."""
-    record = kept.record
+    record = analysis.record
     status = "working" if record.status == "running" else "completed"
-    message = _stage(record.stage, language)
+    message = _stage_text(record.stage, language)
     if record.error is not None and record.error.code == CANCELLED:
         status, message = "cancelled", record.error.message
     return {
@@ -158,21 +158,21 @@ def _handle(kept: StoredAnalysis, language: Language) -> Json:
         "status": status,
         "statusMessage": message,
         "createdAt": record.asked_at.isoformat(),
-        "lastUpdatedAt": kept.saved_at.isoformat(),
+        "lastUpdatedAt": analysis.saved_at.isoformat(),
         "ttlMs": int(TURNS.max_age * 1000),
         "pollIntervalMs": POLL_MS,
     }
 
 
-def _task(kept: StoredAnalysis, language: Language) -> Json:
+def _task(analysis: StoredAnalysis, language: Language) -> Json:
     """Returns the analysis as a DetailedTask; a failure of the tool itself is a result too."""
-    handle = _handle(kept, language)
+    handle = _handle(analysis, language)
     if handle["status"] != "completed":
         return handle
-    return {**handle, "result": _result(kept.record).model_dump(by_alias=True, mode="json", exclude_none=True)}
+    return {**handle, "result": _result(analysis.record).model_dump(by_alias=True, mode="json", exclude_none=True)}
 
 
 def _result(record: AnalysisRecord) -> types.CallToolResult:
     if record.error is not None:
-        return refused(record.error.code, record.error.message)
-    return tool_result(successful(record.report or {}))
+        return refusal(record.error.code, record.error.message)
+    return tool_result(success(record.report or {}))

@@ -28,28 +28,28 @@ class PendingAction:
     data: dict[str, object]
 
     @classmethod
-    def read(cls, state: str) -> "PendingAction":
+    def parse(cls, state: str) -> "PendingAction":
         """Reads the confirmation from sealed data; raises MCPError, which only another version's data can cause."""
         try:
-            known = json.loads(state)
-            return cls(str(known["action"]), object_of(known["data"]))
+            fields = json.loads(state)
+            return cls(str(fields["action"]), object_of(fields["data"]))
         except (ValueError, KeyError, TypeError) as error:
             raise MCPError(code=types.INVALID_PARAMS, message="requestState is not of this call") from error
 
-    def sealed(self) -> str:
+    def to_state(self) -> str:
         """The data to seal."""
         return json.dumps({"action": self.action, "data": self.data})
 
     @property
     def editable(self) -> dict[str, object]:
         """The fields that a yes may change, with their requested values."""
-        named, order = self.data.get("editable"), self.data.get("order")
-        if not is_object(named) or not is_object(order):
+        editable, order = self.data.get("editable"), self.data.get("order")
+        if not is_object(editable) or not is_object(order):
             return {}
-        return {name: order.get(_snake(name)) for name in named}
+        return {name: order.get(_snake(name)) for name in editable}
 
     @property
-    def in_words(self) -> str:
+    def summary(self) -> str:
         """The order as its service words it, or field by field."""
         summary = self.data.get("summary")
         if isinstance(summary, str) and summary:
@@ -59,15 +59,15 @@ class PendingAction:
         return ", ".join(f"{name}: {value}" for name, value in fields.items() if value is not None)
 
 
-def waiting_in(data: Mapping[str, object] | None) -> PendingAction | None:
+def pending_action_in(data: Mapping[str, object] | None) -> PendingAction | None:
     """The waiting action in a result, if there is one."""
     action = data.get("action_id") if data is not None and data.get("status") == _PENDING else None
     return PendingAction(action, dict(data or {})) if isinstance(action, str) else None
 
 
-def form(waiting: PendingAction, language: str) -> types.ElicitRequestFormParams:
+def question_form(pending: PendingAction, language: str) -> types.ElicitRequestFormParams:
     """The question to the client's user."""
-    summary = waiting.in_words
+    summary = pending.summary
     question, title = (TEXTS[f"order.{key}"].in_language(language) for key in ("question", "confirm"))
     titles = TEXTS.section("order.titles")
     changes = {
@@ -76,7 +76,7 @@ def form(waiting: PendingAction, language: str) -> types.ElicitRequestFormParams
             "title": titles[name].in_language(language) if name in titles else name,
             "default": value,
         }
-        for name, value in waiting.editable.items()
+        for name, value in pending.editable.items()
     }
     schema = {
         "type": "object",
@@ -86,10 +86,10 @@ def form(waiting: PendingAction, language: str) -> types.ElicitRequestFormParams
     return types.ElicitRequestFormParams(message=f"{question}\n{summary}", requested_schema=schema)
 
 
-def question_result(waiting: PendingAction, question: types.ElicitRequestFormParams) -> types.InputRequiredResult:
+def question_result(pending: PendingAction, question: types.ElicitRequestFormParams) -> types.InputRequiredResult:
     """The question as the call's result; the client repeats the call with the answer."""
     return types.InputRequiredResult(
-        input_requests={_QUESTION: types.ElicitRequest(params=question)}, request_state=waiting.sealed()
+        input_requests={_QUESTION: types.ElicitRequest(params=question)}, request_state=pending.to_state()
     )
 
 
@@ -99,16 +99,18 @@ def answer_in(responses: types.InputResponses | None) -> types.ElicitResult | No
     return answer if isinstance(answer, types.ElicitResult) else None
 
 
-def edits_in(waiting: PendingAction, answer: types.ElicitResult | None) -> dict[str, object] | None:
+def edits_in(pending: PendingAction, answer: types.ElicitResult | None) -> dict[str, object] | None:
     """Returns what the user has changed in the form, or None."""
-    given = (answer.content if answer is not None else None) or {}
-    asked = waiting.editable
+    content = (answer.content if answer is not None else None) or {}
+    requested = pending.editable
     return {
-        name: given[name] for name, value in asked.items() if given.get(name) is not None and given[name] != value
+        name: content[name]
+        for name, value in requested.items()
+        if content.get(name) is not None and content[name] != value
     } or None
 
 
-def with_tool_names(edits: Mapping[str, object]) -> dict[str, object]:
+def with_snake_case_names(edits: Mapping[str, object]) -> dict[str, object]:
     """The same with the field names of the tool's data."""
     return {_snake(name): value for name, value in edits.items()}
 
@@ -123,5 +125,5 @@ def decision_in(answer: types.ElicitResult | None) -> Literal["confirm", "reject
         return None
     if answer.action == "decline":
         return "reject"
-    said = (answer.content or {}).get(_FIELD)
-    return ("confirm" if said else "reject") if isinstance(said, bool) else None
+    is_confirmed = (answer.content or {}).get(_FIELD)
+    return ("confirm" if is_confirmed else "reject") if isinstance(is_confirmed, bool) else None

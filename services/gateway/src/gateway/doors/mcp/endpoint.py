@@ -26,23 +26,23 @@ if TYPE_CHECKING:
 PATH = "/mcp"
 
 
-Build = Callable[[Api, Answers], "GatewayMcpServer"]
+ServerFactory = Callable[[Api, Answers], "GatewayMcpServer"]
 
 
-def load_product() -> Build:
+def load_server_factory() -> ServerFactory:
     """The product's MCP server; takes a second or two, since it imports the SDK."""
-    return cast("Build", importlib.import_module("gateway.doors.mcp.server").build)
+    return cast("ServerFactory", importlib.import_module("gateway.doors.mcp.server").build)
 
 
 class McpEndpoint:
     """Identifies the caller and their address; the SDK does the rest. `load` runs in a thread, with the first
     request."""
 
-    def __init__(self, api: Api, answers: Answers, load: Callable[[], Build] = load_product) -> None:
+    def __init__(self, api: Api, answers: Answers, load: Callable[[], ServerFactory] = load_server_factory) -> None:
         self._api = api
         self._answers = answers
         self._load = load
-        self._starting: asyncio.Task[GatewayMcpServer] | None = None
+        self._server_task: asyncio.Task[GatewayMcpServer] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -52,7 +52,7 @@ class McpEndpoint:
             # No stream of the server's own, and nothing of a session to end: a socket that waits costs something.
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
             return
-        server = await self._server()
+        server = await self._started_server()
         await server.application({**scope, "state": {**scope.get("state", {}), "caller": caller}}, receive, send)
 
     def drain(self) -> None:
@@ -60,8 +60,8 @@ class McpEndpoint:
         self._answers.stop()
 
     async def stop(self) -> None:
-        if self._starting is not None:
-            await (await self._starting).stop()
+        if self._server_task is not None:
+            await (await self._server_task).stop()
 
     async def _caller(self, request: Request) -> TokenCaller:
         try:
@@ -77,10 +77,10 @@ class McpEndpoint:
         if settings is None or not origin_allowed(origin, settings, request, dev=self._api.dev):
             raise RefusedError(ErrorCode.FORBIDDEN, f"pages of {origin[:200]} may not call: see allowedOrigins")
 
-    async def _server(self) -> "GatewayMcpServer":
-        if self._starting is None or (self._starting.done() and self._starting.exception() is not None):
-            self._starting = asyncio.create_task(self._start())
-        return await asyncio.shield(self._starting)
+    async def _started_server(self) -> "GatewayMcpServer":
+        if self._server_task is None or (self._server_task.done() and self._server_task.exception() is not None):
+            self._server_task = asyncio.create_task(self._start())
+        return await asyncio.shield(self._server_task)
 
     async def _start(self) -> "GatewayMcpServer":
         build = await asyncio.to_thread(self._load)

@@ -48,20 +48,20 @@ class Handshake:
         request = Request(scope, receive)
         caller = principal_of(request.state.caller)
         body = await request.body()
-        message = _object(body)
-        named = request.headers.get(VERSION_HEADER)
+        message = _json_object(body)
+        version = request.headers.get(VERSION_HEADER)
         meta = object_of(object_of(message.get("params")).get("_meta"))
-        if meta.get(types.PROTOCOL_VERSION_META_KEY, named) != named:
+        if meta.get(types.PROTOCOL_VERSION_META_KEY, version) != version:
             refusal = f"the header {VERSION_HEADER} is not the body's {types.PROTOCOL_VERSION_META_KEY}"
-            await _refused(400, refusal, types.HEADER_MISMATCH, message.get("id"))(scope, receive, send)
+            await _error_response(400, refusal, types.HEADER_MISMATCH, message.get("id"))(scope, receive, send)
             return
         if (
             "id" in message
-            and not _is_id(message["id"])
+            and not _is_request_id(message["id"])
             and not str(message.get("method")).startswith("notifications/")
         ):
             # The SDK takes it for a notification: its sender would wait for an answer.
-            await _refused(400, "id: a text or a whole number")(scope, receive, send)
+            await _error_response(400, "id: a text or a whole number")(scope, receive, send)
             return
         session = request.headers.get(HEADER)
         if message.get("method") == "initialize":
@@ -70,17 +70,19 @@ class Handshake:
             capabilities = cast("dict[str, Any]", declared if isinstance(declared, dict) else {})
             session = new_session(self._key, caller, capabilities)
         else:
-            known = capabilities_of(self._key, caller, session) if session else {}
-            if known is None:
-                await _refused(404, "Session not found")(scope, receive, send)
+            session_capabilities = capabilities_of(self._key, caller, session) if session else {}
+            if session_capabilities is None:
+                await _error_response(404, "Session not found")(scope, receive, send)
                 return
-            capabilities = known
+            capabilities = session_capabilities
         if "method" not in message and ("result" in message or "error" in message):
-            taken = await self._answers.offer(caller, message)
-            answer = Response(status_code=202) if taken else _refused(400, "No request waits for this response")
-            await answer(scope, receive, send)
+            is_taken = await self._answers.offer(caller, message)
+            response = (
+                Response(status_code=202) if is_taken else _error_response(400, "No request waits for this response")
+            )
+            await response(scope, receive, send)
             return
-        await self._exchange(caller, session, capabilities, request, _again(body, receive), send)
+        await self._exchange(caller, session, capabilities, request, _replayed(body, receive), send)
 
     async def _exchange(
         self,
@@ -135,12 +137,12 @@ class _Dispatcher(JSONRPCDispatcher[TransportContext]):
         *,
         task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
     ) -> None:
-        async def with_way_back(
+        async def call_with_requests(
             context: DispatchContext[TransportContext], method: str, params: Mapping[str, Any] | None
         ) -> dict[str, Any]:
             return await on_request(_Context(context, self), method, params)
 
-        await super().run(with_way_back, on_notify, on_notify_intercept, task_status=task_status)
+        await super().run(call_with_requests, on_notify, on_notify_intercept, task_status=task_status)
 
     async def ask(
         self, context: DispatchContext[TransportContext], method: str, params: Mapping[str, Any] | None
@@ -208,7 +210,7 @@ class _Context:
         await self._inner.progress(progress, total, message)
 
 
-def _object(body: bytes) -> dict[str, Any]:
+def _json_object(body: bytes) -> dict[str, Any]:
     """The message; None if it is none, which the transport reports itself."""
     with contextlib.suppress(orjson.JSONDecodeError):
         message = orjson.loads(body)
@@ -217,25 +219,25 @@ def _object(body: bytes) -> dict[str, Any]:
     return {}
 
 
-def _is_id(said: object) -> bool:
-    return isinstance(said, str | int) and not isinstance(said, bool)
+def _is_request_id(value: object) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
+def _replayed(body: bytes, receive: Receive) -> Receive:
     """Replays a body that has been read, and then what follows it."""
-    told = False
+    is_replayed = False
 
     async def receive_again() -> Message:
-        nonlocal told
-        if told:
+        nonlocal is_replayed
+        if is_replayed:
             return await receive()
-        told = True
+        is_replayed = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receive_again
 
 
-def _refused(
+def _error_response(
     status: int, message: str, code: int = types.INVALID_REQUEST, identity: types.RequestId | None = None
 ) -> Response:
     error = types.JSONRPCError(jsonrpc="2.0", id=identity, error=types.ErrorData(code=code, message=message))

@@ -27,7 +27,7 @@ def listed_tool(tool: ToolDetails, *, views: bool) -> types.Tool:
         name=tool.name,
         description=tool.description,
         input_schema=tool.parameters,
-        output_schema=_with_refusals(tool.output_schema),
+        output_schema=_with_error_shape(tool.output_schema),
         annotations=types.ToolAnnotations(
             read_only_hint=not tool.side_effects,
             destructive_hint=tool.destructive,
@@ -43,11 +43,11 @@ def tool_result(
     limit: dict[str, object] | None = None,
     *,
     failed: bool = False,
-    beside: Mapping[str, object] | None = None,
+    extra_meta: Mapping[str, object] | None = None,
 ) -> types.CallToolResult:
-    """A result in MCP's form: data as structure and text, a refusal as text with its code. `beside`: for `_meta`,
+    """A result in MCP's form: data as structure and text, a refusal as text with its code. `extra_meta`: for `_meta`,
     which only the client sees."""
-    meta: dict[str, object] = {METADATA: result.metadata.to_wire(), **(beside or {})}
+    meta: dict[str, object] = {METADATA: result.metadata.to_wire(), **(extra_meta or {})}
     if limit is not None:
         meta[LIMIT] = limit
     if result.error is not None:
@@ -57,31 +57,31 @@ def tool_result(
     return types.CallToolResult(content=[_text(data)], structured_content=data, is_error=failed, _meta=meta)
 
 
-def refused(code: ToolCode | str, message: str) -> types.CallToolResult:
+def refusal(code: ToolCode | str, message: str) -> types.CallToolResult:
     """A refusal by the gateway itself."""
     error = ToolError(code=code, message=message)
     return tool_result(ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0)))
 
 
-def unavailable(error: UnavailableError) -> MCPError:
+def unavailable_error(error: UnavailableError) -> MCPError:
     """Returns the protocol error for a dependency that is away before a tool is called."""
     return MCPError(code=types.INTERNAL_ERROR, message=error.message, data={"code": str(error.code)})
 
 
-def successful(data: Mapping[str, object]) -> ToolResult:
+def success(data: Mapping[str, object]) -> ToolResult:
     """Data that no tool returned."""
     return ToolResult(success=True, data=dict(data), metadata=ToolMetadata(execution_time=0.0))
 
 
-def _with_refusals(schema: Mapping[str, object] | None) -> dict[str, object] | None:
+def _with_error_shape(schema: Mapping[str, object] | None) -> dict[str, object] | None:
     """What a tool gives, or why it gives nothing: clients hold a refusal's structured content against the schema too,
     and throw where it does not fit."""
     if schema is None:
         return None
-    rest = {name: value for name, value in schema.items() if name != "required"}
+    optional_schema = {name: value for name, value in schema.items() if name != "required"}
     error = {"type": "object", "description": "Why there is no result"}
     return {
-        **rest,
+        **optional_schema,
         "properties": {**object_of(schema.get("properties")), "error": error},
         "anyOf": [{"required": schema.get("required", [])}, {"required": ["error"]}],
     }

@@ -34,13 +34,13 @@ class GatewayMcpServer:
         self._manager = StreamableHTTPSessionManager(server, stateless=True)
         self._stateless = StreamableHTTPASGIApp(self._manager)
         self._handshake = handshake
-        self._ending = asyncio.Event()
+        self._stop_requested = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
 
     async def application(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The ASGI application. Clients that name no revision, or one with a handshake, get a handshake."""
-        named = Headers(scope=scope).get(VERSION_HEADER)
-        with_handshake = named is None or named in HANDSHAKE_PROTOCOL_VERSIONS
+        version = Headers(scope=scope).get(VERSION_HEADER)
+        with_handshake = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
         await (self._handshake if with_handshake else self._stateless)(scope, receive, send)
 
     async def start(self) -> None:
@@ -49,14 +49,14 @@ class GatewayMcpServer:
         await started.wait()
 
     async def stop(self) -> None:
-        self._ending.set()
+        self._stop_requested.set()
         if self._running is not None:
             await self._running
 
     async def _run(self, started: asyncio.Event) -> None:
         async with self._manager.run():
             started.set()
-            await self._ending.wait()
+            await self._stop_requested.wait()
 
 
 def build(api: Api, answers: Answers) -> GatewayMcpServer:

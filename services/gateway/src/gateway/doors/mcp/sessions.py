@@ -12,20 +12,20 @@ from gateway.doors.mcp.views import EXTENSION, MEDIA_TYPE, declares_views
 
 HEADER = "mcp-session-id"
 _PURPOSE = "session"
-_LETTERS = {"elicitation": "e", "sampling": "s", "roots": "r"}
-_VIEWS = "v"
+_CAPABILITY_LETTERS = {"elicitation": "e", "sampling": "s", "roots": "r"}
+_VIEWS_LETTER = "v"
 """The note for a client that shows views."""
 
 
 def new_session(key: bytes, caller: str, capabilities: Mapping[str, object]) -> str:
     """A session id with these declared capabilities."""
-    declared = {name for name in _LETTERS if isinstance(capabilities.get(name), dict)}
+    declared = {name for name in _CAPABILITY_LETTERS if isinstance(capabilities.get(name), dict)}
     modes = cast("dict[str, object]", capabilities.get("elicitation") or {}) if "elicitation" in declared else {}
     if modes and "form" not in modes:
         # It can open an address for its user, and show no form.
         declared.discard("elicitation")
-    letters = "".join(_LETTERS[name] for name in sorted(declared))
-    return new_carried_id(key, _PURPOSE, caller, letters + (_VIEWS if declares_views(capabilities) else ""))
+    letters = "".join(_CAPABILITY_LETTERS[name] for name in sorted(declared))
+    return new_carried_id(key, _PURPOSE, caller, letters + (_VIEWS_LETTER if declares_views(capabilities) else ""))
 
 
 def capabilities_of(key: bytes, caller: str, session: str) -> dict[str, object] | None:
@@ -33,5 +33,5 @@ def capabilities_of(key: bytes, caller: str, session: str) -> dict[str, object] 
     note = note_of(key, _PURPOSE, caller, session)
     if note is None:
         return None
-    declared: dict[str, object] = {name: {} for name, letter in _LETTERS.items() if letter in note}
-    return declared | ({"extensions": {EXTENSION: {"mimeTypes": [MEDIA_TYPE]}}} if _VIEWS in note else {})
+    declared: dict[str, object] = {name: {} for name, letter in _CAPABILITY_LETTERS.items() if letter in note}
+    return declared | ({"extensions": {EXTENSION: {"mimeTypes": [MEDIA_TYPE]}}} if _VIEWS_LETTER in note else {})

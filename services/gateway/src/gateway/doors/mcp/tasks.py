@@ -16,7 +16,7 @@ from contracts.json_values import object_of
 
 EXTENSION = "io.modelcontextprotocol/tasks"
 LISTEN = "subscriptions/listen"
-_NEEDED = types.ClientCapabilities(extensions={EXTENSION: {}})
+_REQUIRED_CAPABILITY = types.ClientCapabilities(extensions={EXTENSION: {}})
 Context = ServerRequestContext[Any, Any]
 Json = dict[str, object]
 
@@ -49,14 +49,16 @@ class UpdateParams(TaskParams):
     input_responses: dict[str, object]
 
 
-def takes_tasks(context: Context) -> bool:
+def accepts_tasks(context: Context) -> bool:
     """Whether this request may be answered with a handle."""
-    return context.protocol_version in MODERN_PROTOCOL_VERSIONS and context.session.check_client_capability(_NEEDED)
+    return context.protocol_version in MODERN_PROTOCOL_VERSIONS and context.session.check_client_capability(
+        _REQUIRED_CAPABILITY
+    )
 
 
-def needs_tasks() -> MCPError:
+def tasks_required() -> MCPError:
     """The error for a client that has not declared support for tasks."""
-    data = types.MissingRequiredClientCapabilityErrorData(required_capabilities=_NEEDED)
+    data = types.MissingRequiredClientCapabilityErrorData(required_capabilities=_REQUIRED_CAPABILITY)
     return MCPError(
         code=types.MISSING_REQUIRED_CLIENT_CAPABILITY,
         message=f"declare the extension {EXTENSION} with the request",
@@ -69,30 +71,32 @@ def serve_tasks(server: Server[Any], tasks: TaskHandlers) -> None:
 
     async def get(context: Context, params: TaskParams) -> Json:
         _check(context, params)
-        found = await tasks.get(context, params.task_id)
-        if found is None:
-            raise _unknown()
-        return {**found, "resultType": "complete"}
+        task = await tasks.get(context, params.task_id)
+        if task is None:
+            raise _unknown_task()
+        return {**task, "resultType": "complete"}
 
     async def update(context: Context, params: UpdateParams) -> types.EmptyResult:
         _check(context, params)
         if not await tasks.update(context, params.task_id, params.input_responses):
-            raise _unknown()
+            raise _unknown_task()
         return types.EmptyResult()
 
     async def cancel(context: Context, params: TaskParams) -> types.EmptyResult:
         _check(context, params)
         if not await tasks.cancel(context, params.task_id):
-            raise _unknown()
+            raise _unknown_task()
         return types.EmptyResult()
 
     async def listen(ctx: Context, call_next: CallNext) -> HandlerResult:
         # Nobody is told of tasks here (-32601), but who may not even ask is told so: "Servers MUST return this error
         # for non-declaring clients requesting task notifications on subscriptions/listen".
-        wanted = object_of(object_of(ctx.params).get("notifications"))
-        asked = ctx.method == LISTEN and ctx.protocol_version in MODERN_PROTOCOL_VERSIONS and "taskIds" in wanted
-        if asked and not takes_tasks(ctx):
-            raise needs_tasks()
+        notifications = object_of(object_of(ctx.params).get("notifications"))
+        wants_task_notifications = (
+            ctx.method == LISTEN and ctx.protocol_version in MODERN_PROTOCOL_VERSIONS and "taskIds" in notifications
+        )
+        if wants_task_notifications and not accepts_tasks(ctx):
+            raise tasks_required()
         return await call_next(ctx)
 
     server.extensions[EXTENSION] = {}
@@ -108,9 +112,9 @@ def _check(context: Context, params: TaskParams) -> None:
     header = cast("Request", context.request).headers.get(MCP_NAME_HEADER)
     if decode_header_value(header) != params.task_id:
         raise MCPError(code=types.HEADER_MISMATCH, message=f"{MCP_NAME_HEADER} header is not the body's taskId")
-    if not takes_tasks(context):
-        raise needs_tasks()
+    if not accepts_tasks(context):
+        raise tasks_required()
 
 
-def _unknown() -> MCPError:
+def _unknown_task() -> MCPError:
     return MCPError(code=types.INVALID_PARAMS, message="Task not found")

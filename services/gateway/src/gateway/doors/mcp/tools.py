@@ -28,24 +28,24 @@ from gateway.doors.mcp.confirmation import (
     answer_in,
     decision_in,
     edits_in,
-    form,
+    pending_action_in,
+    question_form,
     question_result,
-    waiting_in,
-    with_tool_names,
+    with_snake_case_names,
 )
 from gateway.doors.mcp.offer import Context, Offer, caller_of, check_page, language_of, principal_of
-from gateway.doors.mcp.results import listed_tool, refused, successful, tool_result, unavailable
+from gateway.doors.mcp.results import listed_tool, refusal, success, tool_result, unavailable_error
 from gateway.doors.mcp.tasks import Json
 from gateway.doors.mcp.views import (
     CONFIRMATION,
-    DECIDE,
+    DECIDE_TOOL,
     EXTENSION,
     OrderDecision,
-    confirmation_of,
     decide_tool,
-    is_confirmation,
+    is_valid_confirmation,
     list_no_templates,
     list_views,
+    new_confirmation,
     read_view,
     shows_views,
 )
@@ -94,13 +94,13 @@ class McpTools:
         caller, language = caller_of(context), await language_of(context)
         try:
             tools = await self._api.tools.details(caller, language)
-            own = await self._analyses.listed(caller, language)
+            own_tools = await self._analyses.list_tools(caller, language)
         except UnavailableError as error:
-            raise unavailable(error) from error
+            raise unavailable_error(error) from error
         views = shows_views(context)
         if views:
-            own.append(decide_tool())
-        return types.ListToolsResult(tools=[*(listed_tool(tool, views=views) for tool in tools), *own])
+            own_tools.append(decide_tool())
+        return types.ListToolsResult(tools=[*(listed_tool(tool, views=views) for tool in tools), *own_tools])
 
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
@@ -108,13 +108,13 @@ class McpTools:
         """One call; with the same idempotency key again it is the same call."""
         caller, language = caller_of(context), await language_of(context)
         if params.request_state is not None:
-            waiting = PendingAction.read(params.request_state)
-            return await self._decide(caller, waiting, answer_in(params.input_responses), language)
+            pending = PendingAction.parse(params.request_state)
+            return await self._decide(caller, pending, answer_in(params.input_responses), language)
         if not is_id(params.name):
             raise unknown_tool(params.name)
-        arguments = _sendable(params.arguments or {})
-        if params.name == DECIDE and shows_views(context):
-            return await self._from_view(caller, arguments, language)
+        arguments = _checked_arguments(params.arguments or {})
+        if params.name == DECIDE_TOOL and shows_views(context):
+            return await self._decide_from_view(caller, arguments, language)
         key = _idempotency_key(context.params)
         if params.name == ANALYSIS:
             return await self._analyses.call(context, arguments, key)
@@ -123,54 +123,58 @@ class McpTools:
         result = answer.result
         if result.error is not None and result.error.code == ToolCode.TOOL_NOT_FOUND:
             raise unknown_tool(params.name)
-        waiting = waiting_in(result.data)
-        if waiting is None or not _asks_its_user(context):
-            beside = None
-            if waiting is not None and shows_views(context):
-                beside = {CONFIRMATION: confirmation_of(self._api.seal_key, principal_of(caller), waiting.action)}
-            return tool_result(result, _limit(answer), beside=beside)
-        question = form(waiting, language)
+        pending = pending_action_in(result.data)
+        if pending is None or not _can_show_forms(context):
+            view_meta = None
+            if pending is not None and shows_views(context):
+                view_meta = {CONFIRMATION: new_confirmation(self._api.seal_key, principal_of(caller), pending.action)}
+            return tool_result(result, _nearest_limit(answer), beside=view_meta)
+        question = question_form(pending, language)
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            return question_result(waiting, question)
-        return await self._decide(caller, waiting, await _answered(context, question), language)
+            return question_result(pending, question)
+        return await self._decide(caller, pending, await _ask_user(context, question), language)
 
     async def _decide(
-        self, caller: TokenCaller, waiting: PendingAction, answer: types.ElicitResult | None, language: str
+        self, caller: TokenCaller, pending: PendingAction, answer: types.ElicitResult | None, language: str
     ) -> types.CallToolResult:
         """Carries out the user's decision; a second one on the same action changes nothing."""
         decision = decision_in(answer)
         if decision is None:
-            return tool_result(successful(waiting.data))
-        edits = edits_in(waiting, answer) if decision == "confirm" else None
+            return tool_result(success(pending.data))
+        edits = edits_in(pending, answer) if decision == "confirm" else None
         try:
-            action = await self._api.actions.decide(caller, waiting.action, decision, language, edits)
+            action = await self._api.actions.decide(caller, pending.action, decision, language, edits)
         except GatewayError as error:
-            return refused(_code(error), error.message)
-        changed = with_tool_names(edits or {}) if action.state is ActionState.CONFIRMED else {}
+            return refusal(_code(error), error.message)
+        changed_fields = with_snake_case_names(edits or {}) if action.state is ActionState.CONFIRMED else {}
         return tool_result(
-            successful(_decided(waiting.data, action, changed)), failed=action.state is ActionState.FAILED
+            success(_decided_data(pending.data, action, changed_fields)), failed=action.state is ActionState.FAILED
         )
 
-    async def _from_view(
+    async def _decide_from_view(
         self, caller: TokenCaller, arguments: Mapping[str, object], language: str
     ) -> types.CallToolResult:
         """The user's click in an order's card; the first one counts."""
         try:
-            said = OrderDecision.model_validate(arguments)
+            decision = OrderDecision.model_validate(arguments)
         except ValidationError as error:
-            return refused(ToolCode.VALIDATION_ERROR, message_of(error.errors()[0]))
-        if not is_confirmation(self._api.seal_key, principal_of(caller), said.action_id, said.confirmation):
-            return refused(str(ErrorCode.FORBIDDEN), "confirmation: it is not of this order")
-        edits = said.edits if said.decision == "confirm" else None
+            return refusal(ToolCode.VALIDATION_ERROR, message_of(error.errors()[0]))
+        if not is_valid_confirmation(
+            self._api.seal_key, principal_of(caller), decision.action_id, decision.confirmation
+        ):
+            return refusal(str(ErrorCode.FORBIDDEN), "confirmation: it is not of this order")
+        edits = decision.edits if decision.decision == "confirm" else None
         try:
-            action = await self._api.actions.decide(caller, said.action_id, said.decision, language, edits or None)
+            action = await self._api.actions.decide(
+                caller, decision.action_id, decision.decision, language, edits or None
+            )
         except GatewayError as error:
-            return refused(_code(error), error.message)
+            return refusal(_code(error), error.message)
         data = {"action_id": action.id, "status": action.state.value, "action": action.to_wire()}
-        return tool_result(successful(data), failed=action.state is ActionState.FAILED)
+        return tool_result(success(data), failed=action.state is ActionState.FAILED)
 
 
-def _limit(answer: ToolAnswer) -> dict[str, object] | None:
+def _nearest_limit(answer: ToolAnswer) -> dict[str, object] | None:
     if answer.nearest is None:
         return None
     window, nearest = answer.nearest
@@ -181,26 +185,30 @@ def _code(error: GatewayError) -> ToolCode | str:
     return ToolCode.UNAVAILABLE if error.code == ErrorCode.UNAVAILABLE else str(error.code)
 
 
-def _decided(data: dict[str, object], action: Action, changed: dict[str, object]) -> dict[str, object]:
-    """The call's data after the decision. `changed`: the edited fields of the order."""
-    decided = {**data, "status": action.state.value}
+def _decided_data(data: dict[str, object], action: Action, changed_fields: dict[str, object]) -> dict[str, object]:
+    """The call's data after the decision. `changed_fields`: the edited fields of the order."""
+    decided_data = {**data, "status": action.state.value}
     order = data.get("order")
     if isinstance(order, dict):
-        told = action.details.get("status")
-        decided["order"] = {**order, "status": told if isinstance(told, str) else action.state.value, **changed}
-    if changed:
-        decided |= {"summary": action.summary, "estimate": None}  # which was of what had been asked for
-    return decided
+        status = action.details.get("status")
+        decided_data["order"] = {
+            **order,
+            "status": status if isinstance(status, str) else action.state.value,
+            **changed_fields,
+        }
+    if changed_fields:
+        decided_data |= {"summary": action.summary, "estimate": None}  # which was of what had been asked for
+    return decided_data
 
 
-def _sendable(arguments: Json) -> Json:
+def _checked_arguments(arguments: Json) -> Json:
     """The arguments; raises MCPError if they cannot be sent on (see check_json)."""
     try:
         check_json(arguments)
     except (RefusedError, HTTPException) as error:
-        why = error.detail if isinstance(error, HTTPException) else error.message
+        reason = error.detail if isinstance(error, HTTPException) else error.message
         data = {"code": ErrorCode.BAD_FIELD.value}
-        raise MCPError(code=types.INVALID_PARAMS, message=f"arguments: {why}", data=data) from error
+        raise MCPError(code=types.INVALID_PARAMS, message=f"arguments: {reason}", data=data) from error
     return arguments
 
 
@@ -211,14 +219,14 @@ def unknown_tool(name: str) -> MCPError:
     )
 
 
-def _asks_its_user(context: Context) -> bool:
+def _can_show_forms(context: Context) -> bool:
     """Whether the client can show its user a form: if it lists its modes, `form` must be among them."""
-    declared = context.session.client_capabilities
-    asks = declared.elicitation if declared is not None else None
-    return asks is not None and (asks.form is not None or asks.url is None)
+    capabilities = context.session.client_capabilities
+    elicitation = capabilities.elicitation if capabilities is not None else None
+    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
-async def _answered(context: Context, question: types.ElicitRequestFormParams) -> types.ElicitResult | None:
+async def _ask_user(context: Context, question: types.ElicitRequestFormParams) -> types.ElicitResult | None:
     """The user's answer during the call; None: invalid, or not in time."""
     try:
         return await context.session.elicit_form(question.message, question.requested_schema, context.request_id)

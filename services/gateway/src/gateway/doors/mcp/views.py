@@ -27,7 +27,7 @@ CHART, ORDER = "ui://nexus/chart", "ui://nexus/order"
 VIEWS = {"get_ohlcv": CHART, "market_snapshot": CHART, "create_paper_order": ORDER}
 """The view for each tool's results."""
 CONFIRMATION = "nexus/confirmation"
-DECIDE = "decide_order"
+DECIDE_TOOL = "decide_order"
 _NAMES = {CHART: ("chart", "Prices as a chart"), ORDER: ("order", "A paper order with its yes and no")}
 _META: dict[str, object] = {"ui": {"prefersBorder": False}}
 
@@ -45,22 +45,22 @@ class OrderDecision(BaseModel):
 
 def shows_views(context: Context) -> bool:
     """Whether the client shows views of this kind."""
-    declared = context.session.client_capabilities
-    return declared is not None and declares_views({"extensions": declared.extensions})
+    capabilities = context.session.client_capabilities
+    return capabilities is not None and declares_views({"extensions": capabilities.extensions})
 
 
 def declares_views(capabilities: Mapping[str, object]) -> bool:
     """Whether these capabilities include them."""
-    place: object = capabilities
+    value: object = capabilities
     for name in ("extensions", EXTENSION, "mimeTypes"):
-        place = object_of(place).get(name)
-    return is_list(place) and MEDIA_TYPE in place
+        value = object_of(value).get(name)
+    return is_list(value) and MEDIA_TYPE in value
 
 
 def decide_tool() -> types.Tool:
     """The tool behind a card's buttons, which only views may call, never a model."""
     return types.Tool(
-        name=DECIDE,
+        name=DECIDE_TOOL,
         description="Confirms or rejects the order that this view shows.",
         input_schema=OrderDecision.model_json_schema(),
         annotations=types.ToolAnnotations(idempotent_hint=True, open_world_hint=False),
@@ -68,14 +68,14 @@ def decide_tool() -> types.Tool:
     )
 
 
-def confirmation_of(key: bytes, holder: str, action: str) -> str:
+def new_confirmation(key: bytes, holder: str, action: str) -> str:
     """The confirmation that lets a view decide this action for its holder."""
     return new_carried_id(key, f"order/{action}", holder)
 
 
-def is_confirmation(key: bytes, holder: str, action: str, given: str) -> bool:
+def is_valid_confirmation(key: bytes, holder: str, action: str, confirmation: str) -> bool:
     """Whether it was made for this action and holder."""
-    return note_of(key, f"order/{action}", holder, given) is not None
+    return note_of(key, f"order/{action}", holder, confirmation) is not None
 
 
 async def list_views(context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:

@@ -13,13 +13,13 @@ from gateway.chat.customers import has_account
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.chat.sent_messages import SentMessage, client_message_id
 from gateway.chat.thread import Thread
-from gateway.doors.approvals import state_in_words
+from gateway.doors.approvals import action_state_text
 from gateway.doors.completions.request import sampling_of
-from gateway.doors.responses.names import ResponseName, action_of, read_name, response_of_item
+from gateway.doors.responses.names import ResponseId, action_of_approval, parse_response_id, response_id_of_item
 from gateway.doors.responses.objects import new_response
 from gateway.doors.responses.requests import CreateResponse, fingerprint, text_of
 from gateway.doors.responses.response_events import Json, ResponseEvents
-from gateway.doors.translation import Tell
+from gateway.doors.translation import Send
 from gateway.errors import (
     GatewayError,
     RateLimitedError,
@@ -32,168 +32,172 @@ from gateway.ports import TokenCaller
 from gateway.web.deps import Api
 
 DOOR = "responses"
-_NONE = Wishes()
-MINUTE = 60.0
-LOOKED_BACK = 12
+_NO_WISHES = Wishes()
+MINUTE_SECONDS = 60.0
+LOOK_BACK_MINUTES = 12
 """Minutes in which a client's retry finds its first try; clients time out after ten."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseCaller:
     """The caller, their address and language, and how a repeat is recognised. `tries`: the client's own retry count,
-    from 0; `approvals`: it accepts an item that asks for confirmation."""
+    from 0; `accepts_approvals`: it accepts an item that asks for confirmation."""
 
     caller: TokenCaller
     address: str
     locale: str | None
-    key: str | None
+    idempotency_key: str | None
     tries: int
-    approvals: bool = True
+    accepts_approvals: bool = True
 
 
-async def message_place(api: Api, asking: ResponseCaller, body: CreateResponse) -> tuple[str, str]:
+async def message_place(api: Api, client: ResponseCaller, body: CreateResponse) -> tuple[str, str]:
     """The conversation, and the id of the message in it; the same for a repeated request.
 
     With a key (Idempotency-Key) or a previous response that is simple. Otherwise OpenAI's clients repeat the body and
     count their tries: a first try gets a conversation named by body and minute, and a retry looks for it.
     """
-    threads, caller = api.threads, asking.caller
-    repeat = asking.key or fingerprint(body)
+    threads, caller = api.threads, client.caller
+    repeat_key = client.idempotency_key or fingerprint(body)
     if body.previous_response_id is not None:
-        conversation = await previous(api, caller, body.previous_response_id)
-        return conversation, client_message_id(body.previous_response_id, repeat)
-    identity = client_message_id(repeat)
-    if asking.key is not None:
-        return await threads.named(caller, DOOR, asking.key), identity
-    minute = int(api.clock.now().timestamp() // MINUTE)
-    for back in range(LOOKED_BACK if asking.tries else 1):
-        conversation = await threads.named(caller, DOOR, f"{repeat}.{minute - back}")
-        if (await threads.newest(caller, conversation) > 0) == (asking.tries > 0):
+        conversation = await previous_conversation(api, caller, body.previous_response_id)
+        return conversation, client_message_id(body.previous_response_id, repeat_key)
+    identity = client_message_id(repeat_key)
+    if client.idempotency_key is not None:
+        return await threads.conversation_named(caller, DOOR, client.idempotency_key), identity
+    minute = int(api.clock.now().timestamp() // MINUTE_SECONDS)
+    for minutes_ago in range(LOOK_BACK_MINUTES if client.tries else 1):
+        conversation = await threads.conversation_named(caller, DOOR, f"{repeat_key}.{minute - minutes_ago}")
+        if (await threads.newest_question_seq(caller, conversation) > 0) == (client.tries > 0):
             return conversation, identity
-    if asking.tries:
-        return await threads.named(caller, DOOR, f"{repeat}.{minute}"), identity
-    return threads.fresh(caller), identity
+    if client.tries:
+        return await threads.conversation_named(caller, DOOR, f"{repeat_key}.{minute}"), identity
+    return threads.new_conversation(caller), identity
 
 
-async def previous(api: Api, caller: TokenCaller, response: str) -> str:
+async def previous_conversation(api: Api, caller: TokenCaller, previous_response: str) -> str:
     """The conversation that continues after this response; raises NOT_FOUND unless it exists and is the caller's."""
     try:
-        name = read_name(response)
-        if name.action is None and api.threads.just_sent(caller, name.conversation, name.asked):
-            return name.conversation
+        response_id = parse_response_id(previous_response)
+        if response_id.action is None and api.threads.was_just_sent(
+            caller, response_id.conversation, response_id.question_seq
+        ):
+            return response_id.conversation
         with suppress(UnavailableError):  # whoever cannot tell now lets the caller write
-            return await existing_conversation(api, caller, name)
-        return name.conversation
+            return await existing_conversation(api, caller, response_id)
+        return response_id.conversation
     except RefusedError as error:
         fault = FieldFault(field="previous_response_id", message="there is no such response")
         raise RefusedError(error.code, fault.message, [fault]) from None
 
 
-async def existing_conversation(api: Api, caller: TokenCaller, name: ResponseName) -> str:
+async def existing_conversation(api: Api, caller: TokenCaller, response_id: ResponseId) -> str:
     """Returns the response's conversation; raises NOT_FOUND unless it is the caller's, and for a deleted response."""
-    conversation = await own_conversation(api, caller, name)
-    if await api.memory.withdrawn(caller.company, conversation, name.within):
+    conversation = await own_conversation(api, caller, response_id)
+    if await api.memory.withdrawn(caller.company, conversation, response_id.local_key):
         raise not_found("response")
     return conversation
 
 
-async def own_conversation(api: Api, caller: TokenCaller, name: ResponseName) -> str:
+async def own_conversation(api: Api, caller: TokenCaller, response_id: ResponseId) -> str:
     """Returns the response's conversation, even if it was deleted; raises NOT_FOUND unless it is the caller's."""
     try:
-        return await api.threads.own_conversation(caller, name.conversation)
+        return await api.threads.own_conversation(caller, response_id.conversation)
     except RefusedError:  # whose client has never heard of a conversation
         raise not_found("response") from None
 
 
 @dataclass(frozen=True, slots=True)
-class RequestWords:
+class RequestTexts:
     """The parts of a request: messages of people, and wishes of the program."""
 
     text: str
     instructions: str
 
 
-def request_words(body: CreateResponse) -> RequestWords:
+def request_texts(body: CreateResponse) -> RequestTexts:
     """The request's items by kind; raises RefusedError BAD_FIELD, naming one."""
     if isinstance(body.input, str):
-        return RequestWords(body.input, body.instructions or "")
+        return RequestTexts(body.input, body.instructions or "")
     texts: list[str] = []
     instructions = [body.instructions] if body.instructions else []
     for index, item in enumerate(body.input):
         if item.type == "message":
             text = text_of(item.content, f"input[{index}].content")
             (texts if item.role == "user" else instructions).append(text)
-    return RequestWords("\n\n".join(texts), "\n\n".join(instructions))
+    return RequestTexts("\n\n".join(texts), "\n\n".join(instructions))
 
 
-def wishes_of(body: CreateResponse, said: RequestWords) -> Wishes | None:
+def wishes_of(body: CreateResponse, texts: RequestTexts) -> Wishes | None:
     """Returns how the message is to be answered; None if the company's settings apply."""
     wishes = Wishes(
-        instructions=said.instructions or None,
+        instructions=texts.instructions or None,
         model=body.model if body.model != OWN_MODEL else None,
         temperature=body.temperature,
         max_tokens=min(body.max_output_tokens, MAX_OUTPUT) if body.max_output_tokens else None,
         sampling=sampling_of(body),
         parallel_calls=False if body.parallel_tool_calls is False else None,
     )
-    return wishes if wishes != _NONE else None
+    return wishes if wishes != _NO_WISHES else None
 
 
 @dataclass
 class KeptResponse:
-    """A response told from its thread. `failed`: why there is no answer, for a client that waits for the whole."""
+    """A response told from its thread. `failure`: why there is no answer, for a client that waits for the whole."""
 
-    name: ResponseName
-    telling: ResponseEvents
+    id: ResponseId
+    progress: ResponseEvents
     thread: Thread
     now: float
-    failed: GatewayError | None = None
+    failure: GatewayError | None = None
     usage: Usage | None = None
-    ended: bool = False
+    has_ended: bool = False
 
-    def tell(self, event: Event) -> list[Json]:
+    def events_for(self, event: Event) -> list[Json]:
         """The protocol's events for one of the conversation."""
-        telling = self.telling
+        progress = self.progress
         match event:
             case turn.RunStarted():
-                telling.restart()
+                progress.restart()
                 return []
             case turn.MessageDelta():
-                return telling.text(event.delta)
+                return progress.add_text(event.delta)
             case turn.ToolStarted():
-                return telling.tool_started(event.call_id, event.tool)
+                return progress.tool_started(event.call_id, event.tool)
             case turn.ToolFinished():
-                return telling.tool_finished(event.call_id, success=event.success)
+                return progress.tool_finished(event.call_id, success=event.success)
             case turn.RunFinished():
                 self.usage = event.usage
                 return []
             case Ended():
-                self.ended = True
+                self.has_ended = True
                 return self._end(event)
-            case ws.MessageFrame() if self.ended and event.message.role is Role.OPERATOR:
-                return telling.spoken(event.message.id, event.message.text)
+            case ws.MessageFrame() if self.has_ended and event.message.role is Role.OPERATOR:
+                return progress.person_message(event.message.id, event.message.text)
             case _:
                 return []
 
     def _end(self, end: Ended) -> list[Json]:
-        message, telling = end.message, self.telling
-        at = int(message.created_at.timestamp()) if message is not None else int(self.now)
+        message, progress = end.message, self.progress
+        ended_at = int(message.created_at.timestamp()) if message is not None else int(self.now)
         match end.outcome:
-            case ExchangeEnd.ANSWERED | ExchangeEnd.SPOKEN if message is not None:
-                questions = () if telling.approvals else [f"\n\n{action.summary}?" for action in message.waiting]
-                told = telling.whole("".join((message.text, *questions)), message.citations)
+            case ExchangeEnd.ANSWERED | ExchangeEnd.PERSON_REPLIED if message is not None:
+                questions = (
+                    () if progress.accepts_approvals else [f"\n\n{action.summary}?" for action in message.waiting]
+                )
+                events = progress.complete_text("".join((message.text, *questions)), message.citations)
                 for action in message.waiting:
-                    told += telling.approval(action)
-                return told + telling.end("completed", at, self.usage)
+                    events += progress.approval(action)
+                return events + progress.end("completed", ended_at, self.usage)
             case ExchangeEnd.NOTICE if message is not None:
-                self.failed = _failure(message.code, message.text)
+                self.failure = _failure(message.code, message.text)
                 code = "rate_limit_exceeded" if message.code == SystemCode.BUDGET_SPENT else "server_error"
-                return telling.end("failed", at, error={"code": code, "message": message.text})
+                return progress.end("failed", ended_at, error={"code": code, "message": message.text})
             case ExchangeEnd.CANCELLED:
-                return telling.end("cancelled", at)
+                return progress.end("cancelled", ended_at)
             case _:
                 owner = end.owner.kind if end.owner is not None else "nobody"
-                return telling.end("incomplete", at, incomplete_details={"reason": f"handed_off_to_{owner}"})
+                return progress.end("incomplete", ended_at, incomplete_details={"reason": f"handed_off_to_{owner}"})
 
 
 def _failure(code: str | None, text: str) -> GatewayError:
@@ -202,77 +206,79 @@ def _failure(code: str | None, text: str) -> GatewayError:
     return TookTooLongError(text) if code == SystemCode.DEADLINE else UnavailableError(text)
 
 
-def thread_of(api: Api, asking: ResponseCaller, conversation: str, after: int | None = None) -> Thread:
+def open_thread(api: Api, client: ResponseCaller, conversation: str, after: int | None = None) -> Thread:
     """The conversation's thread, to be entered."""
     return api.threads.open(
-        asking.caller, conversation, address=asking.address, locale=asking.locale, after=after, door=DOOR
+        client.caller, conversation, address=client.address, locale=client.locale, after=after, door=DOOR
     )
 
 
 async def begin(
-    api: Api, thread: Thread, asking: ResponseCaller, body: CreateResponse, said: RequestWords, identity: str
+    api: Api, thread: Thread, client: ResponseCaller, body: CreateResponse, texts: RequestTexts, identity: str
 ) -> KeptResponse:
     """Appends the message; its outcome follows."""
     conversation = thread.place.conversation
-    stored = await thread.send(SentMessage(identity, said.text), wishes_of(body, said))
-    if stored.duplicate and asking.key is not None:
+    stored = await thread.send(SentMessage(identity, texts.text), wishes_of(body, texts))
+    if stored.duplicate and client.idempotency_key is not None:
         earlier = await api.commands.message_at(thread.place, stored.seq)
-        if earlier is not None and earlier.text != said.text:
+        if earlier is not None and earlier.text != texts.text:
             raise RefusedError(ErrorCode.CONFLICT, "Idempotency-Key: it was used for another request; choose a new one")
-    name = ResponseName(conversation, stored.seq)
+    response_id = ResponseId(conversation, stored.seq)
     now = api.clock.now().timestamp()
-    begun = new_response(body, str(name), now, conversation=conversation)
-    telling = ResponseEvents(begun, name.place, approvals=asking.approvals)
-    return KeptResponse(name, telling, thread, now)
+    response = new_response(body, str(response_id), now, conversation=conversation)
+    progress = ResponseEvents(response, response_id.key, accepts_approvals=client.accepts_approvals)
+    return KeptResponse(response_id, progress, thread, now)
 
 
-async def follow(run: KeptResponse, tell: Tell | None = None) -> None:
-    """Follows it to its end. `tell` sends the protocol's events, those of one moment together."""
-    begun = run.telling.begin()
-    if tell is not None:
-        await tell(begun)
-    run.thread.follow(run.name.asked)
+async def follow(run: KeptResponse, send: Send | None = None) -> None:
+    """Follows it to its end. `send` sends the protocol's events, those of one moment together."""
+    first_events = run.progress.start()
+    if send is not None:
+        await send(first_events)
+    run.thread.follow(run.id.question_seq)
     while events := await run.thread.next_events():
-        told = [one for event in events for one in run.tell(event)]
-        if told and tell is not None:
-            await tell(told)
+        response_events = [response_event for event in events for response_event in run.events_for(event)]
+        if response_events and send is not None:
+            await send(response_events)
 
 
-def resume(api: Api, thread: Thread, name: ResponseName, after: int = -1) -> KeptResponse:
+def resume(api: Api, thread: Thread, response_id: ResponseId, after: int = -1) -> KeptResponse:
     """Continues a response begun anywhere; the thread (of `own_conversation` or
     `existing_conversation`) follows what comes after its message."""
     now = api.clock.now().timestamp()
-    begun = new_response(None, str(name), now, conversation=name.conversation)
-    return KeptResponse(name, ResponseEvents(begun, name.place, after), thread, now)
+    response = new_response(None, str(response_id), now, conversation=response_id.conversation)
+    return KeptResponse(response_id, ResponseEvents(response, response_id.key, after), thread, now)
 
 
 async def current_response(run: KeptResponse) -> Json:
     """The response as it is now; raises NOT_FOUND if there is no such message."""
-    for event in await run.thread.now(run.name.asked):
-        run.tell(event)
+    for event in await run.thread.events_so_far(run.id.question_seq):
+        run.events_for(event)
     question = run.thread.question
     if question is None:
         raise not_found("response")
-    return {**run.telling.response, "created_at": int(question.created_at.timestamp())}
+    return {**run.progress.response, "created_at": int(question.created_at.timestamp())}
 
 
-async def delete(api: Api, asking: ResponseCaller, name: ResponseName) -> None:
+async def delete(api: Api, client: ResponseCaller, response_id: ResponseId) -> None:
     """Hides the response and stops a running answer. The messages stay in the conversation. Raises NOT_FOUND unless
     it exists and is the caller's."""
-    async with thread_of(api, asking, await existing_conversation(api, asking.caller, name), name.asked - 1) as thread:
-        run = resume(api, thread, name)
-        if name.action is not None:
-            await stored_decision(api, asking, name)
+    async with open_thread(
+        api, client, await existing_conversation(api, client.caller, response_id), response_id.question_seq - 1
+    ) as thread:
+        run = resume(api, thread, response_id)
+        if response_id.action is not None:
+            await stored_decision(api, client, response_id)
         elif (await current_response(run))["status"] == "in_progress":
             with suppress(RefusedError):  # it has just ended
-                await run.thread.cancel(name.asked)
-        if not await api.memory.withdraw(asking.caller.company, name.conversation, name.within):
+                await run.thread.cancel(response_id.question_seq)
+        if not await api.memory.withdraw(client.caller.company, response_id.conversation, response_id.local_key):
             raise not_found("response")
-        await run.thread.read_on(name.asked)
+        await run.thread.announce_resume(response_id.question_seq)
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionTold:
+class DecisionResponse:
     """The response to a decision, and the events that tell it."""
 
     response: Json
@@ -280,53 +286,65 @@ class DecisionTold:
 
 
 async def decide(
-    api: Api, asking: ResponseCaller, body: CreateResponse, answers: Sequence[tuple[str, bool]]
-) -> DecisionTold:
+    api: Api, client: ResponseCaller, body: CreateResponse, answers: Sequence[tuple[str, bool]]
+) -> DecisionResponse:
     """Answers to requests for approval: the response to the last of them. The first decision counts.
 
     Raises:
         RefusedError: NOT_FOUND, nothing of the caller's waits for it, or the previous response is not theirs.
         UnavailableError: this cannot be determined now.
     """
-    before = None if body.previous_response_id is None else read_name(body.previous_response_id)
-    if before is not None:
-        await previous(api, asking.caller, str(before))
-    if not has_account(asking.caller):
+    previous = None if body.previous_response_id is None else parse_response_id(body.previous_response_id)
+    if previous is not None:
+        await previous_conversation(api, client.caller, str(previous))
+    if not has_account(client.caller):
         raise not_found("action waiting for a decision")
-    decided = [
-        await api.actions.decide(asking.caller, action_of(one), "confirm" if yes else "reject", asking.locale)
-        for one, yes in answers
+    actions = [
+        await api.actions.decide(
+            client.caller, action_of_approval(request_id), "confirm" if is_approved else "reject", client.locale
+        )
+        for request_id, is_approved in answers
     ]
-    action, asked = decided[-1], response_of_item(answers[-1][0])
-    if asked is None or before is None or asked.conversation != before.conversation:
-        asked = before
-    name = None if asked is None else ResponseName(asked.conversation, asked.asked, action.id)
-    return await _decision(api, asking, name, action, body)
+    action, question_response = actions[-1], response_id_of_item(answers[-1][0])
+    if question_response is None or previous is None or question_response.conversation != previous.conversation:
+        question_response = previous
+    response_id = (
+        None
+        if question_response is None
+        else ResponseId(question_response.conversation, question_response.question_seq, action.id)
+    )
+    return await _decision_response(api, client, response_id, action, body)
 
 
-async def stored_decision(api: Api, asking: ResponseCaller, name: ResponseName, after: int = -1) -> DecisionTold:
+async def stored_decision(
+    api: Api, client: ResponseCaller, response_id: ResponseId, after: int = -1
+) -> DecisionResponse:
     """A decision's response, later; raises NOT_FOUND unless the action is the caller's."""
-    caller = asking.caller
-    await existing_conversation(api, caller, name)
-    known = await api.actions.states(caller.company, caller.subject, [name.action or ""])
-    if not known:
+    caller = client.caller
+    await existing_conversation(api, caller, response_id)
+    states = await api.actions.states(caller.company, caller.subject, [response_id.action or ""])
+    if not states:
         raise not_found("response")
-    return await _decision(api, asking, name, known[0], None, after)
+    return await _decision_response(api, client, response_id, states[0], None, after)
 
 
-async def _decision(
+async def _decision_response(
     api: Api,
-    asking: ResponseCaller,
-    name: ResponseName | None,
+    client: ResponseCaller,
+    response_id: ResponseId | None,
     action: Action,
     body: CreateResponse | None,
     after: int = -1,
-) -> DecisionTold:
+) -> DecisionResponse:
     """How the action stands. Without a name the decision is kept in no conversation."""
-    language = await api.companies.language_for(asking.caller.company, asking.locale, action.summary)
+    language = await api.companies.language_for(client.caller.company, client.locale, action.summary)
     now = api.clock.now().timestamp()
-    place, conversation = (action.id, None) if name is None else (name.place, name.conversation)
-    telling = ResponseEvents(new_response(body, f"resp_{place}", now, conversation=conversation), place, after)
-    events = [*telling.begin(), *telling.whole(state_in_words(action, language)), *telling.decided(action)]
-    events += telling.end("completed", int(now))
-    return DecisionTold(telling.response, events)
+    key, conversation = (action.id, None) if response_id is None else (response_id.key, response_id.conversation)
+    progress = ResponseEvents(new_response(body, f"resp_{key}", now, conversation=conversation), key, after)
+    events = [
+        *progress.start(),
+        *progress.complete_text(action_state_text(action, language)),
+        *progress.decision(action),
+    ]
+    events += progress.end("completed", int(now))
+    return DecisionResponse(progress.response, events)

@@ -6,47 +6,47 @@ from dataclasses import dataclass
 
 from gateway.errors import not_found
 
-_PLACE = r"_([A-Za-z0-9_-]{1,64})\.([1-9][0-9]{0,15})(?:\.([A-Za-z0-9_-]{1,64}))?"
-_NAME = re.compile("resp" + _PLACE)
-_ITEM = re.compile("(?:msg|mcpr?)" + _PLACE + "(?:_[A-Za-z0-9_-]{1,64})?")
+_KEY = r"_([A-Za-z0-9_-]{1,64})\.([1-9][0-9]{0,15})(?:\.([A-Za-z0-9_-]{1,64}))?"
+_NAME = re.compile("resp" + _KEY)
+_ITEM = re.compile("(?:msg|mcpr?)" + _KEY + "(?:_[A-Za-z0-9_-]{1,64})?")
 
 
 @dataclass(frozen=True, slots=True)
-class ResponseName:
-    """The response to the message at `asked`; `action`: to the decision on this action, made after that message."""
+class ResponseId:
+    """The response to the message at `question_seq`; `action`: to the decision on this action, made after that message."""
 
     conversation: str
-    asked: int
+    question_seq: int
     action: str | None = None
 
     def __str__(self) -> str:
-        return f"resp_{self.place}"
+        return f"resp_{self.key}"
 
     @property
-    def place(self) -> str:
+    def key(self) -> str:
         """Returns the part of its id that the ids of its items have too."""
-        return f"{self.conversation}.{self.within}"
+        return f"{self.conversation}.{self.local_key}"
 
     @property
-    def within(self) -> str:
+    def local_key(self) -> str:
         """Returns the response's name within its conversation."""
-        return str(self.asked) if self.action is None else f"{self.asked}.{self.action}"
+        return str(self.question_seq) if self.action is None else f"{self.question_seq}.{self.action}"
 
 
-def read_name(text: str) -> ResponseName:
+def parse_response_id(text: str) -> ResponseId:
     """Parses a response's id; raises NOT_FOUND if it is not the id of a kept response."""
     match = _NAME.fullmatch(text)
     if match is None:
         raise not_found("response")
-    return ResponseName(match[1], int(match[2]), match[3])
+    return ResponseId(match[1], int(match[2]), match[3])
 
 
-def response_of_item(item: str | None) -> ResponseName | None:
+def response_id_of_item(item: str | None) -> ResponseId | None:
     """The kept response that an item of ours belongs to, by the item's id; None: it is no such id."""
     match = _ITEM.fullmatch(item or "")
-    return None if match is None else ResponseName(match[1], int(match[2]), match[3])
+    return None if match is None else ResponseId(match[1], int(match[2]), match[3])
 
 
-def action_of(approval: str) -> str:
+def action_of_approval(approval: str) -> str:
     """The action that an approval request's id names."""
     return approval.removeprefix("mcpr_").rpartition(".")[2]

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from contracts.completion_rpc import FUNCTION_PATTERN, MAX_MESSAGES, MAX_TOOLS, OWN_MODEL
 from contracts.events.chat import Sampling
-from gateway.doors.completions.request import NotDone, Open, check_parameters
-from gateway.doors.responses.names import response_of_item
+from gateway.doors.completions.request import Open, Unsupported, check_parameters
+from gateway.doors.responses.names import response_id_of_item
 from gateway.errors import bad_field
 
 
@@ -77,7 +77,7 @@ class TextOptions(Open):
     verbosity: str | None = None
 
 
-_ANY = Format()
+_ANY_FORMAT = Format()
 
 
 class Reasoning(Open):
@@ -123,14 +123,14 @@ class CreateResponse(Sampling, Open):
     @property
     def format(self) -> Format:
         """The shape of the answer's text."""
-        return self.text.format if self.text is not None else _ANY
+        return self.text.format if self.text is not None else _ANY_FORMAT
 
 
 LABEL = "nexus"
 """The server label of our tools and confirmations."""
-_HARMLESS = frozenset({"reasoning.encrypted_content"})
+_IGNORED_INCLUDES = frozenset({"reasoning.encrypted_content"})
 """Values of `include` that have no effect, since we produce none of it."""
-_NOT_DONE: dict[str, NotDone] = {
+_UNSUPPORTED: dict[str, Unsupported] = {
     "conversation": ((), "use previous_response_id: each response names its conversation"),
     "prompt": ((), "there are no stored prompts: send instructions"),
     "max_tool_calls": ((), "the company's settings bound the tools"),
@@ -138,18 +138,18 @@ _NOT_DONE: dict[str, NotDone] = {
     "context_management": (([],), "a kept conversation is summed up by itself: leave it out"),
     "moderation": ((), "there is none to ask for here: leave it out"),
 }
-_HOW_TOLD = {"stream", "stream_options", "background", "include"}
+_DELIVERY_FIELDS = {"stream", "stream_options", "background", "include"}
 APPROVAL, _REFERENCE = "mcp_approval_response", "item_reference"
-_ECHOES = frozenset({_REFERENCE, "reasoning", "mcp_call", "mcp_list_tools", "mcp_approval_request"})
+_ECHO_TYPES = frozenset({_REFERENCE, "reasoning", "mcp_call", "mcp_list_tools", "mcp_approval_request"})
 """Our own items that a client sends back with its history, or refers to; they are ignored in favour of the log."""
-_INSTRUCTS = frozenset({"system", "developer"})
+_INSTRUCTION_ROLES = frozenset({"system", "developer"})
 
 
 def check(body: CreateResponse) -> None:
     """Raises RefusedError BAD_FIELD, naming the first unsupported parameter."""
-    check_parameters(body.model_extra or {}, _NOT_DONE)
+    check_parameters(body.model_extra or {}, _UNSUPPORTED)
     for index, name in enumerate(body.include or ()):
-        if name not in _HARMLESS:
+        if name not in _IGNORED_INCLUDES:
             raise bad_field(f"include[{index}]", f"there is no {name!r} here")
     for index, tool in enumerate(body.tools or ()):
         if is_platform_tool(tool):
@@ -159,8 +159,8 @@ def check(body: CreateResponse) -> None:
         if tool.name is None:
             raise bad_field(f"tools[{index}].name", "is missing")
     if body.reasoning is not None and (body.reasoning.effort or body.reasoning.summary):
-        named = "effort" if body.reasoning.effort else "summary"
-        raise bad_field(f"reasoning.{named}", "how a model reasons cannot be chosen here: leave it out")
+        field = "effort" if body.reasoning.effort else "summary"
+        raise bad_field(f"reasoning.{field}", "how a model reasons cannot be chosen here: leave it out")
     if body.text is not None and body.text.verbosity not in (None, "medium"):
         raise bad_field("text.verbosity", "cannot be chosen here: say it in instructions")
     if body.format.type == "json_schema" and body.format.json_schema is None:
@@ -182,25 +182,25 @@ def takes_approvals(body: CreateResponse, client: str) -> bool:
     return not client.startswith("Agents/") or any(map(is_platform_tool, body.tools or ()))
 
 
-def text_of(content: str | list[MessagePart] | None, at: str, *, first: int = 0) -> str:
+def text_of(content: str | list[MessagePart] | None, field: str, *, first: int = 0) -> str:
     """The text of a message's content or of a result, with parts counted from `first`; raises RefusedError (BAD_FIELD)
     for anything but text."""
     if content is None:
-        raise bad_field(at, "is missing")
+        raise bad_field(field, "is missing")
     if isinstance(content, str):
         return content
     for index, part in enumerate(content, first):
         if part.type not in {"input_text", "output_text", "text"} or part.text is None:
-            raise bad_field(f"{at}[{index}]", f"text parts alone are understood, not {part.type!r}")
+            raise bad_field(f"{field}[{index}]", f"text parts alone are understood, not {part.type!r}")
     return "\n".join(part.text or "" for part in content)
 
 
 def is_echo(item: InputItem) -> bool:
     """Whether the item only repeats what we sent before."""
-    return item.type in _ECHOES
+    return item.type in _ECHO_TYPES
 
 
-def continued(body: CreateResponse) -> CreateResponse:
+def with_previous_response(body: CreateResponse) -> CreateResponse:
     """The request as one with a `previous_response_id`, if its items say which response that is: by a reference to an
     item of ours, or by the answer to a request of ours for approval. Up to there the log has what was said.
 
@@ -209,54 +209,61 @@ def continued(body: CreateResponse) -> CreateResponse:
     """
     if isinstance(body.input, str):
         return body
-    items, first = body.input, _first_new(body.input)
-    referring = [index for index, item in enumerate(items) if item.type == _REFERENCE]
-    if not referring and not approvals_in(body):
+    items, first_new_index = body.input, _first_new_index(body.input)
+    reference_indexes = [index for index, item in enumerate(items) if item.type == _REFERENCE]
+    if not reference_indexes and not approvals_in(body):
         return body
-    named = [item.approval_request_id or item.id for item in items]
-    behind = next((name for one in reversed(named) if (name := response_of_item(one)) is not None), None)
-    if body.previous_response_id is None and behind is None:
-        if referring:
-            why = "nothing is kept of such an item: send the items themselves, with store false"
-            raise bad_field(f"input[{referring[0]}].id", why)
+    item_ids = [item.approval_request_id or item.id for item in items]
+    response_id = next(
+        (name for item_id in reversed(item_ids) if (name := response_id_of_item(item_id)) is not None), None
+    )
+    if body.previous_response_id is None and response_id is None:
+        if reference_indexes:
+            reason = "nothing is kept of such an item: send the items themselves, with store false"
+            raise bad_field(f"input[{reference_indexes[0]}].id", reason)
         return body
     # In their places, for errors name the others by index.
-    kept = [item if at >= first or item.role in _INSTRUCTS else _PAST for at, item in enumerate(items)]
-    return body.model_copy(update={"input": kept, "previous_response_id": body.previous_response_id or str(behind)})
+    new_items = [
+        item if index >= first_new_index or item.role in _INSTRUCTION_ROLES else _PAST_ITEM
+        for index, item in enumerate(items)
+    ]
+    return body.model_copy(
+        update={"input": new_items, "previous_response_id": body.previous_response_id or str(response_id)}
+    )
 
 
 def approvals_in(body: CreateResponse) -> list[tuple[str, bool]]:
     """The new answers to requests for approval: the request's id, and yes or no. Raises RefusedError BAD_FIELD."""
     if isinstance(body.input, str):
         return []
-    found: list[tuple[str, bool]] = []
-    first = _first_new(body.input)
-    for index, item in enumerate(body.input[first:], first):
+    approvals: list[tuple[str, bool]] = []
+    first_new_index = _first_new_index(body.input)
+    for index, item in enumerate(body.input[first_new_index:], first_new_index):
         if item.type == APPROVAL:
             if item.approval_request_id is None or item.approve is None:
                 raise bad_field(f"input[{index}].approval_request_id", "which request is it, and is it approved?")
-            found.append((item.approval_request_id, item.approve))
-    return found
+            approvals.append((item.approval_request_id, item.approve))
+    return approvals
 
 
 def only_approves(body: CreateResponse) -> bool:
     """Whether it has answers to requests for approval, and nothing else is new."""
     if isinstance(body.input, str):
         return False
-    new = [item for item in body.input[_first_new(body.input) :] if item.role not in _INSTRUCTS]
-    return bool(new) and all(item.type == APPROVAL for item in new)
+    new_items = [item for item in body.input[_first_new_index(body.input) :] if item.role not in _INSTRUCTION_ROLES]
+    return bool(new_items) and all(item.type == APPROVAL for item in new_items)
 
 
-def _first_new(items: Sequence[InputItem]) -> int:
+def _first_new_index(items: Sequence[InputItem]) -> int:
     """The index of the first item behind the last one of ours."""
-    ours = [index for index, item in enumerate(items, 1) if item.role == "assistant" or is_echo(item)]
-    return max(ours, default=0)
+    own_positions = [index for index, item in enumerate(items, 1) if item.role == "assistant" or is_echo(item)]
+    return max(own_positions, default=0)
 
 
-_PAST = InputItem(type=_REFERENCE)
+_PAST_ITEM = InputItem(type=_REFERENCE)
 
 
 def fingerprint(body: CreateResponse) -> str:
     """The same for the same request, whether its answer is streamed or not."""
-    said = body.model_dump_json(by_alias=True, exclude=_HOW_TOLD, exclude_unset=True)
-    return hashlib.sha256(said.encode()).hexdigest()
+    content = body.model_dump_json(by_alias=True, exclude=_DELIVERY_FIELDS, exclude_unset=True)
+    return hashlib.sha256(content.encode()).hexdigest()

@@ -20,20 +20,20 @@ from gateway.doors.completions.route import admit, no_model, while_connected
 from gateway.doors.door_route import DoorRoute
 from gateway.doors.responses import kept, unkept
 from gateway.doors.responses.history import items_before
-from gateway.doors.responses.names import read_name
+from gateway.doors.responses.names import parse_response_id
 from gateway.doors.responses.objects import new_response
 from gateway.doors.responses.requests import (
     APPROVAL,
     CreateResponse,
     approvals_in,
     check,
-    continued,
     is_echo,
     only_approves,
     takes_approvals,
+    with_previous_response,
 )
 from gateway.doors.responses.response_events import Json, ResponseEvents
-from gateway.doors.translation import Tell
+from gateway.doors.translation import Send
 from gateway.errors import GatewayError, RateLimitedError, RefusedError, TookTooLongError, bad_field
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
@@ -45,12 +45,12 @@ from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v1/responses", tags=["responses"], route_class=DoorRoute)
 
-HEADERS_AFTER = 5.0
+FIRST_EVENT_SECONDS = 5.0
 """Seconds after which a stream begins even without a first event; a later error is one of its events."""
 CANCEL_SECONDS = 10.0
 """Seconds for a cancellation to come back from the log."""
 _DONE = b"data: [DONE]\n\n"
-_LAST = frozenset({"response.completed", "response.failed", "response.incomplete"})
+_LAST_EVENTS = frozenset({"response.completed", "response.failed", "response.incomplete"})
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The response; with `stream` its events",
@@ -82,38 +82,40 @@ async def create(
 ) -> Response:
     """A message in a conversation of the caller's, and its answer. What brings tools of its own, a whole history or a
     form for the text is answered without being kept, as `store: false` is."""
-    body = continued(body)
+    body = with_previous_response(body)
     check(body)
     language = named_language(accept_language)
-    count = int(tries) if tries is not None and tries.isdecimal() else 0
+    retry_count = int(tries) if tries is not None and tries.isdecimal() else 0
     approvals = takes_approvals(body, user_agent)
-    asking = kept.ResponseCaller(caller, client_address(request.scope), language, idempotency_key, count, approvals)
-    approved = approvals_in(body)
+    client = kept.ResponseCaller(
+        caller, client_address(request.scope), language, idempotency_key, retry_count, approvals
+    )
+    decisions = approvals_in(body)
     if only_approves(body):
-        return _decision(await kept.decide(api, asking, body, approved), stream=bool(body.stream))
-    keeps = _keeps(body, caller)
-    said = kept.request_words(body) if keeps else None
-    if said is not None:
-        if is_blank(said.text):
+        return _decision(await kept.decide(api, client, body, decisions), stream=bool(body.stream))
+    is_kept = _is_kept(body, caller)
+    texts = kept.request_texts(body) if is_kept else None
+    if texts is not None:
+        if is_blank(texts.text):
             raise bad_field("input", "write something")
         await _check_model(api, caller, body.model)
-    if approved:
-        await kept.decide(api, asking, body, approved)
-    if said is None:
-        return await _unkept(request, api, asking, body)
-    conversation, identity = await kept.message_place(api, asking, body)
-    async with kept.thread_of(api, asking, conversation) as thread:
-        run = await kept.begin(api, thread, asking, body, said, identity)
+    if decisions:
+        await kept.decide(api, client, body, decisions)
+    if texts is None:
+        return await _unkept(request, api, client, body)
+    conversation, identity = await kept.message_place(api, client, body)
+    async with kept.open_thread(api, client, conversation) as thread:
+        run = await kept.begin(api, thread, client, body, texts, identity)
         if body.stream:
-            return EventStream(partial(_tell, thread.hand_on(), run.telling, partial(kept.follow, run)))
+            return EventStream(partial(_write_events, thread.detach(), run.progress, partial(kept.follow, run)))
         if body.background:
-            return _json(run.telling.response)
+            return _json(run.progress.response)
         await while_connected(request, kept.follow(run))
-        if run.failed is not None:
-            raise run.failed
+        if run.failure is not None:
+            raise run.failure
         question = run.thread.question
-        made = {} if question is None else {"created_at": int(question.created_at.timestamp())}
-        return _json({**run.telling.response, **made})
+        created_field = {} if question is None else {"created_at": int(question.created_at.timestamp())}
+        return _json({**run.progress.response, **created_field})
 
 
 @router.get("/{responseId}", response_class=Response, responses=described(400, 404, 429) | _STREAM)
@@ -126,67 +128,69 @@ async def retrieve(
     starting_after: Annotated[int | None, Query(ge=0)] = None,
 ) -> Response:
     """The response as it stands; with `stream` its events behind the number `starting_after`, and what still comes."""
-    name = read_name(response)
-    asking = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
+    response_id = parse_response_id(response)
+    client = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
     after = -1 if starting_after is None else starting_after
-    if name.action is not None:
-        return _decision(await kept.stored_decision(api, asking, name, after), stream=stream)
-    async with kept.thread_of(
-        api, asking, await kept.existing_conversation(api, caller, name), name.asked - 1
+    if response_id.action is not None:
+        return _decision(await kept.stored_decision(api, client, response_id, after), stream=stream)
+    async with kept.open_thread(
+        api, client, await kept.existing_conversation(api, caller, response_id), response_id.question_seq - 1
     ) as thread:
-        run = kept.resume(api, thread, name, after)
+        run = kept.resume(api, thread, response_id, after)
         if stream:
-            return EventStream(partial(_tell, thread.hand_on(), run.telling, partial(kept.follow, run)))
+            return EventStream(partial(_write_events, thread.detach(), run.progress, partial(kept.follow, run)))
         return _json(await kept.current_response(run))
 
 
 @router.post("/{responseId}/cancel", response_class=Response, responses=described(400, 404, 429, 504) | _STREAM)
 async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: Name) -> Response:
     """Stops it, for everybody in the conversation; a response that has ended stays as it is."""
-    name = read_name(response)
-    asking = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
+    response_id = parse_response_id(response)
+    client = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
     # What is being answered is not deleted, and is stopped also where memory cannot say so.
-    async with kept.thread_of(api, asking, await kept.own_conversation(api, caller, name), name.asked - 1) as thread:
-        run = kept.resume(api, thread, name)
+    async with kept.open_thread(
+        api, client, await kept.own_conversation(api, caller, response_id), response_id.question_seq - 1
+    ) as thread:
+        run = kept.resume(api, thread, response_id)
         try:
-            await thread.cancel(name.asked)
+            await thread.cancel(response_id.question_seq)
         except RefusedError as error:
             if error.code != ErrorCode.NOT_FOUND:
                 raise
-            await kept.existing_conversation(api, caller, name)
+            await kept.existing_conversation(api, caller, response_id)
             return _json(await kept.current_response(run))
         try:
             async with asyncio.timeout(CANCEL_SECONDS):
                 await kept.follow(run)
         except TimeoutError:
             raise TookTooLongError("it is being cancelled: ask again") from None
-        return _json(run.telling.response)
+        return _json(run.progress.response)
 
 
 @router.delete("/{responseId}", response_class=Response, responses=described(400, 404, 429) | _DELETED)
 async def delete(request: Request, api: ApiDep, caller: CustomerDep, response: Name) -> Response:
     """Hides the response from its client; the conversation, which is the company's record, stays as it is."""
-    asking = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
-    await kept.delete(api, asking, read_name(response))
+    client = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
+    await kept.delete(api, client, parse_response_id(response))
     return _json({"id": response, "object": "response.deleted", "deleted": True})
 
 
-def _keeps(body: CreateResponse, caller: TokenCaller) -> bool:
+def _is_kept(body: CreateResponse, caller: TokenCaller) -> bool:
     """Whether the request becomes a message in a conversation; raises RefusedError if it must but cannot."""
     if body.store is False:
         return False
-    hindrance = _hindrance(body, caller)
-    if hindrance is None:
+    field = _unkeepable_field(body, caller)
+    if field is None:
         return True
     if body.store or body.background or body.previous_response_id is not None:
-        if hindrance in {"input", "instructions"}:
-            most = f"at most {MAX_TEXT} characters in a conversation that is kept here, or send store false"
-            raise bad_field(hindrance, most)
-        raise bad_field(hindrance, "not in a conversation that is kept: send store false, and the history in input")
+        if field in {"input", "instructions"}:
+            reason = f"at most {MAX_TEXT} characters in a conversation that is kept here, or send store false"
+            raise bad_field(field, reason)
+        raise bad_field(field, "not in a conversation that is kept: send store false, and the history in input")
     return False
 
 
-def _hindrance(body: CreateResponse, caller: TokenCaller) -> str | None:
+def _unkeepable_field(body: CreateResponse, caller: TokenCaller) -> str | None:
     """The first parameter that a conversation's log cannot represent."""
     if not caller.writes_as_visitor:
         return "store"
@@ -200,99 +204,99 @@ def _hindrance(body: CreateResponse, caller: TokenCaller) -> str | None:
         said = item.type == "message" and item.role in {"user", "system", "developer"} and not item.has_pictures
         if not said and item.type != APPROVAL and not is_echo(item):
             return f"input[{index}]"
-    said = kept.request_words(body)
+    said = kept.request_texts(body)
     if len(said.text) > MAX_TEXT:
         return "input"
     return "instructions" if len(said.instructions) > MAX_TEXT else None
 
 
 async def _check_model(api: Api, caller: TokenCaller, model: str) -> None:
-    if model != OWN_MODEL and all(one.id != model for one in await api.completions.models(caller.company)):
+    if model != OWN_MODEL and all(listed.id != model for listed in await api.completions.models(caller.company)):
         raise no_model(model)
 
 
-async def _unkept(request: Request, api: Api, asking: kept.ResponseCaller, body: CreateResponse) -> Response:
-    caller, request_id = asking.caller, uuid4().hex
+async def _unkept(request: Request, api: Api, client: kept.ResponseCaller, body: CreateResponse) -> Response:
+    caller, request_id = client.caller, uuid4().hex
     if body.previous_response_id is not None:
         body = body.model_copy(update={"input": [*await items_before(api, caller, body), *body.items]})
-    shape, asked = unkept.request_of(
+    shape, completion = unkept.completion_request(
         body,
         company=caller.company,
         request_id=request_id,
-        principal=api.principals.sign(caller, None, asking.locale),
-        language=named_language(asking.locale),
+        principal=api.principals.sign(caller, None, client.locale),
+        language=named_language(client.locale),
     )
-    admit(request, api, caller, asked)
+    admit(request, api, caller, completion)
     created = api.clock.now().timestamp()
-    begun = new_response(body, f"resp_{request_id}", created, conversation=None)
-    telling = ResponseEvents(begun, request_id, approvals=asking.approvals)
-    events = unkept.events(api, caller, asked, telling, shape)
+    response = new_response(body, f"resp_{request_id}", created, conversation=None)
+    progress = ResponseEvents(response, request_id, accepts_approvals=client.accepts_approvals)
+    events = unkept.response_events(api, caller, completion, progress, shape)
     if body.stream:
-        return EventStream(partial(_tell, None, telling, await _begun(events)))
-    await while_connected(request, _all(events))
-    return _json(telling.response)
+        return EventStream(partial(_write_events, None, progress, await _started_source(events)))
+    await while_connected(request, _exhaust(events))
+    return _json(progress.response)
 
 
-async def _all(events: AsyncGenerator[list[Json]]) -> None:
+async def _exhaust(events: AsyncGenerator[list[Json]]) -> None:
     async for _ in events:
         pass
 
 
-async def _begun(events: AsyncGenerator[list[Json]]) -> Callable[[Tell], Awaitable[None]]:
+async def _started_source(events: AsyncGenerator[list[Json]]) -> Callable[[Send], Awaitable[None]]:
     """Tells the events, once there is more than a beginning, so that an error before can have its own status."""
-    head = await anext(events)
-    waiting = asyncio.ensure_future(_next(events))
+    first_events = await anext(events)
+    next_events = asyncio.ensure_future(_next(events))
     try:
-        await asyncio.wait((waiting,), timeout=HEADERS_AFTER)
-        if waiting.done():
-            waiting.result()
+        await asyncio.wait((next_events,), timeout=FIRST_EVENT_SECONDS)
+        if next_events.done():
+            next_events.result()
     except BaseException:
-        waiting.cancel()
+        next_events.cancel()
         await events.aclose()
         raise
 
-    async def all_of_them(tell: Tell) -> None:
+    async def send_all(send: Send) -> None:
         try:
-            await tell(head)
-            following = await waiting
-            while following is not None:
-                await tell(following)
-                following = await _next(events)
+            await send(first_events)
+            events_or_none = await next_events
+            while events_or_none is not None:
+                await send(events_or_none)
+                events_or_none = await _next(events)
         finally:
-            waiting.cancel()
-            await asyncio.wait((waiting,))
+            next_events.cancel()
+            await asyncio.wait((next_events,))
             await events.aclose()
 
-    return all_of_them
+    return send_all
 
 
 async def _next(events: AsyncGenerator[list[Json]]) -> list[Json] | None:
     return await anext(events, None)
 
 
-async def _tell(
-    thread: Thread | None, telling: ResponseEvents, source: Callable[[Tell], Awaitable[None]], write: Write
+async def _write_events(
+    thread: Thread | None, progress: ResponseEvents, source: Callable[[Send], Awaitable[None]], write: Write
 ) -> None:
     """Writes the events of the source; an error during the answer is told by the last ones. Ends the thread."""
     try:
-        await source(lambda told: write(_sent(told)))
+        await source(lambda events: write(_encoded(events)))
     except GatewayError as error:
-        spent = isinstance(error, RateLimitedError) and error.spent
-        body = error_body(STATUS[error.code], str(error.code), error.message, spent=spent).error
-        about_it = {"code": body.code or body.type, "message": body.message}
-        await write(_sent(telling.end("failed", 0, error=about_it)))
+        is_budget_spent = isinstance(error, RateLimitedError) and error.spent
+        body = error_body(STATUS[error.code], str(error.code), error.message, spent=is_budget_spent).error
+        error_fields = {"code": body.code or body.type, "message": body.message}
+        await write(_encoded(progress.end("failed", 0, error=error_fields)))
     finally:
         if thread is not None:
             await thread.end()
 
 
-def _sent(events: Sequence[Json]) -> bytes:
-    told = server_sent.named_events(events)
-    return told + _DONE if events and events[-1]["type"] in _LAST else told
+def _encoded(events: Sequence[Json]) -> bytes:
+    encoded = server_sent.named_events(events)
+    return encoded + _DONE if events and events[-1]["type"] in _LAST_EVENTS else encoded
 
 
-def _decision(told: kept.DecisionTold, *, stream: bool) -> Response:
-    return EventStream(lambda write: write(_sent(told.events))) if stream else _json(told.response)
+def _decision(decision: kept.DecisionResponse, *, stream: bool) -> Response:
+    return EventStream(lambda write: write(_encoded(decision.events))) if stream else _json(decision.response)
 
 
 def _json(response: Json) -> Response:

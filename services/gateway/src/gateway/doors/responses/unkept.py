@@ -15,7 +15,7 @@ from contracts.languages import Language
 from contracts.wrong_fields import message_of
 from gateway.domain.text_shape import TextShape
 from gateway.doors.completions import request as chat
-from gateway.doors.completions.route import shaped
+from gateway.doors.completions.route import complete_shaped_text
 from gateway.doors.responses.requests import APPROVAL, ChosenFunction, CreateResponse, InputItem, is_echo, text_of
 from gateway.doors.responses.response_events import Json, ResponseEvents
 from gateway.errors import RefusedError, UnavailableError, bad_field
@@ -23,7 +23,7 @@ from gateway.ports import TokenCaller
 from gateway.web.deps import Api
 
 
-def request_of(
+def completion_request(
     body: CreateResponse, *, company: str, request_id: str, principal: str, language: Language | None
 ) -> tuple[TextShape | None, CompleteRequest]:
     """The text's format, and the request to an agent; raises RefusedError BAD_FIELD, naming the parameter."""
@@ -32,10 +32,10 @@ def request_of(
     messages: list[dict[str, Any]] = []
     if body.instructions:
         messages.append({"role": "system", "content": body.instructions})
-    places = ["instructions"] * len(messages)
+    fields = ["instructions"] * len(messages)
     for index, item in enumerate(body.items):
-        _add(messages, item, f"input[{index}]")
-        places += [f"input[{index}]"] * (len(messages) - len(places))
+        _add_message(messages, item, f"input[{index}]")
+        fields += [f"input[{index}]"] * (len(messages) - len(fields))
     choice: Any = body.tool_choice
     if isinstance(choice, ChosenFunction):
         choice = {"type": "function", "function": {"name": choice.name or ""}}
@@ -43,14 +43,14 @@ def request_of(
         {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.parameters}}
         for t in body.functions
     ]
-    asked: dict[str, Any] = {"model": body.model, "messages": messages, "stream": bool(body.stream)}
-    asked |= {"temperature": body.temperature, "max_completion_tokens": body.max_output_tokens}
-    asked |= {"tools": tools or None, "tool_choice": choice, "parallel_tool_calls": body.parallel_tool_calls}
-    asked |= {name: getattr(body, name) for name in Sampling.model_fields}
-    form: dict[str, Any] = {"type": body.format.type, "json_schema": {"schema": body.format.json_schema}}
+    parameters: dict[str, Any] = {"model": body.model, "messages": messages, "stream": bool(body.stream)}
+    parameters |= {"temperature": body.temperature, "max_completion_tokens": body.max_output_tokens}
+    parameters |= {"tools": tools or None, "tool_choice": choice, "parallel_tool_calls": body.parallel_tool_calls}
+    parameters |= {name: getattr(body, name) for name in Sampling.model_fields}
+    response_format: dict[str, Any] = {"type": body.format.type, "json_schema": {"schema": body.format.json_schema}}
     try:
-        completion = chat.ChatCompletionRequest.model_validate(asked | {"response_format": form})
-        return chat.shape_of(completion), chat.request_of(
+        completion = chat.ChatCompletionRequest.model_validate(parameters | {"response_format": response_format})
+        return chat.text_shape_of(completion), chat.completion_request(
             completion,
             company=company,
             request_id=request_id,
@@ -62,23 +62,23 @@ def request_of(
         raise bad_field("input", f"{message_of(error.errors()[0])}, with the instructions") from None
     except RefusedError as error:
         field = error.fields[0].field if error.fields else "input"
-        raise bad_field(_name(field, places), error.message.partition(": ")[2] or error.message) from None
+        raise bad_field(_parameter_name(field, fields), error.message.partition(": ")[2] or error.message) from None
 
 
-def _name(field: str, places: list[str]) -> str:
-    """A completion's parameter by its name in a response; `places`: which items each of its messages was made of."""
-    if (content := re.fullmatch(r"messages\[(\d+)\](\.content.*)?", field)) is not None:
-        return places[int(content[1])] + (content[2] or "")
+def _parameter_name(field: str, fields: list[str]) -> str:
+    """A completion's parameter by its name in a response; `fields`: which items each of its messages was made of."""
+    if (match := re.fullmatch(r"messages\[(\d+)\](\.content.*)?", field)) is not None:
+        return fields[int(match[1])] + (match[2] or "")
     names = {"messages": "input", "response_format": "text.format.schema"}
     return names.get(field.partition("[")[0].partition(".")[0], field)
 
 
-def _add(messages: list[dict[str, Any]], item: InputItem, at: str) -> None:
+def _add_message(messages: list[dict[str, Any]], item: InputItem, field: str) -> None:
     match item.type:
         case "message":
             if item.role is None:
-                raise bad_field(f"{at}.role", "is missing")
-            content = _parts(item, at) if item.has_pictures else text_of(item.content, f"{at}.content")
+                raise bad_field(f"{field}.role", "is missing")
+            content = _parts(item, field) if item.has_pictures else text_of(item.content, f"{field}.content")
             messages.append({"role": item.role, "content": content})
         case "function_call":
             call = {"id": item.call_id or "", "type": "function"}
@@ -87,53 +87,53 @@ def _add(messages: list[dict[str, Any]], item: InputItem, at: str) -> None:
                 messages.append({"role": "assistant", "content": None})
             messages[-1].setdefault("tool_calls", []).append(call)
         case "function_call_output":
-            output = text_of(item.output, f"{at}.output")
+            output = text_of(item.output, f"{field}.output")
             messages.append({"role": "tool", "tool_call_id": item.call_id or "", "content": output})
         case _ if is_echo(item) or item.type == APPROVAL:
             return
         case _:
-            raise bad_field(f"{at}.type", f"there is no {item.type!r} here")
+            raise bad_field(f"{field}.type", f"there is no {item.type!r} here")
 
 
-def _parts(item: InputItem, at: str) -> list[dict[str, Any]]:
+def _parts(item: InputItem, field: str) -> list[dict[str, Any]]:
     """A user's text and pictures in the completion's form."""
     content = item.content if isinstance(item.content, list) else []
     return [
         {"type": "image_url", "image_url": {"url": part.image_url}}
         if part.type == "input_image"
-        else {"type": "text", "text": text_of([part], f"{at}.content", first=index)}
+        else {"type": "text", "text": text_of([part], f"{field}.content", first=index)}
         for index, part in enumerate(content)
     ]
 
 
-async def events(
-    api: Api, caller: TokenCaller, asked: CompleteRequest, telling: ResponseEvents, shape: TextShape | None
+async def response_events(
+    api: Api, caller: TokenCaller, completion: CompleteRequest, progress: ResponseEvents, shape: TextShape | None
 ) -> AsyncGenerator[list[Json]]:
     """The protocol's events to the end; those of one moment together."""
-    yield telling.begin()
+    yield progress.start()
     end: CompletionEnd | None = None
     texts: list[str] = []
     if shape is not None:
-        text, end = await shaped(api, caller, asked, shape)
+        text, end = await complete_shaped_text(api, caller, completion, shape)
         texts.append(text)
     else:
-        async with api.completions.complete(caller, asked) as parts:
+        async with api.completions.complete(caller, completion) as parts:
             async for part in parts:
                 if part.text is not None:
                     texts.append(part.text)
-                    yield telling.text(part.text)
+                    yield progress.add_text(part.text)
                 end = part.end or end
     if end is None:
         raise UnavailableError("the answer has no end: try again")
-    said = "".join(texts)
-    told = telling.whole(said) if said or not end.calls else []
+    answer_text = "".join(texts)
+    last_events = progress.complete_text(answer_text) if answer_text or not end.calls else []
     for call in end.calls:
-        told += telling.call(call)
+        last_events += progress.function_call(call)
     for action in end.actions:
-        told += telling.approval(action)
-    cut = end.finish_reason == "length"
-    details = {"reason": "max_output_tokens"} if cut else None
+        last_events += progress.approval(action)
+    is_cut = end.finish_reason == "length"
+    details = {"reason": "max_output_tokens"} if is_cut else None
     now = int(api.clock.now().timestamp())
-    status = "incomplete" if cut else "completed"
-    told += telling.end(status, now, end.usage, incomplete_details=details, model=end.model)
-    yield told
+    status = "incomplete" if is_cut else "completed"
+    last_events += progress.end(status, now, end.usage, incomplete_details=details, model=end.model)
+    yield last_events

@@ -17,31 +17,31 @@ class UiReply:
     """What the client is told. It is all one step, so that `reset-step` can take back a text that turned out
     different; the new text is then sent whole."""
 
-    def __init__(self, identity: str, given: Collection[str] = (), before: str = "") -> None:
-        """`given`: handed calls with results from the client; `before`: the text before them."""
-        self.ended = False
+    def __init__(self, message_id: str, answered_calls: Collection[str] = (), previous_text: str = "") -> None:
+        """`answered_calls`: handed calls with results from the client; `previous_text`: the text before them."""
+        self.has_ended = False
         self.left_to_person = False
-        self._id = identity
-        self._text = ClientText(before)
-        self._parts = 0
-        """Text parts begun; the last one is open if `_open`."""
-        self._open = False
+        self._id = message_id
+        self._text = ClientText(previous_text)
+        self._text_parts = 0
+        """Text parts begun; the last one is open if `_is_text_open`."""
+        self._is_text_open = False
         self._calls: dict[str, list[Json]] = {}
         """What was told of each of the assistant's tool calls."""
-        self._given = frozenset(given)
+        self._answered_calls = frozenset(answered_calls)
 
-    def begin(self) -> list[Json]:
+    def start(self) -> list[Json]:
         """The message's first chunks."""
         return [{"type": "start", "messageId": self._id}, {"type": "start-step"}]
 
-    def hear(self, event: Event) -> list[Json]:
+    def events_for(self, event: Event) -> list[Json]:
         """The chunks for an event of the conversation."""
         match event:
             case turn.RunStarted():
                 self._text.restart()
                 return []
             case turn.MessageDelta():
-                return self._say(self._text.more(event.delta))
+                return self._text_chunks(self._text.add(event.delta))
             case turn.ToolStarted():
                 return self._tool_started(event)
             case turn.ToolFinished():
@@ -52,105 +52,109 @@ class UiReply:
             case ws.MessageFrame():
                 if event.message.role.gets_answers:
                     return []
-                return [{"type": "data-message", "id": event.message.id, "data": _words(event.message)}]
+                return [{"type": "data-message", "id": event.message.id, "data": _author(event.message)}]
             case Ended():
-                return self._end(event)
+                return self._end_chunks(event)
             case _:
                 return []
 
     def finish(self, reason: str = "stop") -> list[Json]:
         """The message's last chunks."""
-        self.ended = True
-        return [*self._close(), {"type": "finish-step"}, {"type": "finish", "finishReason": reason}]
+        self.has_ended = True
+        return [*self._close_text(), {"type": "finish-step"}, {"type": "finish", "finishReason": reason}]
 
     def fail(self, code: str, message: str, retry_after: int | None = None) -> list[Json]:
         """There is no answer. `error` is plain text, so the code comes before it as data."""
-        self.ended = True
+        self.has_ended = True
         notice: Json = {"code": code}
         if retry_after is not None:
             notice["retryAfter"] = retry_after
-        told = {"type": "data-notice", "data": notice, "transient": True}
-        return [*self._close(), told, {"type": "error", "errorText": message}]
+        notice_chunk = {"type": "data-notice", "data": notice, "transient": True}
+        return [*self._close_text(), notice_chunk, {"type": "error", "errorText": message}]
 
-    def _end(self, event: Ended) -> list[Json]:
+    def _end_chunks(self, event: Ended) -> list[Json]:
         message = event.message
         if event.outcome is ExchangeEnd.CANCELLED:
-            self.ended = True
-            return [*self._close(), {"type": "abort", "reason": "cancelled"}]
+            self.has_ended = True
+            return [*self._close_text(), {"type": "abort", "reason": "cancelled"}]
         if message is None:
             return self.finish()
         if event.outcome is ExchangeEnd.NOTICE:
             return self.fail(str(message.code), message.text)
-        told = self._whole(message.text)
-        if event.outcome is ExchangeEnd.SPOKEN:
-            told.append({"type": "message-metadata", "messageMetadata": _words(message)})
-        return [*told, *_beside(message), *self.finish("tool-calls" if message.waiting else "stop")]
+        text_chunks = self._final_text(message.text)
+        if event.outcome is ExchangeEnd.PERSON_REPLIED:
+            text_chunks.append({"type": "message-metadata", "messageMetadata": _author(message)})
+        return [*text_chunks, *_attachment_chunks(message), *self.finish("tool-calls" if message.waiting else "stop")]
 
-    def _whole(self, text: str) -> list[Json]:
+    def _final_text(self, text: str) -> list[Json]:
         """The final text: the part that the client does not have yet."""
-        rest = self._text.whole(text)
-        if rest is not None:
-            return self._say(rest)
-        self._text, self._open = ClientText(), False
-        said = [chunk for call in self._calls.values() for chunk in call]
-        return [{"type": "reset-step"}, *said, *self._say(self._text.more(text))]
+        remaining = self._text.complete(text)
+        if remaining is not None:
+            return self._text_chunks(remaining)
+        self._text, self._is_text_open = ClientText(), False
+        call_chunks = [chunk for call in self._calls.values() for chunk in call]
+        return [{"type": "reset-step"}, *call_chunks, *self._text_chunks(self._text.add(text))]
 
-    def _say(self, text: str) -> list[Json]:
+    def _text_chunks(self, text: str) -> list[Json]:
         if not text:
             return []
-        told: list[Json] = []
-        if not self._open:
-            self._open = True
-            self._parts += 1
-            told.append({"type": "text-start", "id": self._part})
-        return [*told, {"type": "text-delta", "id": self._part, "delta": text}]
+        chunks: list[Json] = []
+        if not self._is_text_open:
+            self._is_text_open = True
+            self._text_parts += 1
+            chunks.append({"type": "text-start", "id": self._part})
+        return [*chunks, {"type": "text-delta", "id": self._part, "delta": text}]
 
     @property
     def _part(self) -> str:
-        return f"{self._id}-{self._parts}"
+        return f"{self._id}-{self._text_parts}"
 
-    def _close(self) -> list[Json]:
-        if not self._open:
+    def _close_text(self) -> list[Json]:
+        if not self._is_text_open:
             return []
-        self._open = False
+        self._is_text_open = False
         return [{"type": "text-end", "id": self._part}]
 
-    def _handed(self, event: turn.ToolStarted, arguments: Json) -> list[Json]:
+    def _handed_call(self, event: turn.ToolStarted, arguments: Json) -> list[Json]:
         """A handed call. The last one ends the message for now: its result comes with the next request."""
-        if event.call_id in self._given:
+        if event.call_id in self._answered_calls:
             return []
-        begun = {"type": "tool-input-available", "toolCallId": event.call_id, "toolName": event.tool}
-        told = [] if event.call_id in self._calls else [*self._close(), {**begun, "input": arguments, "dynamic": True}]
-        self._calls.setdefault(event.call_id, told[-1:])
-        return told if event.left else [*told, *self.finish("tool-calls")]
+        call_chunk = {"type": "tool-input-available", "toolCallId": event.call_id, "toolName": event.tool}
+        chunks = (
+            []
+            if event.call_id in self._calls
+            else [*self._close_text(), {**call_chunk, "input": arguments, "dynamic": True}]
+        )
+        self._calls.setdefault(event.call_id, chunks[-1:])
+        return chunks if event.left else [*chunks, *self.finish("tool-calls")]
 
     def _tool_started(self, event: turn.ToolStarted) -> list[Json]:
         if event.arguments is not None:
-            return self._handed(event, event.arguments)
+            return self._handed_call(event, event.arguments)
         if event.call_id in self._calls:
             # The turn is driven again.
             return []
         # Arguments and data stay behind the door.
-        begun = tool_call(event.call_id, event.tool, {}, event.label)
-        self._calls[event.call_id] = [begun]
-        return [*self._close(), begun]
+        call_chunk = tool_call(event.call_id, event.tool, {}, event.label)
+        self._calls[event.call_id] = [call_chunk]
+        return [*self._close_text(), call_chunk]
 
     def _tool_finished(self, event: turn.ToolFinished) -> list[Json]:
-        said = self._calls.get(event.call_id)
-        if said is None or len(said) > 1:
+        call_chunks = self._calls.get(event.call_id)
+        if call_chunks is None or len(call_chunks) > 1:
             return []
         if event.success:
-            ended = tool_output(event.call_id, {"success": True})
+            result_chunk = tool_output(event.call_id, {"success": True})
         else:
-            ended = tool_error(event.call_id, "the tool has failed")
-        said.append(ended)
-        return [ended]
+            result_chunk = tool_error(event.call_id, "the tool has failed")
+        call_chunks.append(result_chunk)
+        return [result_chunk]
 
 
-def tool_call(call: str, tool: str, given: Json, title: str | None = None) -> Json:
+def tool_call(call: str, tool: str, arguments: Json, title: str | None = None) -> Json:
     """A call of the assistant's own tool, which the client does not run."""
-    told = {"type": "tool-input-available", "toolCallId": call, "toolName": tool, "input": given}
-    return {**told, "providerExecuted": True, "dynamic": True} | ({"title": title} if title else {})
+    chunk = {"type": "tool-input-available", "toolCallId": call, "toolName": tool, "input": arguments}
+    return {**chunk, "providerExecuted": True, "dynamic": True} | ({"title": title} if title else {})
 
 
 def tool_output(call: str, output: Json) -> Json:
@@ -165,9 +169,9 @@ def tool_error(call: str, message: str) -> Json:
     }  # fmt: skip
 
 
-def shown_action(action: Action) -> list[Json]:
+def action_chunks(action: Action) -> list[Json]:
     """An action as a call that needs approval; with its state, if known."""
-    asked = [
+    request_chunks = [
         tool_call(action.id, action.kind, dict(action.details), action.summary),
         {
             "type": "tool-approval-request",
@@ -178,12 +182,16 @@ def shown_action(action: Action) -> list[Json]:
         },
     ]
     if action.state is ActionState.PENDING:
-        return asked
-    approved = action.state is not ActionState.REJECTED
-    return [*asked, {"type": "tool-approval-response", "approvalId": action.id, "approved": approved}, decided(action)]
+        return request_chunks
+    is_approved = action.state is not ActionState.REJECTED
+    return [
+        *request_chunks,
+        {"type": "tool-approval-response", "approvalId": action.id, "approved": is_approved},
+        decision_chunk(action),
+    ]
 
 
-def decided(action: Action) -> Json:
+def decision_chunk(action: Action) -> Json:
     """Returns the part of the stream that says what became of a yes or no."""
     match action.state:
         case ActionState.REJECTED:
@@ -194,22 +202,22 @@ def decided(action: Action) -> Json:
             return tool_output(action.id, action.to_wire())
 
 
-def _beside(message: MessageView) -> list[Json]:
+def _attachment_chunks(message: MessageView) -> list[Json]:
     """Returns the parts of a message besides its text."""
-    told: list[Json] = [
-        {"type": "source-url", "sourceId": f"{message.id}-s{number}", "url": one.url, "title": one.title}
-        for number, one in enumerate(message.citations)
+    chunks: list[Json] = [
+        {"type": "source-url", "sourceId": f"{message.id}-s{number}", "url": citation.url, "title": citation.title}
+        for number, citation in enumerate(message.citations)
     ]
-    told += [
+    chunks += [
         {"type": "data-chart", "id": f"{message.id}-c{number}", "data": chart.to_wire()}
         for number, chart in enumerate(message.charts)
     ]
-    return told + [chunk for action in message.actions for chunk in shown_action(action)]
+    return chunks + [chunk for action in message.actions for chunk in action_chunks(action)]
 
 
-def _words(message: MessageView) -> Json:
+def _author(message: MessageView) -> Json:
     """The role of a message's author."""
-    told: Json = {"role": message.role.value}
+    author: Json = {"role": message.role.value}
     if message.name is not None:
-        told["name"] = message.name
-    return told if message.role is Role.OPERATOR else {**told, "text": message.text}
+        author["name"] = message.name
+    return author if message.role is Role.OPERATOR else {**author, "text": message.text}

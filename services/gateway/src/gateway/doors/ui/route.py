@@ -20,10 +20,10 @@ from gateway.chat.sent_messages import SentMessage, client_message_id
 from gateway.chat.thread import Thread
 from gateway.doors import server_sent
 from gateway.doors.approvals import actions_in, newest_messages
-from gateway.doors.client_tools import wishes_in
+from gateway.doors.client_tools import wishes_with_tools
 from gateway.doors.door_route import DoorRoute
 from gateway.doors.translation import translate
-from gateway.doors.ui.reply import Json, UiReply, decided
+from gateway.doors.ui.reply import Json, UiReply, decision_chunk
 from gateway.doors.ui.request import Approval, ChatRequest, approval_in
 from gateway.errors import GatewayError, RefusedError, not_found
 from gateway.ports import TokenCaller
@@ -50,32 +50,41 @@ async def send_messages(
     request: Request, api: ApiDep, caller: WriterDep, body: ChatRequest, accept_language: AcceptLanguage = None
 ) -> EventStream:
     """Answers the user's newest messages in the chat, and does what they have approved."""
-    new, wishes = body.new_messages(), wishes_in(body.tools, schema="inputSchema")
-    message, parts = body.answered()
+    messages, wishes = body.new_messages(), wishes_with_tools(body.tools, schema="inputSchema")
+    message, parts = body.decision_parts()
     answers = [approval_in(part) for part in parts]
     locale = named_language(accept_language)
-    place = ConversationPlace(caller, await api.threads.named(caller, DOOR, body.id))
-    done = await _decided(api, place, answers, locale, alone=not new)
-    given = {} if new else body.results()
-    known = await api.handed.give(place.company, place.conversation, given) if given else frozenset[str]()
-    if not new and not known:
-        if not done:
+    place = ConversationPlace(caller, await api.threads.conversation_named(caller, DOOR, body.id))
+    decided_actions = await _decide_actions(api, place, answers, locale, only_answers=not messages)
+    results = {} if messages else body.results()
+    known_calls = (
+        await api.handed.store_results(place.company, place.conversation, results) if results else frozenset[str]()
+    )
+    if not messages and not known_calls:
+        if not decided_actions:
             raise RefusedError(
                 ErrorCode.BAD_FIELD, "messages: nothing new from the user, no answer, and no result awaited"
             )
-        ending = server_sent.events([{"type": "start", "messageId": message}, *map(decided, done), _FINISH]) + _DONE
-        return EventStream(lambda write: write(ending), _HEADERS)
+        body_bytes = (
+            server_sent.events(
+                [{"type": "start", "messageId": message}, *map(decision_chunk, decided_actions), _FINISH]
+            )
+            + _DONE
+        )
+        return EventStream(lambda write: write(body_bytes), _HEADERS)
     if body.trigger == "regenerate-message":
-        new = [await _once_more(api, place, new[-1])]
-    asked = await api.threads.newest(caller, place.conversation) if known else 0
+        messages = [await _repeated_question(api, place, messages[-1])]
+    question_seq = await api.threads.newest_question_seq(caller, place.conversation) if known_calls else 0
     address = client_address(request.scope)
     async with api.threads.open(
-        caller, place.conversation, address=address, locale=locale, after=asked or None, door=DOOR
+        caller, place.conversation, address=address, locale=locale, after=question_seq or None, door=DOOR
     ) as thread:
-        for one in new:
-            asked = (await thread.send(one, wishes)).seq
-        behind = UiReply(message, given, body.last_text()) if known else None
-        return EventStream(partial(_tell, api, thread.hand_on(), asked, done, behind), _HEADERS)
+        for question in messages:
+            question_seq = (await thread.send(question, wishes)).seq
+        continued_reply = UiReply(message, results, body.last_text()) if known_calls else None
+        return EventStream(
+            partial(_write_reply, api, thread.detach(), question_seq, decided_actions, continued_reply), _HEADERS
+        )
 
 
 @router.get(
@@ -88,45 +97,46 @@ async def resume_stream(
     request: Request, api: ApiDep, caller: WriterDep, chat: ChatPath, accept_language: AcceptLanguage = None
 ) -> Response:
     """The answer to the chat's newest question, from its beginning. 204: the client has had it, or nobody has asked."""
-    conversation, asked = await _asked(api, caller, chat)
-    if asked == 0 or (
-        api.threads.was_delivered(conversation, asked) and not await api.threads.awaited(caller, conversation)
+    conversation, question_seq = await _newest_question(api, caller, chat)
+    if question_seq == 0 or (
+        api.threads.was_delivered(conversation, question_seq)
+        and not await api.threads.is_unanswered(caller, conversation)
     ):
         return Response(status_code=204)
     locale = named_language(accept_language)
     async with api.threads.open(
-        caller, conversation, address=client_address(request.scope), locale=locale, after=asked, door=DOOR
+        caller, conversation, address=client_address(request.scope), locale=locale, after=question_seq, door=DOOR
     ) as thread:
-        await thread.read_on(asked)
-        return EventStream(partial(_tell, api, thread.hand_on(), asked, (), None), _HEADERS)
+        await thread.announce_resume(question_seq)
+        return EventStream(partial(_write_reply, api, thread.detach(), question_seq, (), None), _HEADERS)
 
 
 @router.post("/{id:path}/stop", status_code=204, response_class=Response, responses=described(404))
 async def stop_stream(api: ApiDep, caller: WriterDep, chat: ChatPath) -> None:
     """Stops the answer to the chat's newest question, for everybody in it. What is over stays as it is."""
-    conversation, asked = await _asked(api, caller, chat)
-    if asked and await api.threads.awaited(caller, conversation):
-        turn = turn_id(caller.company, conversation, asked)
+    conversation, question_seq = await _newest_question(api, caller, chat)
+    if question_seq and await api.threads.is_unanswered(caller, conversation):
+        turn = turn_id(caller.company, conversation, question_seq)
         await api.commands.cancel(ConversationPlace(caller, conversation), turn)
 
 
-async def _asked(api: Api, caller: TokenCaller, chat: str) -> tuple[str, int]:
+async def _newest_question(api: Api, caller: TokenCaller, chat: str) -> tuple[str, int]:
     """The conversation, and the sequence of its newest question."""
-    conversation = await api.threads.named(caller, DOOR, chat)
-    return conversation, await api.threads.newest(caller, conversation)
+    conversation = await api.threads.conversation_named(caller, DOOR, chat)
+    return conversation, await api.threads.newest_question_seq(caller, conversation)
 
 
-async def _once_more(api: Api, place: ConversationPlace, one: SentMessage) -> SentMessage:
+async def _repeated_question(api: Api, place: ConversationPlace, question: SentMessage) -> SentMessage:
     """Asks a question again, as a new message: the first one stays in the log."""
-    newest = await api.threads.newest(place.caller, place.conversation)
-    return replace(one, identity=client_message_id(one.identity, "again", str(newest)))
+    newest_seq = await api.threads.newest_question_seq(place.caller, place.conversation)
+    return replace(question, identity=client_message_id(question.identity, "again", str(newest_seq)))
 
 
-async def _decided(
-    api: Api, place: ConversationPlace, answers: Sequence[Approval], locale: str | None, *, alone: bool
+async def _decide_actions(
+    api: Api, place: ConversationPlace, answers: Sequence[Approval], locale: str | None, *, only_answers: bool
 ) -> list[Action]:
     """The actions that the answers decide; all are looked up before any is decided. Together with new messages (not
-    `alone`) they may be old ones, no longer among the conversation's last messages.
+    `only_answers`) they may be old ones, no longer among the conversation's last messages.
 
     Raises:
         RefusedError: NOT_FOUND, no such approval was requested in this chat.
@@ -135,42 +145,52 @@ async def _decided(
     caller = place.caller
     if not answers:
         return []
-    wanted = [answer.approval for answer in answers]
-    asked = actions_in(await newest_messages(api, place, wanted)) if has_account(caller) else {}
-    if alone and not asked.keys() >= set(wanted):
+    approval_ids = [answer.id for answer in answers]
+    actions = actions_in(await newest_messages(api, place, approval_ids)) if has_account(caller) else {}
+    if only_answers and not actions.keys() >= set(approval_ids):
         raise not_found("approval in this chat")
     decide = api.actions.decide
     return [
         await decide(
-            caller, one.approval, "confirm" if one.approved else "reject", locale, one.edits(asked[one.approval])
+            caller, answer.id, "confirm" if answer.approved else "reject", locale, answer.edits(actions[answer.id])
         )
-        for one in answers
-        if one.approval in asked
+        for answer in answers
+        if answer.id in actions
     ]
 
 
 _FINISH: Json = {"type": "finish", "finishReason": "stop"}
 
 
-async def _tell(
-    api: Api, thread: Thread, asked: int, done: Sequence[Action], behind: UiReply | None, write: Write
+async def _write_reply(
+    api: Api,
+    thread: Thread,
+    question_seq: int,
+    decided_actions: Sequence[Action],
+    continued_reply: UiReply | None,
+    write: Write,
 ) -> None:
-    """Writes the outcome of the message at `asked`, as it happens; before it, what was decided with it. `behind`: the
+    """Writes the outcome of the message at `question_seq`, as it happens; before it, what was decided with it. `continued_reply`: the
     client's own message, which continues after the handed calls that it has answered."""
     place = thread.place
-    reply = behind or UiReply(answer_id(turn_id(place.company, place.conversation, asked)))
+    reply = continued_reply or UiReply(answer_id(turn_id(place.company, place.conversation, question_seq)))
     try:
-        beside = [{"type": "data-action", "id": action.id, "data": action.to_wire()} for action in done]
-        await write(server_sent.events([*reply.begin(), *beside]))
+        action_data_chunks = [
+            {"type": "data-action", "id": action.id, "data": action.to_wire()} for action in decided_actions
+        ]
+        await write(server_sent.events([*reply.start(), *action_data_chunks]))
         await translate(
-            thread, asked, reply, lambda told: write(server_sent.events(told) + (_DONE if reply.ended else b""))
+            thread,
+            question_seq,
+            reply,
+            lambda chunks: write(server_sent.events(chunks) + (_DONE if reply.has_ended else b"")),
         )
-        api.threads.mark_delivered(place.conversation, asked)
+        api.threads.mark_delivered(place.conversation, question_seq)
     except GatewayError as error:
-        failed = reply.fail(str(error.code), await thread.error_in_words(error), error.wait)
+        failed = reply.fail(str(error.code), await thread.error_text(error), error.wait)
         await write(server_sent.events(failed) + _DONE)
     finally:
-        if reply.ended:
+        if reply.has_ended:
             await thread.end()
         else:
-            thread.leave(asked)
+            thread.handle_client_gone(question_seq)
