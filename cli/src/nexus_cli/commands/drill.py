@@ -46,7 +46,7 @@ def drill(
 
     Ctrl-C ends it early, with its report. Exit code 1 with anything lost, doubled or said over a human.
     """
-    from nexus_cli.drill.drill import MANY, DrillPlan
+    from nexus_cli.drill.drill import UNLIMITED, DrillPlan
     from nexus_cli.drill.faults import Kind
     from nexus_cli.drill.network import PROCESSES
     from nexus_cli.stack.errors import StackError
@@ -58,7 +58,7 @@ def drill(
     if not running and not {*(process or ())} <= {*PROCESSES}:
         misuse(f"--process: one of {', '.join(PROCESSES)}")
     seed = seed if seed is not None else int(time.time())
-    plan = DrillPlan(minutes, seed, visitors, faults or MANY, company, kinds, frozenset(process or ()))
+    plan = DrillPlan(minutes, seed, visitors, faults or UNLIMITED, company, kinds, frozenset(process or ()))
     # asyncio handles Ctrl-C only if SIGINT is not ignored, as a shell does for background processes.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
