@@ -107,9 +107,9 @@ def _make_cases(directory: Path, turns: list[Turn], only: str | None) -> None:
 
 
 def _collect(nats: str, options: list[str], *, quiet: bool) -> list[Turn]:
-    from nexus_cli.replay.runner import replayed
+    from nexus_cli.replay.runner import replay_lines
 
-    lines = replayed(nats, options)
+    lines = replay_lines(nats, options)
     turns: list[Turn] = []
     total = 0
     for line in lines:
