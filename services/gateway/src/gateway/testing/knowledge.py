@@ -125,7 +125,7 @@ class KnowledgeStandIn:
         self.asked.append(request)
         return knowledge_rpc.RunReply(run=_make_run(request.company_id, "r1"))
 
-    async def _make_run(self, request: knowledge_rpc.RunRequest | knowledge_rpc.RunDecide) -> knowledge_rpc.RunReply:
+    async def _run(self, request: knowledge_rpc.RunRequest | knowledge_rpc.RunDecide) -> knowledge_rpc.RunReply:
         exists = _is_of_owner(request) and request.id == NAME
         return knowledge_rpc.RunReply(run=_make_run(OWNER, NAME) if exists else None)
 

@@ -47,8 +47,10 @@ def chapters(document: dict[str, Any]) -> list[Chapter]:
 
 
 def _with_responses(operation: Schema, shared: dict[str, Schema]) -> Schema:
-    told = cast("dict[str, Schema]", operation["responses"])
-    return operation | {"responses": {one: shared[named(it)] if "$ref" in it else it for one, it in told.items()}}
+    operation_responses = cast("dict[str, Schema]", operation["responses"])
+    return operation | {
+        "responses": {one: shared[named(it)] if "$ref" in it else it for one, it in operation_responses.items()}
+    }
 
 
 def _chapter(slug: str, operations: list[tuple[str, str, Schema]], schemas: Schemas) -> Chapter:
