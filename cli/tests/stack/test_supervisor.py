@@ -106,7 +106,7 @@ async def test_a_program_that_is_killed_is_started_again_and_that_is_said(seen: 
 async def test_a_program_that_cannot_go_on_by_itself_is_started_again(
     seen: Seen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nexus_cli.stack.supervisor._LOOK_ALIVE", 0.2)
+    monkeypatch.setattr("nexus_cli.stack.supervisor._ALIVE_POLL_SECONDS", 0.2)
     programs = [replace(tiny(name, name), alive=handshakes.alive) for name in ("well", "stuck")]
     async with supervised(seen, tmp_path, programs) as supervisor:
         await supervisor.start()
