@@ -65,7 +65,7 @@ async def analyse(
     if record is None or (record.status == "running" and record.openings == 0):
         raise RpcError("TIMEOUT", f"no agent has taken the question within {BEGIN_SECONDS:g} s: is one running?")
     if record.status == "running":
-        record = await _record_when(analyses.follow(*analysis_key, FINISH_SECONDS), lambda found: False, tell)
+        record = await _record_when(analyses.follow(*analysis_key, FINISH_SECONDS), lambda last_seen: False, tell)
     if record is None or record.status == "running":
         raise RpcError("TIMEOUT", f"the analysis was not finished within {FINISH_SECONDS:g} s")
     return record
@@ -150,19 +150,19 @@ def stretch_of(findings: Sequence[Mapping[str, Any]]) -> tuple[date, date] | Non
     )
 
 
-def spans(first: date, last: date) -> Iterator[tuple[date, date]]:
+def spans(start: date, end: date) -> Iterator[tuple[date, date]]:
     """Splits a period into parts of at most MAX_WEEKS weeks; all but the first part start on a Monday."""
-    while (last - first).days > MAX_WEEKS * 7:
-        sunday = first + timedelta(days=MAX_WEEKS * 7 - 1 - first.weekday())
-        yield first, sunday
-        first = sunday + timedelta(days=1)
-    yield first, last
+    while (end - start).days > MAX_WEEKS * 7:
+        sunday = start + timedelta(days=MAX_WEEKS * 7 - 1 - start.weekday())
+        yield start, sunday
+        start = sunday + timedelta(days=1)
+    yield start, end
 
 
-def _closing_day(monday: str, last: date) -> str:
+def _closing_day(monday: str, end: date) -> str:
     """The day of a week's close, given its Monday: the Friday, or the end of the period if that is earlier."""
-    first = date.fromisoformat(monday)
-    return min(first + timedelta(days=4 - first.weekday()), last).isoformat()
+    start = date.fromisoformat(monday)
+    return min(start + timedelta(days=4 - start.weekday()), end).isoformat()
 
 
 def _last_year(points: list[tuple[str, float]]) -> list[tuple[str, float]]:

@@ -167,11 +167,11 @@ async def _copy(source: FileStore, target: FileStore, listing: Path, say: Callab
 
 
 async def _keys(store: FileStore, prefix: str) -> AsyncIterator[str]:
-    after = ""
-    while page := await store.list(prefix, PAGE_SIZE, after):
+    last_key = ""
+    while page := await store.list(prefix, PAGE_SIZE, last_key):
         for key in page:
             yield key
-        after = page[-1]
+        last_key = page[-1]
 
 
 async def _fetch(store: FileStore, key: str, metadata: FileMetadata) -> BinaryIO | None:

@@ -78,13 +78,13 @@ def erasures(
         if not items:
             print(TEXTS["erasure.nothing"].in_language(locale).format(company=company))
         for item in items:
-            kind, by, state = (
+            kind, requested_by, state = (
                 _word(key, locale) for key in (f"kind.{item.kind}", f"by.{item.by}", f"state.{item.state}")
             )
-            print(f"{item.requested_at:%Y-%m-%d %H:%M}  {kind:<14} {by:<14} {state:<9} {item.receipt_id}")
-        for name, old in (("conversations", tonight.conversations), ("traces", tonight.traces)):
-            if old.days is not None:
-                due = TEXTS[f"erasure.old_{name}"].in_language(locale).format(count=old.count, days=old.days)
+            print(f"{item.requested_at:%Y-%m-%d %H:%M}  {kind:<14} {requested_by:<14} {state:<9} {item.receipt_id}")
+        for name, outdated in (("conversations", tonight.conversations), ("traces", tonight.traces)):
+            if outdated.days is not None:
+                due = TEXTS[f"erasure.old_{name}"].in_language(locale).format(count=outdated.count, days=outdated.days)
                 print(f"{tonight.next_run:%Y-%m-%d %H:%M}  {due}")
 
     with_rpc(data, work)

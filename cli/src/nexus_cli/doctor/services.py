@@ -106,7 +106,7 @@ async def _ready(http: aiohttp.ClientSession, name: str, url: str, tell: ReportC
         return wrong(name, f"{url} stands still", f"restart {name}")
     failed = {check: result.get("error") for check, result in report.get("checks", {}).items() if not result.get("ok")}
     if failed:
-        text = "; ".join(f"{check}: {why}" for check, why in failed.items())
+        text = "; ".join(f"{check}: {message}" for check, message in failed.items())
         return wrong(name, f"{url} is not ready: {text}", "mend what it names; it goes on by itself")
     if status != 200:
         return wrong(name, f"{url} is {report.get('status')}", "wait a moment: it starts or ends")

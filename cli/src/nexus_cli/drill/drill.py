@@ -92,9 +92,18 @@ class DrillReport:
     @property
     def figures(self) -> dict[str, int]:
         """Counts of what must never happen; each is 0 if all is well."""
-        lost, doubled, over_human = self.count(LOST), self.count(DOUBLED), self.count(frozenset({Wrong.OVER_A_HUMAN}))
-        other = len(self.mismatches) - lost - doubled - over_human
-        return {"lost": lost + len(self.gave_up), "doubled": doubled, "overAHuman": over_human, "other": other}
+        lost_count, doubled, over_human = (
+            self.count(LOST),
+            self.count(DOUBLED),
+            self.count(frozenset({Wrong.OVER_A_HUMAN})),
+        )
+        other_count = len(self.mismatches) - lost_count - doubled - over_human
+        return {
+            "lost": lost_count + len(self.gave_up),
+            "doubled": doubled,
+            "overAHuman": over_human,
+            "other": other_count,
+        }
 
     def longest(self, window: FaultWindow) -> float | None:
         """The longest wait for an answer during this fault, in seconds; None if nobody waited."""

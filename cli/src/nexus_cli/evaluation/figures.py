@@ -113,16 +113,16 @@ def _days_in(year: int, month: int) -> int:
     return (following - date(year, month, 1)).days
 
 
-def _parse_figure(written: str) -> Figure:
+def _parse_figure(text: str) -> Figure:
     """Parses 12,345.6 as well as 12.345,6. A single comma before three digits separates thousands."""
-    digits = written.replace("$", "").replace("−", "-").replace("+", "")
+    digits = text.replace("$", "").replace("−", "-").replace("+", "")
     last_mark = max(digits.rfind("."), digits.rfind(","))
     if last_mark < 0:
-        return Figure(written, float(digits), 0)
+        return Figure(text, float(digits), 0)
     mark, tail = digits[last_mark], digits[last_mark + 1 :]
     if digits.count(mark) > 1 or (mark == "," and len(tail) == 3 and "." not in digits):
-        return Figure(written, float(re.sub(r"[.,]", "", digits)), 0)
-    return Figure(written, float(re.sub(r"[.,]", "", digits[:last_mark]) + "." + tail), len(tail))
+        return Figure(text, float(re.sub(r"[.,]", "", digits)), 0)
+    return Figure(text, float(re.sub(r"[.,]", "", digits[:last_mark]) + "." + tail), len(tail))
 
 
 def _collect(value: Any, into: set[float]) -> None:

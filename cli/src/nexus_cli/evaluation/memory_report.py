@@ -115,15 +115,15 @@ def _outcome(case: MemoryCase, crowd: LongTermMemory, model: Proposes | None) ->
 
 def _change_outcome(case: MemoryCase, memory: LongTermMemory, model: Proposes | None) -> CaseOutcome:
     """Checks that the first fact was remembered, is no longer current, and is in the history."""
-    before = _memory_after(case, model, 1).memory
-    still_current = [text for text in _current(before) if text in _current(memory)]
-    unchanged = [name for name in _SINGLE if (value := getattr(before, name)) and getattr(memory, name) == value]
+    first_memory = _memory_after(case, model, 1).memory
+    still_current = [text for text in _current(first_memory) if text in _current(memory)]
+    unchanged = [name for name in _SINGLE if (value := getattr(first_memory, name)) and getattr(memory, name) == value]
     if still_current or unchanged:
         return CaseOutcome(case, f"still stands as true: {'; '.join([*still_current, *unchanged])}", wrong_current=True)
     if not memory.superseded:
         return CaseOutcome(case, "the first was not remembered")
     added_texts = [text for text in _current(memory) if folded(text) in folded(case.said[-1])]
-    changed_fields = [name for name in _SINGLE if getattr(memory, name) not in (None, getattr(before, name))]
+    changed_fields = [name for name in _SINGLE if getattr(memory, name) not in (None, getattr(first_memory, name))]
     if not case.ends and not added_texts and not changed_fields:
         return CaseOutcome(case, "what replaces it is not remembered")
     return CaseOutcome(case)

@@ -232,10 +232,10 @@ def read_run(file: Path) -> RunView:
     return run
 
 
-def compared(before: RunView, after: RunView) -> ComparedRuns:
+def compared(run_before: RunView, run_after: RunView) -> ComparedRuns:
     """Compares two runs case by case."""
-    cases_before = {case["id"]: case for case in before["cases"]}
-    cases_after = {case["id"]: case for case in after["cases"]}
+    cases_before = {case["id"]: case for case in run_before["cases"]}
+    cases_after = {case["id"]: case for case in run_after["cases"]}
     common = [name for name in cases_after if name in cases_before]
     changes: list[ChangeView] = [
         {
@@ -248,16 +248,16 @@ def compared(before: RunView, after: RunView) -> ComparedRuns:
         if cases_before[name]["passed"] != cases_after[name]["passed"]
     ]
     return {
-        "models": [before.get("model"), after.get("model")],
+        "models": [run_before.get("model"), run_after.get("model")],
         "better": [change for change in changes if change["after"] is True and change["before"] is False],
         "worse": [change for change in changes if change["after"] is False],
         "other": [change for change in changes if None in (change["before"], change["after"]) and change["after"]],
         "sign_test": sign_test([(_share(cases_before[name]), _share(cases_after[name])) for name in common]),
         "added": [name for name in cases_after if name not in cases_before],
         "removed": [name for name in cases_before if name not in cases_after],
-        "passed": [before["passed"], after["passed"]],
-        "failed": [before["failed"], after["failed"]],
-        "skipped": [before.get("skipped", 0), after.get("skipped", 0)],
+        "passed": [run_before["passed"], run_after["passed"]],
+        "failed": [run_before["failed"], run_after["failed"]],
+        "skipped": [run_before.get("skipped", 0), run_after.get("skipped", 0)],
         "seconds": [
             {
                 "id": name,
@@ -282,8 +282,15 @@ def _share(case: CaseView) -> float | None:
 def sign_test(pairs: Sequence[tuple[float | None, float | None]]) -> dict[str, float]:
     """Exact two-sided sign test without ties (Conover, Practical Nonparametric Statistics, 3.4). `p` is the probability
     that chance alone makes the numbers of better and worse cases differ this much."""
-    finished = [(before, after) for before, after in pairs if before is not None and after is not None]
-    better, worse = sum(after > before for before, after in finished), sum(after < before for before, after in finished)
+    finished = [
+        (share_before, share_after)
+        for share_before, share_after in pairs
+        if share_before is not None and share_after is not None
+    ]
+    better, worse = (
+        sum(share_after > share_before for share_before, share_after in finished),
+        sum(share_after < share_before for share_before, share_after in finished),
+    )
     count = better + worse
     tail = sum(comb(count, number) for number in range(min(better, worse) + 1)) / 2**count
     return {"better": better, "worse": worse, "ties": len(finished) - count, "p": round(min(1.0, 2 * tail), 4)}
@@ -312,6 +319,8 @@ def comparison_table(comparison: ComparedRuns) -> Table:
     return grid
 
 
-def _slower(before: float, after: float) -> bool:
+def _slower(seconds_before: float, seconds_after: float) -> bool:
     """Whether a time changed by more than half and by more than 0.25 s; less is noise."""
-    return abs(after - before) > 0.25 and (after > before * 1.5 or before > after * 1.5)
+    return abs(seconds_after - seconds_before) > 0.25 and (
+        seconds_after > seconds_before * 1.5 or seconds_before > seconds_after * 1.5
+    )

@@ -76,11 +76,11 @@ def _mark(use: Turn) -> str:
     return "" if use["inRecord"] else ' class="missing"'
 
 
-def _marked(before: str, after: str) -> tuple[str, str]:
+def _marked(recorded: str, replayed: str) -> tuple[str, str]:
     """Both texts escaped, with the words marked that only one of them has."""
-    if before == after or not before or not after:
-        return escape(before), escape(after)
-    words_before, words_after = _WORDS.findall(before), _WORDS.findall(after)
+    if recorded == replayed or not recorded or not replayed:
+        return escape(recorded), escape(replayed)
+    words_before, words_after = _WORDS.findall(recorded), _WORDS.findall(replayed)
     marked_before, marked_after = "", ""
     for kind, a, b, c, d in difflib.SequenceMatcher(None, words_before, words_after, autojunk=False).get_opcodes():
         removed, added = escape("".join(words_before[a:b])), escape("".join(words_after[c:d]))

@@ -27,10 +27,10 @@ def is_free(port: int) -> bool:
         return True
 
 
-def choose(taken: set[int]) -> int:
-    """Chooses a free port that is not in `taken`, adds it there, and reserves it while this process lives. On systems
-    where a port cannot be reserved (_reserve), two stacks may choose the same one: then `listens` is false for the
-    loser, whose server ends and is started on another port.
+def choose(taken_ports: set[int]) -> int:
+    """Chooses a free port that is not in `taken_ports`, adds it there, and reserves it while this process lives. On
+    systems where a port cannot be reserved (_reserve), two stacks may choose the same one: then `listens` is false for
+    the loser, whose server ends and is started on another port.
 
     Raises:
         OSError: no free port after 1,000 attempts.
@@ -38,8 +38,8 @@ def choose(taken: set[int]) -> int:
     candidates = _candidate_ports()
     for _ in range(1000):
         port = random.choice(candidates)
-        if port not in taken and _reserve(port):
-            taken.add(port)
+        if port not in taken_ports and _reserve(port):
+            taken_ports.add(port)
             return port
     raise OSError(f"no free port between {candidates.start} and {candidates.stop} on {HOST}")
 

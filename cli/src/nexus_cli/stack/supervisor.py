@@ -199,30 +199,30 @@ class Supervisor:
         self._tell_guard(f"+{child.pid}")
         if self._stopping.is_set():
             child.kill()
-        ended = asyncio.create_task(child.wait())
+        end = asyncio.create_task(child.wait())
         ready = asyncio.create_task(self._wait_until_ready(program, child.pid, port))
         mending = asyncio.create_task(self._restart_after_full_disk(program, child, disk_full))
         try:
-            await asyncio.wait([ended, ready], return_when=asyncio.FIRST_COMPLETED)
-            if ended.done():
+            await asyncio.wait([end, ready], return_when=asyncio.FIRST_COMPLETED)
+            if end.done():
                 self._forget_port(program)
                 if refusals:
                     raise StartFailedError(f"{program.name} cannot start: {refusals[0]} (log: {log.path})")
-                return _ProgramRun(ended.result(), line_shown=line_shown.is_set())
+                return _ProgramRun(end.result(), line_shown=line_shown.is_set())
             if (reason := ready.result()) is not None:
                 return _ProgramRun(f"was not ready within {program.ready_within:g} s: {reason}", is_late=True)
             self._mark_ready(program, child.pid, port)
             watching = asyncio.create_task(self._watch_over(program, child, port))
-            ended.add_done_callback(lambda _: watching.cancel())
+            end.add_done_callback(lambda _: watching.cancel())
             ready_at = time.monotonic()
-            ending = await asyncio.shield(ended)
+            ending = await asyncio.shield(end)
             return _ProgramRun(ending, time.monotonic() - ready_at, child.ended_in_order)
         finally:
             ready.cancel()
             mending.cancel()
-            if not ended.done():
+            if not end.done():
                 child.kill()
-                await ended
+                await end
             del self._children[program.name]
             self._tell_guard(f"-{child.pid}")
 

@@ -225,9 +225,9 @@ async def tell(client: Client, kind: str, user: str, data: Wire) -> None:
     await client.publish(fact(kind, "acme", user), event)
 
 
-def _receipt(name: str, kind: erasure_rpc.ErasureKind, by: erasure_rpc.ErasedBy) -> erasure_rpc.Receipt:
+def _receipt(name: str, kind: erasure_rpc.ErasureKind, erased_by: erasure_rpc.ErasedBy) -> erasure_rpc.Receipt:
     time = datetime(2026, 1, 1, tzinfo=UTC)
     chat = erasure_rpc.Removed(place="stream CHAT", removed=2, gone_after=time, remains="freed_space")
     return erasure_rpc.Receipt(
-        receipt_id=name, kind=kind, by=by, state="running", conversations=1, requested_at=time, removed=[chat]
+        receipt_id=name, kind=kind, by=erased_by, state="running", conversations=1, requested_at=time, removed=[chat]
     )

@@ -159,7 +159,7 @@ def _language(request: Request) -> Language:
     for language in LANGUAGES:
         if language == requested:
             return language
-    raise HTTPException(404, f"the documentation is at {', '.join(f'/docs/{known}' for known in LANGUAGES)}")
+    raise HTTPException(404, f"the documentation is at {', '.join(f'/docs/{available}' for available in LANGUAGES)}")
 
 
 def _guide_page(language: Language, slug: str) -> str | None:
