@@ -52,8 +52,7 @@ class Sentence:
 
 @dataclass
 class ClaimCounts:
-    """How many sentences were judged. `held`: true ones that were held back; `passed`: false ones that were not
-    caught."""
+    """How many sentences were judged. `held`: true ones held back; `passed`: false ones not caught."""
 
     true: int = 0
     held: list[Sentence] = field(default_factory=list[Sentence])
@@ -82,9 +81,8 @@ def measure(count: int, seed: int, on_sentence: Callable[[], None] = lambda: Non
     """Judges `count` changed sentences, and the true ones that they were made from."""
     measured = ClaimCounts()
     for sentence in made_sentences(count, seed):
-        facts = facts_of_findings(
-            sentence.world.findings, [{"ticker": sentence.world.tickers[0], "source": sentence.world.source}]
-        )
+        world = sentence.world
+        facts = facts_of_findings(world.findings, [{"ticker": world.tickers[0], "source": world.source}])
         caught = bool(unsupported(sentence.text, facts, "1y"))
         if sentence.change is None:
             measured.true += 1

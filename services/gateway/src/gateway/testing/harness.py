@@ -96,8 +96,7 @@ async def run_gateway(
 
 
 class ChatClient:
-    """A client of the websocket. `next` returns the next frame; `until` skips frames. `seen` has all received
-    frames."""
+    """A client of the websocket. `next` returns the next frame, `until` skips frames; `seen` has all of them."""
 
     def __init__(self, url: str, headers: dict[str, str] | None = None, *, address: str | None = None) -> None:
         self._headers = headers

@@ -33,6 +33,7 @@ from gateway.web.words import words
 READING_SECONDS = 20.0
 """Seconds to wait for the first page; reading continues afterwards."""
 POLL_SECONDS = 0.3
+"""Pause between two looks whether the site is read."""
 
 
 class Missing(Wire):
