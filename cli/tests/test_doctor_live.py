@@ -138,7 +138,7 @@ async def test_a_cluster_without_a_quorum(tmp_path: Path) -> None:
 
 
 def test_a_quorum_that_all_streams_lack_is_one_finding() -> None:
-    lack = [wrong(f"stream {one.name}", "no quorum", bus.QUORUM) for one in STREAMS]
+    lack = [wrong(f"stream {one.name}", "no quorum", bus.QUORUM_ADVICE) for one in STREAMS]
     assert said(bus.with_one_cause(lack), "nats", "no quorum", "start the missing nats-servers")
     assert bus.with_one_cause(lack[1:]) == lack[1:]
 
@@ -236,7 +236,7 @@ async def test_every_service_tells_its_clock() -> None:
     await services.ready({"agent": [url]}, ahead.__setitem__)
     await server.stop()
     assert list(ahead) == [f"agent ({url})"]
-    assert abs(ahead[f"agent ({url})"]) < clocks.MOST
+    assert abs(ahead[f"agent ({url})"]) < clocks.MAX_OFFSET_SECONDS
 
 
 def no_clock(_who: str, _ahead: float) -> None:
@@ -246,12 +246,12 @@ def no_clock(_who: str, _ahead: float) -> None:
 async def test_redis_is_well_read_only_full_frozen_and_gone(valkey_server: ValkeyServer) -> None:
     ahead: dict[str, float] = {}
     assert [one.state for one in await stores.redis(valkey_server.url, ahead.__setitem__)] == ["ok"]
-    assert abs(ahead["redis"]) < clocks.MOST
+    assert abs(ahead["redis"]) < clocks.MAX_OFFSET_SECONDS
     client = Redis.from_url(valkey_server.url)  # pyright: ignore[reportUnknownMemberType]
     await client.execute_command("REPLICAOF", "127.0.0.1", "1")  # pyright: ignore[reportUnknownMemberType]
     assert said(await stores.redis(valkey_server.url, no_clock), "redis", "read-only")
     await client.execute_command("REPLICAOF", "NO", "ONE")  # pyright: ignore[reportUnknownMemberType]
-    for allowed, said_of_it in ((stores.ALLOWED, "takes a write"), ("resetkeys ~other:*", "does not allow")):
+    for allowed, said_of_it in ((stores.REDIS_PERMISSIONS, "takes a write"), ("resetkeys ~other:*", "does not allow")):
         await client.execute_command("ACL", "SETUSER", "some", "on", ">pw", *allowed.split())  # pyright: ignore[reportUnknownMemberType]
         limited = valkey_server.url.replace("redis://", "redis://some:pw@")
         assert [said_of_it in one.text for one in await stores.redis(limited, no_clock)] == [True]
@@ -286,13 +286,13 @@ async def test_a_store_is_as_slow_as_most_of_its_answers(
 ) -> None:
     now, left = 0.0, iter(answers)
     monkeypatch.setattr(stores, "time", SimpleNamespace(perf_counter=lambda: now))
-    monkeypatch.setattr(stores, "APART", 0)
+    monkeypatch.setattr(stores, "PAUSE_SECONDS", 0)
 
     async def command() -> None:
         nonlocal now
-        now += next(left) * stores.SLOW
+        now += next(left) * stores.SLOW_SECONDS
 
-    assert (await stores.usual_of(command) > stores.SLOW) is slow
+    assert (await stores.median_duration(command) > stores.SLOW_SECONDS) is slow
     assert next(left, None) is None
 
 

@@ -33,7 +33,7 @@ nexus_stream_fill_ratio{stream="CHAT"} 0.25
 def sample(at: float, *texts: str) -> Sample:
     found = Sample(at)
     for number, text in enumerate(texts):
-        found.take(f"http://{number}", text)
+        found.add(f"http://{number}", text)
     return found
 
 

@@ -1,10 +1,10 @@
-/* The chat of your own Nexus, in a page. There is one chat a page; what is called before it has loaded is done when it has. */
+/* Puts the chat of your own Nexus into a page. A page has one chat; calls made before it has loaded are done when it has. */
 
 const inBrowser = () => typeof window !== "undefined" && typeof document !== "undefined";
 
 const LOOK = ["locale", "title", "greeting", "theme", "color", "position"];
 
-/* The script's own queue: what stands in it is done before the chat begins. */
+/* Uses the queue of the script, whose calls are done before the chat begins. */
 function call(name, ...args) {
   if (!inBrowser()) return undefined;
   window.Nexus ||= { q: [] };
@@ -34,10 +34,10 @@ export function createNexus(options) {
   if (!company) throw new Error("createNexus: `company` is missing: your company's id, such as acme-rockets");
   const origin = originOf(host);
   if (!inBrowser()) return nexus;
-  const there = document.querySelector("script[src$='/widget.js'][data-company]");
-  if (there) {
-    if (new URL(there.src).origin === origin && there.dataset.company === company) return nexus;
-    throw new Error(`createNexus: this page has the chat of ${there.dataset.company} already, from ${there.src}`);
+  const existing = document.querySelector("script[src$='/widget.js'][data-company]");
+  if (existing) {
+    if (new URL(existing.src).origin === origin && existing.dataset.company === company) return nexus;
+    throw new Error(`createNexus: this page has the chat of ${existing.dataset.company} already, from ${existing.src}`);
   }
   if (identify) nexus.identify(identify).catch((error) => console.error(error));
   load(origin, options);

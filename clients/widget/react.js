@@ -3,17 +3,17 @@
 import { useEffect, useRef } from "react";
 import { createNexus, nexus } from "./index.js";
 
-/* The chat stays when the component goes: it is the page's, and there is one. */
+/* The chat belongs to the page and stays when the component is removed. */
 export function useNexus(options) {
   const { host, company, theme, identify, page } = options;
-  const known = useRef(Boolean(identify));
+  const wasSignedIn = useRef(Boolean(identify));
   useEffect(() => { createNexus(options); }, [host, company]);
   useEffect(() => { if (theme) nexus.theme(theme); }, [theme]);
   useEffect(() => { if (page) nexus.page(page); }, [page?.url, page?.title]);
   const signedIn = Boolean(identify);
   useEffect(() => {
-    if (signedIn === known.current) return;
-    known.current = signedIn;
+    if (signedIn === wasSignedIn.current) return;
+    wasSignedIn.current = signedIn;
     if (identify) nexus.identify(identify).catch((error) => console.error(error));
     else nexus.forget();
   }, [signedIn]);

@@ -58,7 +58,7 @@ class Servers:
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Generator[Servers]:
     directory = tmp_path_factory.mktemp("nats")
-    with production_nats(directory, without=HEARD_BY_EXECUTOR) as nats, run_valkey_server() as redis:
+    with production_nats(directory, omitted=HEARD_BY_EXECUTOR) as nats, run_valkey_server() as redis:
         asyncio.run(make_streams(nats))
         yield Servers(nats, redis)
 

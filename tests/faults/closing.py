@@ -191,7 +191,7 @@ def _where(here: Field, finding: Finding) -> str:
     for customer in here.customers:
         person = customer.person
         if person is not None and (
-            finding.key in customer.confirmed or any(finding.key in said.text for said in person.ledger.said)
+            finding.key in customer.confirmed or any(finding.key in message.text for message in person.ledger.sent)
         ):
             return person.ledger.conversation
     return ""

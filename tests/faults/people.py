@@ -121,7 +121,7 @@ class Person:
     async def say(self, text: str, *, twice: bool = False) -> DrillMessage:
         """Sends until it is acknowledged. `twice`: once more after that, as a client does that did not see it."""
         said = DrillMessage(text, sent_at=time.monotonic())
-        self.ledger.said.append(said)
+        self.ledger.sent.append(said)
         identity = self.field.identity()
         again = False
         end = time.monotonic() + ANSWERED_WITHIN

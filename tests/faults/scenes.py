@@ -75,7 +75,7 @@ async def human_agent(here: Field) -> None:
             await here.rest(here.random.uniform(0.2, 3.0))
             text = f"this is Ana, {here.token()}"
             said = DrillMessage(text)
-            ledger.said.append(said)
+            ledger.sent.append(said)
             body = {"text": text, "clientMessageId": here.identity()}
             said.seq = (await _until_done(here, token, f"{path}/messages", body))["seq"]
         await here.rest(here.random.uniform(0.2, 3.0))

@@ -46,7 +46,7 @@ def test_what_was_lost_is_counted_and_named() -> None:
     report = DrillReport(7, windows=[FaultWindow(fault, 10.0, 10.0, 14.0)], waits=[Wait(1.0, 2.0), Wait(9.0, 13.5)])
     assert set(report.figures.values()) == {0}
     for wrong in (Wrong.LOST, Wrong.ANSWERED_TWICE, Wrong.OVER_A_HUMAN, Wrong.OUT_OF_ORDER):
-        report.found.append(Mismatch(wrong, "c-1", "'hello' at 7"))
+        report.mismatches.append(Mismatch(wrong, "c-1", "'hello' at 7"))
     report.gave_up.append("visit: nobody answered")
     assert report.figures == {"lost": 2, "doubled": 1, "overAHuman": 1, "other": 1}
     assert "kill      agent                1        4.0 s          4.5 s" in report.as_text()
@@ -174,7 +174,7 @@ async def test_people_whom_nobody_answers_leave_an_interrupted_drill_and_give_ba
         report = await drilled
     assert gateway.owners == ["human", "ai"]
     # What was not at rest says nothing: it is counted, and not called lost.
-    assert (report.left, report.conversations, set(report.figures.values())) == (1, 0, {0})
+    assert (report.interrupted, report.conversations, set(report.figures.values())) == (1, 0, {0})
     assert "interrupted before they were at rest, and not compared: 1 conversations" in report.as_text()
     await runner.cleanup()
 

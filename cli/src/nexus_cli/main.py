@@ -32,8 +32,8 @@ from nexus_cli.commands import (
 )
 
 
-def _say_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         print(f"nexus {version('nexus-cli')}")
         raise typer.Exit
 
@@ -51,12 +51,13 @@ app = typer.Typer(
 @app.callback()
 def nexus(
     _version: Annotated[
-        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say which release it is, and end.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Say which release it is, and end."),
     ] = False,
 ) -> None:
     """Nexus: the local stack, and what one can ask of it."""
-    # Told to end, every command ends as on Ctrl-C: with what it has started, and without leaving half of anything.
-    if threading.current_thread() is threading.main_thread():  # the only one that signals come to
+    # On SIGTERM every command ends as on Ctrl-C: it stops what it has started and leaves nothing half done.
+    if threading.current_thread() is threading.main_thread():  # only the main thread may set signal handlers
         signal.signal(signal.SIGTERM, _as_ctrl_c)
 
 

@@ -1,4 +1,4 @@
-"""Finds what a command talks to: the stack on the data directory, or the servers that the environment names."""
+"""Finds the target of a command: the stack on the data directory, or the servers that the environment names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ServerUnreachableError(StackError):
 
 @dataclass(frozen=True)
 class Target:
-    """Addresses and secrets. `gateway` is None if no stack runs here: only the bus is known then."""
+    """Addresses and secrets. `gateway` is None if no gateway is known, as for a bus from the environment."""
 
     gateway: str | None
     nats: str
@@ -31,28 +31,30 @@ class Target:
 
 
 def find_target(data: Path) -> Target:
-    """The environment first, then the running stack.
+    """Finds the target in the environment, else from the running stack.
 
     Raises:
         NotRunningError: neither names a bus.
-        BadSettingError: a variable has a value that it cannot have.
+        BadSettingError: a variable has an invalid value.
     """
     settings = read_settings()
     directory = DataDirectory(data)
     addresses = find_addresses(data)
-    made = directory.secrets()
+    dev_secrets = directory.secrets()
     gateways = addresses.services.get("gateway", ())
     return Target(
         gateway=gateways[0] if gateways else None,
         nats=addresses.nats,
-        jwt_secret=settings.jwt_secret.get_secret_value() if settings.jwt_secret else made.jwt_secret,
-        principal_key=settings.principal_key.get_secret_value() if settings.principal_key else made.principal_key,
+        jwt_secret=settings.jwt_secret.get_secret_value() if settings.jwt_secret else dev_secrets.jwt_secret,
+        principal_key=settings.principal_key.get_secret_value()
+        if settings.principal_key
+        else dev_secrets.principal_key,
     )
 
 
 @dataclass(frozen=True)
 class Addresses:
-    """The addresses of the servers; None if unknown. `services`: base addresses of their health, by name."""
+    """The addresses of the servers; None if unknown. `services`: base addresses of their health endpoints, by name."""
 
     nats: str
     redis: str | None = None
@@ -62,8 +64,8 @@ class Addresses:
 
     @property
     def urls(self) -> dict[str, str]:
-        named = {"nats": self.nats, "redis": self.redis, "mongodb": self.mongodb}
-        return {name: url for name, url in named.items() if url} | {
+        servers = {"nats": self.nats, "redis": self.redis, "mongodb": self.mongodb}
+        return {name: url for name, url in servers.items() if url} | {
             f"{name} {number}" if number else name: url
             for name, urls in self.services.items()
             for number, url in enumerate(urls)
@@ -71,11 +73,12 @@ class Addresses:
 
 
 def find_addresses(data: Path, services: Mapping[str, Sequence[str]] | None = None) -> Addresses:
-    """The environment first, then the running stack; `services`: those of a cluster, which it keeps no list of.
+    """Finds the addresses in the environment, else from the running stack. `services`: more addresses, e.g. of a
+    cluster.
 
     Raises:
         NotRunningError: neither names a bus.
-        BadSettingError: a variable has a value that it cannot have.
+        BadSettingError: a variable has an invalid value.
     """
     from runtime.settings import MongoSettings
 
@@ -87,16 +90,16 @@ def find_addresses(data: Path, services: Mapping[str, Sequence[str]] | None = No
             raise
         recorded = {}
     urls = cast(dict[str, str], recorded.get("urls", {})) | settings.urls()
-    found: dict[str, list[str]] = {name: list(places) for name, places in (services or {}).items()}
+    service_urls: dict[str, list[str]] = {name: list(addresses) for name, addresses in (services or {}).items()}
     for process in cast(list[dict[str, str]], recorded.get("processes", [])):
         if process["url"].startswith("http"):
-            found.setdefault(process["name"], []).append(process["url"])
-    return Addresses(urls["nats"], urls.get("redis"), urls.get("mongodb"), MongoSettings().database, found)
+            service_urls.setdefault(process["name"], []).append(process["url"])
+    return Addresses(urls["nats"], urls.get("redis"), urls.get("mongodb"), MongoSettings().database, service_urls)
 
 
 @asynccontextmanager
 async def bus(url: str, *, deadline: float = 5.0) -> AsyncGenerator[Client]:
-    """A connection to the bus for the length of the block.
+    """Connects to the bus for the length of the block.
 
     Raises:
         ServerUnreachableError: nothing answers at the address within `deadline` seconds.
@@ -107,7 +110,7 @@ async def bus(url: str, *, deadline: float = 5.0) -> AsyncGenerator[Client]:
     from runtime.errors import RuntimeLibraryError
     from runtime.settings import NatsSettings
 
-    # Failures come back as errors, and are told by the command; the library's own log would stand in its output.
+    # The command reports errors itself; the log of the library would disturb its output.
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     try:
         client = await connect(NatsSettings(url=url, connect_deadline=deadline), name="nexus-cli")

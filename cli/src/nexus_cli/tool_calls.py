@@ -1,4 +1,4 @@
-"""Tools over the bus: the catalogue, and calls as any other service makes them."""
+"""Lists and calls tools over the bus, like any other service."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from runtime.bus.publisher import Publisher
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 
-_ANSWER_WITHIN = 75.0
+_ANSWER_SECONDS = 75.0
 
 
 @dataclass(frozen=True)
 class TerminalCaller:
-    """The caller: a visitor, or the development user of a plan."""
+    """The caller of tools: a visitor, or the development user of a plan."""
 
     user: str
     role: str
@@ -35,10 +35,10 @@ class TerminalCaller:
     language: str
 
     @classmethod
-    def of(cls, who: str, company: str, language: str) -> Self:
+    def of(cls, kind: str, company: str, language: str) -> Self:
         """The development identity behind `--as`: visitor, free, pro, premium."""
-        role, plan = ("visitor", "free") if who == "visitor" else ("user", who)
-        return cls(user=f"demo-{who}", role=role, plan=plan, company=company, language=language)
+        role, plan = ("visitor", "free") if kind == "visitor" else ("user", kind)
+        return cls(user=f"demo-{kind}", role=role, plan=plan, company=company, language=language)
 
 
 async def catalogue(client: Client, caller: TerminalCaller) -> list[CatalogueTool]:
@@ -62,16 +62,16 @@ async def call_tool(
     category: str,
     arguments: Mapping[str, object],
 ) -> ToolResult:
-    """Calls a tool through the work queue; the result comes to an inbox of our own.
+    """Calls a tool through the work queue and waits for its result in an inbox.
 
     Raises:
         RpcError: no result within 75 s.
-        PublishFailedError: the bus did not take the call.
+        PublishFailedError: the bus did not accept the call.
     """
     inbox = client.new_inbox()
-    answers = await client.subscribe(inbox, max_msgs=1)  # pyright: ignore[reportUnknownMemberType]
+    subscription = await client.subscribe(inbox, max_msgs=1)  # pyright: ignore[reportUnknownMemberType]
     call_id = uuid7()
-    deadline = datetime.now(UTC) + timedelta(seconds=_ANSWER_WITHIN)
+    deadline = datetime.now(UTC) + timedelta(seconds=_ANSWER_SECONDS)
     requested = ToolCallRequested(
         call_id=call_id,
         tool=tool,
@@ -87,15 +87,14 @@ async def call_tool(
     event = CloudEvent[ToolCallRequested](source="/nexus/cli", type="tools.call.requested.v1", data=requested)
     await Publisher(client).append(tool_request(category), event, stream="TOOLS", msg_id=f"{call_id}.1")
     try:
-        message = await answers.next_msg(timeout=_ANSWER_WITHIN)
+        message = await subscription.next_msg(timeout=_ANSWER_SECONDS)
     except TimeoutError:
-        raise RpcError("TIMEOUT", f"no result from {tool} within {_ANSWER_WITHIN:g} s", retryable=True) from None
+        raise RpcError("TIMEOUT", f"no result from {tool} within {_ANSWER_SECONDS:g} s", retryable=True) from None
     return CloudEvent[ToolCallCompleted].parse(message.data).data.result
 
 
 def read_arguments(pairs: Sequence[str], schema: Mapping[str, object]) -> dict[str, object]:
-    """Reads `key=value` words as the tool's arguments: JSON where it is JSON, but text stays text where the schema says
-    so.
+    """Parses `key=value` words as arguments of a tool: as JSON if possible, but as text if the schema says so.
 
     Raises:
         ValueError: a word without `=`.
@@ -106,18 +105,18 @@ def read_arguments(pairs: Sequence[str], schema: Mapping[str, object]) -> dict[s
         key, separator, text = pair.partition("=")
         if not separator or not key:
             raise ValueError(f"{pair!r} is not an argument: write key=value")
-        arguments[key] = _value(text, object_of(properties.get(key)))
+        arguments[key] = _parse_value(text, object_of(properties.get(key)))
     return arguments
 
 
-def _value(text: str, declared: Mapping[str, object]) -> object:
+def _parse_value(text: str, declared: Mapping[str, object]) -> object:
     kinds = declared.get("type")
-    # An optional argument may be null too, which nobody types: leaving it out says the same.
+    # Null, which an optional argument may be too, is not typed: the argument is left out instead.
     kind = kinds[0] if is_list(kinds) and kinds else kinds
     if kind == "string":
         return text
     if kind == "array" and not text.startswith("["):
-        return [_value(part, object_of(declared.get("items"))) for part in text.split(",")]
+        return [_parse_value(part, object_of(declared.get("items"))) for part in text.split(",")]
     try:
         return json.loads(text)
     except ValueError:

@@ -106,7 +106,7 @@ async def test_a_program_that_is_killed_is_started_again_and_that_is_said(seen: 
 async def test_a_program_that_cannot_go_on_by_itself_is_started_again(
     seen: Seen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nexus_cli.stack.supervisor._LOOK_ALIVE", 0.2)
+    monkeypatch.setattr("nexus_cli.stack.supervisor._ALIVE_POLL_SECONDS", 0.2)
     programs = [replace(tiny(name, name), alive=handshakes.alive) for name in ("well", "stuck")]
     async with supervised(seen, tmp_path, programs) as supervisor:
         await supervisor.start()
@@ -119,9 +119,11 @@ async def test_a_program_that_cannot_go_on_by_itself_is_started_again(
 async def test_a_first_death_is_followed_by_a_start_at_once_and_only_a_loop_of_deaths_waits(
     seen: Seen, tmp_path: Path
 ) -> None:
-    backoff = Backoff(first=0.1, longest=1.0)
-    assert [backoff.after(0.0) for _ in range(7)] == [0.0, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0]
-    async with supervised(seen, tmp_path, [tiny("one")], lambda: Backoff(first=0.01, longest=0.02)) as supervisor:
+    backoff = Backoff(first_wait=0.1, longest_wait=1.0)
+    assert [backoff.wait_after(0.0) for _ in range(7)] == [0.0, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0]
+    async with supervised(
+        seen, tmp_path, [tiny("one")], lambda: Backoff(first_wait=0.01, longest_wait=0.02)
+    ) as supervisor:
         await supervisor.start()
         for wait in ("at once", "in 0.01 s", "in 0.02 s"):
             pid = seen.running["one"].pid
@@ -159,13 +161,18 @@ async def test_a_program_that_is_asked_to_end_again_and_again_is_started_at_once
 
 
 def test_some_seconds_of_service_make_it_a_first_death_again() -> None:
-    backoff = Backoff(first=0.1, longest=10.0, forgiven_after=5.0)
-    assert [backoff.after(1.0), backoff.after(1.0), backoff.after(5.1), backoff.after(1.0)] == [0.0, 0.1, 0.0, 0.1]
+    backoff = Backoff(first_wait=0.1, longest_wait=10.0, reset_after=5.0)
+    assert [backoff.wait_after(1.0), backoff.wait_after(1.0), backoff.wait_after(5.1), backoff.wait_after(1.0)] == [
+        0.0,
+        0.1,
+        0.0,
+        0.1,
+    ]
 
 
 async def test_a_program_that_cannot_start_fails_the_start_with_its_last_words(seen: Seen, tmp_path: Path) -> None:
     async with supervised(
-        seen, tmp_path, [tiny("one", "crash")], lambda: Backoff(first=0.001, longest=0.001)
+        seen, tmp_path, [tiny("one", "crash")], lambda: Backoff(first_wait=0.001, longest_wait=0.001)
     ) as supervisor:
         with pytest.raises(
             StartFailedError, match=r"one ended with exit code 1; .*cannot start: no reason \(log: .*one\.log"

@@ -1,4 +1,4 @@
-"""Requests an analysis over the bus, as any other service does, and the closes for its chart."""
+"""Requests an analysis, and the closes for its chart, over the bus like any other service."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from nexus_cli.tool_calls import TerminalCaller, call_tool
 from runtime.analyses import Analyses
 from runtime.errors import RpcError, RuntimeLibraryError
 
-FINISHED_WITHIN = 180.0
-TAKEN_WITHIN = 20.0
-"""Seconds after which an analysis that no agent has taken is given up."""
-MOST_DAYS = 700
-"""The longest period that is drawn day by day."""
-MOST_WEEKS = 480
-"""The most weeks for one call, which returns 500 bars at most."""
-BARS = 253
-"""A year of sessions, and the one before it."""
+FINISH_SECONDS = 180.0
+BEGIN_SECONDS = 20.0
+"""Seconds in which an agent must begin the analysis."""
+MAX_DAILY_DAYS = 700
+"""The longest period in days that is drawn with daily closes."""
+MAX_WEEKS = 480
+"""Weeks for one call, which returns at most 500 bars."""
+MAX_BARS = 253
+"""Number of daily bars: a year of sessions and the one before it."""
 
 Series = dict[str, list[tuple[str, float]]]
 """Closes by ticker, each with its day (YYYY-MM-DD), oldest first."""
@@ -41,10 +41,10 @@ async def analyse(
     use_llm: bool,
     tell: Callable[[AnalysisRecord], None],
 ) -> AnalysisRecord:
-    """The finished analysis; `tell` is called with each change on the way.
+    """Requests an analysis and returns its final record; `tell` is called with each change before.
 
     Raises:
-        RpcError: no agent takes it, or it is not finished in time.
+        RpcError: no agent begins it, or it is not finished in time.
         RuntimeLibraryError: the bus does not answer.
     """
     analyses = Analyses(client, "/nexus/cli")
@@ -60,30 +60,30 @@ async def analyse(
         ),
     )
     await analyses.begin(request)
-    where = (caller.company, caller.user, request.analysis_id)
-    record = await _until(analyses.follow(*where, TAKEN_WITHIN), lambda found: found.openings > 0, tell)
+    analysis_key = (caller.company, caller.user, request.analysis_id)
+    record = await _record_when(analyses.follow(*analysis_key, BEGIN_SECONDS), lambda record: record.openings > 0, tell)
     if record is None or (record.status == "running" and record.openings == 0):
-        raise RpcError("TIMEOUT", f"no agent has taken the question within {TAKEN_WITHIN:g} s: is one running?")
+        raise RpcError("TIMEOUT", f"no agent has taken the question within {BEGIN_SECONDS:g} s: is one running?")
     if record.status == "running":
-        record = await _until(analyses.follow(*where, FINISHED_WITHIN), lambda found: False, tell)
+        record = await _record_when(analyses.follow(*analysis_key, FINISH_SECONDS), lambda last_seen: False, tell)
     if record is None or record.status == "running":
-        raise RpcError("TIMEOUT", f"the analysis was not finished within {FINISHED_WITHIN:g} s")
+        raise RpcError("TIMEOUT", f"the analysis was not finished within {FINISH_SECONDS:g} s")
     return record
 
 
-async def _until(
+async def _record_when(
     records: AsyncGenerator[AnalysisRecord],
-    enough: Callable[[AnalysisRecord], bool],
+    is_enough: Callable[[AnalysisRecord], bool],
     tell: Callable[[AnalysisRecord], None],
 ) -> AnalysisRecord | None:
-    """The first record that is enough or finished; else the last one seen."""
-    last: AnalysisRecord | None = None
+    """The first record that is finished or for which `is_enough` holds; otherwise the last one."""
+    record: AnalysisRecord | None = None
     async with aclosing(records):
-        async for last in records:
-            tell(last)
-            if last.status != "running" or enough(last):
+        async for record in records:
+            tell(record)
+            if record.status != "running" or is_enough(record):
                 break
-    return last
+    return record
 
 
 async def closes(
@@ -94,20 +94,20 @@ async def closes(
     tickers: Sequence[str],
     stretch: tuple[date, date] | None = None,
 ) -> Series:
-    """The closes of each ticker that has them, of a year or of that stretch: daily, or weekly where those are too many;
-    those that cannot be had are left out."""
-    asked: list[dict[str, Any]] = [{"timeframe": "1d", "limit": BARS}]
-    weekly = stretch is not None and (stretch[1] - stretch[0]).days > MOST_DAYS
+    """The closes of each ticker over the last year or over the period `stretch`: daily, or weekly if the period is
+    long. Tickers without closes are left out."""
+    requests: list[dict[str, Any]] = [{"timeframe": "1d", "limit": MAX_BARS}]
+    is_weekly = stretch is not None and (stretch[1] - stretch[0]).days > MAX_DAILY_DAYS
     if stretch is not None:
-        timeframe = "1w" if weekly else "1d"
-        asked = [
+        timeframe = "1w" if is_weekly else "1d"
+        requests = [
             {"timeframe": timeframe, "limit": 500, "start": start.isoformat(), "end": end.isoformat()}
             for start, end in spans(*stretch)
         ]
 
-    async def one(ticker: str) -> list[tuple[str, float]]:
+    async def closes_of(ticker: str) -> list[tuple[str, float]]:
         points: dict[str, float] = {}
-        for days in asked:
+        for period in requests:
             try:
                 result = await call_tool(
                     client,
@@ -115,7 +115,7 @@ async def closes(
                     principal_key=principal_key,
                     tool="get_ohlcv",
                     category="market",
-                    arguments={"symbol": ticker, **days},
+                    arguments={"symbol": ticker, **period},
                 )
             except RuntimeLibraryError:
                 continue
@@ -124,46 +124,53 @@ async def closes(
         if stretch is None:
             return _last_year(list(points.items()))
         return (
-            [(_closing_day(day, stretch[1]), close) for day, close in points.items()] if weekly else [*points.items()]
+            [(_closing_day(day, stretch[1]), close) for day, close in points.items()]
+            if is_weekly
+            else [*points.items()]
         )
 
-    found = await asyncio.gather(*(one(ticker) for ticker in tickers))
-    return {ticker: series for ticker, series in zip(tickers, found, strict=True) if len(series) > 1}
+    series_list = await asyncio.gather(*(closes_of(ticker) for ticker in tickers))
+    return {ticker: series for ticker, series in zip(tickers, series_list, strict=True) if len(series) > 1}
 
 
 def stretch_of(findings: Sequence[Mapping[str, Any]]) -> tuple[date, date] | None:
-    """Returns the period that the figures cover: from the close that the first return is measured from to the last day;
-    None if they cover none."""
-    derived = [one for finding in findings for one in finding.get("derived") or () if one.get("from")]
+    """The period that the derived figures cover, from the close on which the first return is based to the last day.
+    None if there are no such figures."""
+    derived = [
+        derivation for finding in findings for derivation in finding.get("derived") or () if derivation.get("from")
+    ]
     if not derived:
         return None
     return (
-        min(date.fromisoformat(str(one["on"] if one["figure"] == "base" else one["from"])) for one in derived),
-        max(date.fromisoformat(str(one["to"])) for one in derived),
+        min(
+            date.fromisoformat(str(derivation["on"] if derivation["figure"] == "base" else derivation["from"]))
+            for derivation in derived
+        ),
+        max(date.fromisoformat(str(derivation["to"])) for derivation in derived),
     )
 
 
-def spans(first: date, last: date) -> Iterator[tuple[date, date]]:
-    """The stretch in parts of no more weeks than one call gives, from a Monday each."""
-    while (last - first).days > MOST_WEEKS * 7:
-        sunday = first + timedelta(days=MOST_WEEKS * 7 - 1 - first.weekday())
-        yield first, sunday
-        first = sunday + timedelta(days=1)
-    yield first, last
+def spans(start: date, end: date) -> Iterator[tuple[date, date]]:
+    """Splits a period into parts of at most MAX_WEEKS weeks; all but the first part start on a Monday."""
+    while (end - start).days > MAX_WEEKS * 7:
+        sunday = start + timedelta(days=MAX_WEEKS * 7 - 1 - start.weekday())
+        yield start, sunday
+        start = sunday + timedelta(days=1)
+    yield start, end
 
 
-def _closing_day(monday: str, last: date) -> str:
-    """The day of a week's close, by the week's first day: its Friday, or the end of the stretch."""
-    first = date.fromisoformat(monday)
-    return min(first + timedelta(days=4 - first.weekday()), last).isoformat()
+def _closing_day(monday: str, end: date) -> str:
+    """The day of a week's close, given its Monday: the Friday, or the end of the period if that is earlier."""
+    start = date.fromisoformat(monday)
+    return min(start + timedelta(days=4 - start.weekday()), end).isoformat()
 
 
 def _last_year(points: list[tuple[str, float]]) -> list[tuple[str, float]]:
-    """Returns the last year: from the last close on or before the same day a year earlier, like the return over a
-    year."""
+    """The points of the last year, from the last close on or before the same day a year earlier, like the one-year
+    return."""
     if not points:
         return points
-    year, rest = points[-1][0].split("-", 1)
-    before = f"{int(year) - 1}-{rest}"
-    start = max((index for index, (day, _) in enumerate(points) if day <= before), default=0)
+    year, month_and_day = points[-1][0].split("-", 1)
+    start_day = f"{int(year) - 1}-{month_and_day}"
+    start = max((index for index, (day, _) in enumerate(points) if day <= start_day), default=0)
     return points[start:]

@@ -1,4 +1,4 @@
-"""A stack for one question: started quietly in a directory of its own, and removed afterwards."""
+"""A stack for one question, started in a temporary directory and removed afterwards."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ SERVICES = "agent,tool-executor,memory,market-adapter"
 
 @asynccontextmanager
 async def embedded() -> AsyncGenerator[Target]:
-    """Servers and the services that an analysis needs, for the length of the block.
+    """Runs the servers and services that an analysis needs, for the length of the block.
 
     Raises:
-        StartFailedError: something did not start; the message is the supervisor's own.
+        StartFailedError: a server or service did not start; the message is the supervisor's.
     """
-    # A question is asked at one moment: the sample market stands on its last day, unless told otherwise.
+    # The sample market stays on its last day unless the environment says otherwise.
     environment = {"NEXUS_SAMPLE_SECONDS_PER_BAR": "0", **os.environ}
     with tempfile.TemporaryDirectory(prefix="nexus-ask-") as directory:
-        async with stack_in(Path(directory), "--services", SERVICES, environment=environment) as started:
-            yield find_target(started.path)
+        async with stack_in(Path(directory), "--services", SERVICES, environment=environment) as data_directory:
+            yield find_target(data_directory.path)

@@ -18,7 +18,7 @@ from nexus_cli.texts import TEXTS
 
 Report = Mapping[str, Any]
 _BLOCKS = "▁▂▃▄▅▆▇█"
-SPARKS = 32
+MAX_SPARKS = 32
 _PERIODS = ("1d", "1w", "1m", "3m", "ytd", "1y")
 
 
@@ -35,18 +35,20 @@ def show(console: Console, report: Report, series: Series) -> None:
         console.print(_moves(priced, words))
         console.print(_risk(priced, series, words))
     if any("pe" in finding for finding in findings):
-        console.print(_companies([one for one in findings if "pe" in one], words))
-    _listed(console, words["sources"], _sources(report))
-    _listed(console, words["tools"], [f"{one['tool']}: {', '.join(one['tickers'])}" for one in report["tools_used"]])
-    _listed(console, words["limits"], report["limitations"])
+        console.print(_companies([finding for finding in findings if "pe" in finding], words))
+    _print_list(console, words["sources"], _sources(report))
+    _print_list(
+        console, words["tools"], [f"{use['tool']}: {', '.join(use['tickers'])}" for use in report["tools_used"]]
+    )
+    _print_list(console, words["limits"], report["limitations"])
     console.print()
     console.print(Text(str(report["disclaimer"]), style="dim"))
 
 
 def sparkline(closes: Sequence[float]) -> str:
-    """The closes as blocks, at most SPARKS of them: each is the last close of its part."""
-    if len(closes) > SPARKS:
-        closes = [closes[(index + 1) * len(closes) // SPARKS - 1] for index in range(SPARKS)]
+    """The closes as block characters, at most MAX_SPARKS of them; each shows the last close of its part."""
+    if len(closes) > MAX_SPARKS:
+        closes = [closes[(index + 1) * len(closes) // MAX_SPARKS - 1] for index in range(MAX_SPARKS)]
     low, high = min(closes), max(closes)
     top = len(_BLOCKS) - 1
     return "".join(_BLOCKS[round((close - low) / (high - low) * top) if high > low else top // 2] for close in closes)
@@ -107,14 +109,14 @@ def _companies(findings: Sequence[Report], words: Mapping[str, str]) -> Table:
 
 def _sources(report: Report) -> list[str]:
     lines = (
-        f"{one['ticker']}: {one['source']}, {str(one['as_of'])[:10]}"
-        + (f", {one['report']}" if one.get("report") else "")
-        for one in report["sources"]
+        f"{source['ticker']}: {source['source']}, {str(source['as_of'])[:10]}"
+        + (f", {source['report']}" if source.get("report") else "")
+        for source in report["sources"]
     )
     return list(dict.fromkeys(lines))
 
 
-def _listed(console: Console, title: str, lines: Sequence[str]) -> None:
+def _print_list(console: Console, title: str, lines: Sequence[str]) -> None:
     if not lines:
         return
     console.print()
@@ -132,11 +134,11 @@ def _percent(fraction: float | None, words: Mapping[str, str], *, sign: str = ""
     if fraction is None:
         return "—"
     rounded = round(fraction * 100, 1) + 0.0  # no minus zero
-    return f"{_marked(f'{rounded:{sign},.1f}', words)} %"
+    return f"{_with_marks(f'{rounded:{sign},.1f}', words)} %"
 
 
 def _number(value: float | None, places: int, words: Mapping[str, str]) -> str:
-    return "—" if value is None else _marked(f"{value:,.{places}f}", words)
+    return "—" if value is None else _with_marks(f"{value:,.{places}f}", words)
 
 
 def _large(value: float | None, words: Mapping[str, str]) -> str:
@@ -149,6 +151,6 @@ def _large(value: float | None, words: Mapping[str, str]) -> str:
     return _number(value, 0, words)
 
 
-def _marked(figure: str, words: Mapping[str, str]) -> str:
-    """1,234.5 with the language's own marks."""
+def _with_marks(figure: str, words: Mapping[str, str]) -> str:
+    """The figure with the decimal and thousands marks of the language."""
     return figure.translate(str.maketrans(",.", words["marks"]))

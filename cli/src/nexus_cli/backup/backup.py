@@ -1,10 +1,10 @@
 """`nexus backup` and `nexus restore`.
 
 The directory holds `streams/NAME`, `documents/NAME.bson`, `files/` with `files.jsonl`, of a local stack `settings/`,
-and `manifest.json`, which is written last: without it a backup is not whole. Nothing stops meanwhile, so the order
-makes it consistent: documents first, since memory brings up a store that is behind the log; then what a turn works
-with; then the log, at one sequence; then what tells of it; then the files, of which messages of the log name no later
-ones.
+and `manifest.json`, which is written last: without it a backup is incomplete. Everything keeps running meanwhile, so
+consistency comes from the order: documents first, since memory updates a store that is behind the log; then the streams
+that turns work with; then the log, at one sequence; then the streams derived from it; then the files, so that all files
+named by messages in the saved log are included.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from nexus_cli.backup.streams import BackupFailedError
 from nexus_cli.target import Addresses, bus
 
 FORM = 3
-"""The version of the directory's form; a newer one is refused. The second has files, the third a digest of the
+"""Version of the directory's format; a newer one is refused. Version 2 added files, version 3 a digest of the
 manifest."""
 MANIFEST = "manifest.json"
-LAST = (CHAT.name, FACTS.name, DLQ.name, TRACES.name)
-SETTINGS = ("secrets.json", "bus.json")
+LAST_STREAMS = (CHAT.name, FACTS.name, DLQ.name, TRACES.name)
+SETTINGS_FILES = ("secrets.json", "bus.json")
 _DAMAGED = "{} is damaged or missing: take another backup"
 Say = Callable[[str], None]
 
 
 async def backup(addresses: Addresses, settings: Path | None, directory: Path, say: Say) -> dict[str, Any]:
-    """Makes a backup of what runs at the addresses; the manifest. `settings`: the data directory of a local stack.
+    """Backs up the stack at the addresses and returns the manifest. `settings`: the data directory of a local stack.
 
     Raises:
-        BackupFailedError: the directory holds something, or a server does not give what it has.
+        BackupFailedError: the directory is not empty, or a server fails.
     """
-    with _made(directory):
+    with _new_directory(directory):
         return await _backup(directory, addresses, settings, say)
 
 
@@ -54,68 +54,70 @@ async def _backup(directory: Path, addresses: Addresses, settings: Path | None, 
     manifest["documents"] = {}
     async with documents.database(addresses.mongodb, addresses.database) as source:
         for name in await documents.names(source):
-            kept = await documents.save(source, name, directory / "documents" / f"{name}.bson")
-            manifest["documents"][name] = asdict(kept)
-            count += kept.count
+            saved = await documents.save(source, name, directory / "documents" / f"{name}.bson")
+            manifest["documents"][name] = asdict(saved)
+            count += saved.count
     say(f"{count} documents")
     manifest["streams"] = {}
     async with bus(addresses.nats) as client:
-        found = await streams.names(client)
-        for name in sorted(found, key=lambda name: (LAST.index(name) + 1 if name in LAST else 0, name)):
+        stream_names = await streams.names(client)
+        for name in sorted(
+            stream_names, key=lambda name: (LAST_STREAMS.index(name) + 1 if name in LAST_STREAMS else 0, name)
+        ):
             stream = await streams.save(client, name, directory / "streams" / name)
             manifest["streams"][name] = asdict(stream)
             say(f"{name} up to {stream.state['last_seq']}: {stream.state['messages']} messages")
-    kept_files = await files.save(settings, directory, say)
-    manifest["files"] = None if kept_files is None else asdict(kept_files)
+    saved_files = await files.save(settings, directory, say)
+    manifest["files"] = None if saved_files is None else asdict(saved_files)
     manifest["settings"] = {}
-    for name in SETTINGS:
+    for name in SETTINGS_FILES:
         if settings is not None and (settings / name).exists():
             shutil.copyfile(settings / name, directory / "settings" / name)
             (directory / "settings" / name).chmod(0o600)
-            manifest["settings"][name] = _digest(directory / "settings" / name)
+            manifest["settings"][name] = _file_digest(directory / "settings" / name)
     draft = directory / f".{MANIFEST}"
-    draft.write_text(json.dumps(manifest | {"digest": _of(manifest)}, indent=1))
+    draft.write_text(json.dumps(manifest | {"digest": _manifest_digest(manifest)}, indent=1))
     os.sync()
     draft.replace(directory / MANIFEST)
     return manifest
 
 
 async def read(directory: Path) -> dict[str, Any]:
-    """The manifest of a backup that is whole: each file is there as it was written.
+    """Checks that a backup is complete and undamaged, and returns its manifest.
 
     Raises:
-        BackupFailedError: it is no backup, not whole, damaged, or of a newer release.
+        BackupFailedError: it is no backup, incomplete, damaged, or from a newer release.
     """
     try:
         manifest = cast(dict[str, Any], json.loads((directory / MANIFEST).read_text()))
         if manifest["form"] > FORM:
             raise BackupFailedError(f"{directory} was made by a newer release: restore it with that one")
-        given = manifest.pop("digest", None)
-        whole = given == _of(manifest) or (given is None and manifest["form"] < FORM)
-        parts = {f"documents/{name}.bson": one["digest"] for name, one in manifest["documents"].items()}
-        parts |= {f"streams/{name}": one["digest"] for name, one in manifest["streams"].items()}
+        stored_digest = manifest.pop("digest", None)
+        is_complete = stored_digest == _manifest_digest(manifest) or (stored_digest is None and manifest["form"] < FORM)
+        parts = {f"documents/{name}.bson": collection["digest"] for name, collection in manifest["documents"].items()}
+        parts |= {f"streams/{name}": stream["digest"] for name, stream in manifest["streams"].items()}
         parts |= {f"settings/{name}": digest for name, digest in manifest["settings"].items()}
     except FileNotFoundError:
         raise BackupFailedError(f"{directory} is not a complete backup: {MANIFEST} is missing") from None
     except (ValueError, TypeError, KeyError, AttributeError):
         raise BackupFailedError(_DAMAGED.format(directory / MANIFEST)) from None
-    if not whole:
+    if not is_complete:
         raise BackupFailedError(_DAMAGED.format(directory / MANIFEST))
     for name, digest in parts.items():
-        if not (directory / name).is_file() or _digest(directory / name) != digest:
+        if not (directory / name).is_file() or _file_digest(directory / name) != digest:
             raise BackupFailedError(_DAMAGED.format(directory / name))
-    if (kept := _files(manifest)) is not None:
-        await files.check(kept, directory)
+    if (saved_files := _files(manifest)) is not None:
+        await files.check(saved_files, directory)
     return manifest
 
 
 @contextmanager
 def restored_settings(manifest: dict[str, Any], directory: Path, data: Path) -> Generator[None]:
-    """Secrets and passwords of a local stack, which has to be new. They go again where the block fails, so that the
-    same command can be given again.
+    """Copies the secrets and passwords of a backup into a new data directory. If the block fails they are removed
+    again, so that the command can be repeated.
 
     Raises:
-        BackupFailedError: the data directory has some.
+        BackupFailedError: the data directory has been in use.
     """
     for name in manifest["settings"]:
         if (data / name).exists():
@@ -135,17 +137,17 @@ def restored_settings(manifest: dict[str, Any], directory: Path, data: Path) -> 
 async def restore(
     manifest: dict[str, Any], directory: Path, addresses: Addresses, replicas: int, say: Say, data: Path | None = None
 ) -> None:
-    """Puts streams, documents and files into servers that are empty. No service may run yet: the first of them makes
-    streams. `data`: the data directory of a local stack.
+    """Loads streams, documents and files into empty servers. No service may be running, since services create streams.
+    `data`: the data directory of a local stack.
 
     Raises:
-        BackupFailedError: they are not empty, or a server does not take it.
+        BackupFailedError: the servers are not empty, or one fails.
     """
     if addresses.mongodb is None:
         raise BackupFailedError("no MongoDB is known: set NEXUS_MONGODB_URL")
     secrets = manifest["settings"].get("secrets.json")
-    if data is not None and secrets not in {None, _digest(data / "secrets.json")}:
-        # Services take a log only with the keys that it was written with.
+    if data is not None and secrets not in {None, _file_digest(data / "secrets.json")}:
+        # Services accept a log only with the keys with which it was written.
         raise BackupFailedError(
             f"{data} has secrets of its own: stop its stack, and restore into a directory that is new"
         )
@@ -154,9 +156,9 @@ async def restore(
         documents.database(addresses.mongodb, addresses.database) as target,
         files.empty_place(_files(manifest), data) as place,
     ):
-        there = sorted(await streams.names(client))
-        if there:
-            raise BackupFailedError(f"the bus holds streams already ({', '.join(there)}): restore into an empty one")
+        existing = sorted(await streams.names(client))
+        if existing:
+            raise BackupFailedError(f"the bus holds streams already ({', '.join(existing)}): restore into an empty one")
         if await documents.names(target):
             raise BackupFailedError(f"the database {addresses.database} is not empty: restore into an empty one")
         async with documents.being_restored(target, manifest["madeAt"]):
@@ -165,27 +167,27 @@ async def restore(
                 count += await documents.load(target, name, directory / "documents" / f"{name}.bson")
             say(f"{count} documents")
             if place is None:
-                say(f"{files.NOT_IN_IT}where they lie is as it is")
+                say(f"{files.NOT_IN_BACKUP}where they lie is as it is")
             else:
                 say(f"{await files.load(place, directory)} files of conversations")
-            for name, one in manifest["streams"].items():
-                kept = streams.KeptStream(**one)
-                info = await streams.load(client, kept, directory / "streams" / name, replicas)
-                if info["state"]["last_seq"] != kept.state["last_seq"]:
+            for name, saved_view in manifest["streams"].items():
+                saved = streams.SavedStream(**saved_view)
+                info = await streams.load(client, saved, directory / "streams" / name, replicas)
+                if info["state"]["last_seq"] != saved.state["last_seq"]:
                     raise BackupFailedError(
-                        f"stream {name} ends at {info['state']['last_seq']}, not {kept.state['last_seq']}"
+                        f"stream {name} ends at {info['state']['last_seq']}, not {saved.state['last_seq']}"
                     )
-                say(f"{name} up to {kept.state['last_seq']}: {info['state']['messages']} messages")
+                say(f"{name} up to {saved.state['last_seq']}: {info['state']['messages']} messages")
 
 
 def _files(manifest: dict[str, Any]) -> files.BackupFiles | None:
-    one = manifest.get("files")
-    return None if one is None else files.BackupFiles(**one)
+    saved_view = manifest.get("files")
+    return None if saved_view is None else files.BackupFiles(**saved_view)
 
 
 @contextmanager
-def _made(directory: Path) -> Generator[None]:
-    """The new directory. It is emptied where the block fails, so that the same command can be given again."""
+def _new_directory(directory: Path) -> Generator[None]:
+    """Creates the directory. If the block fails it is emptied, so that the command can be repeated."""
     if directory.exists() and any(directory.iterdir()):
         raise BackupFailedError(f"{directory} is not empty: name a new directory for each backup")
     directory.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -199,10 +201,10 @@ def _made(directory: Path) -> Generator[None]:
         raise
 
 
-def _of(manifest: dict[str, Any]) -> str:
+def _manifest_digest(manifest: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
 
 
-def _digest(file: Path) -> str:
+def _file_digest(file: Path) -> str:
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()

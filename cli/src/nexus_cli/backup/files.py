@@ -1,7 +1,7 @@
-"""Files of conversations in a backup: a folder in the object storage's own form, and a list of what is in it.
+"""Files of conversations in a backup: a folder in the format of the object storage, and a list of its files.
 
-They are copied behind the log: whatever a message of it names was stored before. A bucket is not copied: it is larger
-than one machine, and whoever has it has the means to.
+They are copied after the log, since a file is stored before a message names it. A bucket is not copied: it may be
+larger than one machine, and its owner has other means to back it up.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from runtime.stores.folder_store import FolderStore
 FOLDER, LIST = "files", "files.jsonl"
 """Names in a backup: the folder of the files, and the list with a line for each."""
 PREFIXES = ("files/", UNSENT)
-"""Prefixes in the order in which they are listed: a file's mark is stored before the file, so it is there when marks
-are listed."""
-PAGE = 500
-NOT_IN_IT = "files of conversations are not in this backup: "
+"""Key prefixes in the order in which they are copied: a file's mark is stored before the file, so that the marks of all
+copied files exist when marks are copied."""
+PAGE_SIZE = 500
+NOT_IN_BACKUP = "files of conversations are not in this backup: "
 
 
 @dataclass(frozen=True)
 class BackupFiles:
-    """The files of a backup. `digest` is that of their list; `gone`: deleted while the backup was made."""
+    """The files of a backup. `size` in bytes; `digest` of their list; `gone`: number of files deleted meanwhile."""
 
     count: int
     size: int
@@ -48,10 +48,10 @@ class BackupFiles:
 
 
 def settings_of(data: Path | None) -> FileSettings:
-    """Returns where files are stored: the environment says it, else it is the data directory of a local stack.
+    """The settings of the object storage: from the environment, else the data directory of a local stack.
 
     Raises:
-        BadSettingError: a variable has a value that it cannot have.
+        BadSettingError: a variable has an invalid value.
     """
     try:
         settings = FileSettings()
@@ -63,50 +63,50 @@ def settings_of(data: Path | None) -> FileSettings:
 
 
 async def save(data: Path | None, directory: Path, say: Callable[[str], None]) -> BackupFiles | None:
-    """Copies the files into the backup's directory and says what was done; None: they are not in it.
+    """Copies the files into the backup's directory. Returns None if they cannot be part of the backup; `say` tells why.
 
     Raises:
-        BackupFailedError: their folder is not there, or cannot be read.
+        BackupFailedError: their folder is missing or cannot be read.
     """
     settings = settings_of(data)
-    place = settings.url
-    if place is None:
-        say(f"{NOT_IN_IT}NEXUS_FILES_URL, which names where they lie, is not set here")
+    location = settings.url
+    if location is None:
+        say(f"{NOT_IN_BACKUP}NEXUS_FILES_URL, which names where they lie, is not set here")
         return None
-    if place.startswith("s3://"):
-        copy = f"aws s3 sync {place} TARGET --endpoint-url {settings.endpoint}"
-        say(f"{NOT_IN_IT}the bucket is for its owner to back up, now that the rest is done, e.g. `{copy}`")
+    if location.startswith("s3://"):
+        copy = f"aws s3 sync {location} TARGET --endpoint-url {settings.endpoint}"
+        say(f"{NOT_IN_BACKUP}the bucket is for its owner to back up, now that the rest is done, e.g. `{copy}`")
         return None
-    folder = Path(place)
+    folder = Path(location)
     if data is None and not await asyncio.to_thread(folder.is_dir):
         raise BackupFailedError(
-            f"the folder of files {place} is not on this machine: mount it, or unset NEXUS_FILES_URL"
+            f"the folder of files {location} is not on this machine: mount it, or unset NEXUS_FILES_URL"
         )
-    async with _opened(FolderStore(folder)) as source, _opened(FolderStore(directory / FOLDER)) as target:
-        kept = await _copied(source, target, directory / LIST, say)
-    say(f"{kept.count} files of conversations" + (f"; {kept.gone} were deleted meanwhile" if kept.gone else ""))
-    return kept
+    async with _closing(FolderStore(folder)) as source, _closing(FolderStore(directory / FOLDER)) as target:
+        saved = await _copy(source, target, directory / LIST, say)
+    say(f"{saved.count} files of conversations" + (f"; {saved.gone} were deleted meanwhile" if saved.gone else ""))
+    return saved
 
 
-async def check(kept: BackupFiles, directory: Path) -> None:
-    """Whether each file is there as it was stored; raises BackupFailedError."""
-    with (directory / LIST).open("rb") as listed:
-        if hashlib.file_digest(listed, "sha256").hexdigest() != kept.digest:
+async def check(saved: BackupFiles, directory: Path) -> None:
+    """Checks that each file is present and unchanged. Raises BackupFailedError."""
+    with (directory / LIST).open("rb") as list_file:
+        if hashlib.file_digest(list_file, "sha256").hexdigest() != saved.digest:
             raise BackupFailedError(f"{directory / LIST} is damaged: take another backup")
-    async with _opened(FolderStore(directory / FOLDER)) as store:
-        for key, about in _listed(directory):
-            if await _fetched(store, key, about) is None:
+    async with _closing(FolderStore(directory / FOLDER)) as store:
+        for key, metadata in _list_entries(directory):
+            if await _fetch(store, key, metadata) is None:
                 raise BackupFailedError(f"{directory / FOLDER / key} is damaged or missing: take another backup")
 
 
 @contextlib.asynccontextmanager
-async def empty_place(kept: BackupFiles | None, data: Path | None) -> AsyncGenerator[FileStore | None]:
-    """Yields the store for the files of a backup; None if it has none.
+async def empty_place(saved: BackupFiles | None, data: Path | None) -> AsyncGenerator[FileStore | None]:
+    """Yields the empty store into which the files of a backup are loaded; None if the backup has no files.
 
     Raises:
-        BackupFailedError: no place is known, or it holds files already.
+        BackupFailedError: no store is configured, or it already holds files.
     """
-    if kept is None:
+    if saved is None:
         yield None
         return
     try:
@@ -115,9 +115,9 @@ async def empty_place(kept: BackupFiles | None, data: Path | None) -> AsyncGener
         raise BackupFailedError(str(error)) from error
     if store is None:
         raise BackupFailedError(
-            f"the backup has {kept.count} files, but there is no place for them: set NEXUS_FILES_URL"
+            f"the backup has {saved.count} files, but there is no place for them: set NEXUS_FILES_URL"
         )
-    async with _opened(store):
+    async with _closing(store):
         for prefix in PREFIXES:
             if await store.list(prefix, 1):
                 raise BackupFailedError(
@@ -127,82 +127,83 @@ async def empty_place(kept: BackupFiles | None, data: Path | None) -> AsyncGener
 
 
 async def load(target: FileStore, directory: Path) -> int:
-    """Puts the files of a backup into the object storage; how many of conversations. Raises BackupFailedError."""
+    """Loads the files of a backup into the object storage. Returns the number of conversations' files. Raises
+    BackupFailedError."""
     count = 0
-    async with _opened(FolderStore(directory / FOLDER)) as source:
-        for key, about in _listed(directory):
-            content = await _fetched(source, key, about)
+    async with _closing(FolderStore(directory / FOLDER)) as source:
+        for key, metadata in _list_entries(directory):
+            content = await _fetch(source, key, metadata)
             if content is None:
                 raise BackupFailedError(f"{directory / FOLDER / key} is damaged or missing: take another backup")
             with content:
-                await target.put(key, content, about)
+                await target.put(key, content, metadata)
             count += not key.startswith(UNSENT)
     return count
 
 
-async def _copied(source: FileStore, target: FileStore, listing: Path, say: Callable[[str], None]) -> BackupFiles:
-    count = size = gone = 0
-    with listing.open("wb") as out:
+async def _copy(source: FileStore, target: FileStore, listing: Path, say: Callable[[str], None]) -> BackupFiles:
+    count = size = deleted_count = 0
+    with listing.open("wb") as list_file:
         for prefix in PREFIXES:
             async for key in _keys(source, prefix):
                 try:
-                    about = await source.about(key)
-                    content = None if about is None else await _fetched(source, key, about)
-                    damaged = content is None and await source.about(key) is not None
+                    metadata = await source.about(key)
+                    content = None if metadata is None else await _fetch(source, key, metadata)
+                    is_damaged = content is None and await source.about(key) is not None
                 except FileDamagedError:
-                    about, content, damaged = None, None, True
-                if about is None or content is None:
-                    if damaged:
+                    metadata, content, is_damaged = None, None, True
+                if metadata is None or content is None:
+                    if is_damaged:
                         say(f"the file {key} is damaged where it lies, and not in the backup")
                     else:
-                        gone += prefix != UNSENT
+                        deleted_count += prefix != UNSENT
                     continue
                 with content:
-                    await target.put(key, content, about)
-                out.write(orjson.dumps({"key": key, **asdict(about)}) + b"\n")
-                count, size = count + (prefix != UNSENT), size + about.size
-    with listing.open("rb") as done:
-        return BackupFiles(count, size, gone, hashlib.file_digest(done, "sha256").hexdigest())
+                    await target.put(key, content, metadata)
+                list_file.write(orjson.dumps({"key": key, **asdict(metadata)}) + b"\n")
+                count, size = count + (prefix != UNSENT), size + metadata.size
+    with listing.open("rb") as written_list:
+        return BackupFiles(count, size, deleted_count, hashlib.file_digest(written_list, "sha256").hexdigest())
 
 
 async def _keys(store: FileStore, prefix: str) -> AsyncIterator[str]:
-    after = ""
-    while page := await store.list(prefix, PAGE, after):
+    last_key = ""
+    while page := await store.list(prefix, PAGE_SIZE, last_key):
         for key in page:
             yield key
-        after = page[-1]
+        last_key = page[-1]
 
 
-async def _fetched(store: FileStore, key: str, about: FileMetadata) -> BinaryIO | None:
-    """The content, in a temporary file without a name; None: it is not there, or not what was stored."""
+async def _fetch(store: FileStore, key: str, metadata: FileMetadata) -> BinaryIO | None:
+    """The content of a file, in an unnamed temporary file. None if it is missing or not what was stored."""
     try:
-        found = await store.open(key)
+        stored = await store.open(key)
     except FileDamagedError:
         return None
-    if found is None or found.about != about:
+    if stored is None or stored.about != metadata:
         return None
     digest = hashlib.sha256()
     with contextlib.ExitStack() as closing:
         content = closing.enter_context(tempfile.TemporaryFile())
-        async for piece in found.pieces:
+        async for piece in stored.pieces:
             digest.update(piece)
             content.write(piece)
-        if digest.hexdigest() != about.hash:
+        if digest.hexdigest() != metadata.hash:
             return None
         closing.pop_all()
     return content
 
 
-def _listed(directory: Path) -> Iterator[tuple[str, FileMetadata]]:
+def _list_entries(directory: Path) -> Iterator[tuple[str, FileMetadata]]:
     with (directory / LIST).open("rb") as listing:
         for line in listing:
-            about = orjson.loads(line)
-            yield about.pop("key"), FileMetadata(**about)
+            entry = orjson.loads(line)
+            yield entry.pop("key"), FileMetadata(**entry)
 
 
 @contextlib.asynccontextmanager
-async def _opened(store: FileStore) -> AsyncGenerator[FileStore]:
-    """The storage for the length of the block; its errors become BackupFailedError."""
+async def _closing(store: FileStore) -> AsyncGenerator[FileStore]:
+    """Closes the store after the block. Its errors become BackupFailedError."""
     try:
         yield store
     except FilesUnavailableError as error:

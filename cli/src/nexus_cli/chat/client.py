@@ -18,28 +18,27 @@ from contracts.errors import ErrorCode
 
 Frame = dict[str, Any]
 Tell = Callable[[str], None]
-"""Told what happens to the connection: `reconnecting`, `reconnected`."""
-_CONNECT_WITHIN = 10.0
-_RECONNECT_WITHIN = 60.0
+"""Called when the connection changes, with `reconnecting` or `reconnected`."""
+_CONNECT_SECONDS = 10.0
+_RECONNECT_SECONDS = 60.0
 _FINAL_CODES = range(4500, 5000)
-_ENDS = (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSING, aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR)
-_UNANSWERED = 100
-"""Messages that may wait for their acknowledgement."""
+_END_TYPES = (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSING, aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR)
+_MAX_UNACKNOWLEDGED = 100
+"""How many messages may wait for their acknowledgement."""
 
 
-def pause_before(attempt: int, lot: float) -> float:
-    """Seconds before a lost connection is tried again: within two, and drawn by `lot` (0 to 1), so that not all clients
-    of a gateway that went away come back in the same moment."""
-    return min(0.2 * 2.0 ** min(attempt, 10), 2.0) * (0.25 + 0.75 * lot)
+def pause_before(attempt: int, fraction: float) -> float:
+    """Seconds before the next attempt to reconnect: at most two, varied by a random `fraction` (0 to 1), so that the
+    clients of a gateway that went away do not all return at the same moment."""
+    return min(0.2 * 2.0 ** min(attempt, 10), 2.0) * (0.25 + 0.75 * fraction)
 
 
 class ChatFailedError(Exception):
-    """The gateway is unreachable, refuses, or has closed the socket; the message is one line about it."""
+    """The gateway is unreachable, refuses, or has closed the socket. The message is one line."""
 
 
 class ChatConnection:
-    """An open conversation: frames in, frames out. A lost connection is opened again and continues after the last
-    fact."""
+    """A conversation over the websocket. A lost connection is opened again and continues after the last fact."""
 
     def __init__(
         self,
@@ -64,30 +63,30 @@ class ChatConnection:
         self._unacknowledged: dict[str, str] = {}
 
     async def connect(self) -> Frame:
-        """Opens the socket and says hello; returns the welcome.
+        """Opens the socket, sends the hello frame and returns the welcome frame.
 
         Raises:
             ChatFailedError: no connection, a refusal, or no welcome within 10 s.
         """
         try:
-            socket = await asyncio.wait_for(self._http.ws_connect(self._address, heartbeat=25), _CONNECT_WITHIN)
+            socket = await asyncio.wait_for(self._http.ws_connect(self._address, heartbeat=25), _CONNECT_SECONDS)
         except (aiohttp.ClientError, TimeoutError) as error:
             raise ChatFailedError(f"{self._address} cannot be reached: {error}") from error
         try:
             await socket.send_json(self._hello())
-            welcome = await asyncio.wait_for(_welcome(socket), _CONNECT_WITHIN)
+            welcome = await asyncio.wait_for(_welcome(socket), _CONNECT_SECONDS)
         except TimeoutError as error:
             await socket.close()
-            raise ChatFailedError(f"{self._address} did not say welcome within {_CONNECT_WITHIN:g} s") from error
+            raise ChatFailedError(f"{self._address} did not say welcome within {_CONNECT_SECONDS:g} s") from error
         except BaseException:
             await socket.close()
             raise
         self._socket = socket
         self._id = welcome["conversationId"]
-        if self._epoch is None:  # later its snapshot says it, which may not arrive
+        if self._epoch is None:  # after a reconnect the snapshot sets it, which may not arrive
             self._epoch, self._seq = welcome["epoch"], welcome["seq"]
-        for identity, text in self._unacknowledged.items():
-            await self._write("message.send", clientMessageId=identity, text=text, retry=True)
+        for message_id, text in self._unacknowledged.items():
+            await self._write("message.send", clientMessageId=message_id, text=text, retry=True)
         self._open.set()
         return welcome
 
@@ -97,57 +96,57 @@ class ChatConnection:
             await self._socket.close()
 
     async def send(self, frame_type: str, **fields: Any) -> None:
-        """Sends one frame; while the connection is made again, after that.
+        """Sends one frame; while the connection is lost, it waits for the reconnect.
 
         Raises:
             ChatFailedError: the connection is gone.
         """
         try:
-            await asyncio.wait_for(self._open.wait(), _RECONNECT_WITHIN)
+            await asyncio.wait_for(self._open.wait(), _RECONNECT_SECONDS)
             await self._write(frame_type, **fields)
         except (ConnectionError, aiohttp.ClientError, TimeoutError) as error:
             raise ChatFailedError(f"the connection was lost: {error}") from error
 
-    async def say(self, text: str, again: str | None = None) -> str:
-        """Sends a message; returns its clientMessageId. One that was not acknowledged is sent again after a reconnect.
-        `again`: the clientMessageId of one that was refused for the moment.
+    async def say(self, text: str, refused_id: str | None = None) -> str:
+        """Sends a message and returns its clientMessageId. Until it is acknowledged, it is sent again after each
+        reconnect. `refused_id`: the clientMessageId of a message to repeat that was refused temporarily.
 
         Raises:
             ChatFailedError: too many messages wait for their acknowledgement.
         """
-        if len(self._unacknowledged) >= _UNANSWERED:
-            raise ChatFailedError(f"{_UNANSWERED} messages were not acknowledged")
-        identity = again or str(uuid.uuid4())
-        self._unacknowledged[identity] = text
+        if len(self._unacknowledged) >= _MAX_UNACKNOWLEDGED:
+            raise ChatFailedError(f"{_MAX_UNACKNOWLEDGED} messages were not acknowledged")
+        message_id = refused_id or str(uuid.uuid4())
+        self._unacknowledged[message_id] = text
         if self._open.is_set():
-            retry = {"retry": True} if again else {}
+            retry = {"retry": True} if refused_id else {}
             with contextlib.suppress(ConnectionError, aiohttp.ClientError):  # it is sent again after the reconnect
-                await self._write("message.send", clientMessageId=identity, text=text, **retry)
-        return identity
+                await self._write("message.send", clientMessageId=message_id, text=text, **retry)
+        return message_id
 
     async def frames(self) -> AsyncIterator[Frame]:
-        """Frames as they come, over every reconnect.
+        """Yields frames as they arrive, across reconnects.
 
         Raises:
             ChatFailedError: the gateway has closed the socket for good, or was away for a minute.
         """
         while True:
             socket = self._connected()
-            while (message := await socket.receive()).type not in _ENDS:
+            while (message := await socket.receive()).type not in _END_TYPES:
                 if message.type is aiohttp.WSMsgType.TEXT:
-                    for frame in self._seen(cast(Frame, json.loads(message.data))):
+                    for frame in self._frames_to_show(cast(Frame, json.loads(message.data))):
                         yield frame
             if socket.close_code in _FINAL_CODES:
                 raise ChatFailedError(_closed(message, socket))
             self._open.clear()
             self._tell("reconnecting")
-            welcome = await self._again()
+            welcome = await self._reconnect()
             self._tell("reconnected")
             yield welcome
 
-    async def _again(self) -> Frame:
+    async def _reconnect(self) -> Frame:
         try:
-            async with asyncio.timeout(_RECONNECT_WITHIN):
+            async with asyncio.timeout(_RECONNECT_SECONDS):
                 for attempt in itertools.count():
                     try:
                         return await self.connect()
@@ -157,10 +156,10 @@ class ChatConnection:
                         await asyncio.sleep(pause_before(attempt, random.random()))
         except TimeoutError:
             pass
-        raise ChatFailedError(f"the gateway was away for {_RECONNECT_WITHIN:g} s")
+        raise ChatFailedError(f"the gateway was away for {_RECONNECT_SECONDS:g} s")
 
-    def _seen(self, frame: Frame) -> list[Frame]:
-        """Returns the frames with what was not shown before, and moves the cursor."""
+    def _frames_to_show(self, frame: Frame) -> list[Frame]:
+        """Moves the cursor past a frame and returns the frames to show: of a snapshot, its new messages."""
         match frame["type"]:
             case "message.ack":
                 self._unacknowledged.pop(frame["clientMessageId"], None)
@@ -196,51 +195,53 @@ class ChatConnection:
 
 
 class SessionRefusedError(ChatFailedError):
-    """The gateway answered with an error, or closed the socket for good; trying again would not help."""
+    """The gateway answered with an error or closed the socket for good. Trying again would not help."""
 
 
 class LimitedError(ChatFailedError):
-    """A limit of the gateway's refuses it for the moment."""
+    """A limit of the gateway refuses the request temporarily."""
 
 
 async def _welcome(socket: aiohttp.ClientWebSocketResponse) -> Frame:
-    while (message := await socket.receive()).type not in _ENDS:
+    while (message := await socket.receive()).type not in _END_TYPES:
         if message.type is not aiohttp.WSMsgType.TEXT:
             continue
         frame = cast(Frame, json.loads(message.data))
         if frame["type"] == "welcome":
             return frame
         if frame["type"] == "error":
-            limited = frame["code"] == ErrorCode.RATE_LIMITED
-            failed = LimitedError if limited else ChatFailedError if frame.get("retryable") else SessionRefusedError
-            raise failed(f"{frame['code']}: {frame['message']}")
-    failed = SessionRefusedError if socket.close_code in _FINAL_CODES else ChatFailedError
-    raise failed(_closed(message, socket))
+            is_limited = frame["code"] == ErrorCode.RATE_LIMITED
+            error_type = (
+                LimitedError if is_limited else ChatFailedError if frame.get("retryable") else SessionRefusedError
+            )
+            raise error_type(f"{frame['code']}: {frame['message']}")
+    error_type = SessionRefusedError if socket.close_code in _FINAL_CODES else ChatFailedError
+    raise error_type(_closed(message, socket))
 
 
 def _closed(message: aiohttp.WSMessage, socket: aiohttp.ClientWebSocketResponse) -> str:
-    """That the socket is closed, with the gateway's reason if it gave one."""
-    said = message.type is aiohttp.WSMsgType.CLOSE and message.extra
-    return f"the gateway closed the conversation: {said or f'code {socket.close_code}'}"
+    """Error text for a closed socket, with the gateway's reason if it gave one."""
+    reason = message.type is aiohttp.WSMsgType.CLOSE and message.extra
+    return f"the gateway closed the conversation: {reason or f'code {socket.close_code}'}"
 
 
 async def visitor_token(gateway: str, company: str, locale: str) -> str:
-    """A new visitor's token (POST /v2/visitors).
+    """Gets a token for a new visitor (POST /v2/visitors).
 
     Raises:
-        LimitedError, SessionRefusedError: a refusal.
-        ChatFailedError: no answer.
+        LimitedError, SessionRefusedError: the gateway refuses.
+        ChatFailedError: the gateway does not answer.
     """
     try:
         async with (
-            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_CONNECT_WITHIN)) as http,
-            http.post(f"{gateway}/v2/visitors", json={"companyId": company, "locale": locale}) as answer,
+            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_CONNECT_SECONDS)) as http,
+            http.post(f"{gateway}/v2/visitors", json={"companyId": company, "locale": locale}) as response,
         ):
-            body = cast(Frame, await answer.json(content_type=None))
-            if answer.status != 201:
-                failed = LimitedError if answer.status == 429 else SessionRefusedError
-                raise (failed if answer.status < 500 else ChatFailedError)(
-                    str(body.get("detail") or body.get("title") or f"refused with {answer.status}")
+            body = cast(Frame, await response.json(content_type=None))
+            if response.status != 201:
+                error_type = LimitedError if response.status == 429 else SessionRefusedError
+                raise (error_type if response.status < 500 else ChatFailedError)(
+                    str(body.get("detail") or body.get("title") or f"refused with {response.status}")
                 )
             return str(body["token"])
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
@@ -251,15 +252,15 @@ async def visitor_token(gateway: str, company: str, locale: str) -> str:
 async def conversation(
     gateway: str, token: str, locale: str, tell: Tell = lambda _: None, page: Frame | None = None
 ) -> AsyncGenerator[tuple[ChatConnection, Frame]]:
-    """A conversation and its welcome. `page`: where on the company's site it is held, {url, title?}.
+    """Opens a conversation; yields it with its welcome frame. `page`: the page of the company's site, {url, title?}.
 
     Raises:
         ChatFailedError: no connection, or no welcome within 10 s.
     """
     address = gateway.rstrip("/").replace("http", "ws", 1) + "/v2/chat/ws"
     async with aiohttp.ClientSession() as http:
-        open_one = ChatConnection(http, address, token, locale, tell, page)
+        connection = ChatConnection(http, address, token, locale, tell, page)
         try:
-            yield open_one, await open_one.connect()
+            yield connection, await connection.connect()
         finally:
-            await open_one.close()
+            await connection.close()

@@ -1,4 +1,4 @@
-"""Reads a typed line as a decision about an action that waits for the customer."""
+"""Parses a typed line as a decision about an action that waits for the customer."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _LINE = re.compile(
 
 
 def decision(line: str, pending: Sequence[str]) -> tuple[Decision, str, dict[str, float]] | None:
-    """Returns what the line decides, about which of the `pending` action ids, and what a yes changes in it (`y
-    quantity=2`); None if the line is a message.
+    """The decision in the line, the id of its action (one of `pending`), and the values that a yes changes (`y
+    quantity=2`). None if the line is a message.
 
-    With several pending a number says which (1 is the first); without one it is a message, and the assistant asks.
+    With several pending actions the line needs the action's number (1 is the first); without it, it is a message.
     """
-    found = _LINE.fullmatch(line.strip())
-    if found is None or not pending:
+    match = _LINE.fullmatch(line.strip())
+    if match is None or not pending:
         return None
-    word = found["word"].lower()
+    word = match["word"].lower()
     if word not in _YES | _NO:
         return None
-    number = int(found["number"]) if found["number"] else (1 if len(pending) == 1 else 0)
+    number = int(match["number"]) if match["number"] else (1 if len(pending) == 1 else 0)
     if not 1 <= number <= len(pending):
         return None
-    edits = dict(edit.split("=") for edit in found["edits"].split())
+    edits = dict(edit.split("=") for edit in match["edits"].split())
     if edits and word in _NO:
         return None
-    changed = {name: float(value.replace(",", ".")) for name, value in edits.items()}
-    return ("action.confirm" if word in _YES else "action.reject"), pending[number - 1], changed
+    new_values = {name: float(value.replace(",", ".")) for name, value in edits.items()}
+    return ("action.confirm" if word in _YES else "action.reject"), pending[number - 1], new_values

@@ -1,4 +1,4 @@
-"""Shows frames as text: answers on one stream, everything else on the other. Colours only on a terminal."""
+"""Shows frames as text: answers on one stream, everything else on another. Colours only on a terminal."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from nexus_cli.terminal_text import plain
 from nexus_cli.texts import TEXTS
 
 FINAL = frozenset({"assistant", "operator", "system"})
-"""Roles whose messages answer somebody."""
+"""Roles whose messages are answers."""
 
 
 class Screen:
-    """Turns frames into text, and remembers what waits for a yes.
+    """Writes frames as text, and remembers the actions that wait for a yes.
 
-    Answers go to `out`; what happens beside goes to `aside`. With `as_json` each final message is a line of JSON.
+    Answers go to `output`, all other events to `aside`. With `as_json` each final message is a line of JSON.
     """
 
-    def __init__(self, out: TextIO, aside: TextIO, *, as_json: bool, language: Language = "en") -> None:
-        self._out = out
+    def __init__(self, output: TextIO, aside: TextIO, *, as_json: bool, language: Language = "en") -> None:
+        self._out = output
         self._aside = Console(file=aside, highlight=False, soft_wrap=True)
         self._as_json = as_json
         self._language: Language = language
@@ -34,7 +34,7 @@ class Screen:
         """Actions that wait for the customer's yes, oldest first, by id."""
 
     def show(self, frame: Frame) -> None:
-        """Shows one frame, if there is anything to see in it."""
+        """Shows a frame, unless it has nothing to show."""
         match frame["type"]:
             case "message.delta" if not self._as_json:
                 self._delta(frame["messageId"], frame["deltaSeq"], frame["delta"])
@@ -72,7 +72,9 @@ class Screen:
         return TEXTS[f"chat.{name}"].in_language(self._language)
 
     def _delta(self, message: str, number: int, text: str) -> None:
-        if number == 0 and self._streamed.get(message):  # driven anew: what was shown of it no longer counts
+        if number == 0 and self._streamed.get(
+            message
+        ):  # the turn was driven again: the text shown so far no longer counts
             print(file=self._out)
             self._streamed[message] = ""
         self._streamed[message] = self._streamed.get(message, "") + text
@@ -108,9 +110,9 @@ class Screen:
     def _action(self, action: Frame) -> None:
         details = cast(Frame, action.get("details") or {})
         if action["state"] == "pending":
-            new = action["id"] not in self.pending
+            is_new = action["id"] not in self.pending
             self.pending[action["id"]] = action
-            if new:
+            if is_new:
                 number = f"{len(self.pending)}. " if len(self.pending) > 1 else ""
                 self.aside(f"? {number}{action['summary']}: {self._word('pending')}", "bold yellow")
                 self.aside(f"  {self._word('confirm' if len(self.pending) == 1 else 'choose')}")

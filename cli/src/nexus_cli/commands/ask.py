@@ -62,7 +62,7 @@ def ask(
         misuse(f"--chart cannot write into {chart.parent}: name a directory that is there and yours")
     try:
         with _progress() as tell:
-            record, series = asyncio.run(_asked(data, query, names, use_llm, chart is not None or not as_json, tell))
+            record, series = asyncio.run(_analyse(data, query, names, use_llm, chart is not None or not as_json, tell))
     except (StackError, RuntimeLibraryError, OSError) as error:
         fail(error)
     except KeyboardInterrupt:
@@ -72,26 +72,26 @@ def ask(
         fail(f"{problem.code}: {problem.message}" if problem else "the analysis failed")
     print_report(record.report, series, as_json=as_json)
     if chart is not None:
-        _drawn(chart, record.report, series)
+        _draw(chart, record.report, series)
 
 
-def _tickers(query: str, given: str | None) -> list[str]:
+def _tickers(query: str, option: str | None) -> list[str]:
     from contracts.events.analysis import MAX_QUERY, MAX_TICKERS
     from contracts.symbols import InvalidSymbolError, parse_symbol
 
     if not query.strip() or len(query) > MAX_QUERY:
         misuse(f"ask something, in at most {MAX_QUERY} characters")
     try:
-        names = [parse_symbol(one).name for one in (given or "").split(",") if one.strip()]
+        names = [parse_symbol(name).name for name in (option or "").split(",") if name.strip()]
     except InvalidSymbolError as error:
         misuse(error)
-    if given is not None and not 1 <= len(names) <= MAX_TICKERS:
+    if option is not None and not 1 <= len(names) <= MAX_TICKERS:
         misuse(f"--tickers takes 1 to {MAX_TICKERS}, e.g. --tickers IBM,MSFT")
     return names
 
 
-async def _asked(
-    data: Path, query: str, tickers: list[str], use_llm: bool, picture: bool, tell: Callable[[str], None]
+async def _analyse(
+    data: Path, query: str, tickers: list[str], use_llm: bool, needs_prices: bool, tell: Callable[[str], None]
 ) -> tuple[AnalysisRecord, Series]:
     from nexus_cli.ask.client import analyse, closes, stretch_of
     from nexus_cli.target import bus
@@ -106,12 +106,12 @@ async def _asked(
             query=query,
             tickers=tickers,
             use_llm=use_llm,
-            tell=lambda record: tell(_doing(record)),
+            tell=lambda record: tell(_progress_line(record)),
         )
         findings: list[dict[str, Any]] = (record.report or {}).get("findings") or []
         priced = [str(finding["ticker"]) for finding in findings if finding.get("returns")]
         stretch = None if priced else stretch_of(findings)
-        if not picture or (not priced and stretch is None):
+        if not needs_prices or (not priced and stretch is None):
             return record, {}
         tell("looking up the closes")
         names = priced or [str(finding["ticker"]) for finding in findings]
@@ -119,11 +119,11 @@ async def _asked(
         return record, await closes(client, caller, principal_key=key, tickers=names, stretch=stretch)
 
 
-def _doing(record: AnalysisRecord) -> str:
+def _progress_line(record: AnalysisRecord) -> str:
     if record.stage != "calling":
         return _STAGES.get(record.stage, record.stage)
-    running = (f"{call.tool} {', '.join(call.tickers)}" for call in record.calls if call.result is None)
-    return "; ".join(dict.fromkeys(running))
+    calls = (f"{call.tool} {', '.join(call.tickers)}" for call in record.calls if call.result is None)
+    return "; ".join(dict.fromkeys(calls))
 
 
 @contextlib.asynccontextmanager
@@ -152,12 +152,12 @@ def _progress() -> Generator[Callable[[str], None]]:
 
     console = Console(stderr=True)
     with console.status("…") as status:
-        # A line that wraps stays behind in the terminal.
+        # A line that wraps would remain in the terminal.
         yield lambda line: status.update(line[: console.width - 4])
 
 
 def print_report(report: dict[str, Any], series: Series, *, as_json: bool) -> None:
-    """The report on standard output: for people, or as JSON."""
+    """Prints the report for people, or as JSON."""
     if as_json:
         print(json.dumps(report, indent=2, ensure_ascii=False))
         return
@@ -165,13 +165,13 @@ def print_report(report: dict[str, Any], series: Series, *, as_json: bool) -> No
 
     from nexus_cli.ask.report_text import show
 
-    # A pipe has no width of its own: wide enough for the tables, unless COLUMNS says how wide.
-    known = sys.stdout.isatty() or "COLUMNS" in os.environ
-    console = Console(highlight=False, width=None if known else 120)
+    # A pipe has no width: the default is wide enough for the tables; COLUMNS overrides it.
+    has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
+    console = Console(highlight=False, width=None if has_width else 120)
     show(console, report, series)
 
 
-def _drawn(file: Path, report: dict[str, Any], series: Series) -> None:
+def _draw(file: Path, report: dict[str, Any], series: Series) -> None:
     from nexus_cli.ask.chart import svg
 
     if not series:

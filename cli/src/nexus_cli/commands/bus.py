@@ -1,4 +1,4 @@
-"""Runs a command's work on the bus of the stack that it is meant for."""
+"""Connects commands to the bus of their stack."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def on_bus(data: Path, work: Callable[[Client], Awaitable[T]]) -> T:
-    """Connects and runs the work; an error ends the command with one line."""
+    """Connects to the bus and runs the work. An error ends the command with one line."""
     from contracts.errors import ErrorCode
     from nexus_cli.stack.errors import StackError
     from nexus_cli.target import bus, find_addresses
@@ -32,22 +32,22 @@ def on_bus(data: Path, work: Callable[[Client], Awaitable[T]]) -> T:
     try:
         return asyncio.run(connected())
     except RpcError as error:
-        lasts = error.code in (ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE)
-        fail(f"{error}; if that lasts, `nexus doctor --live` says what is wrong" if lasts else error)
+        may_recover = error.code in (ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE)
+        fail(f"{error}; if that lasts, `nexus doctor --live` says what is wrong" if may_recover else error)
     except (StackError, RuntimeLibraryError, TimeoutError) as error:
         fail(str(error) or "the bus did not answer in time")
 
 
-async def check_exists(rpc: RpcClient, company: str, said: str) -> None:
+async def check_exists(rpc: RpcClient, company: str, locale: str) -> None:
     """Ends the command if there is no such company, since an empty result would look like a company without data."""
     from contracts.company_rpc import COMPANY_GET, CompanyRequest
 
     if (await rpc.call(COMPANY_GET, CompanyRequest(company_id=company), deadline=10)).settings is None:
-        fail(TEXTS["company.unknown"].in_language(said).format(company=company))
+        fail(TEXTS["company.unknown"].in_language(locale).format(company=company))
 
 
 def with_rpc(data: Path, work: Callable[[RpcClient], Awaitable[None]]) -> None:
-    """The same for work that calls services."""
+    """Like `on_bus`, for work that calls services."""
     from runtime.calls.rpc import RpcClient
 
     on_bus(data, lambda client: work(RpcClient(client)))

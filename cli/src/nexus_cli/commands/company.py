@@ -18,7 +18,7 @@ app = typer.Typer(
 )
 
 DEADLINE = 180.0
-"""Seconds for a company that is made: a page is read and a question answered."""
+"""Seconds to create a company, which includes reading a page and answering a question."""
 Answer = dict[str, Any]
 Company = Annotated[str, typer.Argument(help="The company's id, e.g. acme-rockets.", callback=require_company)]
 
@@ -30,59 +30,59 @@ def new(
     language: Annotated[str, typer.Option(help="The languages it speaks, its own first.")] = "es,en",
     profile: Annotated[str, typer.Option(help="Its product: support or trading.")] = "support",
     *,
-    said: Language,
+    locale: Language,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
 ) -> None:
     """Create a company: read its first page and print the tag that puts its chat there."""
-    languages = [one.strip() for one in language.split(",") if one.strip()]
+    languages = [tag.strip() for tag in language.split(",") if tag.strip()]
     body = {"name": name, "site": site, "languages": languages, "profile": profile}
-    made = _ask(data, "POST", "", body, said=said)
+    created = _ask(data, "POST", "", body, locale=locale)
     if as_json:
-        _print_json(made)
+        _print_json(created)
         return
-    tried = made.get("tried")
-    read = TEXTS["company.pages_read"].in_language(said).format(pages=made["pages"], site=made["site"])
-    _print_line("company", f"{made['companyId']} ({made['profile']}), {read}", said)
-    _print_line("snippet", made["snippet"], said)
-    if made.get("signInLink"):
-        _print_line("sign_in", made["signInLink"], said)
-    if tried:
-        _print_line("question", tried["question"], said)
-        _print_line("answer", tried["answer"], said)
-    _print_missing(made, said)
+    trial = created.get("tried")
+    pages_read = TEXTS["company.pages_read"].in_language(locale).format(pages=created["pages"], site=created["site"])
+    _print_line("company", f"{created['companyId']} ({created['profile']}), {pages_read}", locale)
+    _print_line("snippet", created["snippet"], locale)
+    if created.get("signInLink"):
+        _print_line("sign_in", created["signInLink"], locale)
+    if trial:
+        _print_line("question", trial["question"], locale)
+        _print_line("answer", trial["answer"], locale)
+    _print_missing(created, locale)
 
 
 @app.command("list")
-def list_companies(*, said: Language, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
+def list_companies(*, locale: Language, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
     """The companies of this installation."""
     items: list[Answer] = []
     cursor: str | None = ""
     while cursor is not None:
-        page = _ask(data, "GET", f"?limit=200&cursor={cursor}", said=said)
+        page = _ask(data, "GET", f"?limit=200&cursor={cursor}", locale=locale)
         items += page["items"]
         cursor = page.get("next")
     if as_json:
         _print_json(items)
         return
-    for one in items:
-        answers = TEXTS[f"company.{'answers' if one['aiAutoResponseEnabled'] else 'silent'}"].in_language(said)
-        print(f"{one['companyId']:<24} {one['profile']:<8} {answers:<11} {one.get('site') or '-'}")
+    for company in items:
+        answers = TEXTS[f"company.{'answers' if company['aiAutoResponseEnabled'] else 'silent'}"].in_language(locale)
+        print(f"{company['companyId']:<24} {company['profile']:<8} {answers:<11} {company.get('site') or '-'}")
 
 
 @app.command()
-def show(company: Company, *, said: Language, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
+def show(company: Company, *, locale: Language, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
     """One company: its settings, its snippet and what is missing."""
-    found = _ask(data, "GET", f"/{company}", said=said)
+    company_view = _ask(data, "GET", f"/{company}", locale=locale)
     if as_json:
-        _print_json(found)
+        _print_json(company_view)
         return
-    _print_line("snippet", found["snippet"], said)
-    _print_missing(found, said)
-    _print_warnings(_warnings(found), said)
-    settings = {name: value for name, value in found["settings"].items() if name != "warnings"}
+    _print_line("snippet", company_view["snippet"], locale)
+    _print_missing(company_view, locale)
+    _print_warnings(_warnings(company_view), locale)
+    settings = {name: value for name, value in company_view["settings"].items() if name != "warnings"}
     for path, value in _leaves(settings):
-        print(f"{path}={_text(value)}")
+        print(f"{path}={_to_text(value)}")
 
 
 @app.command("get")
@@ -90,17 +90,17 @@ def get_settings(
     company: Company,
     keys: Annotated[list[str], typer.Argument(metavar="KEY…", help="e.g. toolConfig.maxIterations")],
     *,
-    said: Language,
+    locale: Language,
     data: Data = DEFAULT_DATA,
 ) -> None:
     """Print settings, each as `set` takes it."""
-    settings = _ask(data, "GET", f"/{company}", said=said)["settings"]
+    settings = _ask(data, "GET", f"/{company}", locale=locale)["settings"]
     for key in keys:
         parent, _, name = key.rpartition(".")
-        place = _found(settings, parent) if parent else settings
-        if not isinstance(place, dict) or name not in place:
-            fail(TEXTS["company.no_setting"].in_language(said).format(key=key, company=company))
-        print(f"{key}={_text(_found(settings, key))}")
+        section = _setting_at(settings, parent) if parent else settings
+        if not isinstance(section, dict) or name not in section:
+            fail(TEXTS["company.no_setting"].in_language(locale).format(key=key, company=company))
+        print(f"{key}={_to_text(_setting_at(settings, key))}")
 
 
 @app.command("set")
@@ -108,33 +108,36 @@ def set_settings(
     company: Company,
     settings: Annotated[list[str], typer.Argument(metavar="KEY=VALUE…", help="e.g. toolConfig.maxIterations=5")],
     *,
-    said: Language,
+    locale: Language,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
 ) -> None:
     """Change settings. VALUE is JSON or plain text; a list may be written a,b,c; null restores the default."""
     patch: Answer = {}
-    for one in settings:
-        key, equals, value = one.partition("=")
+    for setting in settings:
+        key, equals, value = setting.partition("=")
         if not equals or not key:
-            misuse(f"{one}: write KEY=VALUE, e.g. profile=support")
-        *path, last = key.split(".")
-        place = patch
+            misuse(f"{setting}: write KEY=VALUE, e.g. profile=support")
+        *path, leaf = key.split(".")
+        parent = patch
         for name in path:
-            inner = place.setdefault(name, {})
+            inner = parent.setdefault(name, {})
             if not isinstance(inner, dict):
-                misuse(f"{one}: {name} is given a value of its own too")
-            place = cast(Answer, inner)
-        place[last] = _value(key, value)
-    known = _warnings(_ask(data, "GET", f"/{company}", said=said))
-    changed = _ask(data, "PATCH", f"/{company}", patch, {"If-Match": "*"}, said=said)
+                misuse(f"{setting}: {name} is given a value of its own too")
+            parent = cast(Answer, inner)
+        parent[leaf] = _parse_value(key, value)
+    earlier_warnings = _warnings(_ask(data, "GET", f"/{company}", locale=locale))
+    changed = _ask(data, "PATCH", f"/{company}", patch, {"If-Match": "*"}, locale=locale)
     if as_json:
         _print_json(changed)
         return
-    keys = [one.partition("=")[0] for one in settings]
+    keys = [setting.partition("=")[0] for setting in settings]
     for key in keys:
-        print(f"{key}={_text(_found(changed['settings'], key))}")
-    _print_warnings([one for one in _warnings(changed) if one not in known or one["field"] in keys], said)
+        print(f"{key}={_to_text(_setting_at(changed['settings'], key))}")
+    _print_warnings(
+        [warning for warning in _warnings(changed) if warning not in earlier_warnings or warning["field"] in keys],
+        locale,
+    )
 
 
 @app.command()
@@ -145,18 +148,18 @@ def call(
         list[str] | None, typer.Argument(metavar="KEY=VALUE…", help="VALUE is JSON, or else text.")
     ] = None,
     *,
-    said: Language,
+    locale: Language,
     data: Data = DEFAULT_DATA,
 ) -> None:
     """Call one of a company's own tools (ownTools), as an assistant would. This makes a real call."""
-    given: Answer = {}
-    for one in arguments or ():
-        key, equals, value = one.partition("=")
+    values: Answer = {}
+    for argument in arguments or ():
+        key, equals, value = argument.partition("=")
         if not equals or not key:
-            misuse(f"{one}: write KEY=VALUE, e.g. order=A-17")
-        given[key] = _value("", value)
+            misuse(f"{argument}: write KEY=VALUE, e.g. order=A-17")
+        values[key] = _parse_value("", value)
     result = _ask(
-        data, "POST", f"/{company}/tool-check", {"tool": tool, "arguments": given, "language": said}, said=said
+        data, "POST", f"/{company}/tool-check", {"tool": tool, "arguments": values, "language": locale}, locale=locale
     )
     _print_json(result)
     if not result["success"]:
@@ -164,16 +167,16 @@ def call(
 
 
 @app.command("check-model")
-def check_model(company: Company, *, said: Language, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
+def check_model(company: Company, *, locale: Language, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
     """Ask the model of a company's settings for one word."""
-    found = _ask(data, "POST", f"/{company}/model-check", {"language": said}, said=said)
+    check = _ask(data, "POST", f"/{company}/model-check", {"language": locale}, locale=locale)
     if as_json:
-        _print_json(found)
-    elif not found.get("error"):
-        answered = TEXTS["company.answered"].in_language(said)
-        print(f"{found['model']} ({found['provider']}) {answered} {found['ms']} ms: {found['text']}")
-    if found.get("error"):
-        fail(f"{found['model']} ({found['provider']}): {found['error']}")
+        _print_json(check)
+    elif not check.get("error"):
+        answered = TEXTS["company.answered"].in_language(locale)
+        print(f"{check['model']} ({check['provider']}) {answered} {check['ms']} ms: {check['text']}")
+    if check.get("error"):
+        fail(f"{check['model']} ({check['provider']}): {check['error']}")
 
 
 @app.command("mcp-tools")
@@ -181,12 +184,12 @@ def mcp_tools(
     company: Company,
     server: Annotated[str, typer.Argument(help="The name of one of ownTools.mcp.")],
     *,
-    said: Language,
+    locale: Language,
     data: Data = DEFAULT_DATA,
 ) -> None:
     """List what an MCP server of a company's settings has to choose from, as ownTools.mcp[].tools takes it."""
-    found = _ask(data, "POST", f"/{company}/mcp-tools", {"server": server, "language": said}, said=said)
-    _print_json(found["tools"])
+    listing = _ask(data, "POST", f"/{company}/mcp-tools", {"server": server, "language": locale}, locale=locale)
+    _print_json(listing["tools"])
 
 
 @app.command()
@@ -194,29 +197,29 @@ def delete(
     company: Company,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     *,
-    said: Language,
+    locale: Language,
     data: Data = DEFAULT_DATA,
 ) -> None:
     """Delete a company with everything it knows and all its conversations. For good."""
-    if not yes and not confirmed(TEXTS["company.really"].in_language(said).format(company=company), said):
-        fail(TEXTS["company.kept"].in_language(said))
-    for one in _ask(data, "DELETE", f"/{company}", said=said)["removed"]:
-        if one["removed"]:
-            print(f"{one['place']:<24} {one['removed']}")
-    print(TEXTS["company.deleted"].in_language(said).format(company=company))
+    if not yes and not confirmed(TEXTS["company.really"].in_language(locale).format(company=company), locale):
+        fail(TEXTS["company.kept"].in_language(locale))
+    for entry in _ask(data, "DELETE", f"/{company}", locale=locale)["removed"]:
+        if entry["removed"]:
+            print(f"{entry['place']:<24} {entry['removed']}")
+    print(TEXTS["company.deleted"].in_language(locale).format(company=company))
 
 
-def _found(settings: Any, key: str) -> Any:
+def _setting_at(settings: Any, key: str) -> Any:
     for name in key.split("."):
         settings = cast(Answer, settings).get(name) if isinstance(settings, dict) else None
     return settings
 
 
-def _text(value: Any) -> str:
+def _to_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _value(key: str, text: str) -> Any:
+def _parse_value(key: str, text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
@@ -228,23 +231,23 @@ def _value(key: str, text: str) -> Any:
 
 
 def _is_list(key: str) -> bool:
-    """Whether a setting is a list of texts, by the interface's own schema."""
+    """Whether a setting is a list, according to the schema of the settings."""
     from contracts.company import CompanyConfig
 
     schema = CompanyConfig.model_json_schema(by_alias=True)
-    found: Answer = schema
+    field_schema: Answer = schema
     for name in key.split("."):
-        while "$ref" in found:
-            found = schema["$defs"][found["$ref"].rpartition("/")[2]]
-        found = found.get("properties", {}).get(name) or {}
-    return found.get("type") == "array"
+        while "$ref" in field_schema:
+            field_schema = schema["$defs"][field_schema["$ref"].rpartition("/")[2]]
+        field_schema = field_schema.get("properties", {}).get(name) or {}
+    return field_schema.get("type") == "array"
 
 
 def _leaves(value: Answer, path: str = "") -> list[tuple[str, Any]]:
     leaves: list[tuple[str, Any]] = []
-    for name, one in value.items():
-        inner = cast(Answer, one) if isinstance(one, dict) else {}
-        leaves += _leaves(inner, f"{path}{name}.") if inner else [(f"{path}{name}", one)]
+    for name, field_value in value.items():
+        inner = cast(Answer, field_value) if isinstance(field_value, dict) else {}
+        leaves += _leaves(inner, f"{path}{name}.") if inner else [(f"{path}{name}", field_value)]
     return leaves
 
 
@@ -252,23 +255,23 @@ def _print_json(answer: object) -> None:
     print(json.dumps(answer, indent=2, ensure_ascii=False))
 
 
-def _print_line(label: str, text: str, said: str) -> None:
-    word = TEXTS[f"company.label.{label}"].in_language(said)
+def _print_line(label: str, text: str, locale: str) -> None:
+    word = TEXTS[f"company.label.{label}"].in_language(locale)
     print(f"{word:<9} {text}")
 
 
-def _print_missing(found: Answer, said: str) -> None:
-    for one in found["missing"]:
-        _print_line("missing", one["message"], said)
+def _print_missing(company_view: Answer, locale: str) -> None:
+    for entry in company_view["missing"]:
+        _print_line("missing", entry["message"], locale)
 
 
-def _warnings(found: Answer) -> list[Answer]:
-    return found["settings"].get("warnings", [])
+def _warnings(company_view: Answer) -> list[Answer]:
+    return company_view["settings"].get("warnings", [])
 
 
-def _print_warnings(warnings: list[Answer], said: str) -> None:
-    for one in warnings:
-        _print_line("warning", f"{one['field']}: {one['message']}", said)
+def _print_warnings(warnings: list[Answer], locale: str) -> None:
+    for warning in warnings:
+        _print_line("warning", f"{warning['field']}: {warning['message']}", locale)
 
 
 def _ask(
@@ -278,9 +281,9 @@ def _ask(
     body: Answer | None = None,
     headers: dict[str, str] | None = None,
     *,
-    said: str,
+    locale: str,
 ) -> Any:
-    """The interface's answer, as an operator of the installation; ends the command where it is an error."""
+    """Calls /v2/companies as an operator of the installation and returns the answer. An error ends the command."""
     from nexus_cli.identity import development_token
     from nexus_cli.stack.errors import StackError
     from nexus_cli.target import find_target
@@ -295,29 +298,29 @@ def _ask(
     if target.gateway is None:
         fail("no gateway runs here: start one with `nexus up`")
     address = f"{target.gateway.rstrip('/')}/v2/companies{path}"
-    told = {"Authorization": f"Bearer {token}", "Accept-Language": said, **(headers or {})}
-    status, answer = asyncio.run(_sent(method, address, body, told))
+    all_headers = {"Authorization": f"Bearer {token}", "Accept-Language": locale, **(headers or {})}
+    status, answer = asyncio.run(_send(method, address, body, all_headers))
     if status == 401:
-        fail(TEXTS["company.other_secret"].in_language(said))
+        fail(TEXTS["company.other_secret"].in_language(locale))
     if status >= 400:
         fail(refusal(status, answer))
     return answer
 
 
 def refusal(status: int, answer: Answer) -> str:
-    """A problem document in one line: its message, then the wrong fields that the message does not name."""
+    """A problem document as one line: its message, then the faults that the message does not contain."""
     problem = str(answer.get("detail") or answer.get("title") or status)
-    faults = [f"{one['field']}: {one['message']}" for one in answer.get("errors") or ()]
+    faults = [f"{entry['field']}: {entry['message']}" for entry in answer.get("errors") or ()]
     return "; ".join([problem, *(fault for fault in faults if fault not in problem)])
 
 
-async def _sent(method: str, address: str, body: Answer | None, headers: dict[str, str]) -> tuple[int, Any]:
+async def _send(method: str, address: str, body: Answer | None, headers: dict[str, str]) -> tuple[int, Any]:
     import aiohttp
 
-    limit = aiohttp.ClientTimeout(total=DEADLINE)
+    timeout = aiohttp.ClientTimeout(total=DEADLINE)
     try:
         async with (
-            aiohttp.ClientSession(timeout=limit, trust_env=False) as http,
+            aiohttp.ClientSession(timeout=timeout, trust_env=False) as http,
             http.request(method, address, json=body, headers=headers) as answer,
         ):
             return answer.status, await answer.json(content_type=None) if answer.status != 204 else {}

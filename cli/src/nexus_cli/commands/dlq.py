@@ -44,7 +44,7 @@ def list_letters(
 @app.command()
 def show(seq: Sequence, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
     """Show one dead letter with its reason and its body."""
-    view = _view(_with_letters(data, lambda box: box.get(seq)), whole=True)
+    view = _view(_with_letters(data, lambda box: box.get(seq)), with_body=True)
     if as_json:
         print(json.dumps(view, indent=2, ensure_ascii=False))
         return
@@ -72,7 +72,7 @@ def _with_letters(data: Path, work: Callable[[DeadLetters], Awaitable[T]]) -> T:
     return on_bus(data, lambda client: work(DeadLetters(client)))
 
 
-def _view(letter: Letter, *, whole: bool = False) -> dict[str, object]:
+def _view(letter: Letter, *, with_body: bool = False) -> dict[str, object]:
     view: dict[str, object] = {
         "seq": letter.seq,
         "time": letter.time.isoformat(),
@@ -83,7 +83,7 @@ def _view(letter: Letter, *, whole: bool = False) -> dict[str, object]:
         "deliveries": letter.deliveries,
         "reason": letter.reason,
     }
-    if whole:
+    if with_body:
         view["headers"] = dict(letter.headers)
         try:
             view["body"] = json.loads(letter.body)

@@ -64,5 +64,5 @@ def _live(data: Path, services: Mapping[str, Sequence[str]], company: str) -> Se
         addresses = find_addresses(data, services)
     except StackError as error:
         fail(error)
-    found = asyncio.run(live.examine(addresses, company))
-    return [*found, *([room(data)] if data.exists() else [])]
+    findings = asyncio.run(live.examine(addresses, company))
+    return [*findings, *([room(data)] if data.exists() else [])]

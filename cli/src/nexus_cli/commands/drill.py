@@ -46,23 +46,23 @@ def drill(
 
     Ctrl-C ends it early, with its report. Exit code 1 with anything lost, doubled or said over a human.
     """
-    from nexus_cli.drill.drill import MANY, DrillPlan
+    from nexus_cli.drill.drill import UNLIMITED, DrillPlan
     from nexus_cli.drill.faults import Kind
     from nexus_cli.drill.network import PROCESSES
     from nexus_cli.stack.errors import StackError
 
     try:
-        kinds = frozenset(Kind(one) for one in kind or ())
+        kinds = frozenset(Kind(name) for name in kind or ())
     except ValueError:
-        misuse(f"--kind: one of {', '.join(one for one in Kind if one is not Kind.SCALE)}")
+        misuse(f"--kind: one of {', '.join(fault_kind for fault_kind in Kind if fault_kind is not Kind.SCALE)}")
     if not running and not {*(process or ())} <= {*PROCESSES}:
         misuse(f"--process: one of {', '.join(PROCESSES)}")
     seed = seed if seed is not None else int(time.time())
-    plan = DrillPlan(minutes, seed, visitors, faults or MANY, company, kinds, frozenset(process or ()))
-    # asyncio hears Ctrl-C only where nobody has set it aside, as a shell does for what runs in the background.
+    plan = DrillPlan(minutes, seed, visitors, faults or UNLIMITED, company, kinds, frozenset(process or ()))
+    # asyncio handles Ctrl-C only if SIGINT is not ignored, as a shell does for background processes.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        report = asyncio.run(_there(plan, data) if running else _drill_new_stack(plan))
+        report = asyncio.run(_drill_running_stack(plan, data) if running else _drill_new_stack(plan))
     except StackError as error:
         fail(error)
     print(json.dumps(report.as_json()) if as_json else report.as_text())
@@ -80,7 +80,7 @@ async def _drill_new_stack(plan: DrillPlan) -> DrillReport:
             return await drill(plan, stack, _say)
 
 
-async def _there(plan: DrillPlan, data: Path) -> DrillReport:
+async def _drill_running_stack(plan: DrillPlan, data: Path) -> DrillReport:
     from nexus_cli.drill.drill import drill
     from nexus_cli.drill.stack import running_stack
 

@@ -28,22 +28,22 @@ def erase(
     company: Company = "demo",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     *,
-    said: Language,
+    locale: Language,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
 ) -> None:
     """Delete a user, a visitor or one conversation in every store and stream. For good; prints the receipt."""
-    what = TEXTS[f"erasure.kind.{kind}"].in_language(said)
-    asked = TEXTS["erasure.really"].in_language(said).format(what=what, name=name, company=company)
-    if not yes and not confirmed(asked, said):
-        fail(TEXTS["company.kept"].in_language(said))
+    kind_word = TEXTS[f"erasure.kind.{kind}"].in_language(locale)
+    question = TEXTS["erasure.really"].in_language(locale).format(what=kind_word, name=name, company=company)
+    if not yes and not confirmed(question, locale):
+        fail(TEXTS["company.kept"].in_language(locale))
 
     async def work(rpc: RpcClient) -> None:
         from contracts.erasure_rpc import ERASE, EraseRequest
 
-        await check_exists(rpc, company, said)
-        asked = EraseRequest(company_id=company, receipt_id=str(uuid.uuid4()), kind=kind, name=name, by="admin")
-        _print((await rpc.call(ERASE, asked, deadline=DEADLINE)).receipt, said, as_json=as_json)
+        await check_exists(rpc, company, locale)
+        request = EraseRequest(company_id=company, receipt_id=str(uuid.uuid4()), kind=kind, name=name, by="admin")
+        _print((await rpc.call(ERASE, request, deadline=DEADLINE)).receipt, locale, as_json=as_json)
 
     with_rpc(data, work)
 
@@ -54,7 +54,7 @@ def erasures(
     ] = None,
     company: Company = "demo",
     *,
-    said: Language,
+    locale: Language,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
 ) -> None:
@@ -64,49 +64,51 @@ def erasures(
         from contracts.erasure_rpc import KEEPING, RECEIPT, RECEIPTS, KeepingRequest, ReceiptRef, ReceiptsRequest
 
         if receipt is not None:
-            asked = ReceiptRef(company_id=company, receipt_id=receipt)
-            found = (await rpc.call(RECEIPT, asked, deadline=DEADLINE)).receipt
-            if found is None:
-                fail(TEXTS["erasure.no_receipt"].in_language(said).format(company=company, receipt=receipt))
-            _print(found, said, as_json=as_json)
+            request = ReceiptRef(company_id=company, receipt_id=receipt)
+            stored = (await rpc.call(RECEIPT, request, deadline=DEADLINE)).receipt
+            if stored is None:
+                fail(TEXTS["erasure.no_receipt"].in_language(locale).format(company=company, receipt=receipt))
+            _print(stored, locale, as_json=as_json)
             return
         items = (await rpc.call(RECEIPTS, ReceiptsRequest(company_id=company), deadline=DEADLINE)).items
         tonight = await rpc.call(KEEPING, KeepingRequest(company_id=company), deadline=DEADLINE)
         if as_json:
-            print(json.dumps({"items": [one.to_wire() for one in items], "next": tonight.to_wire()}, indent=2))
+            print(json.dumps({"items": [item.to_wire() for item in items], "next": tonight.to_wire()}, indent=2))
             return
         if not items:
-            print(TEXTS["erasure.nothing"].in_language(said).format(company=company))
-        for one in items:
-            kind, by, state = (_word(of, said) for of in (f"kind.{one.kind}", f"by.{one.by}", f"state.{one.state}"))
-            print(f"{one.requested_at:%Y-%m-%d %H:%M}  {kind:<14} {by:<14} {state:<9} {one.receipt_id}")
-        for name, old in (("conversations", tonight.conversations), ("traces", tonight.traces)):
-            if old.days is not None:
-                due = TEXTS[f"erasure.old_{name}"].in_language(said).format(count=old.count, days=old.days)
+            print(TEXTS["erasure.nothing"].in_language(locale).format(company=company))
+        for item in items:
+            kind, requested_by, state = (
+                _word(key, locale) for key in (f"kind.{item.kind}", f"by.{item.by}", f"state.{item.state}")
+            )
+            print(f"{item.requested_at:%Y-%m-%d %H:%M}  {kind:<14} {requested_by:<14} {state:<9} {item.receipt_id}")
+        for name, outdated in (("conversations", tonight.conversations), ("traces", tonight.traces)):
+            if outdated.days is not None:
+                due = TEXTS[f"erasure.old_{name}"].in_language(locale).format(count=outdated.count, days=outdated.days)
                 print(f"{tonight.next_run:%Y-%m-%d %H:%M}  {due}")
 
     with_rpc(data, work)
 
 
-def _word(of: str, said: str) -> str:
-    """A word of a receipt; one that only a newer release has stands as it is."""
-    words = TEXTS.section("erasure").get(of)
-    return words.in_language(said) if words else of.rpartition(".")[2]
+def _word(key: str, locale: str) -> str:
+    """A word of a receipt. A word that only a newer release has is shown as it is."""
+    words = TEXTS.section("erasure").get(key)
+    return words.in_language(locale) if words else key.rpartition(".")[2]
 
 
-def _print(receipt: Receipt, said: str, *, as_json: bool) -> None:
+def _print(receipt: Receipt, locale: str, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(receipt.to_wire(), indent=2, ensure_ascii=False))
         return
     from contracts.receipt_words import what_remains
 
-    state = _word(f"state.{receipt.state}", said)
-    words = TEXTS["erasure.receipt"].in_language(said)
+    state = _word(f"state.{receipt.state}", locale)
+    words = TEXTS["erasure.receipt"].in_language(locale)
     print(words.format(receipt=receipt.receipt_id, state=state, conversations=receipt.conversations))
-    for one in receipt.removed:
-        if one.removed or one.remains:
-            count = f"≥ {one.removed}" if one.at_least else str(one.removed)
-            print(f"  {one.place:<24} {count:>6}")
-        if one.remains:
-            until = f"→ {one.gone_after:%Y-%m-%d %H:%M}: " if one.gone_after else ""
-            print(f"    {until}{what_remains(one, said) or one.remains}")
+    for entry in receipt.removed:
+        if entry.removed or entry.remains:
+            count = f"≥ {entry.removed}" if entry.at_least else str(entry.removed)
+            print(f"  {entry.place:<24} {count:>6}")
+        if entry.remains:
+            deadline_note = f"→ {entry.gone_after:%Y-%m-%d %H:%M}: " if entry.gone_after else ""
+            print(f"    {deadline_note}{what_remains(entry, locale) or entry.remains}")

@@ -69,13 +69,13 @@ def _run(directory: Path | None, model: str | None, repeat: int, *, as_json: boo
     from nexus_cli.stack.errors import StackError
     from runtime.errors import RuntimeLibraryError
 
-    started = time.perf_counter()
+    start = time.perf_counter()
     try:
-        found = read_cases(directory or own_cases())
-        done = asyncio.run(_tried(found, chosen_models(model), repeat))
+        cases = read_cases(directory or own_cases())
+        outcomes = asyncio.run(_tried(cases, chosen_models(model), repeat))
     except (BadCaseError, StackError, RuntimeLibraryError) as error:
         fail(error)
-    run = results.view(done, model, time.perf_counter() - started)
+    run = results.view(outcomes, model, time.perf_counter() - start)
     if as_json:
         print(json.dumps(run, indent=2, ensure_ascii=False))
     else:
@@ -111,22 +111,22 @@ def _compare(before: Path, after: Path, *, as_json: bool) -> None:
     from nexus_cli.evaluation import results
 
     try:
-        found = results.compared(results.read_run(before), results.read_run(after))
+        comparison = results.compared(results.read_run(before), results.read_run(after))
     except results.BadRunError as error:
         fail(error)
     if as_json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        print(json.dumps(comparison, indent=2, ensure_ascii=False))
     else:
         from rich.console import Console
 
         console = Console()
-        console.print(results.comparison_table(found))
-        passed, failed = found["passed"], found["failed"]
+        console.print(results.comparison_table(comparison))
+        passed, failed = comparison["passed"], comparison["failed"]
         console.print(f"passed {passed[0]} → {passed[1]}, failed {failed[0]} → {failed[1]}")
-        signs = found["sign_test"]
+        signs = comparison["sign_test"]
         chance = "chance explains it" if signs["p"] > LIKELY_CHANCE else "hardly by chance"
         console.print(f"sign test: {signs['better']} better, {signs['worse']} worse, p = {signs['p']:.2g}: {chance}")
-    if found["worse"]:
+    if comparison["worse"]:
         raise typer.Exit(1)
 
 
@@ -150,27 +150,32 @@ def conversations(
 
     try:
         cases = read_conversations(path or own_conversations())
-        done = asyncio.run(_tried(cases, chosen_models(model), 1))
+        outcomes = asyncio.run(_tried(cases, chosen_models(model), 1))
     except (BadCaseError, StackError, RuntimeLibraryError) as error:
         fail(error)
-    counts = counted(done)
+    counts = counted(outcomes)
     if as_json:
         turns = [
-            {"id": one.case.id, "say": one.case.asked, "verdict": verdict(one), "text": one.text, "error": one.error}
-            for one in done
+            {
+                "id": result.case.id,
+                "say": result.case.asked,
+                "verdict": verdict(result),
+                "text": result.text,
+                "error": result.error,
+            }
+            for result in outcomes
         ]
         print(json.dumps({**counts, "turns": turns}, indent=2, ensure_ascii=False))
     else:
-        for one in done:
-            if one.passed is not True:
-                failed = "; ".join(f"{check.name}: {check.detail}" for check in one.checks or () if not check.passed)
-                print(
-                    f"{verdict(one) or 'not tried':<11}{one.case.id}: {one.case.asked}\n{'':<11}{one.error or failed}"
-                )
-        print(f"{len(done)} answers: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
+        for result in outcomes:
+            if result.passed is not True:
+                failed = "; ".join(f"{check.name}: {check.detail}" for check in result.checks or () if not check.passed)
+                print(f"{verdict(result) or 'not tried':<11}{result.case.id}: {result.case.asked}")
+                print(f"{'':<11}{result.error or failed}")
+        print(f"{len(outcomes)} answers: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
     if counts["wrong"] or counts["unknown"]:
         raise typer.Exit(1)
-    if sum(counts.values()) < len(done):
+    if sum(counts.values()) < len(outcomes):
         raise typer.Exit(NOT_TRIED)
 
 
@@ -260,15 +265,15 @@ def _show_memory(outcomes: list[CaseOutcome], *, with_model: bool) -> None:
     from nexus_cli.evaluation.memory_report import figures, plainly_wrong
 
     print(f"{'':<12}{'cases':>7}{'right':>7}{'share':>9}{'target':>9}")
-    for one in figures(outcomes, with_model=with_model):
-        target = "-" if one.target is None else f"{one.target:.0%}"
-        print(f"{one.kind:<12}{one.cases:>7}{one.right:>7}{one.share:>9.1%}{target:>9}")
+    for row in figures(outcomes, with_model=with_model):
+        target = "-" if row.target is None else f"{row.target:.0%}"
+        print(f"{row.kind:<12}{row.cases:>7}{row.right:>7}{row.share:>9.1%}{target:>9}")
     print(f"plainly over, and still held true: {plainly_wrong(outcomes)} (target 0)")
-    wrong = [one for one in outcomes if one.why]
-    if wrong:
+    wrong_outcomes = [outcome for outcome in outcomes if outcome.why]
+    if wrong_outcomes:
         print()
-    for one in wrong:
-        print(f"{one.case.kind}: {' → '.join(one.case.said)}: {one.why}")
+    for outcome in wrong_outcomes:
+        print(f"{outcome.case.kind}: {' → '.join(outcome.case.said)}: {outcome.why}")
 
 
 @app.command()
@@ -298,17 +303,17 @@ def knowledge(
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=len(data.cases))
         with _vectors() as vectors:
-            found = measure(data, lambda: progress.advance(task), vectors)
+            counts = measure(data, lambda: progress.advance(task), vectors)
     traps = sum(not case.pages for case in data.cases)
     if as_json:
         view = {"pages": len(data.pages), "questions": len(data.cases) - traps, "traps": traps}
-        print(json.dumps(view | {"rankings": {name: found[name].view() for name in RANKINGS}}, indent=2))
+        print(json.dumps(view | {"rankings": {name: counts[name].view() for name in RANKINGS}}, indent=2))
         return
     print(f"{len(data.pages)} pages, {len(data.cases) - traps} questions, {traps} traps")
     print()
     print(f"{'right page':<18}{'first':>10}{'in first 3':>14}{'traps refused':>16}")
     for name in RANKINGS:
-        row = found[name].view()
+        row = counts[name].view()
         cells = ("-" if value is None else f"{value:.1%}" for value in row.values())
         print(f"{name:<18}" + "".join(f"{cell:>{width}}" for cell, width in zip(cells, (10, 14, 16), strict=True)))
 
@@ -331,8 +336,8 @@ def claims(
     columns = (TextColumn("judging"), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=count)
-        found = measure(count, seed, lambda: progress.advance(task))
-    view = found.view()
+        measured = measure(count, seed, lambda: progress.advance(task))
+    view = measured.view()
     if as_json:
         print(json.dumps(view, indent=2, ensure_ascii=False))
     else:
@@ -340,13 +345,13 @@ def claims(
             f"{view['caught']} of {view['false']} false sentences caught; {view['held']} "
             f"of {view['true']} true ones held"
         )
-        for change, counts in view["byChange"].items():
-            print(f"  {change:<12}{counts['caught']:>7} of {counts['made']}")
-        for one in found.passed[:10]:
-            print(f"not caught ({one.change}): {one.text}")
-        for one in found.held[:10]:
-            print(f"held: {one.text}")
-    if found.passed or len(found.held) > MOST_HELD * found.true:
+        for change, change_counts in view["byChange"].items():
+            print(f"  {change:<12}{change_counts['caught']:>7} of {change_counts['made']}")
+        for sentence in measured.passed[:10]:
+            print(f"not caught ({sentence.change}): {sentence.text}")
+        for sentence in measured.held[:10]:
+            print(f"held: {sentence.text}")
+    if measured.passed or len(measured.held) > MOST_HELD * measured.true:
         raise typer.Exit(1)
 
 

@@ -17,6 +17,6 @@ def fail(line: object) -> NoReturn:
 
 
 def misuse(line: object) -> NoReturn:
-    """Ends the command with exit code 2: the arguments make no sense."""
+    """Ends the command with exit code 2 and one line: the arguments are wrong."""
     print(f"nexus: {plain(line)}", file=sys.stderr)
     raise typer.Exit(2)

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 app = typer.Typer(help="What a company's assistant knows: read a site, search, see gaps.", no_args_is_help=True)
 
 Company = Annotated[str, typer.Option(help="Whose knowledge.", callback=require_company)]
-LOOK_EVERY = 0.5
-PATIENCE = 3600.0
-"""Seconds that a run is followed."""
+POLL_SECONDS = 0.5
+FOLLOW_SECONDS = 3600.0
+"""Seconds for which a run is followed."""
 DEADLINE = 10.0
-SHOWN = 20
+MAX_SHOWN_PAGES = 20
 
 app.command("eval")(evaluate.knowledge)
 
@@ -37,7 +37,7 @@ def crawl(
     url: Annotated[str, typer.Argument(help="Where the site begins: https://www.example.com")],
     company: Company = "demo",
     *,
-    said: Language,
+    locale: Language,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
 ) -> None:
@@ -46,19 +46,19 @@ def crawl(
     async def work(rpc: RpcClient) -> None:
         from contracts.knowledge_rpc import REFRESH, RefreshAsk
 
-        await _site(rpc, company, url)
+        await _set_site(rpc, company, url)
         run = (await rpc.call(REFRESH, RefreshAsk(company_id=company, by="nexus"), deadline=DEADLINE)).run
         if run is None:
             fail("memory began no run")
-        ended = await _followed(rpc, run, said)
+        finished = await _follow(rpc, run, locale)
         if as_json:
-            print(json.dumps(ended.to_wire(), indent=2, ensure_ascii=False))
+            print(json.dumps(finished.to_wire(), indent=2, ensure_ascii=False))
         else:
-            print(_line(ended, said))
-            for left in ended.left[-SHOWN:]:
-                print(plain(f"  {_word(left.outcome, said)}: {left.url}: {left.message or left.reason}"))
-        if ended.problem:
-            fail(ended.problem)
+            print(_line(finished, locale))
+            for skipped in finished.left[-MAX_SHOWN_PAGES:]:
+                print(plain(f"  {_word(skipped.outcome, locale)}: {skipped.url}: {skipped.message or skipped.reason}"))
+        if finished.problem:
+            fail(finished.problem)
 
     with_rpc(data, work)
 
@@ -69,7 +69,7 @@ def search(
     company: Company = "demo",
     limit: Annotated[int, typer.Option(min=1, max=50)] = 5,
     *,
-    said: Language,
+    locale: Language,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
 ) -> None:
@@ -78,42 +78,43 @@ def search(
     async def work(rpc: RpcClient) -> None:
         from contracts.knowledge_rpc import SEARCH, KnowledgeSearch
 
-        await check_exists(rpc, company, said)
-        asked = KnowledgeSearch(company_id=company, text=query, limit=limit)
-        found = await rpc.call(SEARCH, asked, deadline=DEADLINE)
+        await check_exists(rpc, company, locale)
+        request = KnowledgeSearch(company_id=company, text=query, limit=limit)
+        reply = await rpc.call(SEARCH, request, deadline=DEADLINE)
         if as_json:
-            print(json.dumps([one.to_wire() for one in found.passages], indent=2, ensure_ascii=False))
+            print(json.dumps([passage.to_wire() for passage in reply.passages], indent=2, ensure_ascii=False))
             return
-        for one in found.passages:
-            print(plain(f"{one.score:.2f}  {' › '.join((one.title, *one.heading))}  {one.url or ''}".rstrip()))
-            print("      " + plain(one.text).replace("\n", "\n      "))
-        if not found.passages:
-            print(TEXTS["knowledge.nothing_found"].in_language(said).format(documents=found.documents))
+        for passage in reply.passages:
+            heading = " › ".join((passage.title, *passage.heading))
+            print(plain(f"{passage.score:.2f}  {heading}  {passage.url or ''}".rstrip()))
+            print("      " + plain(passage.text).replace("\n", "\n      "))
+        if not reply.passages:
+            print(TEXTS["knowledge.nothing_found"].in_language(locale).format(documents=reply.documents))
 
     with_rpc(data, work)
 
 
 @app.command()
-def gaps(company: Company = "demo", *, said: Language, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
+def gaps(company: Company = "demo", *, locale: Language, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
     """Questions that had no good answer, the most asked first."""
 
     async def work(rpc: RpcClient) -> None:
         from contracts.knowledge_rpc import GAPS, GapsRequest
 
-        await check_exists(rpc, company, said)
-        found = await rpc.call(GAPS, GapsRequest(company_id=company), deadline=DEADLINE)
+        await check_exists(rpc, company, locale)
+        reply = await rpc.call(GAPS, GapsRequest(company_id=company), deadline=DEADLINE)
         if as_json:
-            print(json.dumps([one.to_wire() for one in found.items], indent=2, ensure_ascii=False))
+            print(json.dumps([gap.to_wire() for gap in reply.items], indent=2, ensure_ascii=False))
             return
-        for one in found.items:
-            print(plain(f"{one.count:>5}  {one.last_at:%Y-%m-%d %H:%M}  {one.question}"))
-        if not found.items:
-            print(TEXTS["knowledge.no_gaps"].in_language(said))
+        for gap in reply.items:
+            print(plain(f"{gap.count:>5}  {gap.last_at:%Y-%m-%d %H:%M}  {gap.question}"))
+        if not reply.items:
+            print(TEXTS["knowledge.no_gaps"].in_language(locale))
 
     with_rpc(data, work)
 
 
-async def _site(rpc: RpcClient, company: str, url: str) -> None:
+async def _set_site(rpc: RpcClient, company: str, url: str) -> None:
     from contracts.company_rpc import (
         COMPANY_CREATE,
         COMPANY_GET,
@@ -129,39 +130,39 @@ async def _site(rpc: RpcClient, company: str, url: str) -> None:
         config = {"companyId": company, "aiAutoResponseEnabled": True, **patch}
         await rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=DEADLINE)
     elif settings.config.knowledge.site_url != url:
-        asked = CompanyPatchRequest(company_id=company, version=settings.version, patch=patch)
-        await rpc.call(COMPANY_PATCH, asked, deadline=DEADLINE)
+        request = CompanyPatchRequest(company_id=company, version=settings.version, patch=patch)
+        await rpc.call(COMPANY_PATCH, request, deadline=DEADLINE)
 
 
-async def _followed(rpc: RpcClient, run: Run, said: str) -> Run:
+async def _follow(rpc: RpcClient, run: Run, locale: str) -> Run:
     from rich.console import Console
     from rich.status import Status
 
     from contracts.knowledge_rpc import RUN_GET, RunRequest
 
-    console, end = Console(stderr=True), time.monotonic() + PATIENCE
-    status = Status(_line(run, said), console=console) if console.is_terminal else None
+    console, end = Console(stderr=True), time.monotonic() + FOLLOW_SECONDS
+    status = Status(_line(run, locale), console=console) if console.is_terminal else None
     if status:
         status.start()
     try:
         while run.state in {"queued", "running"} and time.monotonic() < end:
-            await asyncio.sleep(LOOK_EVERY)
-            asked = RunRequest(company_id=run.company_id, id=run.id)
-            run = (await rpc.call(RUN_GET, asked, deadline=DEADLINE)).run or run
+            await asyncio.sleep(POLL_SECONDS)
+            request = RunRequest(company_id=run.company_id, id=run.id)
+            run = (await rpc.call(RUN_GET, request, deadline=DEADLINE)).run or run
             if status:
-                status.update(_line(run, said))
+                status.update(_line(run, locale))
     finally:
         if status:
             status.stop()
     return run
 
 
-def _line(run: Run, said: str) -> str:
-    counts = TEXTS["knowledge.counts"].in_language(said)
-    return f"{_word(run.state, said)}: {counts.format_map(run.counts.model_dump())}"
+def _line(run: Run, locale: str) -> str:
+    counts = TEXTS["knowledge.counts"].in_language(locale)
+    return f"{_word(run.state, locale)}: {counts.format_map(run.counts.model_dump())}"
 
 
-def _word(state: str, said: str) -> str:
-    """How a run or one of its pages ended; a state that only a newer release has stands as it is."""
+def _word(state: str, locale: str) -> str:
+    """The word for the state of a run or a page. A state that only a newer release has is shown as it is."""
     words = TEXTS.section("knowledge.state").get(state)
-    return words.in_language(said) if words else state
+    return words.in_language(locale) if words else state

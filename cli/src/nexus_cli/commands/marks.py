@@ -23,12 +23,12 @@ def demand(data: Data = DEFAULT_DATA) -> None:
 
     try:
         key = read_settings().mark_key
-        made = None if key is not None else DataDirectory(data).secrets().mark_key
-        keys = MarkSettings().keys or ((made.encode(),) if made else ())
+        stored_key = None if key is not None else DataDirectory(data).secrets().mark_key
+        keys = MarkSettings().keys or ((stored_key.encode(),) if stored_key else ())
     except (StackError, ValueError) as error:
         fail(error)
-    for stream, since in on_bus(data, lambda client: demand_marks(client, keys)).items():
-        print(f"{stream}: marks are demanded from {since} on")
+    for stream, start in on_bus(data, lambda client: demand_marks(client, keys)).items():
+        print(f"{stream}: marks are demanded from {start} on")
 
 
 @app.command()

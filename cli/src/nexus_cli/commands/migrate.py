@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from runtime.calls.rpc import RpcClient
 
 T = TypeVar("T")
-ANSWER = 60.0
-"""Seconds for the next few documents."""
-SILENT = 3.0
-"""Seconds without an answer after which that is said."""
-STANDING_STILL = 50
-"""Answers without a document less, after which it is given up: they cannot be changed, or newer ones keep coming."""
+ANSWER_SECONDS = 60.0
+"""Seconds in which memory must answer; each call changes a few documents."""
+NOTICE_SECONDS = 3.0
+"""Seconds without an answer after which the user is told so."""
+MAX_UNCHANGED_ANSWERS = 50
+"""Answers in a row without progress after which a migration is given up: its documents cannot be changed, or new ones
+keep coming."""
 
 
 def migrate(
@@ -35,40 +36,46 @@ def migrate(
     async def work(rpc: RpcClient) -> None:
         from contracts.migration_rpc import MIGRATIONS, MigrationsRequest
 
-        found = await answered(rpc.call(MIGRATIONS, MigrationsRequest(), deadline=ANSWER))
-        print(f"memory is of release {found.release}, the store has format {found.format}")
-        for one in found.migrations:
-            print(f"{one.name}: {one.what}; {one.left or 'no'} documents wait for it", flush=True)
+        status = await answer_of(rpc.call(MIGRATIONS, MigrationsRequest(), deadline=ANSWER_SECONDS))
+        print(f"memory is of release {status.release}, the store has format {status.format}")
+        for migration in status.migrations:
+            print(f"{migration.name}: {migration.what}; {migration.left or 'no'} documents wait for it", flush=True)
         if dry_run:
             return
-        if undone := [said for one in found.migrations if one.left and (said := await _all_of(rpc, one))]:
+        if undone := [
+            problem
+            for migration in status.migrations
+            if migration.left and (problem := await _migrate_all(rpc, migration))
+        ]:
             fail("; ".join(undone))
 
     with_rpc(data, work)
 
 
-async def answered(call: Awaitable[T]) -> T:
-    """Memory's answer; who waits for it for long is told so."""
-    told = asyncio.get_running_loop().call_later(
-        SILENT,
-        lambda: print(f"nexus: memory has not answered yet; it has {ANSWER:g} s", file=sys.stderr, flush=True),
+async def answer_of(call: Awaitable[T]) -> T:
+    """Waits for memory's answer, and tells the user if it takes long."""
+    notice = asyncio.get_running_loop().call_later(
+        NOTICE_SECONDS,
+        lambda: print(f"nexus: memory has not answered yet; it has {ANSWER_SECONDS:g} s", file=sys.stderr, flush=True),
     )
     try:
         return await call
     finally:
-        told.cancel()
+        notice.cancel()
 
 
-async def _all_of(rpc: RpcClient, migration: Migration) -> str | None:
+async def _migrate_all(rpc: RpcClient, migration: Migration) -> str | None:
     from contracts.migration_rpc import MIGRATE, MigrateRequest
 
-    least, still = migration.left, 0
-    while least:
-        left = (await answered(rpc.call(MIGRATE, MigrateRequest(name=migration.name), deadline=ANSWER))).left
-        still = still + 1 if left >= least else 0
-        if left < least:
-            least = left
-            print(f"{migration.name}: {left} left", flush=True)
-        if still >= STANDING_STILL:
-            return f"{migration.name} stands still at {left} documents: memory's log says why; run it again"
+    fewest, unchanged_count = migration.left, 0
+    while fewest:
+        remaining = (
+            await answer_of(rpc.call(MIGRATE, MigrateRequest(name=migration.name), deadline=ANSWER_SECONDS))
+        ).left
+        unchanged_count = unchanged_count + 1 if remaining >= fewest else 0
+        if remaining < fewest:
+            fewest = remaining
+            print(f"{migration.name}: {remaining} left", flush=True)
+        if unchanged_count >= MAX_UNCHANGED_ANSWERS:
+            return f"{migration.name} stands still at {remaining} documents: memory's log says why; run it again"
     return None

@@ -19,22 +19,22 @@ Data = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def require_company(said: str) -> str:
-    """A company's id; ends the command where it can be none."""
+def require_company(value: str) -> str:
+    """Returns the value if it can be a company's id; otherwise ends the command."""
     from contracts.ids import InvalidIdError, check_company
 
     try:
-        return check_company(said)
+        return check_company(value)
     except InvalidIdError as error:
         misuse(error)
 
 
-def require_id(said: str | None) -> str | None:
-    """An id; ends the command if it cannot be one."""
+def require_id(value: str | None) -> str | None:
+    """Returns the value if it can be an id; otherwise ends the command."""
     from contracts.ids import InvalidIdError, check_id
 
     try:
-        return None if said is None else check_id(said)
+        return None if value is None else check_id(value)
     except InvalidIdError as error:
         misuse(error)
 
@@ -47,27 +47,28 @@ Services = Annotated[
 DEFAULT_DATA = Path(".nexus")
 
 
-def places(given: Sequence[str] | None) -> dict[str, list[str]]:
-    """The addresses of --service, by name; ends the command if one is not an address."""
-    found: dict[str, list[str]] = {}
-    for one in given or ():
-        name, _, url = one.partition("=")
+def places(options: Sequence[str] | None) -> dict[str, list[str]]:
+    """The addresses of --service by the service's name. Ends the command if one is not an address."""
+    urls_by_name: dict[str, list[str]] = {}
+    for option in options or ():
+        name, _, url = option.partition("=")
         if not url.startswith(("http://", "https://")):
-            misuse(f"--service {one}: write NAME=http://host:port")
-        found.setdefault(name, []).append(url.rstrip("/"))
-    return found
+            misuse(f"--service {option}: write NAME=http://host:port")
+        urls_by_name.setdefault(name, []).append(url.rstrip("/"))
+    return urls_by_name
 
 
 def terminal_language() -> str:
-    """The language of the person at the terminal, by the locale: es or en; es if it names neither."""
-    said = next((os.environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if os.environ.get(name)), "")
-    return language_of_tags(said)
+    """Language of the terminal's locale, es or en; es if it names neither."""
+    tag = next((os.environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if os.environ.get(name)), "")
+    return language_of_tags(tag)
 
 
-def confirmed(question: str, said: str = "en") -> bool:
-    """Whether the answer is yes, in the question's language or in English; the end of input is no."""
-    print(f"{question} [{'s' if said == 'es' else 'y'}/N]: ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().casefold() in {"y", "yes", *({"s", "si", "sí"} if said == "es" else ())}
+def confirmed(question: str, locale: str = "en") -> bool:
+    """Asks a question and returns whether the answer is yes, in the given language or in English. End of input is
+    no."""
+    print(f"{question} [{'s' if locale == 'es' else 'y'}/N]: ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().casefold() in {"y", "yes", *({"s", "si", "sí"} if locale == "es" else ())}
 
 
 Language = Annotated[

@@ -95,21 +95,21 @@ def replay(
 def _make_cases(directory: Path, turns: list[Turn], only: str | None) -> None:
     from nexus_cli.replay.made_cases import write_cases
 
-    if only is not None and all(one["turnId"] != only for one in turns):
+    if only is not None and all(candidate["turnId"] != only for candidate in turns):
         fail(f"no turn {only} among the {len(turns)} that are recorded here")
     try:
-        written = write_cases(directory, turns, only)
+        files = write_cases(directory, turns, only)
     except OSError as error:
         fail(f"{directory} cannot be written: {error.strerror}")
-    for file in written:
+    for file in files:
         print(file)
-    print(f"{len(written)} cases made; nexus eval --cases {directory} tries them", file=sys.stderr)
+    print(f"{len(files)} cases made; nexus eval --cases {directory} tries them", file=sys.stderr)
 
 
 def _collect(nats: str, options: list[str], *, quiet: bool) -> list[Turn]:
-    from nexus_cli.replay.runner import replayed
+    from nexus_cli.replay.runner import replay_lines
 
-    lines = replayed(nats, options)
+    lines = replay_lines(nats, options)
     turns: list[Turn] = []
     total = 0
     for line in lines:

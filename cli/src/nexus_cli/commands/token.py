@@ -50,18 +50,18 @@ def token(
     from nexus_cli.stack.settings import read_settings
     from runtime.errors import InvalidTokenError
 
-    who = user or f"demo-{plan if role is TokenRole.USER else role}"
+    user_id = user or f"demo-{plan if role is TokenRole.USER else role}"
     try:
-        check_id(who, "--user")
+        check_id(user_id, "--user")
         check_company(company)
     except InvalidIdError as error:
         misuse(error)
     try:
-        given, directory = read_settings().jwt_secret, DataDirectory(data)
-        if given is None and directory.is_new:
+        own_secret, directory = read_settings().jwt_secret, DataDirectory(data)
+        if own_secret is None and directory.is_new:
             fail(f"no stack has run on {data}: start one with `nexus up --data {data}`, or set NEXUS_JWT_SECRET")
-        secret = given.get_secret_value() if given else directory.secrets().jwt_secret
-        print(development_token(secret, role=role, user=who, company=company, plan=plan, hours=hours))
+        secret = own_secret.get_secret_value() if own_secret else directory.secrets().jwt_secret
+        print(development_token(secret, role=role, user=user_id, company=company, plan=plan, hours=hours))
     except (InvalidTokenError, StackError, OSError) as error:
         fail(error)
 
@@ -83,16 +83,16 @@ def env(
     user = f"demo-{plan}"
     try:
         target = find_target(data)
-        made = development_token(target.jwt_secret, role="user", user=user, company=company, plan=plan)
+        customer_token = development_token(target.jwt_secret, role="user", user=user, company=company, plan=plan)
     except (InvalidTokenError, StackError, OSError) as error:
         fail(error)
-    found = {
+    variables = {
         "NEXUS_URL": target.gateway,
         "NEXUS_NATS_URL": target.nats,
         "NEXUS_COMPANY": company,
         "NEXUS_USER": user,
-        "NEXUS_TOKEN": made,
+        "NEXUS_TOKEN": customer_token,
     }
-    for name, value in found.items():
+    for name, value in variables.items():
         if value is not None:
             print(f"export {name}={shlex.quote(value.rstrip('/'))}")

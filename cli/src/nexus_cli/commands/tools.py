@@ -76,8 +76,10 @@ def call(
     elif result.success:
         print(json.dumps(result.data, indent=2, ensure_ascii=False))
     if result.error is not None:
-        said = result.error.message
+        message = result.error.message
         # Most messages name the fields already.
-        more = [f"{field.field}: {field.message}" for field in result.error.fields or [] if field.message not in said]
-        details = f" ({'; '.join(more)})" if more else ""
-        fail(f"{result.error.code}: {said}{details}")
+        faults = [
+            f"{field.field}: {field.message}" for field in result.error.fields or [] if field.message not in message
+        ]
+        details = f" ({'; '.join(faults)})" if faults else ""
+        fail(f"{result.error.code}: {message}{details}")

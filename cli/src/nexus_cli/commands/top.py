@@ -40,7 +40,7 @@ def top(
         fail("no service is known: name them, --service agent=http://10.0.0.7:8081 …")
     with suppress(KeyboardInterrupt):
         if as_json:
-            asyncio.run(_lines(services, every, count or 1, lambda seen: print(json.dumps(seen), flush=True)))
+            asyncio.run(_lines(services, every, count or 1, lambda view: print(json.dumps(view), flush=True)))
         elif sys.stdout.isatty():
             asyncio.run(_screen(services, every, count))
         else:
@@ -50,12 +50,12 @@ def top(
 async def _lines(services: Mapping[str, Any], every: float, count: int, show: Callable[[dict[str, Any]], None]) -> None:
     from nexus_cli.top.figures import read, view
 
-    before = await read(services)
+    previous = await read(services)
     for _ in range(count):
         await asyncio.sleep(every)
-        now = await read(services)
-        show(view(before, now))
-        before = now
+        current = await read(services)
+        show(view(previous, current))
+        previous = current
 
 
 async def _screen(services: Mapping[str, Any], every: float, count: int) -> None:
@@ -63,33 +63,33 @@ async def _screen(services: Mapping[str, Any], every: float, count: int) -> None
 
     from nexus_cli.top.figures import read, view
 
-    before, shown = None, 0
+    previous, shown_count = None, 0
     with Live(screen=count == 0, auto_refresh=False) as live:
-        while not count or shown < count:
-            now = await read(services)
-            live.update(table_of(view(before, now)), refresh=True)
-            before, shown = now, shown + 1
-            if shown != count:
+        while not count or shown_count < count:
+            current = await read(services)
+            live.update(table_of(view(previous, current)), refresh=True)
+            previous, shown_count = current, shown_count + 1
+            if shown_count != count:
                 await asyncio.sleep(every)
 
 
-def _print_table(seen: dict[str, Any]) -> None:
+def _print_table(view: dict[str, Any]) -> None:
     from rich.console import Console
 
-    Console().print(table_of(seen))
+    Console().print(table_of(view))
 
 
-def table_of(seen: dict[str, Any]) -> Table:
-    """What `view` returns, for people."""
+def table_of(view: dict[str, Any]) -> Table:
+    """The figures that `view` returns as a table for people."""
     from rich.table import Table
 
     table = Table(title="nexus top", show_header=False, expand=True)
-    if seen["away"]:
-        # First: a small terminal shows the first rows alone.
-        table.add_row("[red]away", "[red]" + ", ".join(seen["away"]))
-    turns, tools, models, people = seen["turns"], seen["tools"], seen["models"], seen["handovers"]
-    costs: dict[str, dict[str, float]] | None = seen["cost"]
-    fill: dict[str, float] = seen["fill"] or {}
+    if view["away"]:
+        # In the first row, since a small terminal shows only the first ones.
+        table.add_row("[red]away", "[red]" + ", ".join(view["away"]))
+    turns, tools, models, people = view["turns"], view["tools"], view["models"], view["handovers"]
+    costs: dict[str, dict[str, float]] | None = view["cost"]
+    fill: dict[str, float] = view["fill"] or {}
     rows = {
         "turns": f"{_or_dash(turns['running'])} running, {_or_dash(turns['due'])} due, "
         f"the oldest for {_or_dash(turns['oldestDueSeconds'])} s",
@@ -98,13 +98,13 @@ def table_of(seen: dict[str, Any]) -> Table:
         "models": f"{_listed(models['perMinute'])}; tokens {_listed(models['tokensPerMinute'])}",
         "cost": "–"
         if costs is None
-        else ", ".join(f"{one['total']:g} {name}, {one['perMinute']:g} a minute" for name, one in costs.items())
+        else ", ".join(f"{cost['total']:g} {name}, {cost['perMinute']:g} a minute" for name, cost in costs.items())
         or "nothing",
-        "people": f"{_or_dash(seen['sockets'])} sockets, {_or_dash(people['waiting'])} wait for a person, "
+        "people": f"{_or_dash(view['sockets'])} sockets, {_or_dash(people['waiting'])} wait for a person, "
         f"the oldest for {_or_dash(people['oldestSeconds'])} s",
-        "lag": _listed(seen["lag"]) + f"; event loops {_or_dash(seen['loopLagSeconds'])} s",
+        "lag": _listed(view["lag"]) + f"; event loops {_or_dash(view['loopLagSeconds'])} s",
         "fill": ", ".join(f"{name} {value:.0%}" for name, value in fill.items()),
-        "dead letters": _or_dash(seen["deadLetters"]),
+        "dead letters": _or_dash(view["deadLetters"]),
     }
     for name, text in rows.items():
         table.add_row(name, text or "–")

@@ -1,5 +1,5 @@
-"""Checks the bus from outside: does it answer, do its streams have quorum, room and their consumers, and does waiting
-work proceed?"""
+"""Checks the bus from outside: does it answer, do its streams have a quorum, room and their consumers, and is waiting
+work taken?"""
 
 from __future__ import annotations
 
@@ -32,16 +32,17 @@ from runtime.bus.streams import LOST_END, conflicts_with
 from runtime.errors import RuntimeLibraryError
 from runtime.workers.dead_letters import DeadLetters
 
-ANSWER = 2.0
-MOVES = 3.0
-"""Seconds within which something of what waits must be taken."""
-NEW = 3_600.0
-"""Seconds for which a dead letter is news."""
-SHOWN = 20
-QUORUM = "start the missing nats-servers: with a quorum it goes on by itself"
-OFFLINE = 10194
-"""The server's error code for a stream that it cannot serve, for a file of it is damaged or of a newer server."""
-DAMAGED = (
+ANSWER_SECONDS = 2.0
+PROGRESS_SECONDS = 3.0
+"""Seconds within which at least one waiting message must be taken."""
+RECENT_SECONDS = 3_600.0
+"""Age in seconds up to which a dead letter is reported."""
+MAX_LETTERS = 20
+QUORUM_ADVICE = "start the missing nats-servers: with a quorum it goes on by itself"
+OFFLINE_ERROR_CODE = 10194
+"""The server's error code for a stream that it cannot serve because one of its files is damaged or from a newer
+server."""
+DAMAGED_ADVICE = (
     "the log of nats-server names the file (`metafile`): stop nats-server, move the file's directory away, start it "
     "again; memory makes anew what is missing"
 )
@@ -50,40 +51,40 @@ CONSUMERS = {
     ("CHAT", "memory-projection"): "memory",
     ("TOOLS", "tool-executor"): "tool-executor",
 }
-"""The consumers without which nobody is answered, and whose they are."""
-DELAYED = {"agent", "agent-analysis"}
-"""Consumers that hand back what is not due yet: a redelivery of theirs means nothing."""
+"""The consumers without which no visitor gets an answer, and the service that owns each."""
+DELAYING_CONSUMERS = {"agent", "agent-analysis"}
+"""Consumers that return messages until they are due, so that redeliveries are normal."""
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Position:
     """A consumer's position in its stream."""
 
     waiting: int
     delivered: int
     acknowledged: int
-    asking: int
-    again: int
+    open_requests: int
+    redelivered: int
     paused: str | None
-    """Until when somebody has paused it."""
+    """Time until which an operator has paused it; None if it is not paused."""
 
     @classmethod
-    def of(cls, info: ConsumerInfo) -> _Place:
+    def of(cls, info: ConsumerInfo) -> _Position:
         return cls(
             paused=info["config"].get("pause_until") if info.get("paused") else None,
             waiting=info["num_pending"],
             delivered=info["delivered"]["consumer_seq"],
             acknowledged=info["ack_floor"]["stream_seq"],
-            asking=info.get("num_waiting", 0),
-            again=info["num_redelivered"],
+            open_requests=info.get("num_waiting", 0),
+            redelivered=info["num_redelivered"],
         )
 
 
 async def look(client: Client) -> list[Diagnosis]:
-    """Everything there is to say of streams, consumers and dead letters."""
-    asking = ReplyInbox.of(client)
+    """The findings about streams, consumers and dead letters."""
+    inbox = ReplyInbox.of(client)
     try:
-        account = await _ask(asking, AccountInfo, "INFO")
+        account = await _ask(inbox, AccountInfo, "INFO")
     except (TimeoutError, NatsError):
         return [
             wrong(
@@ -93,51 +94,59 @@ async def look(client: Client) -> list[Diagnosis]:
             )
         ]
     streams, (consumers, letters) = await asyncio.gather(
-        asyncio.gather(*(_stream(asking, one) for one in STREAMS)),
-        asyncio.gather(_consumers(asking), _dead_letters(client)),
+        asyncio.gather(*(_stream(inbox, stream) for stream in STREAMS)),
+        asyncio.gather(_consumers(inbox), _dead_letters(client)),
     )
-    found = with_one_cause([one for group in streams for one in group])
-    found += [*consumers, *letters, *_room(account)]
-    return found or [fine("nats", f"{len(STREAMS)} streams with room, nothing stands still")]
+    findings = with_one_cause([finding for group in streams for finding in group])
+    findings += [*consumers, *letters, *_room(account)]
+    return findings or [fine("nats", f"{len(STREAMS)} streams with room, nothing stands still")]
 
 
-def with_one_cause(found: list[Diagnosis]) -> list[Diagnosis]:
-    """Returns the findings about the streams, with one finding if all of them lack their quorum."""
-    if len(found) == len(STREAMS) and all(one.advice == QUORUM for one in found):
-        return [wrong("nats", "no quorum: most of the nats-servers that hold the streams are away", QUORUM)]
-    return found
+def with_one_cause(findings: list[Diagnosis]) -> list[Diagnosis]:
+    """The findings about the streams, replaced by a single one if all streams lack their quorum."""
+    if len(findings) == len(STREAMS) and all(finding.advice == QUORUM_ADVICE for finding in findings):
+        return [wrong("nats", "no quorum: most of the nats-servers that hold the streams are away", QUORUM_ADVICE)]
+    return findings
 
 
-async def _ask(asking: ReplyInbox, of: type[AnswerT], method: str, body: Mapping[str, object] | None = None) -> AnswerT:
+async def _ask(
+    inbox: ReplyInbox, answer_type: type[AnswerT], method: str, body: Mapping[str, object] | None = None
+) -> AnswerT:
     try:
-        return await ask(asking, of, method, body, deadline=ANSWER)
+        return await ask(inbox, answer_type, method, body, deadline=ANSWER_SECONDS)
     except NoRespondersError as error:
         raise TimeoutError from error
 
 
-async def _stream(asking: ReplyInbox, stream: Stream) -> list[Diagnosis]:
+async def _stream(inbox: ReplyInbox, stream: Stream) -> list[Diagnosis]:
     name = stream.name
     try:
-        info = await _ask(asking, StreamInfo, f"STREAM.INFO.{name}")
+        info = await _ask(inbox, StreamInfo, f"STREAM.INFO.{name}")
     except (TimeoutError, NatsError):
         text = "nobody answers for it: it has no leader, most of its nats-servers are away"
-        return [wrong(f"stream {name}", text, QUORUM)]
+        return [wrong(f"stream {name}", text, QUORUM_ADVICE)]
     if "error" in info:
         if error_code(info) == 10059:
             advice = "memory makes the streams when it starts: is NEXUS_NATS_MANAGE_STREAMS true there? Start it again"
             return [wrong(f"stream {name}", "it is missing", advice)]
-        advice = DAMAGED if error_code(info) == OFFLINE else "start the missing nats-servers, or look at their logs"
+        advice = (
+            DAMAGED_ADVICE
+            if error_code(info) == OFFLINE_ERROR_CODE
+            else "start the missing nats-servers, or look at their logs"
+        )
         return [wrong(f"stream {name}", error_text(info), advice)]
-    if changed := conflicts_with(stream, info["config"]):
+    if changes := conflicts_with(stream, info["config"]):
         advice = "restart memory: it makes the stream right, or says what cannot be changed"
-        return [wrong(f"stream {name}", f"somebody has changed it: {'; '.join(changed)}", advice)]
-    if lost := metadata_of(info).get(LOST_END):
-        kept = "conversations are whole in MongoDB" if stream == CHAT else "MongoDB has what was taken from it before"
-        text = f"a file of it was damaged: it lost {lost}; {kept}"
+        return [wrong(f"stream {name}", f"somebody has changed it: {'; '.join(changes)}", advice)]
+    if lost_end := metadata_of(info).get(LOST_END):
+        consequence = (
+            "conversations are whole in MongoDB" if stream == CHAT else "MongoDB has what was taken from it before"
+        )
+        text = f"a file of it was damaged: it lost {lost_end}; {consequence}"
         advice = "look at that disk; who had asked in its last seconds may have to ask again; `nexus backup` now"
         return [Diagnosis(f"stream {name}", "note", text, advice)]
     if problem := quorum_problem(info):
-        return [wrong(f"stream {name}", problem, QUORUM)]
+        return [wrong(f"stream {name}", problem, QUORUM_ADVICE)]
     if problem := fullness_problem(info):
         advice = f"raise NEXUS_STREAMS_SIZES={name}=… and restart memory; what is stored stays"
         return [wrong(f"stream {name}", problem, advice)]
@@ -152,8 +161,8 @@ def _room(account: AccountInfo) -> list[Diagnosis]:
     return []
 
 
-async def _consumers(asking: ReplyInbox) -> list[Diagnosis]:
-    before = await _places(asking)
+async def _consumers(inbox: ReplyInbox) -> list[Diagnosis]:
+    earlier = await _consumer_positions(inbox)
     missing = [
         wrong(
             f"consumer {durable}",
@@ -161,45 +170,56 @@ async def _consumers(asking: ReplyInbox) -> list[Diagnosis]:
             f"start {owner} (again): it makes its consumer, and what waits is delivered",
         )
         for (stream, durable), owner in CONSUMERS.items()
-        if (places := before.get(stream)) is not None and durable not in places
+        if (places := earlier.get(stream)) is not None and durable not in places
     ]
-    there = [(stream, durable, place) for stream, of in before.items() for durable, place in (of or {}).items()]
+    positions = [
+        (stream, durable, position)
+        for stream, by_durable in earlier.items()
+        for durable, position in (by_durable or {}).items()
+    ]
     paused = [
         wrong(
             f"consumer {durable}",
-            f"somebody has paused it until {place.paused}: nothing of {stream} is delivered",
+            f"somebody has paused it until {position.paused}: nothing of {stream} is delivered",
             f"let it go on, as the operator: nats consumer resume {stream} {durable}",
         )
-        for stream, durable, place in there
-        if place.paused
+        for stream, durable, position in positions
+        if position.paused
     ]
-    waiting = [one for one in there if not one[2].paused and (one[2].waiting or one[2].again)]
-    if not waiting:
+    waiting_positions = [
+        entry for entry in positions if not entry[2].paused and (entry[2].waiting or entry[2].redelivered)
+    ]
+    if not waiting_positions:
         return [*missing, *paused]
-    await asyncio.sleep(MOVES)
-    after = await _places(asking)
-    still = [
+    await asyncio.sleep(PROGRESS_SECONDS)
+    later = await _consumer_positions(inbox)
+    findings = [
         finding
-        for stream, durable, place in waiting
-        if (now := (after.get(stream) or {}).get(durable)) is not None
-        if (finding := _stands_still(stream, durable, place, now)) is not None
+        for stream, durable, position in waiting_positions
+        if (newest := (later.get(stream) or {}).get(durable)) is not None
+        if (finding := _stands_still(stream, durable, position, newest)) is not None
     ]
-    return [*missing, *paused, *still]
+    return [*missing, *paused, *findings]
 
 
-def _stands_still(stream: str, durable: str, before: _Place, now: _Place) -> Diagnosis | None:
-    if now.waiting and now.delivered == before.delivered:
-        who = "nobody asks for them" if not now.asking else "none is delivered"
+def _stands_still(stream: str, durable: str, earlier: _Position, newest: _Position) -> Diagnosis | None:
+    if newest.waiting and newest.delivered == earlier.delivered:
+        cause = "nobody asks for them" if not newest.open_requests else "none is delivered"
         return wrong(
             f"consumer {durable}",
-            f"{now.waiting} messages of {stream} wait, and {who}",
+            f"{newest.waiting} messages of {stream} wait, and {cause}",
             f"is {_owner(durable)} running, with a slot free? Its log and /healthz say; restart or scale it",
         )
-    if durable not in DELAYED and before.again and now.again and now.acknowledged == before.acknowledged:
-        first = now.acknowledged + 1
+    if (
+        durable not in DELAYING_CONSUMERS
+        and earlier.redelivered
+        and newest.redelivered
+        and newest.acknowledged == earlier.acknowledged
+    ):
+        first_seq = newest.acknowledged + 1
         return wrong(
             f"consumer {durable}",
-            f"message {first} of {stream}, or one soon behind it, is delivered again and again: its handler fails",
+            f"message {first_seq} of {stream}, or one soon behind it, is delivered again and again: its handler fails",
             f"the log of {_owner(durable)} says why; what it gives up is a dead letter: nexus dlq list",
         )
     return None
@@ -209,43 +229,45 @@ def _owner(durable: str) -> str:
     return next((name for name in SERVICES if durable.startswith(name)), durable)
 
 
-async def _places(asking: ReplyInbox) -> dict[str, dict[str, _Place] | None]:
-    """Returns each consumer's position, by stream and name; None if the stream does not answer."""
+async def _consumer_positions(inbox: ReplyInbox) -> dict[str, dict[str, _Position] | None]:
+    """Each consumer's position by stream and name; None for a stream that does not answer."""
 
-    async def of(stream: str) -> tuple[str, dict[str, _Place] | None]:
+    async def positions_of(stream: str) -> tuple[str, dict[str, _Position] | None]:
         try:
-            answer = await _ask(asking, ConsumerPage, f"CONSUMER.LIST.{stream}", {"offset": 0})
+            answer = await _ask(inbox, ConsumerPage, f"CONSUMER.LIST.{stream}", {"offset": 0})
         except (TimeoutError, NatsError):
             return stream, None
         if "error" in answer:
             return stream, None
-        return stream, {one["name"]: _Place.of(one) for one in answer.get("consumers") or () if "delivered" in one}
+        return stream, {
+            info["name"]: _Position.of(info) for info in answer.get("consumers") or () if "delivered" in info
+        }
 
-    return dict(await asyncio.gather(*(of(one.name) for one in STREAMS)))
+    return dict(await asyncio.gather(*(positions_of(stream.name) for stream in STREAMS)))
 
 
 async def _dead_letters(client: Client) -> list[Diagnosis]:
-    asking = ReplyInbox.of(client)
+    inbox = ReplyInbox.of(client)
     try:
-        state = (await _ask(asking, StreamInfo, "STREAM.INFO.DLQ"))["state"]
-        letters = await DeadLetters(client).list(after=max(state["last_seq"] - SHOWN, 0), limit=SHOWN)
+        state = (await _ask(inbox, StreamInfo, "STREAM.INFO.DLQ"))["state"]
+        letters = await DeadLetters(client).list(after=max(state["last_seq"] - MAX_LETTERS, 0), limit=MAX_LETTERS)
     except (TimeoutError, NatsError, KeyError, RuntimeLibraryError):
         return []
     now = datetime.now(UTC)
-    new = [one for one in letters if (now - one.time).total_seconds() < NEW]
-    if not new:
+    recent = [letter for letter in letters if (now - letter.time).total_seconds() < RECENT_SECONDS]
+    if not recent:
         return []
-    last = new[-1]
-    count = f"{len(new)} dead letters" if len(new) > 1 else "a dead letter"
+    newest = recent[-1]
+    count = f"{len(recent)} dead letters" if len(recent) > 1 else "a dead letter"
     return [
         wrong(
             "dead letters",
-            f"{count} within the hour; the newest, of {last.service}: {last.subject}: {last.reason[:200]}",
-            f"nexus dlq show {last.seq}; when its cause is mended: nexus dlq replay {last.seq}",
+            f"{count} within the hour; the newest, of {newest.service}: {newest.subject}: {newest.reason[:200]}",
+            f"nexus dlq show {newest.seq}; when its cause is mended: nexus dlq replay {newest.seq}",
         )
     ]
 
 
-def silent(found: Sequence[Diagnosis]) -> bool:
-    """Whether the bus has not answered at all."""
-    return any(one.subject == "nats" and one.state == "wrong" for one in found)
+def silent(findings: Sequence[Diagnosis]) -> bool:
+    """Whether the bus did not answer at all."""
+    return any(finding.subject == "nats" and finding.state == "wrong" for finding in findings)

@@ -8,7 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """One thing that was checked. `state`: ok, note (fine, but worth knowing), wrong (something must be done)."""
+    """The result of one check. `state`: ok, note (fine, but worth knowing), wrong (something must be done)."""
 
     subject: str
     state: Literal["ok", "note", "wrong"]
@@ -20,10 +20,10 @@ STANDS_STILL = "it stands still or cannot be reached: look at its log"
 
 
 def wrong(subject: str, text: str, advice: str) -> Diagnosis:
-    """Something has to be done: `advice`."""
+    """A finding that something must be done: `advice`."""
     return Diagnosis(subject, "wrong", text, advice)
 
 
 def fine(subject: str, text: str) -> Diagnosis:
-    """Returns the finding that nothing has to be done."""
+    """A finding that all is well."""
     return Diagnosis(subject, "ok", text)

@@ -22,55 +22,57 @@ from runtime.bus.replies import ReplyInbox
 from runtime.observability.logging import masked_text
 from runtime.tls import remedy
 
-WITHIN = 8.5
-"""Seconds for everything: of the ten that are promised the rest is for the start and the end of the command."""
+CHECK_SECONDS = 8.5
+"""Seconds for all checks; the rest of the ten promised seconds is for starting and ending the command."""
 
 
 async def examine(addresses: Addresses, company: str) -> list[Diagnosis]:
-    """Runs all checks at once. A check that does not end in time is reported as late."""
-    ahead: dict[str, float] = {}
-    looks: dict[str, Coroutine[Any, Any, list[Diagnosis]]] = {
+    """Runs all checks at the same time. A check that does not end in time is reported as late."""
+    clock_offsets: dict[str, float] = {}
+    checks: dict[str, Coroutine[Any, Any, list[Diagnosis]]] = {
         "certificate": certificates.look(addresses.urls),
-        "nats": _bus(addresses, company, ahead),
+        "nats": _bus(addresses, company, clock_offsets),
     }
     if addresses.redis:
-        looks["redis"] = stores.redis(addresses.redis, ahead.__setitem__)
+        checks["redis"] = stores.redis(addresses.redis, clock_offsets.__setitem__)
     if addresses.mongodb:
-        looks["mongodb"] = stores.mongodb(addresses.mongodb, addresses.database, ahead.__setitem__)
-    # Last: what they lack has been named by then.
-    looks["services"] = services.ready(addresses.services, ahead.__setitem__)
-    found = await asyncio.gather(*(_in_time(name, look) for name, look in looks.items()))
-    return _each_once([*(one for group in found for one in group), *clocks.compare(ahead)])
+        checks["mongodb"] = stores.mongodb(addresses.mongodb, addresses.database, clock_offsets.__setitem__)
+    # Last, so that a missing server is listed before the services that need it.
+    checks["services"] = services.ready(addresses.services, clock_offsets.__setitem__)
+    groups = await asyncio.gather(*(_in_time(name, check) for name, check in checks.items()))
+    return _each_once([*(finding for group in groups for finding in group), *clocks.compare(clock_offsets)])
 
 
-async def _in_time(name: str, look: Coroutine[Any, Any, list[Diagnosis]]) -> list[Diagnosis]:
+async def _in_time(name: str, check: Coroutine[Any, Any, list[Diagnosis]]) -> list[Diagnosis]:
     try:
-        async with asyncio.timeout(WITHIN):
-            return await look
+        async with asyncio.timeout(CHECK_SECONDS):
+            return await check
     except TimeoutError:
-        return [wrong(name, f"no answer within {WITHIN:g} s", "it stands still, or the network drops what is sent")]
+        return [
+            wrong(name, f"no answer within {CHECK_SECONDS:g} s", "it stands still, or the network drops what is sent")
+        ]
 
 
-async def _bus(addresses: Addresses, company: str, ahead: dict[str, float]) -> list[Diagnosis]:
+async def _bus(addresses: Addresses, company: str, clock_offsets: dict[str, float]) -> list[Diagnosis]:
     try:
         async with connected(addresses.nats, deadline=3.0) as client:
-            await _clock(client, ahead)
-            streams, served = await asyncio.gather(bus.look(client), _services(client, company))
+            await _clock(client, clock_offsets)
+            streams, service_findings = await asyncio.gather(bus.look(client), _services(client, company))
     except ServerUnreachableError as error:
         return [_unreachable(str(error))]
-    return [*streams, *served]
+    return [*streams, *service_findings]
 
 
 async def _services(client: Client, company: str) -> list[Diagnosis]:
     present = await services.present(client)
-    if any(one.subject == "agent" and one.state == "wrong" for one in present):
+    if any(finding.subject == "agent" and finding.state == "wrong" for finding in present):
         return present
     model, pending = await asyncio.gather(services.model(client, company), services.pending(client))
     return [*present, *model, *pending]
 
 
-def _unreachable(said: str) -> Diagnosis:
-    text = masked_text(said)
+def _unreachable(error_text: str) -> Diagnosis:
+    text = masked_text(error_text)
     if "uthorization" in text or "permissions" in text.lower():
         advice = "set NEXUS_NATS_USER and NEXUS_NATS_PASSWORD (or NEXUS_NATS_CREDENTIALS) as nats.conf has them"
         return wrong("nats", f"it refuses the user: {text}", advice)
@@ -80,19 +82,25 @@ def _unreachable(said: str) -> Diagnosis:
     return wrong("nats", text, advice)
 
 
-async def _clock(client: Client, ahead: dict[str, float]) -> None:
+async def _clock(client: Client, clock_offsets: dict[str, float]) -> None:
     with suppress(TimeoutError, NatsError, KeyError, ValueError):
-        before = time.time()
+        start = time.time()
         inbox = ReplyInbox.of(client)
-        info = await ask(inbox, StreamInfo, f"STREAM.INFO.{CHAT.name}", deadline=bus.ANSWER)
-        said = datetime.fromisoformat(info["ts"]).timestamp()
-        ahead["nats"] = said - (before + time.time()) / 2
+        info = await ask(inbox, StreamInfo, f"STREAM.INFO.{CHAT.name}", deadline=bus.ANSWER_SECONDS)
+        server_time = datetime.fromisoformat(info["ts"]).timestamp()
+        clock_offsets["nats"] = server_time - (start + time.time()) / 2
 
 
-def _each_once(found: Sequence[Diagnosis]) -> list[Diagnosis]:
-    """Findings without repeats: a service may be found on the bus and over HTTP. Problems come first."""
-    away = {one.subject for one in found if services.NOBODY in one.text}
-    bad = [one for one in found if one.state != "ok" and not (one.subject in away and services.NO_ANSWER in one.text)]
-    told = {one.subject for one in bad}
-    good = {one.subject: one for one in found if one.state == "ok" and one.subject not in told}
-    return [*bad, *good.values()] or [fine("stack", "nothing was found")]
+def _each_once(findings: Sequence[Diagnosis]) -> list[Diagnosis]:
+    """The findings, problems first, each service once: it is checked both on the bus and over HTTP."""
+    absent = {finding.subject for finding in findings if services.NOT_ON_BUS in finding.text}
+    problems = [
+        finding
+        for finding in findings
+        if finding.state != "ok" and not (finding.subject in absent and services.NO_ANSWER in finding.text)
+    ]
+    reported = {finding.subject for finding in problems}
+    healthy = {
+        finding.subject: finding for finding in findings if finding.state == "ok" and finding.subject not in reported
+    }
+    return [*problems, *healthy.values()] or [fine("stack", "nothing was found")]

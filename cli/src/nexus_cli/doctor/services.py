@@ -20,40 +20,43 @@ from contracts.migration_rpc import MIGRATIONS, MigrationsRequest
 from contracts.rpc import Method
 from contracts.tools_rpc import CATALOGUE
 from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
-from nexus_cli.doctor.stores import Tell
+from nexus_cli.doctor.stores import ReportClock
 from runtime.bus.replies import ReplyInbox
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 
-ANSWER = 2.0
-NOBODY, NO_ANSWER = "nobody serves its methods", "does not answer"
-MODEL = 6.0
-"""Seconds for a short answer of the model."""
-KNOWN_BY: Mapping[str, Method] = {
+ANSWER_SECONDS = 2.0
+NOT_ON_BUS, NO_ANSWER = "nobody serves its methods", "does not answer"
+MODEL_SECONDS = 6.0
+"""Seconds in which the model must give a short answer."""
+PROBE_METHODS: Mapping[str, Method] = {
     "agent": PROVIDERS,
     "tool-executor": CATALOGUE,
     "memory": COMPANY_GET,
     "market-adapter": MARKET_QUOTES,
     "gateway": CLIENT_ANSWER,
 }
-"""A method that each one serves. It is asked with an empty request, which it refuses: any answer will do."""
+"""A method of each service. It is called with an empty request, which the service refuses: any answer proves that it
+runs."""
 
 
 async def present(client: Client) -> list[Diagnosis]:
-    """Whether each service is on the bus: gone, or there and silent."""
-    return list(await asyncio.gather(*(_present(client, name, method) for name, method in KNOWN_BY.items())))
+    """Checks whether each service is on the bus and answers."""
+    return list(await asyncio.gather(*(_present(client, name, method) for name, method in PROBE_METHODS.items())))
 
 
 async def _present(client: Client, name: str, method: Method) -> Diagnosis:
     try:
-        await ReplyInbox.of(client).request(method.subject, b"{}", deadline=ANSWER)
+        await ReplyInbox.of(client).request(method.subject, b"{}", deadline=ANSWER_SECONDS)
     except NoRespondersError:
-        return wrong(name, f"{NOBODY}: it is not running, or not on this bus", f"start {name}; {_LOG}")
+        return wrong(name, f"{NOT_ON_BUS}: it is not running, or not on this bus", f"start {name}; {_LOG}")
     except (TimeoutError, NatsError):
-        # A gateway answers only for the request that it has open.
+        # A gateway answers only the call whose request it has open.
         if name == "gateway":
             return fine(name, "is on the bus")
-        return wrong(name, f"is on the bus and answers nothing within {ANSWER:g} s: it stands still", f"restart {name}")
+        return wrong(
+            name, f"is on the bus and answers nothing within {ANSWER_SECONDS:g} s: it stands still", f"restart {name}"
+        )
     return fine(name, "answers")
 
 
@@ -61,44 +64,49 @@ _LOG = "its log says why it ended"
 
 
 async def pending(client: Client) -> list[Diagnosis]:
-    """The migrations that an upgrade has left to do; none if memory does not answer, which is reported elsewhere."""
+    """Notes about unfinished migrations. Empty if memory does not answer, which is reported elsewhere."""
     try:
-        found = await RpcClient(client).call(MIGRATIONS, MigrationsRequest(), deadline=ANSWER)
+        status = await RpcClient(client).call(MIGRATIONS, MigrationsRequest(), deadline=ANSWER_SECONDS)
     except RpcError:
         return []
     return [
-        Diagnosis("store", "note", f"{one.left} documents wait for {one.name}: {one.what}", "run nexus migrate")
-        for one in found.migrations
-        if one.left
+        Diagnosis(
+            "store",
+            "note",
+            f"{migration.left} documents wait for {migration.name}: {migration.what}",
+            "run nexus migrate",
+        )
+        for migration in status.migrations
+        if migration.left
     ]
 
 
-async def ready(services: Mapping[str, Sequence[str]], tell: Tell) -> list[Diagnosis]:
-    """Returns each service's answers at /healthz and /readyz, and its clock."""
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=ANSWER + 2)) as http:
-        looks = [_ready(http, name, url, tell) for name, urls in services.items() for url in urls]
-        return list(await asyncio.gather(*looks))
+async def ready(services: Mapping[str, Sequence[str]], tell: ReportClock) -> list[Diagnosis]:
+    """Checks each service at /healthz and /readyz, and passes its clock to `tell`."""
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=ANSWER_SECONDS + 2)) as http:
+        checks = [_ready(http, name, url, tell) for name, urls in services.items() for url in urls]
+        return list(await asyncio.gather(*checks))
 
 
-async def _ready(http: aiohttp.ClientSession, name: str, url: str, tell: Tell) -> Diagnosis:
+async def _ready(http: aiohttp.ClientSession, name: str, url: str, tell: ReportClock) -> Diagnosis:
     try:
-        async with http.get(f"{url}/healthz") as answer:
-            health = await answer.json()
+        async with http.get(f"{url}/healthz") as response:
+            health = await response.json()
             if "time" in health:
                 tell(f"{name} ({url})", health["time"] - time.time())
-        async with http.get(f"{url}/readyz") as answer:
-            report, status = await answer.json(), answer.status
+        async with http.get(f"{url}/readyz") as response:
+            report, status = await response.json(), response.status
     except TimeoutError:
-        return wrong(name, f"{url} gives no answer within {ANSWER + 2:g} s: it stands still", f"restart {name}")
+        return wrong(name, f"{url} gives no answer within {ANSWER_SECONDS + 2:g} s: it stands still", f"restart {name}")
     except (aiohttp.ClientError, OSError, ValueError) as error:
         return wrong(name, f"{url} {NO_ANSWER}: {error}", f"start {name}; {_LOG}")
     if health.get("stuck"):
         return wrong(name, f"{url} is stuck: {health['stuck']}", f"restart {name}: it cannot go on by itself")
     if health.get("status") == "frozen":
         return wrong(name, f"{url} stands still", f"restart {name}")
-    failed = {check: said.get("error") for check, said in report.get("checks", {}).items() if not said.get("ok")}
+    failed = {check: result.get("error") for check, result in report.get("checks", {}).items() if not result.get("ok")}
     if failed:
-        text = "; ".join(f"{check}: {why}" for check, why in failed.items())
+        text = "; ".join(f"{check}: {message}" for check, message in failed.items())
         return wrong(name, f"{url} is not ready: {text}", "mend what it names; it goes on by itself")
     if status != 200:
         return wrong(name, f"{url} is {report.get('status')}", "wait a moment: it starts or ends")
@@ -106,10 +114,10 @@ async def _ready(http: aiohttp.ClientSession, name: str, url: str, tell: Tell) -
 
 
 async def model(client: Client, company: str) -> list[Diagnosis]:
-    """Lets the agent ask the company's model for a word, as for a human agent: it costs some fifty tokens."""
+    """Checks the company's model by a call that improves a draft of one word; it costs about fifty tokens."""
     request = ImproveRequest(company_id=company, text="ok", locale="en")
     try:
-        reply = await RpcClient(client).call(IMPROVE, request, deadline=MODEL)
+        reply = await RpcClient(client).call(IMPROVE, request, deadline=MODEL_SECONDS)
     except RpcError as error:
         return [_no_model(error, company)]
     return [fine("model", f"{reply.model} answers")]
@@ -123,7 +131,7 @@ def _no_model(error: RpcError, company: str) -> Diagnosis:
         return wrong("model", f"the budget of {company} is spent: {text}", "raise its budget, or wait for the next day")
     if error.code == ErrorCode.TIMEOUT:
         advice = "is its server reachable from the agent? Look at its status page; a second one: NEXUS_LLM_CHAIN"
-        return wrong("model", f"it is silent: no answer within {MODEL:g} s", advice)
+        return wrong("model", f"it is silent: no answer within {MODEL_SECONDS:g} s", advice)
     if any(word in text for word in ("401", "403", "API key", "api key", "Unauthorized", "unauthorized")):
         return wrong("model", f"its key is refused: {text}", "set the right key (NEXUS_LLM_API_KEY, GROQ_API_KEY …)")
     advice = "is its address right, its server up? A second one to turn to: NEXUS_LLM_CHAIN"

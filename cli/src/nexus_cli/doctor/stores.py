@@ -29,25 +29,25 @@ from runtime.stores.mongo import driver_message
 from runtime.stores.redis_client import lost_servers, redis_client
 from runtime.tls import remedy
 
-ANSWER = 4.0
-SLOW = 0.3
-"""Seconds for one small command from which a store is slow: turns wait for several of them."""
-ALLOWED = "~nexus:* +@all -@admin +bgrewriteaof"
-"""The least that a user of Redis is allowed."""
-TRIES, APART = 5, 0.05
-"""Commands, and the seconds between two: a busy machine delays one of them, a slow store most."""
-SLOW_FOR = 3.0
-"""Seconds after which no further one is tried."""
-PROBE = "nexus:doctor"
-"""A key as the services' own: the user of Redis may have those alone."""
-Tell = Callable[[str, float], None]
-"""Takes whose clock it is, and by how many seconds it is ahead of ours."""
+ANSWER_SECONDS = 4.0
+SLOW_SECONDS = 0.3
+"""A store is slow if a small command takes longer than this; a turn waits for several of them."""
+REDIS_PERMISSIONS = "~nexus:* +@all -@admin +bgrewriteaof"
+"""The permissions that a user of Redis needs at least."""
+ATTEMPTS, PAUSE_SECONDS = 5, 0.05
+"""Number of measured commands, and seconds between two: a busy machine delays one of them, a slow store most."""
+MEASURE_SECONDS = 3.0
+"""Seconds after which no further command is measured."""
+PROBE_KEY = "nexus:doctor"
+"""Key of the test write, with the services' prefix: their user of Redis may write no other."""
+ReportClock = Callable[[str, float], None]
+"""Receives the name of a clock, and the seconds by which it is ahead of this machine's."""
 
 
-async def redis(url: str, tell: Tell) -> list[Diagnosis]:
-    """Writes a key for ten seconds."""
+async def redis(url: str, tell: ReportClock) -> list[Diagnosis]:
+    """Checks Redis by writing a key that expires after ten seconds."""
     try:
-        client = redis_client(RedisSettings(url=url).url, ANSWER, name="nexus-doctor")
+        client = redis_client(RedisSettings(url=url).url, ANSWER_SECONDS, name="nexus-doctor")
     except ValidationError as error:
         return [_no_address("redis", error)]
     try:
@@ -60,18 +60,18 @@ async def redis(url: str, tell: Tell) -> list[Diagnosis]:
         await client.aclose()
 
 
-async def usual_of(command: Callable[[], Awaitable[object]]) -> float:
-    """Seconds that the command usually takes: the median of TRIES, or of as many as decide it. Because of the pauses
-    not all of them meet the moment in which a store that stands still again and again answers."""
-    took: list[float] = []
-    end = time.perf_counter() + SLOW_FOR
-    while len(took) < TRIES and (began := time.perf_counter()) < end:
+async def median_duration(command: Callable[[], Awaitable[object]]) -> float:
+    """Median duration of the command in seconds, over ATTEMPTS runs or as many as decide whether it is slow. The pauses
+    keep all runs from falling into a short moment in which a store that keeps freezing answers."""
+    durations: list[float] = []
+    end = time.perf_counter() + MEASURE_SECONDS
+    while len(durations) < ATTEMPTS and (start := time.perf_counter()) < end:
         await command()
-        took.append(time.perf_counter() - began)
-        if sum(one <= SLOW for one in took) > TRIES // 2:
+        durations.append(time.perf_counter() - start)
+        if sum(duration <= SLOW_SECONDS for duration in durations) > ATTEMPTS // 2:
             break
-        await asyncio.sleep(APART)
-    return statistics.median_low(took)
+        await asyncio.sleep(PAUSE_SECONDS)
+    return statistics.median_low(durations)
 
 
 def _no_address(store: str, error: ValidationError | PyMongoError) -> Diagnosis:
@@ -79,18 +79,18 @@ def _no_address(store: str, error: ValidationError | PyMongoError) -> Diagnosis:
     return wrong(store, f"NEXUS_{store.upper()}_URL is no address", advice.removeprefix("Value error, "))
 
 
-async def _redis(client: Redis, tell: Tell) -> Diagnosis:
+async def _redis(client: Redis, tell: ReportClock) -> Diagnosis:
     await client.ping()  # pyright: ignore[reportUnknownMemberType, reportGeneralTypeIssues]
-    before = time.time()
+    start = time.time()
     seconds, micros = await client.time()  # pyright: ignore[reportUnknownMemberType, reportGeneralTypeIssues]
-    tell("redis", seconds + micros / 1e6 - (before + time.time()) / 2)
-    taken = await usual_of(lambda: client.set(PROBE, "1", ex=10))
-    if taken > SLOW:
+    tell("redis", seconds + micros / 1e6 - (start + time.time()) / 2)
+    latency = await median_duration(lambda: client.set(PROBE_KEY, "1", ex=10))
+    if latency > SLOW_SECONDS:
         advice = "look at its load, its disk and the network between: `redis-cli --latency`, `redis-cli slowlog get`"
-        return wrong("redis", f"slow: {taken * 1000:.0f} ms for a small command", advice)
-    if lost := await lost_servers(client):
-        return wrong("redis", f"of the cluster {', '.join(lost)} is away; the others serve", "start it again")
-    return fine("redis", f"takes a write; {taken * 1000:.1f} ms")
+        return wrong("redis", f"slow: {latency * 1000:.0f} ms for a small command", advice)
+    if missing := await lost_servers(client):
+        return wrong("redis", f"of the cluster {', '.join(missing)} is away; the others serve", "start it again")
+    return fine("redis", f"takes a write; {latency * 1000:.1f} ms")
 
 
 def _refused_by_redis(error: RedisError) -> Diagnosis:
@@ -102,12 +102,12 @@ def _refused_by_redis(error: RedisError) -> Diagnosis:
             "point NEXUS_REDIS_URL at the primary, or promote this one: `redis-cli replicaof no one`",
         )
     if isinstance(error, NoPermissionError):
-        advice = f"allow the user in NEXUS_REDIS_URL what services need: `ACL SETUSER NAME {ALLOWED}`"
+        advice = f"allow the user in NEXUS_REDIS_URL what services need: `ACL SETUSER NAME {REDIS_PERMISSIONS}`"
         return wrong("redis", f"it does not allow what is needed: {text}", advice)
     if isinstance(error, AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS")):
         return wrong("redis", f"it refuses the password: {text}", "put the right one into NEXUS_REDIS_URL")
     if isinstance(error, RedisTimeout):
-        return wrong("redis", f"no answer within {ANSWER:g} s: {text}", STANDS_STILL)
+        return wrong("redis", f"no answer within {ANSWER_SECONDS:g} s: {text}", STANDS_STILL)
     if text.startswith("CLUSTERDOWN"):
         advice = "start the missing servers of the cluster: `redis-cli cluster nodes` names them"
         return wrong("redis", f"a part of the cluster is away: {text}", advice)
@@ -124,21 +124,23 @@ def _refused_by_redis(error: RedisError) -> Diagnosis:
     return wrong("redis", text, "look at its log")
 
 
-async def mongodb(url: str, database: str, tell: Tell) -> list[Diagnosis]:
-    """Writes one document, always the same."""
+async def mongodb(url: str, database: str, tell: ReportClock) -> list[Diagnosis]:
+    """Checks MongoDB by writing one document, always the same."""
     try:
-        options = MongoSettings(url=url, deadline=ANSWER).client_options
+        options = MongoSettings(url=url, deadline=ANSWER_SECONDS).client_options
         client: AsyncMongoClient[dict[str, object]] = AsyncMongoClient(url, **options)
     except (ValidationError, PyMongoError) as error:
         return [_no_address("mongodb", error)]
     try:
-        began, before = time.perf_counter(), time.time()
+        begin, begin_time = time.perf_counter(), time.time()
         answer = await client.admin.command("hello")
-        hello = time.perf_counter() - began
+        round_trip = time.perf_counter() - begin
         if isinstance(local := answer.get("localTime"), datetime):
-            tell("mongodb", local.replace(tzinfo=UTC).timestamp() - (before + hello / 2))
-        found = client[database]["doctor"]
-        taken = await usual_of(lambda: found.replace_one({"_id": PROBE}, {"_id": PROBE}, upsert=True))
+            tell("mongodb", local.replace(tzinfo=UTC).timestamp() - (begin_time + round_trip / 2))
+        collection = client[database]["doctor"]
+        latency = await median_duration(
+            lambda: collection.replace_one({"_id": PROBE_KEY}, {"_id": PROBE_KEY}, upsert=True)
+        )
     except OperationFailure as error:
         text = masked_text(str(error.details.get("errmsg", error) if error.details else error))
         if error.code in {18, 13}:
@@ -152,12 +154,12 @@ async def mongodb(url: str, database: str, tell: Tell) -> list[Diagnosis]:
         ]
     except PyMongoError as error:
         text = driver_message(error)
-        start = STANDS_STILL if "timed out" in text else "start MongoDB, or point NEXUS_MONGODB_URL at one"
-        advice = remedy("MongoDB", text) or start
+        default_advice = STANDS_STILL if "timed out" in text else "start MongoDB, or point NEXUS_MONGODB_URL at one"
+        advice = remedy("MongoDB", text) or default_advice
         return [wrong("mongodb", f"no answer: {text.removesuffix(f': {advice}')}", advice)]
     finally:
         await client.close()
-    if taken > SLOW:
+    if latency > SLOW_SECONDS:
         advice = "look at its load, its disk and the network between: `db.currentOp()`; turns go on, looking back waits"
-        return [wrong("mongodb", f"slow: {taken * 1000:.0f} ms for a small write", advice)]
-    return [fine("mongodb", f"takes a write; {taken * 1000:.1f} ms")]
+        return [wrong("mongodb", f"slow: {latency * 1000:.0f} ms for a small write", advice)]
+    return [fine("mongodb", f"takes a write; {latency * 1000:.1f} ms")]

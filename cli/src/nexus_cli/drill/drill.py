@@ -15,7 +15,16 @@ from nats.errors import Error as NatsError
 from nexus_cli.chat.client import ChatFailedError, LimitedError
 from nexus_cli.drill.faults import READY_WITHIN, Fault, FaultWindow, Kind, Pair, faults
 from nexus_cli.drill.ledger import Mismatch, Wrong
-from nexus_cli.drill.people import AFTER_A_REFUSAL, COMPANY, GaveUpError, Scene, Wait, a_visitor, take_over, visit
+from nexus_cli.drill.people import (
+    COMPANY,
+    LIMITED_SECONDS,
+    GaveUpError,
+    Scene,
+    Wait,
+    new_visitor_token,
+    take_over,
+    visit,
+)
 from nexus_cli.drill.stack import RunningStack
 from nexus_cli.stack.errors import StackError
 from runtime.errors import RuntimeLibraryError
@@ -23,39 +32,40 @@ from runtime.errors import RuntimeLibraryError
 Say = Callable[[str], None]
 LOST = frozenset({Wrong.LOST, Wrong.NEVER_ACCEPTED, Wrong.UNANSWERED, Wrong.NOT_SHOWN})
 DOUBLED = frozenset({Wrong.STORED_TWICE, Wrong.ANSWERED_TWICE, Wrong.SHOWN_TWICE})
-READ_WITHIN = 20.0
-LEAVE_WITHIN = 8.0
-"""Seconds that people have after Ctrl-C to hear the end; then as long again at most for who has yet to give back a
-conversation."""
-MANY = 1_000_000
+LOG_SECONDS = 20.0
+LEAVE_SECONDS = 8.0
+"""Seconds that people have to finish after Ctrl-C; a human agent who must give back a conversation has as long
+again."""
+UNLIMITED = 1_000_000
 
 
 @dataclass(frozen=True)
 class DrillPlan:
-    """The plan of a drill. `most`: the most faults; `kinds` and `processes`: only these, or all if empty."""
+    """The plan of a drill. `max_faults`: number of faults at most; `kinds` and `processes`: only these, or all if
+    empty."""
 
     minutes: float
     seed: int
     visitors: int = 4
-    most: int = MANY
+    max_faults: int = UNLIMITED
     company: str = COMPANY
     kinds: frozenset[Kind] = frozenset()
     processes: frozenset[str] = frozenset()
 
     def matrix(self, stack: RunningStack) -> Sequence[Pair]:
-        """Returns the stack's faults that the plan allows. Raises StackError if there are none."""
-        found = [
+        """The faults of the stack that the plan allows. Raises StackError if there are none."""
+        pairs = [
             (kind, process)
             for kind, process in stack.matrix
             if kind in (self.kinds or {kind}) and process in (self.processes or {process})
         ]
-        if not found:
-            there = "; ".join(
-                f"{kind} of {', '.join(of for one, of in stack.matrix if one is kind)}"
+        if not pairs:
+            possible = "; ".join(
+                f"{kind} of {', '.join(process for kind_of_pair, process in stack.matrix if kind_of_pair is kind)}"
                 for kind in dict.fromkeys(kind for kind, _ in stack.matrix)
             )
-            raise StackError(f"nothing here can be broken in this way; it has {there}")
-        return found
+            raise StackError(f"nothing here can be broken in this way; it has {possible}")
+        return pairs
 
 
 @dataclass
@@ -65,31 +75,42 @@ class DrillReport:
     seed: int
     windows: list[FaultWindow] = field(default_factory=list[FaultWindow])
     waits: list[Wait] = field(default_factory=list[Wait])
-    found: list[Mismatch] = field(default_factory=list[Mismatch])
+    mismatches: list[Mismatch] = field(default_factory=list[Mismatch])
     gave_up: list[str] = field(default_factory=list[str])
     limited: str = ""
-    """What kept people from chatting for a while, as the gateway said it."""
-    left: int = 0
-    """Conversations that were interrupted before they were at rest, and so not compared."""
+    """Message of the gateway's limit that kept people from chatting for a while."""
+    interrupted: int = 0
+    """Number of conversations that were interrupted before they were at rest, and so not compared."""
     conversations: int = 0
     messages: int = 0
     takeovers: int = 0
 
     def count(self, kinds: frozenset[Wrong]) -> int:
-        """The number of findings of these kinds."""
-        return sum(one.wrong in kinds for one in self.found)
+        """Number of mismatches of these kinds."""
+        return sum(mismatch.wrong in kinds for mismatch in self.mismatches)
 
     @property
     def figures(self) -> dict[str, int]:
         """Counts of what must never happen; each is 0 if all is well."""
-        lost, doubled, over = self.count(LOST), self.count(DOUBLED), self.count(frozenset({Wrong.OVER_A_HUMAN}))
-        other = len(self.found) - lost - doubled - over
-        return {"lost": lost + len(self.gave_up), "doubled": doubled, "overAHuman": over, "other": other}
+        lost_count, doubled, over_human = (
+            self.count(LOST),
+            self.count(DOUBLED),
+            self.count(frozenset({Wrong.OVER_A_HUMAN})),
+        )
+        other_count = len(self.mismatches) - lost_count - doubled - over_human
+        return {
+            "lost": lost_count + len(self.gave_up),
+            "doubled": doubled,
+            "overAHuman": over_human,
+            "other": other_count,
+        }
 
     def longest(self, window: FaultWindow) -> float | None:
-        """The longest wait for an answer that this fault met."""
-        met = [w.ended - w.began for w in self.waits if w.began <= window.ready and w.ended >= window.began]
-        return round(max(met), 2) if met else None
+        """The longest wait for an answer during this fault, in seconds; None if nobody waited."""
+        durations = [
+            wait.ended - wait.began for wait in self.waits if wait.began <= window.ready and wait.ended >= window.began
+        ]
+        return round(max(durations), 2) if durations else None
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -99,22 +120,24 @@ class DrillReport:
             "messages": self.messages,
             "answers": len(self.waits),
             "takeovers": self.takeovers,
-            "faults": [{**one.as_json(), "longestWait": self.longest(one)} for one in self.windows],
+            "faults": [{**window.as_json(), "longestWait": self.longest(window)} for window in self.windows],
             "limited": self.limited,
-            "left": self.left,
-            "findings": [str(one) for one in self.found] + self.gave_up,
+            "left": self.interrupted,
+            "findings": [str(mismatch) for mismatch in self.mismatches] + self.gave_up,
         }
 
     def as_text(self) -> str:
-        """A table for people: a line for each kind of fault and process, then what was found."""
+        """Table for people: a line for each kind of fault and process, then the findings."""
         lines = ["fault     process          count  ready again   longest wait"]
-        pairs = dict.fromkeys((one.fault.kind, one.fault.process) for one in self.windows)
+        pairs = dict.fromkeys((window.fault.kind, window.fault.process) for window in self.windows)
         for kind, process in sorted(pairs, key=lambda pair: (list(Kind).index(pair[0]), pair[1])):
-            of_pair = [one for one in self.windows if (one.fault.kind, one.fault.process) == (kind, process)]
-            ready = max(one.ready - one.ended for one in of_pair)
-            waited = max((self.longest(one) or 0.0 for one in of_pair), default=0.0)
-            said = f"{waited:.1f} s" if waited else "-"
-            lines.append(f"{kind:<10}{process:<16}{len(of_pair):>6}{ready:>11.1f} s{said:>15}")
+            of_pair = [
+                window for window in self.windows if (window.fault.kind, window.fault.process) == (kind, process)
+            ]
+            ready = max(window.ready - window.ended for window in of_pair)
+            waited = max((self.longest(window) or 0.0 for window in of_pair), default=0.0)
+            waited_text = f"{waited:.1f} s" if waited else "-"
+            lines.append(f"{kind:<10}{process:<16}{len(of_pair):>6}{ready:>11.1f} s{waited_text:>15}")
         figures = self.figures
         lines.append(
             f"{len(self.windows)} faults, seed {self.seed}; {self.conversations} conversations, {self.messages} "
@@ -124,22 +147,22 @@ class DrillReport:
             f"lost {figures['lost']}, doubled {figures['doubled']}, over a human {figures['overAHuman']}, "
             f"other {figures['other']}"
         )
-        if self.left:
-            lines.append(f"interrupted before they were at rest, and not compared: {self.left} conversations")
+        if self.interrupted:
+            lines.append(f"interrupted before they were at rest, and not compared: {self.interrupted} conversations")
         if self.limited:
             lines.append(f"fewer people chatted than asked for, because of the gateway's limits: {self.limited}")
-        return "\n".join([*lines, *(f"found: {one}" for one in (*self.found, *self.gave_up))])
+        return "\n".join([*lines, *(f"found: {finding}" for finding in (*self.mismatches, *self.gave_up))])
 
 
 Break = Callable[[DrillPlan, RunningStack, DrillReport, Say], Awaitable[None]]
-"""Breaks the stack, and writes the windows into the report, whose `waits` grow meanwhile. Raises TimeoutError where
+"""Breaks the stack and adds the fault windows to the report, whose `waits` grow meanwhile. Raises TimeoutError if
 something stays broken."""
 
 
 async def break_by_lot(plan: DrillPlan, stack: RunningStack, report: DrillReport, say: Say) -> None:
-    """Causes the faults that the seed determines, one after another, until the plan's time is over."""
+    """Causes the faults that the seed determines, one after the other, until the plan's time is over."""
     end = time.monotonic() + plan.minutes * 60
-    for fault in itertools.islice(faults(Random(plan.seed), MANY, plan.matrix(stack)), plan.most):
+    for fault in itertools.islice(faults(Random(plan.seed), UNLIMITED, plan.matrix(stack)), plan.max_faults):
         if time.monotonic() + fault.after + fault.seconds > end:
             return
         await asyncio.sleep(fault.after)
@@ -147,7 +170,7 @@ async def break_by_lot(plan: DrillPlan, stack: RunningStack, report: DrillReport
 
 
 async def break_once(stack: RunningStack, fault: Fault, report: DrillReport, say: Say) -> None:
-    """Makes one fault and adds it to the report."""
+    """Causes one fault and adds it to the report."""
     window = await stack.inject(fault)
     report.windows.append(window)
     say(f"{fault}, ready again in {window.ready - window.ended:.1f} s")
@@ -158,21 +181,22 @@ async def drill(
     stack: RunningStack,
     say: Say,
     break_it: Break = break_by_lot,
-    leave_within: float = LEAVE_WITHIN,
+    leave_within: float = LEAVE_SECONDS,
 ) -> DrillReport:
-    """The whole drill on a running stack: people chat, faults happen, and the ledgers are compared with the log. A
-    first Ctrl-C ends the faults, and people leave soon. Raises StackError if there is nothing to break, or nobody may
+    """Runs a whole drill on a running stack: people chat, faults happen, and the ledgers are compared with the log. A
+    first Ctrl-C ends the faults, and people leave soon. Raises StackError if there is nothing to break or nobody can
     chat."""
     plan.matrix(stack)
     report = DrillReport(plan.seed)
     scene = Scene(stack, plan.company, waits=report.waits)
     try:
-        await a_visitor(scene)
+        await new_visitor_token(scene)
     except (GaveUpError, ChatFailedError) as error:
         raise StackError(f"nobody can chat with {plan.company}, so nothing was broken: {error}") from error
     people: list[Callable[[Scene, Random], Awaitable[None]]] = [*[visit] * plan.visitors, take_over]
-    there = [
-        asyncio.create_task(repeat_until_over(scene, one, f"{plan.seed}/{number}")) for number, one in enumerate(people)
+    tasks = [
+        asyncio.create_task(repeat_until_over(scene, behaviour, f"{plan.seed}/{number}"))
+        for number, behaviour in enumerate(people)
     ]
     try:
         try:
@@ -182,12 +206,12 @@ async def drill(
         finally:
             scene.over.set()
         say("waiting until everything is at rest")
-        await asyncio.wait(there)
+        await asyncio.wait(tasks)
     except asyncio.CancelledError:
         say(f"interrupted: no more faults, and people leave within {leave_within:g} s")
-        await asyncio.wait(there, timeout=leave_within)
+        await asyncio.wait(tasks, timeout=leave_within)
     finally:
-        await _end(there, leave_within)
+        await _end(tasks, leave_within)
     report.takeovers = scene.takeovers
     report.gave_up += scene.gave_up
     report.limited = scene.limited
@@ -195,35 +219,35 @@ async def drill(
     return report
 
 
-async def _end(there: Sequence[asyncio.Task[None]], give_back_within: float) -> None:
-    """Ends who is still there; whoever has taken a conversation over gives it back first, if that works soon."""
-    for within in (give_back_within, None):
-        for one in there:
-            one.cancel()
-        await asyncio.wait(there, timeout=within)
-    for one in there:
-        if not one.cancelled():
-            one.result()
+async def _end(tasks: Sequence[asyncio.Task[None]], give_back_within: float) -> None:
+    """Ends the people who are still there. A human agent first gives back a conversation, if that works in time."""
+    for timeout in (give_back_within, None):
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks, timeout=timeout)
+    for task in tasks:
+        if not task.cancelled():
+            task.result()
 
 
-async def repeat_until_over(scene: Scene, one: Callable[[Scene, Random], Awaitable[None]], seed: str) -> None:
+async def repeat_until_over(scene: Scene, behaviour: Callable[[Scene, Random], Awaitable[None]], seed: str) -> None:
     for number in itertools.count():
         if scene.over.is_set():
             return
         try:
-            await one(scene, Random(f"{seed}/{number}"))
+            await behaviour(scene, Random(f"{seed}/{number}"))
             continue
         except LimitedError as error:
             scene.limited = str(error)
         except (GaveUpError, ChatFailedError) as error:
-            scene.gave_up.append(f"{one.__name__}: {error}")
-        await scene.rest(AFTER_A_REFUSAL)
+            scene.gave_up.append(f"{behaviour.__name__}: {error}")
+        await scene.rest(LIMITED_SECONDS)
 
 
-async def compare(scene: Scene, report: DrillReport, read_within: float = READ_WITHIN) -> None:
-    """Compares each conversation that is at rest with the log, which is read within so many seconds."""
-    report.left = len(scene.left)
-    at_rest = [one for one in scene.ledgers if one not in scene.left]
+async def compare(scene: Scene, report: DrillReport, read_within: float = LOG_SECONDS) -> None:
+    """Compares each conversation that is at rest with its log, which must be read within so many seconds."""
+    report.interrupted = len(scene.unfinished)
+    at_rest = [candidate for candidate in scene.ledgers if candidate not in scene.unfinished]
     for ledger in at_rest:
         try:
             log = await asyncio.wait_for(scene.log(ledger), read_within)
@@ -233,4 +257,4 @@ async def compare(scene: Scene, report: DrillReport, read_within: float = READ_W
             return
         report.conversations += 1
         report.messages += sum(fact.kind == "visitor" for fact in log)
-        report.found += ledger.findings(log)
+        report.mismatches += ledger.findings(log)

@@ -29,7 +29,7 @@ class Breakable(Protocol):
     def network_of(self, name: str) -> Sequence[Proxy]: ...
 
     async def ready_again(self, names: Sequence[str], deadline: float) -> None:
-        """Waits until these live and are ready. Raises TimeoutError."""
+        """Waits until these processes run and are ready. Raises TimeoutError."""
         ...
 
 
@@ -43,25 +43,25 @@ class Kind(StrEnum):
     STALL = "stall"
     """The process's network is slow, or its requests are not answered."""
     CUT = "cut"
-    """All its connections are broken off; new ones are refused for a while, or not."""
+    """All its connections are cut; new ones may be refused for a while."""
     RESTART = "restart"
-    """SIGTERM, as an upgrade does it: it drains, and another one comes in its place."""
+    """SIGTERM, as in an upgrade: it drains, and another one takes its place."""
     STEP_DOWN = "step-down"
-    """The leader of a stream, or of all JetStream, hands over to another server of the cluster."""
+    """The leader of a stream or of JetStream hands over to another server of the cluster."""
     SCALE = "scale"
     """More replicas of each service are started, and stopped again."""
 
 
 Pair = tuple[Kind, str]
-"""A kind of fault, and what it meets."""
+"""A kind of fault, and the process or leader that it affects."""
 MATRIX: tuple[Pair, ...] = tuple(product((Kind.KILL, Kind.PAUSE, Kind.STALL, Kind.CUT), PROCESSES))
-"""The faults of a stack whose processes and connections are all within reach."""
+"""The faults of a stack whose processes and connections can all be damaged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault: the `step`-th of its campaign. `after`: seconds of rest before it. `slow`: seconds by which each piece
-    of a stalled network is late; 0: nothing that a server says arrives at all."""
+    """One fault, the `step`-th of its campaign. `after`: seconds of rest before it. `slow`: seconds by which a stalled
+    network delays each piece of data; 0: replies of servers do not arrive at all."""
 
     step: int
     kind: Kind
@@ -76,7 +76,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class FaultWindow:
-    """A fault that happened, by the monotonic clock: from its beginning over its end to all being ready again."""
+    """The times of a fault by the monotonic clock: its beginning, its end, and when everything was ready again."""
 
     fault: Fault
     began: float
@@ -88,23 +88,23 @@ class FaultWindow:
 
 
 def faults(random: Random, number: int, matrix: Sequence[Pair] = MATRIX) -> Iterator[Fault]:
-    """Yields so many faults; every pair of the matrix comes before any comes a second time."""
+    """Yields `number` faults. Every pair of the matrix occurs once before any occurs again."""
     pairs: list[Pair] = []
     for step in range(1, number + 1):
         if not pairs:
             pairs = list(matrix)
             random.shuffle(pairs)
         kind, process = pairs.pop()
-        at_once = kind in (Kind.KILL, Kind.RESTART, Kind.STEP_DOWN)
-        seconds = 0.0 if at_once else random.uniform(1, 10) if kind is not Kind.CUT else random.uniform(0, 3)
+        is_instant = kind in (Kind.KILL, Kind.RESTART, Kind.STEP_DOWN)
+        seconds = 0.0 if is_instant else random.uniform(1, 10) if kind is not Kind.CUT else random.uniform(0, 3)
         slow = random.choice([0.0, random.uniform(0.05, 0.5)]) if kind is Kind.STALL else 0.0
         yield Fault(step, kind, process, seconds, random.uniform(0.2, 2.0), slow)
 
 
 @contextlib.contextmanager
 def paused(pid: int) -> Generator[None]:
-    """Stops the process for the length of the block. It goes on even if this process is killed meanwhile: a shell,
-    which waits for the end of a pipe from here, sends the signal."""
+    """Stops a process for the length of the block. It continues even if this process is killed meanwhile, because a
+    shell that waits for the end of a pipe from here sends the signal."""
     shell = ["sh", "-c", f"read -r _; kill -CONT {pid}"]
     with subprocess.Popen(shell, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True):
         os.kill(pid, signal.SIGSTOP)
@@ -112,7 +112,7 @@ def paused(pid: int) -> Generator[None]:
 
 
 async def inject(stack: Breakable, fault: Fault, everybody: Sequence[str] = PROCESSES) -> FaultWindow:
-    """Does it, undoes it, also when it is cancelled meanwhile, and waits until everything is ready again."""
+    """Causes a fault, undoes it even if cancelled meanwhile, and waits until everything is ready again."""
     process = stack.process(fault.process)
     network = stack.network_of(fault.process)
     began = time.monotonic()
@@ -149,8 +149,8 @@ async def inject(stack: Breakable, fault: Fault, everybody: Sequence[str] = PROC
     ended = time.monotonic()
     if fault.kind is Kind.RESTART:
         async with asyncio.timeout(READY_WITHIN):
-            while stack.process(fault.process).pid == process.pid:  # noqa: ASYNC110 - nothing here is told of it
+            while stack.process(fault.process).pid == process.pid:  # noqa: ASYNC110 - nothing here is notified of it
                 await asyncio.sleep(0.05)
-    # Whoever has lost a server is not ready either; of a service nobody else's readiness depends.
+    # If a server fails, all services are unready; if a service fails, only that one is.
     await stack.ready_again(everybody if fault.process.startswith(SERVERS) else (fault.process,), READY_WITHIN)
     return FaultWindow(fault, began, ended, time.monotonic())

@@ -13,7 +13,7 @@ FINAL = ("assistant", "system")
 
 @dataclass(frozen=True, slots=True)
 class LoggedFact:
-    """One durable fact: its sequence, its kind's short word, its data."""
+    """One durable fact: its sequence, the short name of its kind, its data."""
 
     seq: int
     kind: str
@@ -26,9 +26,9 @@ async def read_log(nats_url: str, company: str, conversation: str) -> list[Logge
     await bus.connect(nats_url.split(","))
     try:
         log = ConversationLog(bus)
-        top = (await log.snapshot(company, conversation)).seq
-        facts = await log.read(company, conversation, after=0, up_to=top)
-        return [LoggedFact(f.seq, _kind(f.subject), json.loads(f.event)["data"]) for f in facts]
+        end = (await log.snapshot(company, conversation)).seq
+        facts = await log.read(company, conversation, after=0, up_to=end)
+        return [LoggedFact(fact.seq, _kind(fact.subject), json.loads(fact.event)["data"]) for fact in facts]
     finally:
         await bus.close()
 

@@ -19,11 +19,11 @@ _CLIENTS = "clients"
 
 
 class Network:
-    """The proxies; `ports` are the servers' and the gateway's own."""
+    """The proxies of a stack. `ports` are the real ports of the servers and the gateway."""
 
     def __init__(self) -> None:
-        taken: set[int] = set()
-        self.ports = {name: ports.choose(taken) for name in (*SERVERS, "gateway")}
+        taken_ports: set[int] = set()
+        self.ports = {name: ports.choose(taken_ports) for name in (*SERVERS, "gateway")}
         self._proxies = {
             (service, server): Proxy(f"tcp://{ports.HOST}:{self.ports[server]}")
             for service in SERVICES
@@ -33,23 +33,23 @@ class Network:
 
     @property
     def url(self) -> str:
-        """The gateway's address, as clients know it."""
+        """The gateway's address for clients."""
         return self._proxies["gateway", _CLIENTS].url
 
     def of(self, name: str) -> list[Proxy]:
-        """Returns every connection of one process: a service's to its servers, a server's from all services."""
-        return [proxy for ends, proxy in self._proxies.items() if name in ends]
+        """The proxies of one process: from a service to its servers, or from all services to a server."""
+        return [proxy for endpoints, proxy in self._proxies.items() if name in endpoints]
 
     def arguments(self) -> list[str]:
-        """Returns the arguments for nexus_cli.drill.proxied_stack, once the proxies have started."""
-        ways = {f"{service} {server}": proxy.port for (service, server), proxy in self._proxies.items()}
-        return [json.dumps(self.ports), json.dumps(ways)]
+        """The arguments for nexus_cli.drill.proxied_stack; call it after `start`."""
+        ports_by_way = {f"{service} {server}": proxy.port for (service, server), proxy in self._proxies.items()}
+        return [json.dumps(self.ports), json.dumps(ports_by_way)]
 
     async def start(self) -> None:
         for proxy in self._proxies.values():
             await proxy.start()
 
     async def stop(self) -> None:
-        """All connections end."""
+        """Stops the proxies, which ends all connections."""
         for proxy in self._proxies.values():
             await proxy.stop()

@@ -21,27 +21,29 @@ from nexus_cli.stack.settings import read_settings
 from nexus_cli.stack.up import UpOptions, run_stack
 
 
-def rewired(program: Program, servers: Mapping[str, int], ways: Mapping[str, int]) -> Program:
-    """A server on its chosen port, or a service with the proxies' ports in place of the servers'."""
+def rewired(program: Program, servers: Mapping[str, int], proxy_ports: Mapping[str, int]) -> Program:
+    """The program, changed: a server to run on its chosen port, a service to reach the servers through the proxies."""
     if program.stage is StopStage.SERVER:
         return replace(program, port=servers[program.name])
 
     def environment(port: int, urls: Urls) -> Mapping[str, str]:
-        near = {
-            server: re.sub(rf":{servers[server]}\b", f":{ways[f'{program.name} {server}']}", url)
+        proxied_urls = {
+            server: re.sub(rf":{servers[server]}\b", f":{proxy_ports[f'{program.name} {server}']}", url)
             for server, url in urls.items()
         }
-        return program.environment(port, near)
+        return program.environment(port, proxied_urls)
 
     return replace(program, environment=environment)
 
 
 def main() -> None:
-    """Runs until it is told to stop."""
-    data, servers, ways = Path(sys.argv[1]), json.loads(sys.argv[2]), json.loads(sys.argv[3])
+    """Runs until it receives a signal to stop."""
+    data, servers, proxy_ports = Path(sys.argv[1]), json.loads(sys.argv[2]), json.loads(sys.argv[3])
     end_with_parent(signal.SIGTERM)
     options = UpOptions(port=servers["gateway"])
-    asyncio.run(run_stack(options, DataDirectory(data), read_settings(), lambda one: rewired(one, servers, ways)))
+    asyncio.run(
+        run_stack(options, DataDirectory(data), read_settings(), lambda program: rewired(program, servers, proxy_ports))
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""The stack that a drill breaks: a running one on a data directory, or one of its own whose network it controls too."""
+"""The stack that a drill breaks: a running one on a data directory, or a new one whose network the drill controls
+too."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from typing import Any
 import aiohttp
 
 from nexus_cli.drill.faults import MATRIX, READY_WITHIN, Fault, FaultWindow, Kind, Pair, inject
-from nexus_cli.drill.leaders import LED, step_down
+from nexus_cli.drill.leaders import LEADERS, step_down
 from nexus_cli.drill.network import PROCESSES, Network
 from nexus_cli.stack.child import is_gone
 from nexus_cli.stack.datadir import DataDirectory, StackProcess
@@ -25,15 +26,15 @@ from runtime.auth.tokens import TokenMinter
 from runtime.faulty_proxy import Proxy
 from runtime.settings import TokenSettings
 
-LOOK_WITHIN = 10.0
+READY_SECONDS = 10.0
 BALANCER = "balancer"
-"""The balancer before several gateways, in a stack that has one."""
-_LIFTED = ("MESSAGES", "CONVERSATIONS", "TOKENS")
-"""Limits by address: all people of a drill come from one."""
+"""Name of the balancer in front of several gateways, in a stack that has one."""
+_LIFTED_LIMITS = ("MESSAGES", "CONVERSATIONS", "TOKENS")
+"""Limits for each address that are lifted, since all people of a drill come from one address."""
 
 
 class RunningStack:
-    """A stack that runs on this machine, as its data directory describes it (faults.Breakable)."""
+    """A stack that runs on this machine, found by its data directory (faults.Breakable)."""
 
     def __init__(self, directory: DataDirectory, jwt_secret: str) -> None:
         self._directory = directory
@@ -42,57 +43,57 @@ class RunningStack:
     @property
     def matrix(self) -> Sequence[Pair]:
         names = self.names
-        led = LED if sum(name.startswith("nats") for name in names) > 1 else ()
+        leaders = LEADERS if sum(name.startswith("nats") for name in names) > 1 else ()
         services = [name for name in names if name.startswith(tuple(SERVICES))]
         return [
             *itertools.product((Kind.KILL, Kind.PAUSE), names),
             *itertools.product([Kind.RESTART], services),
-            *itertools.product([Kind.STEP_DOWN], led),
+            *itertools.product([Kind.STEP_DOWN], leaders),
         ]
 
     @property
     def names(self) -> list[str]:
-        return sorted(one["name"] for one in self._recorded()["processes"])
+        return sorted(process["name"] for process in self._recorded()["processes"])
 
     @property
     def url(self) -> str:
-        """The address to which visitors go."""
-        by_name = {one["name"]: one["url"] for one in self._recorded()["processes"]}
-        if not (found := by_name.get(BALANCER) or by_name.get("gateway")):
+        """The address for visitors."""
+        by_name = {process["name"]: process["url"] for process in self._recorded()["processes"]}
+        if not (url := by_name.get(BALANCER) or by_name.get("gateway")):
             raise StackError("this stack has no gateway, so nobody can chat")
-        return str(found)
+        return str(url)
 
     @property
     def nats(self) -> str:
-        """The bus's address, with a user who may read everything."""
+        """The address of the bus, with a user who may read everything."""
         return str(self._recorded()["urls"]["nats"])
 
     def token(self, role: str, user: str, company: str) -> str:
         return self._tokens.mint(sub=user, role=role, company=company)
 
     def process(self, name: str) -> StackProcess:
-        return StackProcess(**next(one for one in self._recorded()["processes"] if one["name"] == name))
+        return StackProcess(**next(entry for entry in self._recorded()["processes"] if entry["name"] == name))
 
     def network_of(self, name: str) -> Sequence[Proxy]:
-        """Returns no connections: none of a process is within reach."""
+        """No proxies: the connections of a running stack cannot be damaged."""
         del name
         return []
 
     async def inject(self, fault: Fault) -> FaultWindow:
-        """Does it, undoes it, and waits until everything is ready again. Raises TimeoutError."""
+        """Causes a fault, undoes it, and waits until everything is ready again. Raises TimeoutError."""
         if fault.kind is Kind.STEP_DOWN:
             began = time.monotonic()
             await step_down(self.nats, fault.process)
-            ended = time.monotonic()
+            end = time.monotonic()
             await self.ready_again(self.names, READY_WITHIN)
-            return FaultWindow(fault, began, ended, time.monotonic())
+            return FaultWindow(fault, began, end, time.monotonic())
         return await inject(self, fault, self.names)
 
     async def ready_again(self, names: Sequence[str], deadline: float) -> None:
-        """Waits until these processes live, and those that are services are ready. Raises TimeoutError."""
+        """Waits until these processes run and the services among them are ready. Raises TimeoutError."""
         async with (
             asyncio.timeout(deadline),
-            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=LOOK_WITHIN)) as http,
+            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=READY_SECONDS)) as http,
         ):
             while not all([await self._is_ready(http, self.process(name)) for name in names]):  # noqa: ASYNC110
                 await asyncio.sleep(0.2)
@@ -101,8 +102,8 @@ class RunningStack:
         if is_gone(process.pid) or not process.name.startswith(tuple(SERVICES)):
             return not is_gone(process.pid)
         try:
-            async with http.get(f"{process.url}/readyz") as answer:
-                return answer.status == 200
+            async with http.get(f"{process.url}/readyz") as response:
+                return response.status == 200
         except (aiohttp.ClientError, TimeoutError, OSError):
             return False
 
@@ -111,7 +112,7 @@ class RunningStack:
 
 
 class DrilledStack(RunningStack):
-    """A stack of the drill's own, whose connections can be damaged too."""
+    """A new stack for the drill, whose connections can be damaged too."""
 
     def __init__(self, network: Network, directory: DataDirectory) -> None:
         super().__init__(directory, directory.secrets().jwt_secret)
@@ -123,7 +124,7 @@ class DrilledStack(RunningStack):
 
     @property
     def url(self) -> str:
-        """The gateway's address, by way of its proxy."""
+        """The gateway's address through its proxy."""
         return self._network.url
 
     def network_of(self, name: str) -> Sequence[Proxy]:
@@ -134,13 +135,13 @@ async def running_stack(data: Path) -> RunningStack:
     """The stack that runs on `data`, once all of it is ready.
 
     Raises:
-        NotRunningError: none does.
-        StackError: it has no gateway, or is not ready within ten seconds, so that it would be blamed on the drill.
+        NotRunningError: no stack runs there.
+        StackError: the stack has no gateway, or is not ready within ten seconds; the drill would be blamed for that.
     """
     stack = RunningStack(DataDirectory(data), find_target(data).jwt_secret)
     _ = stack.url
     try:
-        await stack.ready_again(stack.names, LOOK_WITHIN)
+        await stack.ready_again(stack.names, READY_SECONDS)
     except TimeoutError:
         raise StackError(f"not all of the stack on {data} is ready: see `nexus doctor --live`") from None
     return stack
@@ -148,17 +149,17 @@ async def running_stack(data: Path) -> RunningStack:
 
 @asynccontextmanager
 async def drilled_stack(directory: Path) -> AsyncGenerator[DrilledStack]:
-    """A stack below `directory` for the length of the block, ready.
+    """Runs a new stack below `directory` for the length of the block, once it is ready.
 
     Raises:
-        StartFailedError: something did not start.
+        StartFailedError: a server or service did not start.
     """
     network = Network()
     data = directory / "data"
     await network.start()
     try:
         command = ["-m", "nexus_cli.drill.proxied_stack", str(data), *network.arguments()]
-        # In a directory of its own no .env is found: no key of anybody's, no server but its own.
+        # Its own working directory has no .env, so that it uses no foreign keys and only its own servers.
         async with ready_program(
             command, log=directory / "supervisor.log", environment=drill_environment(), cwd=directory
         ):
@@ -170,6 +171,6 @@ async def drilled_stack(directory: Path) -> AsyncGenerator[DrilledStack]:
 
 
 def drill_environment() -> Mapping[str, str]:
-    """This process's without settings and keys of anybody's, and with limits by address lifted."""
-    lifted = {f"NEXUS_GATEWAY_{name}_PER_ADDRESS": "1000000" for name in _LIFTED}
+    """This process's environment without settings and keys, and with limits for each address lifted."""
+    lifted = {f"NEXUS_GATEWAY_{name}_PER_ADDRESS": "1000000" for name in _LIFTED_LIMITS}
     return clean_environment() | lifted | {"NEXUS_SAMPLE_SECONDS_PER_BAR": "0"}

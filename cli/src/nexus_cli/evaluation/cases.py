@@ -17,11 +17,11 @@ _ID = r"^[a-z0-9-]{1,60}$"
 
 
 class BadCaseError(Exception):
-    """A case that cannot be read; the text names the file and what is wrong."""
+    """A case cannot be read. The message names the file and the fault."""
 
 
 class CaseModel(BaseModel):
-    """Takes no field that it does not have."""
+    """Base of the models of case files; unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -30,14 +30,14 @@ FormT = TypeVar("FormT", bound=CaseModel)
 
 
 class ModelCall(CaseModel):
-    """A tool call as a recorded model makes it; a text as arguments is sent as it is, malformed or not."""
+    """A tool call of a recorded model. Arguments given as text are sent unchanged, even if malformed."""
 
     name: str
     arguments: dict[str, object] | str = Field(default_factory=dict[str, object])
 
 
 class ModelReply(CaseModel):
-    """One reply of a recorded model, in order; the last one is given again and again."""
+    """One reply of a recorded model. Replies are given in order; the last one is repeated."""
 
     text: str | None = None
     calls: list[ModelCall] = Field(default_factory=list[ModelCall])
@@ -45,8 +45,8 @@ class ModelReply(CaseModel):
 
 
 class Expect(CaseModel):
-    """The conditions that must hold. Texts are regular expressions, ignoring case; figures must be right to a
-    millionth."""
+    """The conditions that must hold. Texts are regular expressions that ignore case; figures must agree to one part in
+    a million."""
 
     # a chat's last turn
     says: list[str] = Field(default_factory=list[str])
@@ -104,7 +104,7 @@ class Case(CaseModel):
     expect: Expect
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _has_its_input(self) -> Self:
         if self.kind in ("visitor", "copilot") and not self.say:
             raise ValueError("a chat needs `say`")
         if self.kind == "tool" and self.tool is None:
@@ -117,7 +117,7 @@ class Case(CaseModel):
 
     @property
     def asked(self) -> str:
-        """The last question, by which a recorded model recognises the case."""
+        """The last question; recorded models recognise the case by it."""
         return self.query or (self.say[-1] if self.say else "")
 
 
@@ -127,51 +127,53 @@ def own_cases() -> Path:
 
 
 def read_cases(directory: Path) -> list[Case]:
-    """Reads every case of a folder and its subfolders, by id.
+    """Reads the cases of a folder and its subfolders, in the order of their paths.
 
     Raises:
-        BadCaseError: there is none, or one that cannot be read.
+        BadCaseError: there is no case, or one cannot be read.
     """
-    found = sorted(directory.rglob("*.toml")) if directory.is_dir() else []
-    if not found:
+    paths = sorted(directory.rglob("*.toml")) if directory.is_dir() else []
+    if not paths:
         raise BadCaseError(f"{directory} holds no cases (*.toml, one case each)")
-    cases = [_read(file) for file in found]
-    _check_apart(cases)
+    cases = [_read_case(file) for file in paths]
+    _check_unique(cases)
     return cases
 
 
-def _read(file: Path) -> Case:
+def _read_case(file: Path) -> Case:
     return read_toml(file, Case, id=file.stem)
 
 
-def read_toml(file: Path, form: type[FormT], **fields: object) -> FormT:
-    """A file in its form.
+def read_toml(file: Path, model_type: type[FormT], **fields: object) -> FormT:
+    """Reads a TOML file into a model; `fields` are defaults for it.
 
     Raises:
-        BadCaseError: it cannot be read; the text names the file and what is wrong.
+        BadCaseError: the file cannot be read or does not fit the model.
     """
     try:
-        return form.model_validate({**fields, **tomllib.loads(file.read_text("utf-8"))})
+        return model_type.model_validate({**fields, **tomllib.loads(file.read_text("utf-8"))})
     except (OSError, ValueError) as error:
         if isinstance(error, ValidationError):
-            wrong = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'case'}: {one['msg']}" for one in error.errors()[:3])
+            reason = "; ".join(
+                f"{'.'.join(map(str, fault['loc'])) or 'case'}: {fault['msg']}" for fault in error.errors()[:3]
+            )
         else:
-            wrong = str(error)
-        raise BadCaseError(f"{file}: {wrong}") from error
+            reason = str(error)
+        raise BadCaseError(f"{file}: {reason}") from error
 
 
-def _check_apart(cases: Sequence[Case]) -> None:
+def _check_unique(cases: Sequence[Case]) -> None:
     ids: set[str] = set()
-    asked: dict[str, str] = {}
+    cases_by_question: dict[str, str] = {}
     for case in cases:
         if case.id in ids:
             raise BadCaseError(f"two cases are called {case.id}")
         ids.add(case.id)
         if not case.model:
             continue
-        for text, other in asked.items():
+        for text, other_case in cases_by_question.items():
             if case.asked in text or text in case.asked:
                 raise BadCaseError(
-                    f"{case.id} and {other} ask a recorded model the same question: change the words of one"
+                    f"{case.id} and {other_case} ask a recorded model the same question: change the words of one"
                 )
-        asked[case.asked] = case.id
+        cases_by_question[case.asked] = case.id

@@ -18,102 +18,111 @@ _MISSING = object()
 
 @dataclass(frozen=True)
 class CaseCheck:
-    """One expectation; `detail` says what was observed instead."""
+    """One expectation. `detail` says what was observed instead."""
 
     name: str
     passed: bool
     detail: str = ""
 
 
-def checks(case: Case, seen: Observed) -> list[CaseCheck]:
-    if seen.problem is not None:
-        return [CaseCheck("ran", passed=False, detail=seen.problem)]
-    wanted = case.expect
-    found = [*_texts(wanted, seen), *_data(wanted, seen), _time(wanted, seen)]
+def checks(case: Case, observed: Observed) -> list[CaseCheck]:
+    """Checks every expectation of the case. If it has no result, the only check is the failed `ran`."""
+    if observed.problem is not None:
+        return [CaseCheck("ran", passed=False, detail=observed.problem)]
+    expected = case.expect
+    results = [*_texts(expected, observed), *_data(expected, observed), _time(expected, observed)]
     match case.kind:
         case "visitor" | "copilot":
-            found += [_answered(wanted, seen), *_chat(wanted, seen)]
+            results += [_answered(expected, observed), *_chat(expected, observed)]
         case "tool":
-            found += _call(wanted, seen)
+            results += _call(expected, observed)
         case "analysis":
-            found += _report(case, wanted, seen)
-    return found
+            results += _report(case, expected, observed)
+    return results
 
 
-def _time(wanted: Expect, seen: Observed) -> CaseCheck:
-    return CaseCheck("in time", seen.seconds <= wanted.seconds, f"{seen.seconds:.1f} s, at most {wanted.seconds:g}")
+def _time(expected: Expect, observed: Observed) -> CaseCheck:
+    return CaseCheck(
+        "in time", observed.seconds <= expected.seconds, f"{observed.seconds:.1f} s, at most {expected.seconds:g}"
+    )
 
 
-def _texts(wanted: Expect, seen: Observed) -> Iterator[CaseCheck]:
-    text = seen.text
-    for pattern in [*wanted.says, *(wanted.says_by_rules if seen.model == BY_RULES else [])]:
+def _texts(expected: Expect, observed: Observed) -> Iterator[CaseCheck]:
+    text = observed.text
+    for pattern in [*expected.says, *(expected.says_by_rules if observed.model == BY_RULES else [])]:
         yield CaseCheck(f"says {pattern}", re.search(pattern, text, re.IGNORECASE) is not None, _short(text))
-    for pattern in wanted.says_not:
+    for pattern in expected.says_not:
         yield CaseCheck(f"does not say {pattern}", re.search(pattern, text, re.IGNORECASE) is None, _short(text))
 
 
-def _answered(wanted: Expect, seen: Observed) -> CaseCheck:
-    if wanted.code is not None:
-        return CaseCheck(f"ends in {wanted.code}", seen.code == wanted.code, f"{seen.code}: {_short(seen.text)}")
-    return CaseCheck("is answered", seen.code is None and bool(seen.text.strip()), f"{seen.code}: {_short(seen.text)}")
-
-
-def _chat(wanted: Expect, seen: Observed) -> Iterator[CaseCheck]:
-    names = [use.tool for use in seen.uses]
-    if wanted.tools is not None:
-        yield CaseCheck("right tools", names == wanted.tools, f"called {names}")
-    if wanted.tools_among is not None:
-        yield CaseCheck("tools among", bool(names) and set(names) <= set(wanted.tools_among), f"called {names}")
-    for name in wanted.tools_not:
-        yield CaseCheck(f"never {name}", name not in names, f"called {names}")
-    if wanted.arguments is not None:
-        given = [use.arguments for use in seen.uses]
-        fits = len(given) == len(wanted.arguments) and all(map(_includes, given, wanted.arguments))
-        yield CaseCheck("right arguments", fits, f"gave {given}")
-    if wanted.errors is not None:
-        errors = [use.error for use in seen.uses if use.error]
-        yield CaseCheck("refused as it should be", errors == wanted.errors, f"got {errors}")
-    if wanted.calls_at_most is not None:
-        yield CaseCheck("tool budget", len(names) <= wanted.calls_at_most, f"{len(names)} calls")
-    if wanted.model_calls_at_most is not None:
-        fits = seen.model_calls <= wanted.model_calls_at_most
-        yield CaseCheck("model budget", fits, f"{seen.model_calls} model calls")
-    if wanted.citations is not None:
-        cited = len(seen.citations) == len(wanted.citations) and all(
-            map(str.endswith, seen.citations, wanted.citations)
+def _answered(expected: Expect, observed: Observed) -> CaseCheck:
+    if expected.code is not None:
+        return CaseCheck(
+            f"ends in {expected.code}", observed.code == expected.code, f"{observed.code}: {_short(observed.text)}"
         )
-        yield CaseCheck("citations", cited, f"cites {list(seen.citations)}")
-    if wanted.actions is not None:
-        errors = [f"{use.tool} {use.error}" for use in seen.uses if use.error]
-        told = f"; failed: {', '.join(errors)}" if errors else ""
-        yield CaseCheck("actions", seen.actions == wanted.actions, f"{seen.actions} wait for a yes{told}")
-    if wanted.figures_from_tools:
-        loose = unknown_figures(seen.text, [use.result for use in seen.uses], seen.question)
-        yield CaseCheck("figures come from tools", not loose, f"nobody gave {loose}")
+    return CaseCheck(
+        "is answered",
+        observed.code is None and bool(observed.text.strip()),
+        f"{observed.code}: {_short(observed.text)}",
+    )
 
 
-def _call(wanted: Expect, seen: Observed) -> Iterator[CaseCheck]:
-    error: dict[str, Any] = seen.body.get("error") or {}
-    fields = [one["field"] for one in cast("list[dict[str, Any]]", error.get("fields") or [])]
-    told = f"{seen.status} {error or ''}".strip()
-    if wanted.error is None:
-        yield CaseCheck("succeeds", seen.body.get("success") is True, told)
-    for name, value, given in (
-        ("status", wanted.status, seen.status),
-        ("error", wanted.error, error.get("code")),
-        ("reason", wanted.reason, error.get("reason")),
-        ("required plan", wanted.required_plan, error.get("requiredPlan")),
+def _chat(expected: Expect, observed: Observed) -> Iterator[CaseCheck]:
+    names = [use.tool for use in observed.uses]
+    if expected.tools is not None:
+        yield CaseCheck("right tools", names == expected.tools, f"called {names}")
+    if expected.tools_among is not None:
+        yield CaseCheck("tools among", bool(names) and set(names) <= set(expected.tools_among), f"called {names}")
+    for name in expected.tools_not:
+        yield CaseCheck(f"never {name}", name not in names, f"called {names}")
+    if expected.arguments is not None:
+        arguments = [use.arguments for use in observed.uses]
+        fits = len(arguments) == len(expected.arguments) and all(map(_includes, arguments, expected.arguments))
+        yield CaseCheck("right arguments", fits, f"gave {arguments}")
+    if expected.errors is not None:
+        errors = [use.error for use in observed.uses if use.error]
+        yield CaseCheck("refused as it should be", errors == expected.errors, f"got {errors}")
+    if expected.calls_at_most is not None:
+        yield CaseCheck("tool budget", len(names) <= expected.calls_at_most, f"{len(names)} calls")
+    if expected.model_calls_at_most is not None:
+        fits = observed.model_calls <= expected.model_calls_at_most
+        yield CaseCheck("model budget", fits, f"{observed.model_calls} model calls")
+    if expected.citations is not None:
+        cited = len(observed.citations) == len(expected.citations) and all(
+            map(str.endswith, observed.citations, expected.citations)
+        )
+        yield CaseCheck("citations", cited, f"cites {list(observed.citations)}")
+    if expected.actions is not None:
+        errors = [f"{use.tool} {use.error}" for use in observed.uses if use.error]
+        failures = f"; failed: {', '.join(errors)}" if errors else ""
+        yield CaseCheck("actions", observed.actions == expected.actions, f"{observed.actions} wait for a yes{failures}")
+    if expected.figures_from_tools:
+        unknown = unknown_figures(observed.text, [use.result for use in observed.uses], observed.question)
+        yield CaseCheck("figures come from tools", not unknown, f"nobody gave {unknown}")
+
+
+def _call(expected: Expect, observed: Observed) -> Iterator[CaseCheck]:
+    error: dict[str, Any] = observed.body.get("error") or {}
+    fields = [field["field"] for field in cast("list[dict[str, Any]]", error.get("fields") or [])]
+    answer = f"{observed.status} {error or ''}".strip()
+    if expected.error is None:
+        yield CaseCheck("succeeds", observed.body.get("success") is True, answer)
+    for name, value, actual in (
+        ("status", expected.status, observed.status),
+        ("error", expected.error, error.get("code")),
+        ("reason", expected.reason, error.get("reason")),
+        ("required plan", expected.required_plan, error.get("requiredPlan")),
     ):
         if value is not None:
-            yield CaseCheck(f"{name} {value}", given == value, told)
-    if wanted.field is not None:
-        yield CaseCheck(f"names {wanted.field}", wanted.field in fields, told)
+            yield CaseCheck(f"{name} {value}", actual == value, answer)
+    if expected.field is not None:
+        yield CaseCheck(f"names {expected.field}", expected.field in fields, answer)
 
 
-def _report(case: Case, wanted: Expect, seen: Observed) -> Iterator[CaseCheck]:
+def _report(case: Case, expected: Expect, observed: Observed) -> Iterator[CaseCheck]:
     from contracts.analysis_report import AnalysisReport
 
-    report = seen.body
+    report = observed.body
     try:
         AnalysisReport.model_validate(report)
         yield CaseCheck("schema", passed=True)
@@ -121,37 +130,39 @@ def _report(case: Case, wanted: Expect, seen: Observed) -> Iterator[CaseCheck]:
         yield CaseCheck("schema", passed=False, detail=_short(str(error)))
         return
     used = cast("list[dict[str, Any]]", report["tools_used"])
-    if wanted.tickers is not None:
-        yield CaseCheck("tickers", report["tickers"] == wanted.tickers, f"of {report['tickers']}")
-    if wanted.tools_used is not None:
+    if expected.tickers is not None:
+        yield CaseCheck("tickers", report["tickers"] == expected.tickers, f"of {report['tickers']}")
+    if expected.tools_used is not None:
         names = [use["tool"] for use in used]
-        yield CaseCheck("right tools", names == wanted.tools_used, f"used {names}")
-    if wanted.calls_at_most is not None:
+        yield CaseCheck("right tools", names == expected.tools_used, f"used {names}")
+    if expected.calls_at_most is not None:
         calls = sum(use["calls"] for use in used)
-        yield CaseCheck("tool budget", calls <= wanted.calls_at_most, f"{calls} calls")
-    told = " | ".join(report["limitations"])
-    for pattern in wanted.limitations:
-        said = re.search(pattern, told, re.IGNORECASE) is not None
-        yield CaseCheck(f"limitation {pattern}", said, _short(told))
-    findings = {one["ticker"]: one for one in cast("list[dict[str, Any]]", report["findings"])}
-    for path in wanted.recomputed:
+        yield CaseCheck("tool budget", calls <= expected.calls_at_most, f"{calls} calls")
+    limitations = " | ".join(report["limitations"])
+    for pattern in expected.limitations:
+        matches = re.search(pattern, limitations, re.IGNORECASE) is not None
+        yield CaseCheck(f"limitation {pattern}", matches, _short(limitations))
+    findings = {finding["ticker"]: finding for finding in cast("list[dict[str, Any]]", report["findings"])}
+    for path in expected.recomputed:
         ticker, _, figure = path.partition(".")
-        given = _at(findings.get(ticker, {}), figure)
-        expected = recomputed(seen.bars.get(ticker, []), figure)
-        yield CaseCheck(f"{path} recomputed", _close(given, expected), f"report {given}, recomputed {expected}")
+        reported = _at(findings.get(ticker, {}), figure)
+        from_bars = recomputed(observed.bars.get(ticker, []), figure)
+        yield CaseCheck(f"{path} recomputed", _close(reported, from_bars), f"report {reported}, recomputed {from_bars}")
     if case.expect.figures_from_tools:
-        loose = unknown_figures(str(report["summary"]), [report["findings"], report.get("comparison")], seen.question)
-        yield CaseCheck("figures come from tools", not loose, f"nobody gave {loose}")
+        unknown = unknown_figures(
+            str(report["summary"]), [report["findings"], report.get("comparison")], observed.question
+        )
+        yield CaseCheck("figures come from tools", not unknown, f"nobody gave {unknown}")
 
 
-def _data(wanted: Expect, seen: Observed) -> Iterator[CaseCheck]:
-    data = seen.body.get("data", seen.body)
-    for path, value in wanted.data.items():
-        given = _at(data, path)
-        yield CaseCheck(f"{path} = {value}", _equal(given, value), f"it is {None if given is _MISSING else given}")
-    for path in wanted.present:
+def _data(expected: Expect, observed: Observed) -> Iterator[CaseCheck]:
+    data = observed.body.get("data", observed.body)
+    for path, value in expected.data.items():
+        actual = _at(data, path)
+        yield CaseCheck(f"{path} = {value}", _equal(actual, value), f"it is {None if actual is _MISSING else actual}")
+    for path in expected.present:
         yield CaseCheck(f"has {path}", _at(data, path) not in (_MISSING, None), "it is not there")
-    for path in wanted.absent:
+    for path in expected.absent:
         yield CaseCheck(f"has no {path}", _at(data, path) in (_MISSING, None), f"it is {_at(data, path)}")
 
 
@@ -168,22 +179,22 @@ def _at(data: Any, path: str) -> Any:
     return data
 
 
-def _equal(given: Any, wanted: Any) -> bool:
-    number: Callable[[Any], bool] = lambda one: isinstance(one, int | float) and not isinstance(one, bool)  # noqa: E731
-    if number(given) and number(wanted):
-        return math.isclose(given, wanted, rel_tol=1e-6, abs_tol=1e-9)
-    return given is not _MISSING and given == wanted
+def _equal(actual: Any, expected: Any) -> bool:
+    is_number: Callable[[Any], bool] = lambda value: isinstance(value, int | float) and not isinstance(value, bool)  # noqa: E731
+    if is_number(actual) and is_number(expected):
+        return math.isclose(actual, expected, rel_tol=1e-6, abs_tol=1e-9)
+    return actual is not _MISSING and actual == expected
 
 
-def _close(given: Any, expected: float | None) -> bool:
-    """Figures of tools are rounded to six decimals."""
-    if given is None or expected is None or given is _MISSING:
-        return given is None and expected is None
-    return math.isclose(given, expected, rel_tol=1e-6, abs_tol=1e-6)
+def _close(actual: Any, expected: float | None) -> bool:
+    """Whether two figures are equal; those of tools are rounded to six decimals."""
+    if actual is None or expected is None or actual is _MISSING:
+        return actual is None and expected is None
+    return math.isclose(actual, expected, rel_tol=1e-6, abs_tol=1e-6)
 
 
-def _includes(given: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    return all(_equal(given.get(name, _MISSING), value) for name, value in wanted.items())
+def _includes(actual: dict[str, Any], expected: dict[str, Any]) -> bool:
+    return all(_equal(actual.get(name, _MISSING), value) for name, value in expected.items())
 
 
 def _short(text: str) -> str:

@@ -1,7 +1,7 @@
-"""Measures how well false sentences about figures are told from true ones. True sentences are written about made-up
-figures, and each false one differs from a true one in one thing.
+"""Measures how well the claims checker tells false sentences about figures from true ones. True sentences are written
+about random figures; each false one differs from a true one in one thing.
 
-Nothing here knows how sentences are read: whether a sentence is true depends only on how it was made.
+Nothing here depends on how the checker reads sentences: whether one is true follows only from how it was written.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CHANGES = (
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, what of it was changed (None: it is true), and the figures that it is about."""
+    """A sentence and the figures it is about. `change` names what was made wrong in it; None if it is true."""
 
     text: str
     language: Language
@@ -52,7 +52,7 @@ class Sentence:
 
 @dataclass
 class ClaimCounts:
-    """Counts, and what slipped through or was held."""
+    """How many sentences were judged. `held`: true ones held back; `passed`: false ones not caught."""
 
     true: int = 0
     held: list[Sentence] = field(default_factory=list[Sentence])
@@ -67,12 +67,12 @@ class ClaimCounts:
             "false": sum(self.false.values()),
             "caught": sum(self.false.values()) - len(self.passed),
             "byChange": {
-                change: {"made": made, "caught": made - sum(one.change == change for one in self.passed)}
-                for change, made in sorted(self.false.items())
+                change: {"made": count, "caught": count - sum(sentence.change == change for sentence in self.passed)}
+                for change, count in sorted(self.false.items())
             },
             "examples": {
-                "held": [one.text for one in self.held[:10]],
-                "notCaught": [{"change": one.change, "text": one.text} for one in self.passed[:10]],
+                "held": [sentence.text for sentence in self.held[:10]],
+                "notCaught": [{"change": sentence.change, "text": sentence.text} for sentence in self.passed[:10]],
             },
         }
 
@@ -81,9 +81,8 @@ def measure(count: int, seed: int, on_sentence: Callable[[], None] = lambda: Non
     """Judges `count` changed sentences, and the true ones that they were made from."""
     measured = ClaimCounts()
     for sentence in made_sentences(count, seed):
-        facts = facts_of_findings(
-            sentence.world.findings, [{"ticker": sentence.world.tickers[0], "source": sentence.world.source}]
-        )
+        world = sentence.world
+        facts = facts_of_findings(world.findings, [{"ticker": world.tickers[0], "source": world.source}])
         caught = bool(unsupported(sentence.text, facts, "1y"))
         if sentence.change is None:
             measured.true += 1
@@ -98,37 +97,37 @@ def measure(count: int, seed: int, on_sentence: Callable[[], None] = lambda: Non
 
 
 def made_sentences(count: int, seed: int) -> Iterator[Sentence]:
-    """True sentences, each followed by false ones made from it, until `count` false ones are there."""
+    """Yields true sentences, each followed by false ones made from it, until there are `count` false ones."""
     rng = random.Random(seed)
-    left = count
-    while left > 0:
+    remaining = count
+    while remaining > 0:
         world = random_figures(rng)
         language: Language = rng.choice(("en", "es"))
         make = rng.choice(_MAKERS)
-        true, changed = make(rng, world, language)
-        if true is None:
+        true_text, changes = make(rng, world, language)
+        if true_text is None:
             continue
-        yield Sentence(true, language, None, world)
-        for change, text in changed:
-            if left > 0 and text != true:
+        yield Sentence(true_text, language, None, world)
+        for change, text in changes:
+            if remaining > 0 and text != true_text:
                 yield Sentence(text, language, change, world)
-                left -= 1
+                remaining -= 1
 
 
 Changes = list[tuple[str, str]]
-Made = tuple[str | None, Changes]
+WrittenSentences = tuple[str | None, Changes]
 
 
-def _other(rng: random.Random, values: Any, than: Any) -> Any:
-    return rng.choice([one for one in values if one != than])
+def _choice_except(rng: random.Random, values: Any, than: Any) -> Any:
+    return rng.choice([value for value in values if value != than])
 
 
-def _move(rng: random.Random, world: MadeFigures, language: Language) -> Made:
+def _move(rng: random.Random, world: MadeFigures, language: Language) -> WrittenSentences:
     """IBM rose 2.7% over the last year, perhaps with its source."""
     ticker, period = rng.choice(world.tickers), rng.choice(list(PERIODS[language]))
     value = world.value(ticker, "return", period)
     template, verb = rng.choice(MOVED[language]), rng.randrange(len(MOVE[language]["up"]))
-    said, source = rng.choice(PERIODS[language][period]), rng.choice(SOURCED[language])
+    phrase, source = rng.choice(PERIODS[language][period]), rng.choice(SOURCED[language])
     up = value > 0
 
     def write(**changed: Any) -> str:
@@ -136,7 +135,7 @@ def _move(rng: random.Random, world: MadeFigures, language: Language) -> Made:
             "ticker": ticker,
             "up": up,
             "x": percent_in_words(abs(value), language),
-            "period": said,
+            "period": phrase,
             "source": world.source,
         }
         parts |= changed
@@ -148,12 +147,12 @@ def _move(rng: random.Random, world: MadeFigures, language: Language) -> Made:
 
     changes: Changes = [("direction", write(up=not up)), ("figure", write(x=wrong_percent(rng, value, language)))]
     changes.append(("unit", write(x=rng.choice(units(percent_in_words(abs(value), language), language)))))
-    other = _other(rng, PERIODS[language], period)
-    if percent_in_words(world.value(ticker, "return", other), language) != percent_in_words(value, language):
-        changes.append(("period", write(period=rng.choice(PERIODS[language][other]))))
-    whose = _other(rng, world.tickers, ticker)
-    if percent_in_words(world.value(whose, "return", period), language) != percent_in_words(value, language):
-        changes.append(("ticker", write(ticker=whose)))
+    other_period = _choice_except(rng, PERIODS[language], period)
+    if percent_in_words(world.value(ticker, "return", other_period), language) != percent_in_words(value, language):
+        changes.append(("period", write(period=rng.choice(PERIODS[language][other_period]))))
+    other_ticker = _choice_except(rng, world.tickers, ticker)
+    if percent_in_words(world.value(other_ticker, "return", period), language) != percent_in_words(value, language):
+        changes.append(("ticker", write(ticker=other_ticker)))
     changes.append(("ticker", write(ticker=rng.choice(FOREIGN))))
     if "{N}" in source:
         changes.append(("source", write(source=rng.choice(SOURCES))))
@@ -161,10 +160,10 @@ def _move(rng: random.Random, world: MadeFigures, language: Language) -> Made:
     return write(), changes
 
 
-def _bare_move(rng: random.Random, world: MadeFigures, language: Language) -> Made:
+def _bare_move(rng: random.Random, world: MadeFigures, language: Language) -> WrittenSentences:
     """IBM rose over the last year; both fell over the last month."""
     period = rng.choice(list(PERIODS[language]))
-    said = rng.choice(PERIODS[language][period])
+    phrase = rng.choice(PERIODS[language][period])
     ticker = rng.choice(world.tickers)
     up = world.value(ticker, "return", period) > 0
     forms = {"en": ("{T} {V} {P}.", "{P}, {T} {V}."), "es": ("{T} {V} {P}.", "{P}, {T} {V}.")}[language]
@@ -174,22 +173,22 @@ def _bare_move(rng: random.Random, world: MadeFigures, language: Language) -> Ma
         verbs = {True: ("rose", "climbed", "advanced"), False: ("fell", "dropped", "declined")}
     form, index = rng.choice(forms), rng.randrange(len(verbs[True]))
 
-    def write(ticker: str = ticker, up: bool = up, said: str = said) -> str:
-        text = form.format(T=ticker, V=verbs[up][index], P=said)
+    def write(ticker: str = ticker, up: bool = up, phrase: str = phrase) -> str:
+        text = form.format(T=ticker, V=verbs[up][index], P=phrase)
         return text[0].upper() + text[1:]
 
     changes: Changes = [("direction", write(up=not up))]
-    for other in PERIODS[language]:
-        if (world.value(ticker, "return", other) > 0) != up:
-            changes.append(("period", write(said=rng.choice(PERIODS[language][other]))))
+    for other_period in PERIODS[language]:
+        if (world.value(ticker, "return", other_period) > 0) != up:
+            changes.append(("period", write(phrase=rng.choice(PERIODS[language][other_period]))))
             break
-    for other in world.tickers:
-        if (world.value(other, "return", period) > 0) != up:
-            changes.append(("ticker", write(ticker=other)))
+    for other_ticker in world.tickers:
+        if (world.value(other_ticker, "return", period) > 0) != up:
+            changes.append(("ticker", write(ticker=other_ticker)))
     return write(), changes
 
 
-def _together(rng: random.Random, world: MadeFigures, language: Language) -> Made:
+def _joint_move(rng: random.Random, world: MadeFigures, language: Language) -> WrittenSentences:
     """Both rose over the last year."""
     if len(world.tickers) != 2:
         return None, []
@@ -197,7 +196,9 @@ def _together(rng: random.Random, world: MadeFigures, language: Language) -> Mad
     ups = [world.value(ticker, "return", period) > 0 for ticker in world.tickers]
     if len(set(ups)) > 1:
         good = [
-            one for one in PERIODS[language] if len({world.value(t, "return", one) > 0 for t in world.tickers}) == 1
+            candidate
+            for candidate in PERIODS[language]
+            if len({world.value(t, "return", candidate) > 0 for t in world.tickers}) == 1
         ]
         if not good:
             return None, []
@@ -205,8 +206,8 @@ def _together(rng: random.Random, world: MadeFigures, language: Language) -> Mad
         ups = [world.value(world.tickers[0], "return", period) > 0]
         form = rng.choice(BOTH[language][ups[0]])
         texts = [
-            form.format(A=world.tickers[0], B=world.tickers[1], P=rng.choice(PERIODS[language][one]))
-            for one in (period, bad)
+            form.format(A=world.tickers[0], B=world.tickers[1], P=rng.choice(PERIODS[language][candidate]))
+            for candidate in (period, bad)
         ]
         return texts[0], [("period", texts[1])]
     index = rng.randrange(len(BOTH[language][True]))
@@ -217,25 +218,25 @@ def _together(rng: random.Random, world: MadeFigures, language: Language) -> Mad
     return texts[0], [("direction", texts[1])]
 
 
-def _two(rng: random.Random, world: MadeFigures, language: Language) -> Made:
+def _two_moves(rng: random.Random, world: MadeFigures, language: Language) -> WrittenSentences:
     """IBM rose 2.7% while MSFT fell 13.4% over the last year."""
-    one, other = rng.sample(world.tickers, 2)
+    first, other_ticker = rng.sample(world.tickers, 2)
     period = rng.choice(list(PERIODS[language]))
-    values = [world.value(ticker, "return", period) for ticker in (one, other)]
+    values = [world.value(ticker, "return", period) for ticker in (first, other_ticker)]
     joint = rng.choice(
         {"en": (" while ", ", whereas ", " and ", ", but ", "; "), "es": (" mientras que ", " y ", ", pero ", "; ")}[
             language
         ]
     )
-    said, front = rng.choice(PERIODS[language][period]), rng.random() < 0.5
+    phrase, front = rng.choice(PERIODS[language][period]), rng.random() < 0.5
     verb = rng.randrange(len(MOVE[language]["up"]))
 
-    def write(names: tuple[str, str] = (one, other), ups: tuple[bool, bool] = (values[0] > 0, values[1] > 0),
-              xs: tuple[str, str] | None = None, said: str = said) -> str:  # fmt: skip
+    def write(names: tuple[str, str] = (first, other_ticker), ups: tuple[bool, bool] = (values[0] > 0, values[1] > 0),
+              xs: tuple[str, str] | None = None, phrase: str = phrase) -> str:  # fmt: skip
         figures = xs or (percent_in_words(abs(values[0]), language), percent_in_words(abs(values[1]), language))
-        a = {"en": "", "es": "un "}[language]
-        parts = [f"{names[i]} {MOVE[language]['up' if ups[i] else 'down'][verb]} {a}{figures[i]}" for i in (0, 1)]
-        text = f"{said}, {joint.join(parts)}." if front else f"{joint.join(parts)} {said}."
+        article = {"en": "", "es": "un "}[language]
+        parts = [f"{names[i]} {MOVE[language]['up' if ups[i] else 'down'][verb]} {article}{figures[i]}" for i in (0, 1)]
+        text = f"{phrase}, {joint.join(parts)}." if front else f"{joint.join(parts)} {phrase}."
         return text[0].upper() + text[1:]
 
     ups = (values[0] > 0, values[1] > 0)
@@ -245,77 +246,82 @@ def _two(rng: random.Random, world: MadeFigures, language: Language) -> Made:
         ("figure", write(xs=(percent_in_words(abs(values[0]), language), wrong_percent(rng, values[1], language)))),
     ]
     if percent_in_words(values[0], language) != percent_in_words(values[1], language):
-        changes.append(("ticker", write(names=(other, one))))
-    another = _other(rng, PERIODS[language], period)
-    if percent_in_words(world.value(other, "return", another), language) != percent_in_words(values[1], language):
-        changes.append(("period", write(said=rng.choice(PERIODS[language][another]))))
+        changes.append(("ticker", write(names=(other_ticker, first))))
+    other_period = _choice_except(rng, PERIODS[language], period)
+    if percent_in_words(world.value(other_ticker, "return", other_period), language) != percent_in_words(
+        values[1], language
+    ):
+        changes.append(("period", write(phrase=rng.choice(PERIODS[language][other_period]))))
     return write(), changes
 
 
-def _level(rng: random.Random, world: MadeFigures, language: Language) -> Made:
+def _level(rng: random.Random, world: MadeFigures, language: Language) -> WrittenSentences:
     """IBM's volatility is 16.5%."""
     ticker, name = rng.choice(world.tickers), rng.choice(list(FIGURES[language]))
     value = world.value(ticker, name)
     template, label = rng.choice(LEVELS[language]), rng.choice(FIGURES[language][name])
     fraction = name in ("volatility", "max_drawdown", "net_margin", "dividend_yield")
 
-    def said(value: float) -> str:
+    def in_words(value: float) -> str:
         if fraction:
             return percent_in_words(abs(value), language)
         return number_in_words(value, language, 1) if name == "pe" else money_in_words(value, language)
 
     def write(ticker: str = ticker, label: str = label, x: str | None = None) -> str:
-        text = template.format(T=ticker, F=label, X=x or said(value))
+        text = template.format(T=ticker, F=label, X=x or in_words(value))
         return text[0].upper() + text[1:]
 
-    wrong = wrong_percent(rng, value, language) if fraction else said(value * rng.choice((0.7, 1.2, 1.6)))
+    wrong = wrong_percent(rng, value, language) if fraction else in_words(value * rng.choice((0.7, 1.2, 1.6)))
     changes: Changes = [("figure", write(x=wrong))]
     if fraction:
-        changes.append(("unit", write(x=rng.choice(units(said(value), language)))))
+        changes.append(("unit", write(x=rng.choice(units(in_words(value), language)))))
     elif name == "pe":
         changes.append(("unit", write(x=percent_in_words(value / 100, language))))
     else:
-        euros = said(value).replace("USD", "EUR").replace("dólares", "euros")
+        euros = in_words(value).replace("USD", "EUR").replace("dólares", "euros")
         changes.append(("unit", write(x=euros)))
         if value > 1e9:
             scaled = (
-                said(value).replace("mil millones", "millones")
+                in_words(value).replace("mil millones", "millones")
                 if language == "es"
-                else said(value).replace("billion", "million")
+                else in_words(value).replace("billion", "million")
             )
             changes.append(("unit", write(x=scaled)))
-    whose = _other(rng, world.tickers, ticker)
-    if said(world.value(whose, name)) != said(value):
-        changes.append(("ticker", write(ticker=whose)))
-    another = _other(rng, FIGURES[language], name)
-    if said(abs(world.value(ticker, another))) != said(abs(value)):
-        changes.append(("figure", write(label=rng.choice(FIGURES[language][another]))))
+    other_ticker = _choice_except(rng, world.tickers, ticker)
+    if in_words(world.value(other_ticker, name)) != in_words(value):
+        changes.append(("ticker", write(ticker=other_ticker)))
+    other_figure = _choice_except(rng, FIGURES[language], name)
+    if in_words(abs(world.value(ticker, other_figure))) != in_words(abs(value)):
+        changes.append(("figure", write(label=rng.choice(FIGURES[language][other_figure]))))
     return write(), changes
 
 
-def _compared(rng: random.Random, world: MadeFigures, language: Language) -> Made:
+def _comparison(rng: random.Random, world: MadeFigures, language: Language) -> WrittenSentences:
     """IBM is less volatile than MSFT."""
-    one, other = rng.sample(world.tickers, 2)
+    ticker, other_ticker = rng.sample(world.tickers, 2)
     name = rng.choice(list(ADJECTIVES[language]))
     period = rng.choice(list(PERIODS[language])) if name == "return" else None
     a, b = (
         abs(v) if name == "max_drawdown" else v
-        for v in (world.value(one, name, period), world.value(other, name, period))
+        for v in (world.value(ticker, name, period), world.value(other_ticker, name, period))
     )
     if a == b:
         return None, []
-    more, less = rng.choice(ADJECTIVES[language][name])
-    said = rng.choice(PERIODS[language][period]) if period else ""
+    greater, smaller = rng.choice(ADJECTIVES[language][name])
+    phrase = rng.choice(PERIODS[language][period]) if period else ""
 
     def write(first: str, second: str, form: str) -> str:
-        text = form.format(A=first, B=second, P=said).replace(" .", ".")
+        text = form.format(A=first, B=second, P=phrase).replace(" .", ".")
         return text[0].upper() + text[1:]
 
-    true, false = (more, less) if a > b else (less, more)
-    return write(one, other, true), [("comparison", write(one, other, false)), ("ticker", write(other, one, true))]
+    true_form, false_form = (greater, smaller) if a > b else (smaller, greater)
+    return write(ticker, other_ticker, true_form), [
+        ("comparison", write(ticker, other_ticker, false_form)),
+        ("ticker", write(other_ticker, ticker, true_form)),
+    ]
 
 
-def _place(rng: random.Random, world: MadeFigures, language: Language) -> Made:
+def _price_against_average(rng: random.Random, world: MadeFigures, language: Language) -> WrittenSentences:
     """IBM closes above its 200-day average."""
     ticker, days = rng.choice(world.tickers), rng.choice((50, 200))
     above = world.value(ticker, "price") > world.value(ticker, f"sma_{days}")
@@ -325,13 +331,13 @@ def _place(rng: random.Random, world: MadeFigures, language: Language) -> Made:
         return ABOVE[language][above][form].format(T=ticker, N=days)
 
     changes: Changes = [("comparison", write(above=not above))]
-    for other in world.tickers:
-        if (world.value(other, "price") > world.value(other, f"sma_{days}")) != above:
-            changes.append(("ticker", write(ticker=other)))
+    for other_ticker in world.tickers:
+        if (world.value(other_ticker, "price") > world.value(other_ticker, f"sma_{days}")) != above:
+            changes.append(("ticker", write(ticker=other_ticker)))
     return write(), changes
 
 
-def _dated(rng: random.Random, world: MadeFigures, language: Language) -> Made:
+def _earnings_date(rng: random.Random, world: MadeFigures, language: Language) -> WrittenSentences:
     """The next earnings of IBM are expected on 18 April 2013."""
     ticker = rng.choice(world.tickers)
     day, status = str(world.value(ticker, "next_earnings_date")), str(world.value(ticker, "next_earnings_status"))
@@ -353,23 +359,23 @@ def _dated(rng: random.Random, world: MadeFigures, language: Language) -> Made:
         return form.format(T=ticker, D=date_in_words(day, language), C=sure[status])
 
     wrong = f"{day[:8]}{int(day[8:]) - rng.randint(1, 8):02}"
-    changes: Changes = [("date", write(day=wrong)), ("comparison", write(status=_other(rng, sure, status)))]
-    other = _other(rng, world.tickers, ticker)
-    if world.value(other, "next_earnings_date") != day:
-        changes.append(("ticker", write(ticker=other)))
+    changes: Changes = [("date", write(day=wrong)), ("comparison", write(status=_choice_except(rng, sure, status)))]
+    other_ticker = _choice_except(rng, world.tickers, ticker)
+    if world.value(other_ticker, "next_earnings_date") != day:
+        changes.append(("ticker", write(ticker=other_ticker)))
     return write(), changes
 
 
-def _extreme(rng: random.Random, world: MadeFigures, language: Language) -> Made:
+def _extreme(rng: random.Random, world: MadeFigures, language: Language) -> WrittenSentences:
     """IBM did best; MSFT had the largest drawdown."""
     period = rng.choice(list(PERIODS[language]))
-    said = rng.choice(PERIODS[language][period])
-    which = rng.choice(("best", "worst", "volatility", "max_drawdown", "pe"))
-    name = {"best": "return", "worst": "return"}.get(which, which)
+    phrase = rng.choice(PERIODS[language][period])
+    criterion = rng.choice(("best", "worst", "volatility", "max_drawdown", "pe"))
+    name = {"best": "return", "worst": "return"}.get(criterion, criterion)
     values = {t: abs(world.value(t, name)) if name != "return" else world.value(t, name, period) for t in world.tickers}
     if len(set(values.values())) < len(values):
         return None, []
-    top = (min if which == "worst" else max)(values, key=lambda t: values[t])
+    top = (min if criterion == "worst" else max)(values, key=lambda t: values[t])
     forms = {
         "en": {"best": ("{T} did best {P}.", "The best performer {P} was {T}."), "worst": ("{T} did worst {P}.",),
                "volatility": ("{T} had the highest volatility.", "The most volatile was {T}."),
@@ -377,16 +383,17 @@ def _extreme(rng: random.Random, world: MadeFigures, language: Language) -> Made
         "es": {"best": ("{P}, la mejor fue {T}.",), "worst": ("{P}, la peor fue {T}.",),
                "volatility": ("{T} tuvo la mayor volatilidad.", "La más volátil fue {T}."),
                "max_drawdown": ("{T} tuvo la mayor caída máxima.",), "pe": ("{T} tiene el PER más alto.",)},
-    }[language][which]  # fmt: skip
+    }[language][criterion]  # fmt: skip
     form = rng.choice(forms)
 
     def write(ticker: str) -> str:
-        text = form.format(T=ticker, P=said)
+        text = form.format(T=ticker, P=phrase)
         return text[0].upper() + text[1:]
 
-    return write(top), [("ticker", write(other)) for other in world.tickers if other != top]
+    return write(top), [("ticker", write(other_ticker)) for other_ticker in world.tickers if other_ticker != top]
 
 
-_MAKERS: tuple[Callable[[random.Random, MadeFigures, Language], Made], ...] = (
-    _move, _move, _bare_move, _together, _two, _level, _level, _compared, _place, _dated, _extreme,
+_MAKERS: tuple[Callable[[random.Random, MadeFigures, Language], WrittenSentences], ...] = (
+    _move, _move, _bare_move, _joint_move, _two_moves, _level, _level, _comparison, _price_against_average,
+    _earnings_date, _extreme,
 )  # fmt: skip

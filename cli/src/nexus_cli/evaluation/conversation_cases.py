@@ -1,4 +1,4 @@
-"""Whole conversations as sets: each turn is a case, tried behind the turns before it and judged as its user would."""
+"""Whole conversations as cases: each turn is a case that is tried after the turns before it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ VERDICTS: tuple[Verdict, ...] = ("acceptable", "unknown", "wrong")
 
 
 class Turn(CaseModel):
-    """A message, and what its answer must be."""
+    """A message, and the expectations of its answer."""
 
     say: str
     expect: Expect
 
 
 class Conversation(CaseModel):
-    """A conversation: who speaks, and what is said in order."""
+    """A conversation: its user's role, language and plan, and their messages in order."""
 
     about: str
     kind: Literal["visitor", "copilot"] = "copilot"
@@ -39,30 +39,32 @@ def own_conversations() -> Path:
 
 
 def read_conversations(path: Path) -> list[Case]:
-    """The turns of a file, or of every one in a folder, as cases named `file-1`, `file-2`.
+    """Reads a conversation, or all of a folder, as one case for each turn, named `file-1`, `file-2`.
 
     Raises:
-        BadCaseError: there is none, or one that cannot be read.
+        BadCaseError: there is no conversation, or one cannot be read.
     """
-    found = sorted(path.rglob("*.toml")) if path.is_dir() else [path]
-    if not found:
+    paths = sorted(path.rglob("*.toml")) if path.is_dir() else [path]
+    if not paths:
         raise BadCaseError(f"{path} holds no conversations: *.toml, one each")
-    return [case for file in found for case in _cases(file)]
+    return [case for file in paths for case in _cases(file)]
 
 
 def _cases(file: Path) -> list[Case]:
-    told = read_toml(file, Conversation)
-    who = told.model_dump(exclude={"turns"})
-    said = [turn.say for turn in told.turns]
+    conversation = read_toml(file, Conversation)
+    shared_fields = conversation.model_dump(exclude={"turns"})
+    messages = [turn.say for turn in conversation.turns]
     return [
-        Case.model_validate({**who, "id": f"{file.stem}-{at}", "say": said[:at], "expect": turn.expect})
-        for at, turn in enumerate(told.turns, start=1)
+        Case.model_validate(
+            {**shared_fields, "id": f"{file.stem}-{number}", "say": messages[:number], "expect": turn.expect}
+        )
+        for number, turn in enumerate(conversation.turns, start=1)
     ]
 
 
 def verdict(result: Result) -> Verdict | None:
-    """Judges an answer; None if it could not be tried. What holds is acceptable; else an answer that says that it does
-    not know is no wrong one."""
+    """Judges an answer: acceptable if it passed, else unknown if it says that it does not know, else wrong. None if the
+    case could not be tried."""
     if result.passed is None:
         return None
     return "acceptable" if result.passed else "unknown" if is_unknown(result.text) else "wrong"
@@ -70,5 +72,5 @@ def verdict(result: Result) -> Verdict | None:
 
 def counted(results: Sequence[Result]) -> dict[Verdict, int]:
     """Counts the answers that are acceptable, unknown and wrong."""
-    found = Counter(map(verdict, results))
-    return {one: found[one] for one in VERDICTS}
+    counts = Counter(map(verdict, results))
+    return {kind: counts[kind] for kind in VERDICTS}

@@ -16,15 +16,15 @@ from typing import cast
 
 Json = Mapping[str, object]
 UNDATED = datetime(2000, 1, 1, tzinfo=UTC)
-"""The day of a first session that has no date; each further one is a day later."""
-MOST_BYTES = 512 * 1024 * 1024
+"""Date of the first session if it has none; each later undated session is a day after the one before."""
+MAX_BYTES = 512 * 1024 * 1024
 _SESSION = re.compile(r"session_(\d+)")
 _LOCOMO_ID = re.compile(r"D:?(\d+):0*(\d+)")
 _LOCOMO_DATES = ("%I:%M %p on %d %B, %Y", "%d %B, %Y", "%d %B %Y", "%B %d, %Y")
 
 
 class BadDatasetError(Exception):
-    """The file is not a dataset; the message says where and what to do."""
+    """The file is not a dataset. The message names the place in the file and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,33 +48,33 @@ class RecallQuestion:
 
 @dataclass(slots=True)
 class DatasetCase:
-    """One person's conversations, and what is asked about them."""
+    """One person's conversations, and the questions about them."""
 
     name: str
     sessions: list[list[DatasetMessage]] = field(default_factory=list[list[DatasetMessage]])
     questions: list[RecallQuestion] = field(default_factory=list[RecallQuestion])
     undated: int = 0
     unknown: int = 0
-    """Evidence that names no message."""
+    """References of evidence that match no message."""
     left_out: int = 0
-    """Questions with no evidence that names a message: nothing can be measured by them."""
+    """Questions of which no evidence matches a message; they are not measured."""
 
 
 def read(path: Path) -> list[DatasetCase]:
-    """The cases of a file.
+    """Reads the cases of a file.
 
     Raises:
-        BadDatasetError: it cannot be read, is no JSON, or holds no question with evidence.
+        BadDatasetError: the file cannot be read, is not JSON, or has no question with evidence.
     """
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise BadDatasetError(f"{path} is larger than {MOST_BYTES // 1024 // 1024} MiB: split it")
+        if path.stat().st_size > MAX_BYTES:
+            raise BadDatasetError(f"{path} is larger than {MAX_BYTES // 1024 // 1024} MiB: split it")
         content = json.loads(path.read_bytes())
     except OSError as error:
         raise BadDatasetError(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
         raise BadDatasetError(f"{path} is not JSON: {error}") from error
-    cases = [_case(entry, where) for entry, where in _entries(content)]
+    cases = [_case(entry, location) for entry, location in _entries(content)]
     if not any(case.questions for case in cases):
         raise BadDatasetError(
             f"{path} holds no question whose evidence names a message; the format is in docs/architecture/memory.md"
@@ -85,121 +85,129 @@ def read(path: Path) -> list[DatasetCase]:
 def _entries(content: object) -> Iterator[tuple[Json, str]]:
     if isinstance(content, dict) and "conversations" in content:
         content = cast("Json", content)["conversations"]
-    every = cast("list[object]", content if isinstance(content, list) else [content])
-    for number, entry in enumerate(every):
+    entries = cast("list[object]", content if isinstance(content, list) else [content])
+    for number, entry in enumerate(entries):
         yield _object(entry, f"conversation {number}"), f"conversation {number}"
 
 
-def _case(entry: Json, where: str) -> DatasetCase:
-    case = DatasetCase(name=str(entry.get("id") or entry.get("sample_id") or where))
+def _case(entry: Json, location: str) -> DatasetCase:
+    case = DatasetCase(name=str(entry.get("id") or entry.get("sample_id") or location))
     if "sessions" in entry:
-        _own_sessions(case, entry, where)
+        _own_sessions(case, entry, location)
     else:
-        _locomo_sessions(case, entry, where)
-    known = {message.id for session in case.sessions for message in session}
-    if len(known) < sum(map(len, case.sessions)):
-        raise BadDatasetError(f"{where}: two messages have the same id; ids are unique within a conversation")
-    asked = entry.get("questions", entry.get("qa"))
-    for number, given in enumerate(_list(asked, f"{where}: questions")):
-        _ask(case, _object(given, f"{where}, question {number}"), known, f"{where}, question {number}")
+        _locomo_sessions(case, entry, location)
+    message_ids = {message.id for session in case.sessions for message in session}
+    if len(message_ids) < sum(map(len, case.sessions)):
+        raise BadDatasetError(f"{location}: two messages have the same id; ids are unique within a conversation")
+    questions = entry.get("questions", entry.get("qa"))
+    for number, question in enumerate(_list(questions, f"{location}: questions")):
+        _add_question(
+            case, _object(question, f"{location}, question {number}"), message_ids, f"{location}, question {number}"
+        )
     return case
 
 
-def _own_sessions(case: DatasetCase, entry: Json, where: str) -> None:
-    for number, given in enumerate(_list(entry["sessions"], f"{where}: sessions"), 1):
-        here = f"{where}, session {number}"
-        session = _object(given, here)
-        at = _dated(case, session.get("date"), number)
-        messages = _list(session.get("messages"), f"{here}: messages")
-        _take(case, messages, here, at, lambda place, number=number: f"D{number}:{place}")
+def _own_sessions(case: DatasetCase, entry: Json, location: str) -> None:
+    for number, entry_session in enumerate(_list(entry["sessions"], f"{location}: sessions"), 1):
+        session_location = f"{location}, session {number}"
+        session = _object(entry_session, session_location)
+        date = _session_date(case, session.get("date"), number)
+        messages = _list(session.get("messages"), f"{session_location}: messages")
+        _add_session(case, messages, session_location, date, lambda position, number=number: f"D{number}:{position}")
 
 
-def _locomo_sessions(case: DatasetCase, entry: Json, where: str) -> None:
-    talk = _object(entry.get("conversation", entry), f"{where}: conversation")
-    numbers = sorted(int(match[1]) for key in talk if (match := _SESSION.fullmatch(key)))
+def _locomo_sessions(case: DatasetCase, entry: Json, location: str) -> None:
+    sessions = _object(entry.get("conversation", entry), f"{location}: conversation")
+    numbers = sorted(int(match[1]) for key in sessions if (match := _SESSION.fullmatch(key)))
     if not numbers:
-        raise BadDatasetError(f"{where} has neither `sessions` nor `session_1`; see docs/architecture/memory.md")
+        raise BadDatasetError(f"{location} has neither `sessions` nor `session_1`; see docs/architecture/memory.md")
     for number in numbers:
-        here = f"{where}, session_{number}"
-        at = _dated(case, talk.get(f"session_{number}_date_time"), number)
-        messages = _list(talk[f"session_{number}"], here)
-        _take(case, messages, here, at, lambda place, number=number: f"D{number}:{place}")
+        session_location = f"{location}, session_{number}"
+        date = _session_date(case, sessions.get(f"session_{number}_date_time"), number)
+        messages = _list(sessions[f"session_{number}"], session_location)
+        _add_session(case, messages, session_location, date, lambda position, number=number: f"D{number}:{position}")
 
 
-def _take(case: DatasetCase, given: list[object], where: str, at: datetime, name: Callable[[int], str]) -> None:
+def _add_session(
+    case: DatasetCase, entries: list[object], location: str, session_date: datetime, default_id: Callable[[int], str]
+) -> None:
     messages: list[DatasetMessage] = []
-    for place, one in enumerate(given, 1):
-        said = _object(one, f"{where}, message {place}")
-        text = said.get("text")
+    for position, entry in enumerate(entries, 1):
+        message = _object(entry, f"{location}, message {position}")
+        text = message.get("text")
         if not isinstance(text, str):
-            raise BadDatasetError(f"{where}, message {place} has no text")
-        caption = said.get("blip_caption")
-        identity = str(said.get("id") or said.get("dia_id") or name(place))
-        own = _date(said.get("date"))
-        whole = f"{text} {caption}" if isinstance(caption, str) else text
-        messages.append(DatasetMessage(identity, str(said.get("speaker") or "user"), whole, own or at))
+            raise BadDatasetError(f"{location}, message {position} has no text")
+        caption = message.get("blip_caption")
+        identity = str(message.get("id") or message.get("dia_id") or default_id(position))
+        date = _parse_date(message.get("date"))
+        full_text = f"{text} {caption}" if isinstance(caption, str) else text
+        messages.append(
+            DatasetMessage(identity, str(message.get("speaker") or "user"), full_text, date or session_date)
+        )
     case.sessions.append(messages)
 
 
-def _ask(case: DatasetCase, given: Json, known: set[str], where: str) -> None:
-    text = given.get("question")
+def _add_question(case: DatasetCase, entry: Json, message_ids: set[str], location: str) -> None:
+    text = entry.get("question")
     if not isinstance(text, str) or not text.strip():
-        raise BadDatasetError(f"{where} has no text under `question`")
-    evidence = given.get("evidence", [])
-    named = [str(one) for one in cast("list[object]", evidence if isinstance(evidence, list) else [evidence])]
-    found: set[str] = set()
-    for one in named:
-        hits = _ids(one, known)
-        found |= hits
+        raise BadDatasetError(f"{location} has no text under `question`")
+    evidence = entry.get("evidence", [])
+    references = [
+        str(reference) for reference in cast("list[object]", evidence if isinstance(evidence, list) else [evidence])
+    ]
+    evidence_ids: set[str] = set()
+    for reference in references:
+        hits = _referenced_ids(reference, message_ids)
+        evidence_ids |= hits
         case.unknown += not hits
-    if found:
-        case.questions.append(RecallQuestion(text, frozenset(found), str(given.get("category", "-"))))
+    if evidence_ids:
+        case.questions.append(RecallQuestion(text, frozenset(evidence_ids), str(entry.get("category", "-"))))
     else:
         case.left_out += 1
 
 
-def _ids(named: str, known: set[str]) -> set[str]:
-    """The messages that a piece of evidence names: one id, or several in one text."""
-    if named.strip() in known:
-        return {named.strip()}
-    parts = {part for part in re.split(r"[\s,;]+", named) if part}
-    parts |= {f"D{match[1]}:{match[2]}" for match in _LOCOMO_ID.finditer(named)}
-    return parts & known
+def _referenced_ids(reference: str, message_ids: set[str]) -> set[str]:
+    """Ids of the messages that a reference of evidence names: one id, or several in one text."""
+    if reference.strip() in message_ids:
+        return {reference.strip()}
+    parts = {part for part in re.split(r"[\s,;]+", reference) if part}
+    parts |= {f"D{match[1]}:{match[2]}" for match in _LOCOMO_ID.finditer(reference)}
+    return parts & message_ids
 
 
-def _dated(case: DatasetCase, given: object, number: int) -> datetime:
-    found = _date(given)
-    if found is None:
+def _session_date(case: DatasetCase, value: object, number: int) -> datetime:
+    date = _parse_date(value)
+    if date is None:
         case.undated += 1
-    return found or UNDATED + timedelta(days=number - 1)
+    return date or UNDATED + timedelta(days=number - 1)
 
 
-def _date(given: object) -> datetime | None:
-    """A date as ISO 8601, as LoCoMo writes it, or as seconds since the epoch; None: it is none of these."""
-    if isinstance(given, int | float) and not isinstance(given, bool):
+def _parse_date(value: object) -> datetime | None:
+    """Parses a date in ISO 8601, in LoCoMo's form or as seconds since the epoch. None if it is none of these."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
         try:
-            return datetime.fromtimestamp(given, UTC)
+            return datetime.fromtimestamp(value, UTC)
         except (OverflowError, OSError, ValueError):
             return None
-    if not isinstance(given, str):
+    if not isinstance(value, str):
         return None
-    text = given.strip()
+    text = value.strip()
     for form in (None, *_LOCOMO_DATES):
         try:
-            found = datetime.strptime(text, form) if form else datetime.fromisoformat(text)
+            date = datetime.strptime(text, form) if form else datetime.fromisoformat(text)
         except ValueError:
             continue
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
+        return date if date.tzinfo else date.replace(tzinfo=UTC)
     return None
 
 
-def _object(given: object, where: str) -> Json:
-    if not isinstance(given, dict):
-        raise BadDatasetError(f"{where} is not an object; the format is in docs/architecture/memory.md")
-    return cast("Json", given)
+def _object(value: object, location: str) -> Json:
+    if not isinstance(value, dict):
+        raise BadDatasetError(f"{location} is not an object; the format is in docs/architecture/memory.md")
+    return cast("Json", value)
 
 
-def _list(given: object, where: str) -> list[object]:
-    if not isinstance(given, list):
-        raise BadDatasetError(f"{where} is not a list; the format is in docs/architecture/memory.md")
-    return cast("list[object]", given)
+def _list(value: object, location: str) -> list[object]:
+    if not isinstance(value, list):
+        raise BadDatasetError(f"{location} is not a list; the format is in docs/architecture/memory.md")
+    return cast("list[object]", value)

@@ -13,52 +13,53 @@ from typing import Any, cast
 
 _NUMBER = re.compile(r"(?<![\w.,-])[-+−]?\$?\d[\d.,]*")
 _DATES = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?")
-SMALL = 12
-"""Whole numbers up to this are counts and list marks, not figures."""
+MAX_COUNT = 12
+"""Whole numbers up to this one are counts and list numbers, not figures."""
 TRADING_DAYS = 252
 
 SCALES = (1, 100, 1e-6, 1e-9)
-"""The scales of a figure: as it is, in per cent, in millions, in billions."""
+"""The scales in which a text may write a value: as it is, in per cent, in millions, in billions."""
 
 Bar = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure as a text has it; `decimals`: digits after the point."""
+    """A figure in a text. `decimals` is the number of digits after the point."""
 
     written: str
     value: float
     decimals: int
 
     def rounds(self, value: float) -> bool:
-        """Whether it is this value, rounded to its own digits, of any sign, as a fraction or in per cent."""
+        """Whether it is this value, rounded to the figure's digits, with either sign and on one of the SCALES."""
         tolerance = 0.5000001 * 10**-self.decimals
         return any(abs(abs(self.value) - abs(value) * scale) <= tolerance for scale in SCALES)
 
 
 def figures_in(text: str) -> list[Figure]:
-    """The figures of a text; dates, years and small counts are none."""
-    found: list[Figure] = []
+    """The figures of a text, without dates, years and small counts."""
+    figures: list[Figure] = []
     for match in _NUMBER.finditer(_DATES.sub(" ", text)):
-        figure = _figure(match[0].rstrip(".,"))
-        whole = figure.value == int(figure.value)
-        if (whole and abs(figure.value) <= SMALL) or (whole and 1990 <= figure.value <= 2100):
+        figure = _parse_figure(match[0].rstrip(".,"))
+        is_whole = figure.value == int(figure.value)
+        if (is_whole and abs(figure.value) <= MAX_COUNT) or (is_whole and 1990 <= figure.value <= 2100):
             continue
-        found.append(figure)
-    return found
+        figures.append(figure)
+    return figures
 
 
 def unknown_figures(text: str, results: Iterable[Any], question: str) -> list[str]:
-    """The figures of a text that no result gave and that were not asked with."""
-    known = {figure.value for figure in figures_in(question)}
+    """The figures of a text that are neither in a result nor in the question."""
+    known_values = {figure.value for figure in figures_in(question)}
     for result in results:
-        _collect(result, known)
-    return [figure.written for figure in figures_in(text) if not any(figure.rounds(value) for value in known)]
+        _collect(result, known_values)
+    return [figure.written for figure in figures_in(text) if not any(figure.rounds(value) for value in known_values)]
 
 
 def recomputed(bars: Sequence[Bar], figure: str) -> float | None:
-    """A figure of the report from the bars alone: returns.<period>, max_drawdown, volatility, sma_N and so on."""
+    """Computes a figure of a report from the bars alone: returns.<period>, max_drawdown, volatility, sma_N and so on.
+    None if there are not enough bars. Raises ValueError for an unknown figure."""
     closes = [float(bar["close"]) for bar in bars]
     if not closes:
         return None
@@ -85,23 +86,25 @@ def recomputed(bars: Sequence[Bar], figure: str) -> float | None:
 
 
 def _return(bars: Sequence[Bar], period: str) -> float | None:
-    """Against the last close on or before the same day a period ago; 1d: the session before."""
+    """Return since the last close on or before the same day one period ago; 1d: since the previous session."""
     days = [date.fromisoformat(str(bar["time"])[:10]) for bar in bars]
-    last = days[-1]
+    last_day = days[-1]
     if period == "1d":
         return float(bars[-1]["close"]) / float(bars[-2]["close"]) - 1
     months = {"1m": 1, "3m": 3, "1y": 12}.get(period)
     if period == "1w":
-        since = date.fromordinal(last.toordinal() - 7)
+        start_day = date.fromordinal(last_day.toordinal() - 7)
     elif period == "ytd":
-        since = date(last.year - 1, 12, 31)
+        start_day = date(last_day.year - 1, 12, 31)
     elif months is not None:
-        index = last.year * 12 + last.month - 1 - months
+        index = last_day.year * 12 + last_day.month - 1 - months
         year, month = divmod(index, 12)
-        since = next(date(year, month + 1, day) for day in range(last.day, 0, -1) if day <= _days_in(year, month + 1))
+        start_day = next(
+            date(year, month + 1, day) for day in range(last_day.day, 0, -1) if day <= _days_in(year, month + 1)
+        )
     else:
         raise ValueError(f"there is no period {period}")
-    base = [bar for bar, day in zip(bars, days, strict=True) if day <= since]
+    base = [bar for bar, day in zip(bars, days, strict=True) if day <= start_day]
     return float(bars[-1]["close"]) / float(base[-1]["close"]) - 1 if base else None
 
 
@@ -110,16 +113,16 @@ def _days_in(year: int, month: int) -> int:
     return (following - date(year, month, 1)).days
 
 
-def _figure(written: str) -> Figure:
-    """12,345.6 and 12.345,6 alike; a lone comma before three digits parts thousands."""
-    digits = written.replace("$", "").replace("−", "-").replace("+", "")
-    last = max(digits.rfind("."), digits.rfind(","))
-    if last < 0:
-        return Figure(written, float(digits), 0)
-    mark, tail = digits[last], digits[last + 1 :]
+def _parse_figure(text: str) -> Figure:
+    """Parses 12,345.6 as well as 12.345,6. A single comma before three digits separates thousands."""
+    digits = text.replace("$", "").replace("−", "-").replace("+", "")
+    last_mark = max(digits.rfind("."), digits.rfind(","))
+    if last_mark < 0:
+        return Figure(text, float(digits), 0)
+    mark, tail = digits[last_mark], digits[last_mark + 1 :]
     if digits.count(mark) > 1 or (mark == "," and len(tail) == 3 and "." not in digits):
-        return Figure(written, float(re.sub(r"[.,]", "", digits)), 0)
-    return Figure(written, float(re.sub(r"[.,]", "", digits[:last]) + "." + tail), len(tail))
+        return Figure(text, float(re.sub(r"[.,]", "", digits)), 0)
+    return Figure(text, float(re.sub(r"[.,]", "", digits[:last_mark]) + "." + tail), len(tail))
 
 
 def _collect(value: Any, into: set[float]) -> None:
@@ -131,9 +134,9 @@ def _collect(value: Any, into: set[float]) -> None:
         into.update(figure.value for figure in figures_in(value))
         into.update(float(digits) for digits in re.findall(r"\d+", value) if len(digits) <= 15)
     elif isinstance(value, dict):
-        for name, one in cast("dict[str, Any]", value).items():
+        for name, entry in cast("dict[str, Any]", value).items():
             into.update(float(digits) for digits in re.findall(r"\d+", name))
-            _collect(one, into)
+            _collect(entry, into)
     elif isinstance(value, list):
-        for one in cast("list[Any]", value):
-            _collect(one, into)
+        for entry in cast("list[Any]", value):
+            _collect(entry, into)

@@ -24,23 +24,24 @@ from nexus_cli.evaluation.vectors import EvaluationVectors
 from tool_executor.extraction.document import Extracted, UnreadableError
 from tool_executor.extraction.formats import extract
 
-ENDINGS = frozenset({".html", ".htm", ".md", ".markdown", ".txt", ".pdf", ".docx"})
-MOST_PAGES = 5_000
-MOST_BYTES = 2 * 1024 * 1024
-DEEP = 30
-"""Passages that are looked at for the first pages."""
-ANSWERED = 0.95
-"""Share of the questions with an answer that a threshold lets through: by it, each ranking's traps are judged alike."""
-SECONDS = 10.0
+PAGE_SUFFIXES = frozenset({".html", ".htm", ".md", ".markdown", ".txt", ".pdf", ".docx"})
+MAX_PAGES = 5_000
+MAX_BYTES = 2 * 1024 * 1024
+SEARCHED_PASSAGES = 30
+"""Passages searched to find the first pages."""
+MIN_ANSWERED = 0.95
+"""Share of the answerable questions that the threshold lets through; the same for all rankings, so that their traps can
+be compared."""
+FETCH_SECONDS = 10.0
 
 
 class BadDatasetError(Exception):
-    """The file is no dataset, or its site cannot be read; the message says what to do."""
+    """The file is not a dataset, or its site cannot be read. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeCase:
-    """A question; no pages: the site does not answer it."""
+    """A question with the pages that answer it. No pages: the site does not answer it (a trap)."""
 
     text: str
     language: str | None
@@ -49,7 +50,7 @@ class KnowledgeCase:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A site's pages by name (a path in the folder, or an address), and what is asked."""
+    """A site's pages by name (a path in the folder, or an address), and the questions."""
 
     pages: Mapping[str, Extracted]
     cases: Sequence[KnowledgeCase]
@@ -57,8 +58,8 @@ class Dataset:
 
 @dataclass(slots=True)
 class RankingCounts:
-    """The counts of one ranking: how often the right page was first and among the first three, and each question's best
-    score."""
+    """Counts of one ranking: how often a right page was first and among the first three, and the best score of each
+    question, in `answered` or `traps`."""
 
     first: int = 0
     in_three: int = 0
@@ -67,15 +68,15 @@ class RankingCounts:
 
     @property
     def refused(self) -> float | None:
-        """Share of the traps that score less than nearly all questions with an answer do; None: there are none."""
+        """Share of the traps that score below the threshold. None if there are no traps or no answerable questions."""
         if not self.traps or not self.answered:
             return None
         ordered = sorted(self.answered)
-        threshold = ordered[int((1 - ANSWERED) * len(ordered))]
+        threshold = ordered[int((1 - MIN_ANSWERED) * len(ordered))]
         return sum(score < threshold for score in self.traps) / len(self.traps)
 
     def view(self) -> dict[str, float | None]:
-        """Returns the counts as shares, for JSON."""
+        """The counts as shares, for JSON."""
         count = len(self.answered)
         return {
             "first": round(self.first / count, 4) if count else None,
@@ -89,7 +90,7 @@ RANKINGS = ("overlap", "plain BM25", "knowledge")
 
 
 def read(path: Path) -> Dataset:
-    """The dataset of a file; raises BadDatasetError."""
+    """Reads a dataset and the pages of its site. Raises BadDatasetError."""
     try:
         data: object = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
@@ -100,30 +101,30 @@ def read(path: Path) -> Dataset:
     site, cases = fields.get("site"), fields.get("cases")
     if not isinstance(site, str) or not is_list(cases) or not cases:
         raise BadDatasetError(f"{path} must have a site (a folder or an address) and a list of cases")
-    remote = site.startswith(("http://", "https://"))
-    pages = _fetched(site) if remote else _in_folder(path.parent / site)
-    asked = [_case(number, case, pages) for number, case in enumerate(list_of(cases), 1)]
-    return Dataset(pages, asked)
+    is_remote = site.startswith(("http://", "https://"))
+    pages = _fetch_site(site) if is_remote else _read_folder(path.parent / site)
+    questions = [_case(number, case, pages) for number, case in enumerate(list_of(cases), 1)]
+    return Dataset(pages, questions)
 
 
 def measure(
     data: Dataset, on_question: Callable[[], None], vectors: EvaluationVectors | None = None
 ) -> dict[str, RankingCounts]:
-    found = {name: RankingCounts() for name in RANKINGS}
+    counts_by_ranking = {name: RankingCounts() for name in RANKINGS}
     rankings = _rankings(data.pages, vectors)
     for case in data.cases:
         for name in RANKINGS:
-            ranked, measured = rankings[name](case), found[name]
-            best = ranked[0][1] if ranked else 0.0
+            ranked, counts = rankings[name](case), counts_by_ranking[name]
+            best_score = ranked[0][1] if ranked else 0.0
             if not case.pages:
-                measured.traps.append(best)
+                counts.traps.append(best_score)
                 continue
-            measured.answered.append(best)
+            counts.answered.append(best_score)
             names = list(dict.fromkeys(page for page, _ in ranked))
-            measured.first += bool(names) and names[0] in case.pages
-            measured.in_three += any(page in case.pages for page in names[:3])
+            counts.first += bool(names) and names[0] in case.pages
+            counts.in_three += any(page in case.pages for page in names[:3])
         on_question()
-    return found
+    return counts_by_ranking
 
 
 def _rankings(pages: Mapping[str, Extracted], vectors: EvaluationVectors | None) -> dict[str, Ranking]:
@@ -132,79 +133,82 @@ def _rankings(pages: Mapping[str, Extracted], vectors: EvaluationVectors | None)
     owners: list[str] = []
     meanings: dict[SectionKey, str] = {}
     for name, page in pages.items():
-        cuts = passages(page.blocks)
+        sections = passages(page.blocks)
         document = StemmedDocument(name, "site", page.title, name, page.language, page.hash, now)
-        held = [text_of(cut, page.title) for cut in cuts]
-        index.put(document, held)
+        section_texts = [text_of(section, page.title) for section in sections]
+        index.put(document, section_texts)
         if vectors:
-            meanings |= meanings_of(document, held)
-        texts += [f"{page.title} {cut.text}" for cut in cuts]
-        owners += [name] * len(cuts)
+            meanings |= meanings_of(document, section_texts)
+        texts += [f"{page.title} {section.text}" for section in sections]
+        owners += [name] * len(sections)
     overlap, bm25 = WordOverlap(texts), PlainBm25(texts)
-    near = vectors.neighbours(meanings) if vectors else None
+    neighbours = vectors.neighbours(meanings) if vectors else None
 
-    def ours(case: KnowledgeCase) -> list[tuple[str, float]]:
-        nearness = vectors.nearness(near, case.text) if vectors and near else None
+    def rank_by_search(case: KnowledgeCase) -> list[tuple[str, float]]:
+        nearness = vectors.nearness(neighbours, case.text) if vectors and neighbours else None
         nearest = nearest_passages(nearness) if nearness else None
-        hits = index.search(parsed_question(case.text, language=case.language), case.text, DEEP, nearest)
+        hits = index.search(parsed_question(case.text, language=case.language), case.text, SEARCHED_PASSAGES, nearest)
         return [(hit.document.id, hit.score) for hit in hits]
 
-    def by(ranking: WordOverlap | PlainBm25) -> Ranking:
+    def ranking_by(ranking: WordOverlap | PlainBm25) -> Ranking:
         def rank(case: KnowledgeCase) -> list[tuple[str, float]]:
-            return [(owners[number], ranking.score(case.text, number)) for number in ranking.rank(case.text, DEEP)]
+            return [
+                (owners[number], ranking.score(case.text, number))
+                for number in ranking.rank(case.text, SEARCHED_PASSAGES)
+            ]
 
         return rank
 
-    return {"overlap": by(overlap), "plain BM25": by(bm25), "knowledge": ours}
+    return {"overlap": ranking_by(overlap), "plain BM25": ranking_by(bm25), "knowledge": rank_by_search}
 
 
 def _case(number: int, case: object, pages: Mapping[str, Extracted]) -> KnowledgeCase:
     if not is_object(case) or not str(object_of(case).get("question") or "").strip():
         raise BadDatasetError(f"case {number} has no question")
     fields = object_of(case)
-    named: object = fields.get("pages") or []
-    if not is_list(named):
+    references: object = fields.get("pages") or []
+    if not is_list(references):
         raise BadDatasetError(f"case {number}: pages must be a list, or left out for a trap")
-    wanted = frozenset(str(page).removeprefix("./") for page in named)
-    if unknown := wanted - pages.keys():
+    answering_pages = frozenset(str(page).removeprefix("./") for page in references)
+    if unknown := answering_pages - pages.keys():
         raise BadDatasetError(f"case {number} names a page that the site does not have: {sorted(unknown)[0]}")
     language = fields.get("language")
-    return KnowledgeCase(str(fields["question"]), language if isinstance(language, str) else None, wanted)
+    return KnowledgeCase(str(fields["question"]), language if isinstance(language, str) else None, answering_pages)
 
 
-def _in_folder(folder: Path) -> dict[str, Extracted]:
+def _read_folder(folder: Path) -> dict[str, Extracted]:
     if not folder.is_dir():
         raise BadDatasetError(f"{folder} is not a folder with a site's pages")
-    found: dict[str, Extracted] = {}
-    for file in sorted(one for one in folder.rglob("*") if one.suffix.lower() in ENDINGS)[:MOST_PAGES]:
+    pages: dict[str, Extracted] = {}
+    for file in sorted(path for path in folder.rglob("*") if path.suffix.lower() in PAGE_SUFFIXES)[:MAX_PAGES]:
         try:
-            found[file.relative_to(folder).as_posix()] = extract(file.read_bytes(), name=file.name)
+            pages[file.relative_to(folder).as_posix()] = extract(file.read_bytes(), name=file.name)
         except (UnreadableError, OSError):
             continue
-    if not found:
+    if not pages:
         raise BadDatasetError(f"{folder} holds no readable page")
-    return found
+    return pages
 
 
-def _fetched(site: str) -> dict[str, Extracted]:
-    """The pages of a site that its links lead to, read one after the other."""
+def _fetch_site(site: str) -> dict[str, Extracted]:
+    """Reads the pages of a site one after the other, by following its links."""
     import urllib.request
 
-    origin, found = urlsplit(site)[:2], dict[str, Extracted]()
-    queue, seen = [urldefrag(site).url], {urldefrag(site).url}
-    while queue and len(seen) < MOST_PAGES:
+    origin, pages = urlsplit(site)[:2], dict[str, Extracted]()
+    queue, known_addresses = [urldefrag(site).url], {urldefrag(site).url}
+    while queue and len(known_addresses) < MAX_PAGES:
         url = queue.pop(0)
         try:
-            with urllib.request.urlopen(url, timeout=SECONDS) as answer:  # noqa: S310 - http(s), as the dataset says
-                page = extract(answer.read(MOST_BYTES), answer.headers.get("Content-Type", ""), name=url)
+            with urllib.request.urlopen(url, timeout=FETCH_SECONDS) as response:  # noqa: S310 - http(s), as the dataset says
+                page = extract(response.read(MAX_BYTES), response.headers.get("Content-Type", ""), name=url)
         except (OSError, ValueError, UnreadableError):
             continue
-        found[url] = page
+        pages[url] = page
         for link in page.links:
             address = urldefrag(urljoin(page.base or url, link)).url
-            if address not in seen and urlsplit(address)[:2] == origin:
-                seen.add(address)
+            if address not in known_addresses and urlsplit(address)[:2] == origin:
+                known_addresses.add(address)
                 queue.append(address)
-    if not found:
+    if not pages:
         raise BadDatasetError(f"nothing could be read at {site}")
-    return found
+    return pages

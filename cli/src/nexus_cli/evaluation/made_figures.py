@@ -1,4 +1,4 @@
-"""Made-up figures of a few tickers, from which sentences are made."""
+"""Random figures of a few tickers, about which sentences are written."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class MadeFigures:
         return [str(finding["ticker"]) for finding in self.findings]
 
     def value(self, ticker: str, name: str, period: str | None = None) -> Any:
-        finding = next(one for one in self.findings if one["ticker"] == ticker)
+        finding = next(candidate for candidate in self.findings if candidate["ticker"] == ticker)
         return finding["returns"][period] if period else finding[name]
 
 
 def random_figures(rng: random.Random) -> MadeFigures:
-    """Figures by chance, as tools would have given them."""
+    """Random figures in the form in which tools return them."""
     source = rng.choice(("sample", "yahoo", "files"))
     date = rng.choice(DATES)
     findings: list[dict[str, Any]] = []
@@ -60,16 +60,16 @@ def _return(rng: random.Random) -> float:
 
 
 def wrong_percent(rng: random.Random, value: float, language: Language) -> str:
-    """Another percentage, away from the right one by more than its rounding."""
+    """A wrong percentage, which differs from the right one by more than rounding."""
     while True:
-        other = abs(value) * rng.choice((0.5, 0.8, 1.1, 1.25, 2.0)) + rng.choice((0.0, 0.013, 0.05))
-        text = percent_in_words(other, language)
-        if text != percent_in_words(abs(value), language) and abs(other - abs(value)) > 0.002:
+        wrong_value = abs(value) * rng.choice((0.5, 0.8, 1.1, 1.25, 2.0)) + rng.choice((0.0, 0.013, 0.05))
+        text = percent_in_words(wrong_value, language)
+        if text != percent_in_words(abs(value), language) and abs(wrong_value - abs(value)) > 0.002:
             return text
 
 
 def units(text: str, language: Language) -> list[str]:
-    """A percentage with another unit."""
+    """The number of a percentage with wrong units."""
     number = text.removesuffix("%").removesuffix(" ")
     if language == "es":
         return [f"{number} puntos porcentuales", f"{number} dólares", f"{number} millones"]

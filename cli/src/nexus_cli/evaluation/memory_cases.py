@@ -1,4 +1,4 @@
-"""Datasets for long-term memory: what a person says, and what must be remembered afterwards. The format is described
+"""Datasets for long-term memory: a person's messages, and what must be remembered afterwards. The format is described
 in docs/architecture/memory.md."""
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from pydantic.alias_generators import to_camel
 from nexus_cli.evaluation.dataset import BadDatasetError
 
 KINDS = ("bothTrue", "change", "fact", "paraphrase", "nothing")
-MOST_BYTES = 64 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
 
 
 class MemoryCase(BaseModel):
     """One person. Each text of `said` is a turn of its own, a day after the one before.
 
-    bothTrue: each text must be remembered as true. change: the last text ends or replaces what the first one says;
-    `ends`: it puts nothing in its place; `plain`: no reader would doubt it. fact: all of `keeps` must be remembered.
-    paraphrase: what is said must be among what a prompt is told for the question `asked`. nothing: there is nothing to
+    bothTrue: each text must be remembered as true. change: the last text replaces the fact of the first one, or with
+    `ends` only ends it; `plain`: it does so in unmistakable words. fact: all of `keeps` must be remembered. paraphrase:
+    the texts must be among the facts that a prompt gets for the question `asked`. nothing: there is nothing to
     remember.
     """
 
@@ -35,7 +35,7 @@ class MemoryCase(BaseModel):
     asked: str | None = None
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _has_its_texts(self) -> Self:
         if self.kind in ("bothTrue", "change") and len(self.said) < 2:
             raise ValueError(f"a case of the kind {self.kind} has two texts or more under `said`")
         if self.kind == "paraphrase" and not self.asked:
@@ -52,20 +52,20 @@ class MemoryData(BaseModel):
 
 
 def read_memory_cases(path: Path) -> list[MemoryCase]:
-    """The cases of a file.
+    """Reads the cases of a file.
 
     Raises:
-        BadDatasetError: it cannot be read, or is not of this form.
+        BadDatasetError: the file cannot be read or does not have this form.
     """
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise BadDatasetError(f"{path} is larger than {MOST_BYTES // 1024 // 1024} MiB: split it")
+        if path.stat().st_size > MAX_BYTES:
+            raise BadDatasetError(f"{path} is larger than {MAX_BYTES // 1024 // 1024} MiB: split it")
         return MemoryData.model_validate_json(path.read_bytes()).cases
     except OSError as error:
         raise BadDatasetError(f"{path} cannot be read: {error.strerror or error}") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "it"
+        first_fault = error.errors()[0]
+        field = ".".join(map(str, first_fault["loc"])) or "it"
         raise BadDatasetError(
-            f"{path}: {where}: {first['msg']}; the format is in docs/architecture/memory.md"
+            f"{path}: {field}: {first_fault['msg']}; the format is in docs/architecture/memory.md"
         ) from error

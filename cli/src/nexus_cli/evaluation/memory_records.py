@@ -24,11 +24,11 @@ from nexus_cli.evaluation.memory_cases import MemoryCase
 
 
 class NoRecordingError(Exception):
-    """The file has no recorded answers, or none to this request; the message says which."""
+    """The file has no recorded answers, or none to this prompt. The message says which."""
 
 
 class Recording:
-    """The recorded answers of a model, from a file {model, answers: {what it was told: its answer}}."""
+    """Replays the recorded answers of a model, from a file {model, answers: {name of the prompt: answer}}."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -44,12 +44,14 @@ class Recording:
         try:
             return read_proposals(self._answers[prompt_name(case, ground)]) or []
         except KeyError:
-            said = "; ".join(case.said[: turn + 1])
-            raise NoRecordingError(f"{self._path} has no answer to “{said}”: record it again with --record") from None
+            messages = "; ".join(case.said[: turn + 1])
+            raise NoRecordingError(
+                f"{self._path} has no answer to “{messages}”: record it again with --record"
+            ) from None
 
 
 class Recorder:
-    """Asks the model that the environment names (NEXUS_LLM_…, keys), and records its answers."""
+    """Asks the model of the environment (NEXUS_LLM_…, keys) and records its answers."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -61,23 +63,23 @@ class Recorder:
 
     def __call__(self, case: MemoryCase, turn: int, ground: ProposalGround) -> list[FactProposal]:
         del turn
-        key = prompt_name(case, ground)
-        if key not in self._answers:
-            self._answers[key] = self._loop.run_until_complete(self._asked(case, ground))
-        return read_proposals(self._answers[key]) or []
+        name = prompt_name(case, ground)
+        if name not in self._answers:
+            self._answers[name] = self._loop.run_until_complete(self._answer(case, ground))
+        return read_proposals(self._answers[name]) or []
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *failure: object) -> None:
-        """Writes the answers, and closes the connection to the model."""
+        """Writes the answers and closes the connection to the model."""
         if self._answers:
             data = {"model": self._model, "answers": self._answers}
             self._path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
         self._loop.run_until_complete(self._session.close())
         self._loop.close()
 
-    async def _asked(self, case: MemoryCase, ground: ProposalGround) -> str:
+    async def _answer(self, case: MemoryCase, ground: ProposalGround) -> str:
         (model, name), *_ = self._models.chosen("", "").candidates
         if model.provider == "offline":
             raise NoRecordingError("no model is configured: set NEXUS_LLM_BASE_URL and NEXUS_LLM_MODEL, or a key")
@@ -102,6 +104,6 @@ async def _session() -> aiohttp.ClientSession:
 
 
 def prompt_name(case: MemoryCase, ground: ProposalGround) -> str:
-    """A short name for the prompt of a model."""
+    """Short name of the prompt about a case: a part of its hash."""
     messages = proposal_messages(ground, language_of_tags(case.language))
     return hashlib.sha256(str(messages[-1]["content"]).encode()).hexdigest()[:16]

@@ -18,14 +18,15 @@ from nexus_cli.evaluation.memory_models import Proposes
 
 START = datetime(2026, 1, 5, 15, tzinfo=UTC)
 TARGETS = {"bothTrue": 1.0, "change": 0.75, "fact": 0.6}
-"""Shares that are to be reached by rules alone."""
+"""Share of right cases that the rules alone must reach, by kind."""
 TARGETS_WITH_MODEL = {"bothTrue": 1.0, "change": 0.92, "fact": 0.9}
 _SINGLE = ("name", "risk_profile", "experience", "language", "timezone", "trading_style")
 
 
 @dataclass(frozen=True, slots=True)
 class CaseOutcome:
-    """One case. `why`: what is wrong, None if nothing. `wrong_current`: a fact that was ended still counts as true."""
+    """The outcome of one case. `why` says what is wrong, None if nothing. `wrong_current`: a fact that the person ended
+    is still remembered as true."""
 
     case: MemoryCase
     why: str | None = None
@@ -34,7 +35,7 @@ class CaseOutcome:
 
 @dataclass(frozen=True, slots=True)
 class KindFigure:
-    """One kind of case. `target` None: none is set."""
+    """How many cases of one kind are right. `target` is the share to reach, if there is one."""
 
     kind: str
     cases: int
@@ -43,79 +44,87 @@ class KindFigure:
 
     @property
     def share(self) -> float:
-        """0 to 1."""
+        """Share of right cases, 0 to 1."""
         return self.right / self.cases if self.cases else 0.0
 
 
 def measure(cases: Sequence[MemoryCase], model: Proposes | None = None) -> list[CaseOutcome]:
-    """Runs every case and returns its faults. The paraphrases together are one person's memory. `model`: proposes after
-    each turn; None: the rules alone."""
-    each = [_after(case, model).memory for case in cases if case.kind == "paraphrase"]
+    """Runs every case and judges what is remembered. All paraphrases form one person's memory, so that each competes
+    with the others. `model` proposes facts after each turn; None measures the rules alone."""
+    memories = [_memory_after(case, model).memory for case in cases if case.kind == "paraphrase"]
     crowd = LongTermMemory(
-        user_notes=[text for one in each for text in one.user_notes],
-        preferences=[text for one in each for text in one.preferences],
+        user_notes=[text for memory in memories for text in memory.user_notes],
+        preferences=[text for memory in memories for text in memory.preferences],
     )
     return [_outcome(case, crowd, model) for case in cases]
 
 
 def figures(outcomes: Iterable[CaseOutcome], *, with_model: bool = False) -> list[KindFigure]:
-    """The figures of each kind of case that occurs."""
+    """Counts the right cases of each kind that occurs."""
     targets = TARGETS_WITH_MODEL if with_model else TARGETS
-    found: list[KindFigure] = []
-    every = list(outcomes)
+    rows: list[KindFigure] = []
+    all_outcomes = list(outcomes)
     for kind in KINDS:
-        mine = [one for one in every if one.case.kind == kind]
-        if mine:
-            right = sum(one.why is None for one in mine)
-            found.append(KindFigure(kind, len(mine), right, targets.get(kind)))
-    return found
+        of_kind = [outcome for outcome in all_outcomes if outcome.case.kind == kind]
+        if of_kind:
+            right_count = sum(outcome.why is None for outcome in of_kind)
+            rows.append(KindFigure(kind, len(of_kind), right_count, targets.get(kind)))
+    return rows
 
 
 def view(outcomes: Sequence[CaseOutcome], *, with_model: bool = False) -> dict[str, Any]:
     return {
         "kinds": {
-            one.kind: {"cases": one.cases, "right": one.right, "share": round(one.share, 4), "target": one.target}
-            for one in figures(outcomes, with_model=with_model)
+            row.kind: {"cases": row.cases, "right": row.right, "share": round(row.share, 4), "target": row.target}
+            for row in figures(outcomes, with_model=with_model)
         },
         "plainlyWrongCurrent": plainly_wrong(outcomes),
-        "wrong": [{"kind": one.case.kind, "said": list(one.case.said), "why": one.why} for one in outcomes if one.why],
+        "wrong": [
+            {"kind": outcome.case.kind, "said": list(outcome.case.said), "why": outcome.why}
+            for outcome in outcomes
+            if outcome.why
+        ],
     }
 
 
 def plainly_wrong(outcomes: Iterable[CaseOutcome]) -> int:
-    """Cases in which something is still remembered as true although it was ended in plain words."""
-    return sum(one.wrong_current and one.case.plain for one in outcomes)
+    """Number of cases in which a fact is still remembered as true although it was ended in plain words."""
+    return sum(outcome.wrong_current and outcome.case.plain for outcome in outcomes)
 
 
 def _outcome(case: MemoryCase, crowd: LongTermMemory, model: Proposes | None) -> CaseOutcome:
     if case.kind == "paraphrase":
-        told = relevant_facts(crowd, case.asked or "")
-        return CaseOutcome(case, None if all(_among(text, told) for text in case.said) else "a prompt is not told it")
-    memory = _after(case, model).memory
+        facts = relevant_facts(crowd, case.asked or "")
+        return CaseOutcome(
+            case, None if all(_is_among(text, facts) for text in case.said) else "a prompt is not told it"
+        )
+    memory = _memory_after(case, model).memory
     if case.kind == "change":
-        return _changed(case, memory, model)
+        return _change_outcome(case, memory, model)
     if case.kind == "bothTrue":
-        missing = [text for text in case.said if not _among(text, _current(memory))]
+        missing = [text for text in case.said if not _is_among(text, _current(memory))]
         return CaseOutcome(case, f"not remembered as true: {'; '.join(missing)}" if missing else None)
-    held = " ".join(map(folded, _current(memory)))
+    remembered = " ".join(map(folded, _current(memory)))
     if case.kind == "nothing":
-        return CaseOutcome(case, f"remembered: {held}" if held else None)
-    missing = [word for word in case.keeps if folded(word) not in held]
-    return CaseOutcome(case, None if held and not missing else f"not remembered: {', '.join(missing or case.said)}")
+        return CaseOutcome(case, f"remembered: {remembered}" if remembered else None)
+    missing = [word for word in case.keeps if folded(word) not in remembered]
+    return CaseOutcome(
+        case, None if remembered and not missing else f"not remembered: {', '.join(missing or case.said)}"
+    )
 
 
-def _changed(case: MemoryCase, memory: LongTermMemory, model: Proposes | None) -> CaseOutcome:
-    """Whether it has ended: it was remembered, is no longer current, and is in the history."""
-    before = _after(case, model, 1).memory
-    old = [text for text in _current(before) if text in _current(memory)]
-    kept = [name for name in _SINGLE if (value := getattr(before, name)) and getattr(memory, name) == value]
-    if old or kept:
-        return CaseOutcome(case, f"still stands as true: {'; '.join([*old, *kept])}", wrong_current=True)
+def _change_outcome(case: MemoryCase, memory: LongTermMemory, model: Proposes | None) -> CaseOutcome:
+    """Checks that the first fact was remembered, is no longer current, and is in the history."""
+    first_memory = _memory_after(case, model, 1).memory
+    still_current = [text for text in _current(first_memory) if text in _current(memory)]
+    unchanged = [name for name in _SINGLE if (value := getattr(first_memory, name)) and getattr(memory, name) == value]
+    if still_current or unchanged:
+        return CaseOutcome(case, f"still stands as true: {'; '.join([*still_current, *unchanged])}", wrong_current=True)
     if not memory.superseded:
         return CaseOutcome(case, "the first was not remembered")
-    new = [text for text in _current(memory) if folded(text) in folded(case.said[-1])]
-    changed = [name for name in _SINGLE if getattr(memory, name) not in (None, getattr(before, name))]
-    if not case.ends and not new and not changed:
+    added_texts = [text for text in _current(memory) if folded(text) in folded(case.said[-1])]
+    changed_fields = [name for name in _SINGLE if getattr(memory, name) not in (None, getattr(first_memory, name))]
+    if not case.ends and not added_texts and not changed_fields:
         return CaseOutcome(case, "what replaces it is not remembered")
     return CaseOutcome(case)
 
@@ -124,18 +133,21 @@ def _current(memory: LongTermMemory) -> list[str]:
     return [*memory.user_notes, *memory.preferences]
 
 
-def _among(text: str, held: Iterable[str]) -> bool:
-    """Whether one of those held is the text, or the part of it that says it."""
-    said = " ".join(words(text))
-    return any((one := " ".join(words(fact))) and (one in said or said in one) for fact in held)
+def _is_among(text: str, facts: Iterable[str]) -> bool:
+    """Whether one of the facts contains the text or is a part of it, word by word."""
+    needle = " ".join(words(text))
+    return any(
+        (words_of_fact := " ".join(words(fact))) and (words_of_fact in needle or needle in words_of_fact)
+        for fact in facts
+    )
 
 
-def _after(case: MemoryCase, model: Proposes | None, turns: int | None = None) -> Remembered:
-    """Returns the memory after so many turns of the case; after all of them if no number is given."""
+def _memory_after(case: MemoryCase, model: Proposes | None, turns: int | None = None) -> Remembered:
+    """Memory after the first `turns` turns of the case; None: after all of them."""
     state = Remembered()
     for number, text in enumerate(case.said[:turns]):
-        turn, at = f"t{number}", START + timedelta(days=number)
-        state = learned(state, FinishedTurn(turn, at, (text,), frozenset()))
-        if model is not None and (shown := ground(state.memory, [text])).said:
-            state = judged(state, turn, at, [text], model(case, number, shown)).state
+        turn, time = f"t{number}", START + timedelta(days=number)
+        state = learned(state, FinishedTurn(turn, time, (text,), frozenset()))
+        if model is not None and (grounds := ground(state.memory, [text])).said:
+            state = judged(state, turn, time, [text], model(case, number, grounds)).state
     return state

@@ -1,4 +1,4 @@
-"""The observations from trying a case."""
+"""Observations from trying a case."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ObservedCall:
-    """One tool call of a turn, as the turn's record holds it."""
+    """One tool call of a turn, from the turn's record."""
 
     tool: str
     arguments: dict[str, Any]
@@ -16,14 +16,14 @@ class ObservedCall:
 
     @property
     def error(self) -> str | None:
-        """The code it failed with."""
+        """The error code if the call failed."""
         error: dict[str, Any] = self.result.get("error") or {}
         return error.get("code")
 
 
 @dataclass(frozen=True)
 class Observed:
-    """`seconds`: how long the last turn or call took. `problem`: why there is no result."""
+    """What a case did. `seconds`: duration of the last turn or call. `problem`: why there is no result."""
 
     seconds: float = 0.0
     text: str = ""

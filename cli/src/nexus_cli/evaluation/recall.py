@@ -1,6 +1,6 @@
 """Measures how much of the evidence for a question is found among the first passages.
 
-Ours is the code that `search_memory` runs (memory.domain.recall), with vectors where an embedder is configured.
+The ranking `search_memory` is the tool's own code (memory.domain.recall), with vectors if an embedder is configured.
 """
 
 from __future__ import annotations
@@ -19,41 +19,41 @@ from nexus_cli.evaluation.dataset import DatasetCase
 if TYPE_CHECKING:
     from nexus_cli.evaluation.vectors import EvaluationVectors
 
-AT = (5, 10, 25, 50)
+DEPTHS = (5, 10, 25, 50)
 RANKINGS = ("search_memory", "bm25", "overlap")
 Ranking = Callable[[str, int], list[str]]
 
 
 @dataclass(slots=True)
 class RecallCounts:
-    """Sums over questions of the share of their evidence that was found, by ranking and depth."""
+    """For each ranking and depth, the sum over all questions of the share of their evidence that was found."""
 
     questions: int = 0
     found: dict[str, dict[int, float]] = field(
-        default_factory=lambda: {name: dict.fromkeys(AT, 0.0) for name in RANKINGS}
+        default_factory=lambda: {name: dict.fromkeys(DEPTHS, 0.0) for name in RANKINGS}
     )
 
     def add(self, ranking: str, ids: list[str], evidence: frozenset[str]) -> None:
-        """Adds a question's answer by one ranking."""
-        for depth in AT:
+        """Counts the ids that one ranking found for a question."""
+        for depth in DEPTHS:
             self.found[ranking][depth] += len(evidence.intersection(ids[:depth])) / len(evidence)
 
     def recall(self, ranking: str, depth: int) -> float:
-        """The mean share, 0 to 1."""
+        """Mean share of the evidence found, 0 to 1."""
         return self.found[ranking][depth] / self.questions if self.questions else 0.0
 
     def view(self) -> dict[str, dict[str, float]]:
-        """Returns the shares by ranking and depth, for JSON."""
+        """The shares by ranking and depth, for JSON."""
         return {
-            name: {str(depth): round(self.recall(name, depth), 4) for depth in AT} for name in RANKINGS
+            name: {str(depth): round(self.recall(name, depth), 4) for depth in DEPTHS} for name in RANKINGS
         }  # fmt: skip
 
 
 @dataclass(slots=True)
 class RecallReport:
-    """All of it, and by category."""
+    """The counts of all questions, and those of each category."""
 
-    whole: RecallCounts = field(default_factory=RecallCounts)
+    total: RecallCounts = field(default_factory=RecallCounts)
     categories: defaultdict[str, RecallCounts] = field(default_factory=lambda: defaultdict(RecallCounts))
 
 
@@ -65,13 +65,13 @@ def measure(
     for case in cases:
         rankings = _rankings(case, vectors)
         for question in case.questions:
-            measures = (report.whole, report.categories[question.category])
-            for each in measures:
-                each.questions += 1
+            counts_to_update = (report.total, report.categories[question.category])
+            for counts in counts_to_update:
+                counts.questions += 1
             for name in RANKINGS:
-                ids = rankings[name](question.text, AT[-1])
-                for each in measures:
-                    each.add(name, ids, question.evidence)
+                ids = rankings[name](question.text, DEPTHS[-1])
+                for counts in counts_to_update:
+                    counts.add(name, ids, question.evidence)
             on_question()
     return report
 
@@ -81,26 +81,26 @@ def _rankings(case: DatasetCase, vectors: EvaluationVectors | None) -> dict[str,
     messages = [message for session in case.sessions for message in session]
     for number, session in enumerate(case.sessions):
         index.add(
-            IndexedMessage(one.id, str(number), place, one.speaker, one.text, one.at)
-            for place, one in enumerate(session)
+            IndexedMessage(message.id, str(number), place, message.speaker, message.text, message.at)
+            for place, message in enumerate(session)
         )
     now = max((message.at for message in messages), default=None)
-    near = vectors.neighbours({message.id: message.text for message in messages}) if vectors else None
+    neighbours = vectors.neighbours({message.id: message.text for message in messages}) if vectors else None
 
-    def ours(question: str, limit: int) -> list[str]:
+    def rank_by_search(question: str, limit: int) -> list[str]:
         if now is None:
             return []
-        by_words = [(one.passage.id, one.score) for one in index.search(question, max(limit, POOL), now)]
-        if vectors is None or near is None:
+        by_words = [(hit.passage.id, hit.score) for hit in index.search(question, max(limit, POOL), now)]
+        if vectors is None or neighbours is None:
             return [name for name, _ in by_words[:limit]]
-        nearness = vectors.nearness(near, question)
+        nearness = vectors.nearness(neighbours, question)
         ranked = fused_messages(by_words, nearness, (), index.nearby) if nearness else by_words
         return [name for name, _ in ranked[:limit]]
 
     texts = [message.text for message in messages]
     bm25, overlap = PlainBm25(texts), WordOverlap(texts)
     return {
-        "search_memory": ours,
+        "search_memory": rank_by_search,
         "bm25": lambda question, limit: [messages[number].id for number in bm25.rank(question, limit)],
         "overlap": lambda question, limit: [messages[number].id for number in overlap.rank(question, limit)],
     }

@@ -18,11 +18,11 @@ from nexus_cli.terminal_text import plain
 
 
 class BadRunError(Exception):
-    """A file that holds no run; the text says which and why."""
+    """A file does not hold a run. The message names the file and the reason."""
 
 
 class CheckView(TypedDict):
-    """One check; `detail`: what was there instead, where it failed."""
+    """One check. If it failed, `detail` says what was observed instead."""
 
     name: str
     passed: bool
@@ -30,7 +30,7 @@ class CheckView(TypedDict):
 
 
 class SecondsView(TypedDict):
-    """The spread of some times."""
+    """Shortest, median and longest time, in seconds."""
 
     least: float
     median: float
@@ -38,7 +38,7 @@ class SecondsView(TypedDict):
 
 
 class TriesView(TypedDict):
-    """A case that was tried several times."""
+    """Outcomes of a case that was tried several times. `seconds` is None if no attempt finished."""
 
     tried: int
     passed: int
@@ -47,7 +47,7 @@ class TriesView(TypedDict):
 
 
 class CaseView(TypedDict):
-    """One case. `passed` None: left out, or not tried (`error`)."""
+    """One case. `passed` is None if it was skipped or could not be tried (`error`)."""
 
     id: str
     kind: str
@@ -75,7 +75,7 @@ class RunView(TypedDict):
 
 
 class ChangeView(TypedDict):
-    """A case whose outcome has changed; `checks`: those that fail now."""
+    """A case with a different outcome in the two runs. `checks` names those that fail in the later one."""
 
     id: str
     before: bool | None
@@ -84,7 +84,7 @@ class ChangeView(TypedDict):
 
 
 class SlowerView(TypedDict):
-    """A case that takes clearly more or less time."""
+    """A case that takes clearly more or less time than before, in seconds."""
 
     id: str
     before: float
@@ -92,7 +92,7 @@ class SlowerView(TypedDict):
 
 
 class ComparedRuns(TypedDict):
-    """Two runs; in each pair the earlier comes first."""
+    """The differences of two runs. In each pair the earlier run comes first."""
 
     models: list[str | None]
     better: list[ChangeView]
@@ -108,11 +108,11 @@ class ComparedRuns(TypedDict):
 
 
 def view(results: Sequence[Result], model: str | None, seconds: float) -> RunView:
-    """The run. A case that was tried several times has passed when each time did."""
+    """Summarizes a run. A case that was tried several times has passed if every attempt passed."""
     by_case: dict[str, list[Result]] = {}
     for result in results:
         by_case.setdefault(result.case.id, []).append(result)
-    cases = [_case_view(times) for times in by_case.values()]
+    cases = [_case_view(attempts) for attempts in by_case.values()]
     return {
         "cases": cases,
         "passed": sum(case["passed"] is True for case in cases),
@@ -124,32 +124,32 @@ def view(results: Sequence[Result], model: str | None, seconds: float) -> RunVie
     }
 
 
-def _case_view(times: Sequence[Result]) -> CaseView:
-    """One case: its first failed attempt, if any; several attempts with their spread."""
-    tried = [one for one in times if one.passed is not None]
-    shown = next((one for one in tried if not one.passed), tried[0] if tried else times[0])
-    errors = [one.error for one in times if one.error is not None]
-    seconds = sorted(one.seconds for one in tried)
+def _case_view(attempts: Sequence[Result]) -> CaseView:
+    """Shows a case by its first failed attempt, if any; `runs` sums up several attempts."""
+    finished = [result for result in attempts if result.passed is not None]
+    example = next((result for result in finished if not result.passed), finished[0] if finished else attempts[0])
+    errors = [result.error for result in attempts if result.error is not None]
+    seconds = sorted(result.seconds for result in finished)
     runs: TriesView = {
-        "tried": len(tried),
-        "passed": sum(one.passed is True for one in tried),
+        "tried": len(finished),
+        "passed": sum(result.passed is True for result in finished),
         "errors": len(errors),
         "seconds": {"least": seconds[0], "median": median(seconds), "most": seconds[-1]} if seconds else None,
     }
     case: CaseView = {
-        "id": shown.case.id,
-        "kind": shown.case.kind,
-        "language": shown.case.language,
-        "about": shown.case.about,
-        "passed": shown.passed,
-        "checks": [_check_view(check) for check in shown.checks or []],
-        "seconds": median(seconds) if seconds else shown.seconds,
-        "needs_model": shown.case.needs_model,
-        "model": shown.model or None,
+        "id": example.case.id,
+        "kind": example.case.kind,
+        "language": example.case.language,
+        "about": example.case.about,
+        "passed": example.passed,
+        "checks": [_check_view(check) for check in example.checks or []],
+        "seconds": median(seconds) if seconds else example.seconds,
+        "needs_model": example.case.needs_model,
+        "model": example.model or None,
     }
     if errors:
         case["error"] = errors[0]
-    if len(times) > 1:
+    if len(attempts) > 1:
         case["runs"] = runs
     return case
 
@@ -162,35 +162,35 @@ def _check_view(check: CaseCheck) -> CheckView:
 
 
 def table(run: RunView) -> Table:
-    """A row for each case."""
-    drawn = Table(box=None, pad_edge=False)
-    drawn.add_column("")
-    drawn.add_column("case", no_wrap=True)
-    drawn.add_column("kind", no_wrap=True)
-    drawn.add_column("", no_wrap=True)
-    drawn.add_column("checks", justify="right")
-    drawn.add_column("s", justify="right")
-    drawn.add_column("", no_wrap=True)
+    """Table of the run with a row for each case."""
+    grid = Table(box=None, pad_edge=False)
+    grid.add_column("")
+    grid.add_column("case", no_wrap=True)
+    grid.add_column("kind", no_wrap=True)
+    grid.add_column("", no_wrap=True)
+    grid.add_column("checks", justify="right")
+    grid.add_column("s", justify="right")
+    grid.add_column("", no_wrap=True)
     for case in run["cases"]:
         passed = case["passed"]
         word, colour = {True: ("pass", "green"), False: ("FAIL", "red"), None: ("skip", "yellow")}[passed]
         if passed is None and "error" in case:
             word, colour = "ERROR", "magenta"
-        good = sum(check["passed"] for check in case["checks"])
-        drawn.add_row(
+        passed_checks = sum(check["passed"] for check in case["checks"])
+        grid.add_row(
             Text(word, style=colour),
             case["id"],
             case["kind"],
             case["language"],
-            f"{good}/{len(case['checks'])}" if case["checks"] else "-",
+            f"{passed_checks}/{len(case['checks'])}" if case["checks"] else "-",
             f"{case['seconds']:.2f}" if case["checks"] else "-",
             _spread(case),
         )
-    return drawn
+    return grid
 
 
 def _spread(case: CaseView) -> str:
-    """Describes a case that was tried several times: how often it passed, and its fastest and slowest time."""
+    """How often a case that was tried several times passed, with its shortest and longest time; else an empty text."""
     runs = case.get("runs")
     if runs is None or runs["seconds"] is None:
         return ""
@@ -198,17 +198,17 @@ def _spread(case: CaseView) -> str:
 
 
 def failures(run: RunView) -> Text:
-    """Lists what failed, and what was there instead."""
-    said = Text()
+    """Lists the failed checks with what was observed instead, and the cases that could not be tried."""
+    text = Text()
     for case in run["cases"]:
         failed = [check for check in case["checks"] if not check["passed"]]
         if failed:
-            said.append(f"\n{case['id']}", style="bold red").append(f"  {case['about']}\n")
+            text.append(f"\n{case['id']}", style="bold red").append(f"  {case['about']}\n")
         if "error" in case:
-            said.append(f"\n{case['id']}", style="bold magenta").append(f"  not tried: {case['error']}\n")
+            text.append(f"\n{case['id']}", style="bold magenta").append(f"  not tried: {case['error']}\n")
         for check in failed:
-            said.append(f"  {check['name']}: ", style="red").append(f"{plain(check.get('detail', ''))}\n")
-    return said
+            text.append(f"  {check['name']}: ", style="red").append(f"{plain(check.get('detail', ''))}\n")
+    return text
 
 
 def closing(run: RunView) -> str:
@@ -219,7 +219,7 @@ def closing(run: RunView) -> str:
 
 
 def read_run(file: Path) -> RunView:
-    """A run as `nexus eval --json` printed it; raises BadRunError."""
+    """Reads a run that `nexus eval --json` printed. Raises BadRunError."""
     try:
         run: Any = json.loads(file.read_text("utf-8"))
         if not all(isinstance(case["id"], str) and case["passed"] in (True, False, None) for case in run["cases"]):
@@ -227,48 +227,52 @@ def read_run(file: Path) -> RunView:
         if not all(isinstance(run[name], int) for name in ("passed", "failed")):
             raise TypeError("it does not say how many passed and failed")
     except (OSError, ValueError, KeyError, TypeError) as error:
-        why = f"no {error}" if isinstance(error, KeyError) else error
-        raise BadRunError(f"{file} holds no run of nexus eval --json: {why}") from error
+        reason = f"no {error}" if isinstance(error, KeyError) else error
+        raise BadRunError(f"{file} holds no run of nexus eval --json: {reason}") from error
     return run
 
 
-def compared(before: RunView, after: RunView) -> ComparedRuns:
-    """Lists what has changed from one run to the other, by case."""
-    old = {case["id"]: case for case in before["cases"]}
-    new = {case["id"]: case for case in after["cases"]}
-    both = [name for name in new if name in old]
+def compared(run_before: RunView, run_after: RunView) -> ComparedRuns:
+    """Compares two runs case by case."""
+    cases_before = {case["id"]: case for case in run_before["cases"]}
+    cases_after = {case["id"]: case for case in run_after["cases"]}
+    common = [name for name in cases_after if name in cases_before]
     changes: list[ChangeView] = [
         {
             "id": name,
-            "before": old[name]["passed"],
-            "after": new[name]["passed"],
-            "checks": [check["name"] for check in new[name].get("checks", []) if not check["passed"]],
+            "before": cases_before[name]["passed"],
+            "after": cases_after[name]["passed"],
+            "checks": [check["name"] for check in cases_after[name].get("checks", []) if not check["passed"]],
         }
-        for name in both
-        if old[name]["passed"] != new[name]["passed"]
+        for name in common
+        if cases_before[name]["passed"] != cases_after[name]["passed"]
     ]
     return {
-        "models": [before.get("model"), after.get("model")],
+        "models": [run_before.get("model"), run_after.get("model")],
         "better": [change for change in changes if change["after"] is True and change["before"] is False],
         "worse": [change for change in changes if change["after"] is False],
         "other": [change for change in changes if None in (change["before"], change["after"]) and change["after"]],
-        "sign_test": sign_test([(_share(old[name]), _share(new[name])) for name in both]),
-        "added": [name for name in new if name not in old],
-        "removed": [name for name in old if name not in new],
-        "passed": [before["passed"], after["passed"]],
-        "failed": [before["failed"], after["failed"]],
-        "skipped": [before.get("skipped", 0), after.get("skipped", 0)],
+        "sign_test": sign_test([(_share(cases_before[name]), _share(cases_after[name])) for name in common]),
+        "added": [name for name in cases_after if name not in cases_before],
+        "removed": [name for name in cases_before if name not in cases_after],
+        "passed": [run_before["passed"], run_after["passed"]],
+        "failed": [run_before["failed"], run_after["failed"]],
+        "skipped": [run_before.get("skipped", 0), run_after.get("skipped", 0)],
         "seconds": [
-            {"id": name, "before": old[name].get("seconds", 0.0), "after": new[name].get("seconds", 0.0)}
-            for name in both
-            if None not in (old[name]["passed"], new[name]["passed"])
-            and _slower(old[name].get("seconds", 0.0), new[name].get("seconds", 0.0))
+            {
+                "id": name,
+                "before": cases_before[name].get("seconds", 0.0),
+                "after": cases_after[name].get("seconds", 0.0),
+            }
+            for name in common
+            if None not in (cases_before[name]["passed"], cases_after[name]["passed"])
+            and _slower(cases_before[name].get("seconds", 0.0), cases_after[name].get("seconds", 0.0))
         ],
     }
 
 
 def _share(case: CaseView) -> float | None:
-    """Returns the share of its tries that a case passed; None if it was never tried."""
+    """Share of its attempts that a case passed, 0 to 1. None if no attempt finished."""
     runs = case.get("runs")
     if runs is not None:
         return runs["passed"] / runs["tried"] if runs["tried"] else None
@@ -276,38 +280,47 @@ def _share(case: CaseView) -> float | None:
 
 
 def sign_test(pairs: Sequence[tuple[float | None, float | None]]) -> dict[str, float]:
-    """Whether better and worse cases are more unlike in number than chance makes them: the exact two-sided sign test,
-    ties left out (Conover, Practical Nonparametric Statistics, 3.4)."""
-    known = [(before, after) for before, after in pairs if before is not None and after is not None]
-    better, worse = sum(after > before for before, after in known), sum(after < before for before, after in known)
+    """Exact two-sided sign test without ties (Conover, Practical Nonparametric Statistics, 3.4). `p` is the probability
+    that chance alone makes the numbers of better and worse cases differ this much."""
+    finished = [
+        (share_before, share_after)
+        for share_before, share_after in pairs
+        if share_before is not None and share_after is not None
+    ]
+    better, worse = (
+        sum(share_after > share_before for share_before, share_after in finished),
+        sum(share_after < share_before for share_before, share_after in finished),
+    )
     count = better + worse
-    tail = sum(comb(count, least) for least in range(min(better, worse) + 1)) / 2**count
-    return {"better": better, "worse": worse, "ties": len(known) - count, "p": round(min(1.0, 2 * tail), 4)}
+    tail = sum(comb(count, number) for number in range(min(better, worse) + 1)) / 2**count
+    return {"better": better, "worse": worse, "ties": len(finished) - count, "p": round(min(1.0, 2 * tail), 4)}
 
 
-def comparison_table(found: ComparedRuns) -> Table:
-    """The changes, worst first."""
-    drawn = Table(box=None, pad_edge=False)
+def comparison_table(comparison: ComparedRuns) -> Table:
+    """Table of the changes, the cases that became worse first."""
+    grid = Table(box=None, pad_edge=False)
     for name in ("", "case", "before", "after", "failing checks"):
-        drawn.add_column(name)
+        grid.add_column(name)
     words = {True: "pass", False: "FAIL", None: "skip"}
     for group, colour, changes in (
-        ("worse", "red", found["worse"]),
-        ("better", "green", found["better"]),
-        ("other", "yellow", found["other"]),
+        ("worse", "red", comparison["worse"]),
+        ("better", "green", comparison["better"]),
+        ("other", "yellow", comparison["other"]),
     ):
         for change in changes:
             failing = ", ".join(change["checks"])
             row = (change["id"], words[change["before"]], words[change["after"]], failing)
-            drawn.add_row(Text(group, style=colour), *row)
-    for group, names in (("added", found["added"]), ("removed", found["removed"])):
+            grid.add_row(Text(group, style=colour), *row)
+    for group, names in (("added", comparison["added"]), ("removed", comparison["removed"])):
         for name in names:
-            drawn.add_row(group, name, "", "", "")
-    for change in found["seconds"]:
-        drawn.add_row("time", change["id"], f"{change['before']:.2f} s", f"{change['after']:.2f} s", "")
-    return drawn
+            grid.add_row(group, name, "", "", "")
+    for change in comparison["seconds"]:
+        grid.add_row("time", change["id"], f"{change['before']:.2f} s", f"{change['after']:.2f} s", "")
+    return grid
 
 
-def _slower(before: float, after: float) -> bool:
-    """Whether it changed by more than half and by more than a quarter of a second; less is noise."""
-    return abs(after - before) > 0.25 and (after > before * 1.5 or before > after * 1.5)
+def _slower(seconds_before: float, seconds_after: float) -> bool:
+    """Whether a time changed by more than half and by more than 0.25 s; less is noise."""
+    return abs(seconds_after - seconds_before) > 0.25 and (
+        seconds_after > seconds_before * 1.5 or seconds_before > seconds_after * 1.5
+    )

@@ -26,10 +26,10 @@ from nexus_cli.target import Target
 UNLIMITED = {
     f"NEXUS_GATEWAY_{name}_PER_ADDRESS": "1000000" for name in ("MESSAGES", "CONVERSATIONS", "TOKENS", "CONNECTIONS")
 }
-"""All cases come from one address."""
+"""Limits of the gateway that all cases together would exceed, since they come from one address."""
 RECORDED = "recorded"
 _OPENAIS = [provider for provider in KEYED.values() if provider.client == OPENAI_CLIENT]
-"""Providers under whose names another server of that API can stand."""
+"""Providers with OpenAI's API: any server of that API can be configured under their names."""
 
 
 class NoModelError(StackError):
@@ -38,8 +38,8 @@ class NoModelError(StackError):
 
 @dataclass(frozen=True)
 class StageModels:
-    """The names of providers, with the model that each stands for. Recorded models are served under a name that real
-    ones do not use."""
+    """The providers of a run. `recorded` is the one under whose name recorded models are served; `provider` and `model`
+    are the real ones, if any, and `environment` their settings."""
 
     recorded: str = "openai"
     provider: str | None = None
@@ -49,7 +49,7 @@ class StageModels:
 
 @dataclass(frozen=True)
 class Stage:
-    """A running stack. `site`: the recorded pages' origin."""
+    """A running stack. `site` is the origin of the recorded pages."""
 
     target: Target
     site: str
@@ -57,10 +57,10 @@ class Stage:
 
 
 def chosen_models(name: str | None) -> StageModels:
-    """The names, for a run with this model or with none.
+    """Chooses the providers for a run with this model; None: without a model.
 
     Raises:
-        NoModelError: its provider has no key.
+        NoModelError: the provider has no key, or the agent is not installed.
     """
     if name is None:
         return StageModels()
@@ -75,31 +75,31 @@ def chosen_models(name: str | None) -> StageModels:
         chosen = chosen_model(name, settings)
     except OverrideError as error:
         raise NoModelError(str(error)) from error
-    given = {key: value for key, value in {**dotenv_values(".env"), **os.environ}.items() if value}
+    environment = {key: value for key, value in {**dotenv_values(".env"), **os.environ}.items() if value}
     if chosen.provider == OFFLINE.name:
         return StageModels(provider=OFFLINE.name, model=chosen.model)
     if chosen.provider != COMPATIBLE.name:
-        wanted = (KEYS[chosen.provider], KEYED[chosen.provider].address_variable)
-        kept = {name: given[name] for name in wanted if name in given}
+        variables = (KEYS[chosen.provider], KEYED[chosen.provider].address_variable)
+        overrides = {name: environment[name] for name in variables if name in environment}
     else:
-        # The installation's own server would win over the recorded one: here it goes by a provider's name.
+        # The installation's own server would take precedence over the recorded one; so it is configured as a provider.
         owner = owner_of(chosen.model)
-        stand_in = next((one for one in _OPENAIS if one.name == owner), KEYED["openai"])
+        stand_in = next((provider for provider in _OPENAIS if provider.name == owner), KEYED["openai"])
         chosen = type(chosen)(stand_in.name, chosen.model)
-        kept = {
+        overrides = {
             stand_in.address_variable: str(settings.base_url),
-            KEYS[stand_in.name]: given.get("NEXUS_LLM_API_KEY", "none"),
+            KEYS[stand_in.name]: environment.get("NEXUS_LLM_API_KEY", "none"),
         }
     recorded = "groq" if chosen.provider == "openai" else "openai"
-    return StageModels(recorded, chosen.provider, chosen.model, kept)
+    return StageModels(recorded, chosen.provider, chosen.model, overrides)
 
 
 @asynccontextmanager
 async def stage(cases: Sequence[Case], models: StageModels) -> AsyncGenerator[Stage]:
-    """Everything, for the length of the block; nothing outlives it.
+    """Runs a stack with the recorded site and models for the length of the block.
 
     Raises:
-        StartFailedError: something did not start; the message says what.
+        StartFailedError: a server or service did not start; the message says which.
     """
     with tempfile.TemporaryDirectory(prefix="nexus-eval-") as name:
         # A directory of its own, so that no `.env` is read either.
@@ -111,26 +111,26 @@ async def stage(cases: Sequence[Case], models: StageModels) -> AsyncGenerator[St
                 **models.environment,
                 KEYS[models.recorded]: RECORDED,
                 KEYED[models.recorded].address_variable: address,
-                # Nobody takes over from a model that is judged.
+                # No other model may answer instead of the one that is judged.
                 "NEXUS_LLM_CHAIN": "none",
                 "NEXUS_MARKET_PROVIDER": "sample",
                 "NEXUS_SAMPLE_SECONDS_PER_BAR": "0",
                 "NEXUS_DEMO_ORIGIN": site,
             }
-            async with stack_in(directory, environment=environment, cwd=directory) as started:
-                yield Stage(_target(started), site, models)
+            async with stack_in(directory, environment=environment, cwd=directory) as data_directory:
+                yield Stage(_target(data_directory), site, models)
 
 
 def _target(directory: DataDirectory) -> Target:
-    """This very stack, whatever the environment names."""
-    recorded, made = directory.recorded(), directory.secrets()
+    """The target of this stack, whatever the environment names."""
+    recorded, secrets = directory.recorded(), directory.secrets()
     gateways = [process["url"] for process in recorded["processes"] if process["name"] == "gateway"]
-    return Target(gateways[0], recorded["urls"]["nats"], made.jwt_secret, made.principal_key)
+    return Target(gateways[0], recorded["urls"]["nats"], secrets.jwt_secret, secrets.principal_key)
 
 
 @asynccontextmanager
 async def _recorded_models(cases: Sequence[Case], directory: Path) -> AsyncGenerator[str]:
-    """The address of the agent's scripted model server, which plays the models recorded in the cases."""
+    """Runs the agent's scripted model server with the models recorded in the cases; yields its address."""
     script = directory / "models.json"
     script.write_text(json.dumps(_rules(cases)))
     command = ["-m", "agent.scripted_model", "--script", str(script)]
@@ -147,7 +147,7 @@ def _rules(cases: Sequence[Case]) -> list[dict[str, Any]]:
         for reply in case.model:
             calls = [{"name": call.name, "arguments": call.arguments} for call in reply.calls]
             replies.append({"text": reply.text, "toolCalls": calls, "status": reply.status, "promptTokens": 100})
-        # In the order of the case, and its last reply from then on.
+        # The replies in order, then the last one again and again.
         rules.append({"match": case.asked, "replies": replies})
         rules.append({"match": case.asked, "replies": [replies[-1]], "again": True})
     return rules
@@ -155,7 +155,7 @@ def _rules(cases: Sequence[Case]) -> list[dict[str, Any]]:
 
 @asynccontextmanager
 async def _site() -> AsyncGenerator[str]:
-    """The recorded pages on a loopback port; their origin."""
+    """Serves the recorded pages on a loopback port; yields their origin."""
     pages = files("nexus_cli.evaluation").joinpath("site")
 
     async def page(request: web.Request) -> web.Response:

@@ -1,4 +1,4 @@
-"""The vectors of an evaluation's texts and questions, by the embedder that `NEXUS_EMBEDDINGS` names."""
+"""Vectors of the texts and questions of an evaluation, from the embedder that `NEXUS_EMBEDDINGS` names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Name = TypeVar("Name", bound=Hashable)
 
 
 class EvaluationVectors:
-    """Waits for every vector, however long it takes: what is measured is the ranking."""
+    """Computes vectors and waits for each, however long it takes, since only the ranking is measured."""
 
     def __init__(self, embedder: Embedder, runner: asyncio.Runner) -> None:
         self._embedder = embedder
@@ -26,22 +26,22 @@ class EvaluationVectors:
         self._usual = runner.run(usual_questions(embedder))
 
     def neighbours(self, texts: Mapping[Name, str]) -> Neighbours[Name]:
-        """The texts with their vectors; raises EmbeddingError."""
-        made = Neighbours[Name]()
+        """An index of the texts by their vectors. Raises EmbeddingError."""
+        neighbours = Neighbours[Name]()
         for name, text in texts.items():
-            made.put(name, text)
-        while wanted := made.wanted(self._embedder.batch):
-            made.take(wanted, self._runner.run(self._embedder.passages(list(wanted.values()))))
-        return made
+            neighbours.put(name, text)
+        while batch := neighbours.wanted(self._embedder.batch):
+            neighbours.take(batch, self._runner.run(self._embedder.passages(list(batch.values()))))
+        return neighbours
 
     def nearness(self, texts: Neighbours[Name], question: str) -> Nearness[Name] | None:
-        """Returns how near the texts are to a question; raises EmbeddingError."""
+        """How near the texts are to a question. Raises EmbeddingError."""
         return texts.to(self._runner.run(self._embedder.question(question)), self._usual)
 
 
 @contextmanager
 def evaluation_vectors() -> Generator[EvaluationVectors | None]:
-    """None: no embedder is configured. Raises ImportError or EmbeddingError: it is not installed."""
+    """Yields None if no embedder is configured. Raises ImportError or EmbeddingError if it is not installed."""
     embedder = embedder_of(EmbeddingSettings())
     if embedder is None:
         yield None

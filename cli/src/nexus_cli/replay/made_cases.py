@@ -7,17 +7,17 @@ from pathlib import Path
 
 
 def write_cases(directory: Path, cases: Sequence[Mapping[str, object]], only: str | None = None) -> list[Path]:
-    """Writes a file for each case, or for that turn's: {turnId, name, toml}, as `agent.replay --cases` prints them.
-    Existing files stay as they are, since somebody may have worked on them.
+    """Writes a file for each case {turnId, name, toml} that `agent.replay --cases` printed, or only for the turn
+    `only`. Returns the new files. Existing files are kept, since somebody may have edited them.
 
     Raises:
         OSError: the folder cannot be written.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    written: list[Path] = []
+    files: list[Path] = []
     for case in cases:
         file = directory / f"{case['name']}.toml"
         if only in (None, case["turnId"]) and not file.exists():
             file.write_text(str(case["toml"]), "utf-8")
-            written.append(file)
-    return written
+            files.append(file)
+    return files

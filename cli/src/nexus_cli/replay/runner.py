@@ -1,4 +1,4 @@
-"""Runs the agent's own replay as a child process, so that the code that answers is the code that is judged."""
+"""Runs the agent's replay as a child process, so that the judged code is the code that answers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Line = JsonObject
 
 
 class ReplayFailedError(StackError):
-    """The replay gave no comparison; one line that says why."""
+    """The replay failed. The message is one line."""
 
 
-def replayed(nats: str, options: Sequence[str]) -> Iterator[Line]:
-    """The lines of `python -m agent.replay`: the plan, then one for each turn.
+def replay_lines(nats: str, options: Sequence[str]) -> Iterator[Line]:
+    """Yields the lines of `python -m agent.replay`: the plan, then one for each turn.
 
     Raises:
-        ReplayFailedError: it ended without, or said why it could not.
+        ReplayFailedError: the replay reported an error or ended early.
     """
     if importlib.util.find_spec("agent") is None:
         raise ReplayFailedError("the agent is not installed here: install the distribution nexus-agent")
@@ -48,8 +48,8 @@ def replayed(nats: str, options: Sequence[str]) -> Iterator[Line]:
             yield line
         _, errors = process.communicate(timeout=10)
         if process.returncode:
-            last = errors.strip().splitlines()[-1:] or [f"exit code {process.returncode}"]
-            raise ReplayFailedError(f"the replay failed: {last[0]}")
+            last_line = errors.strip().splitlines()[-1:] or [f"exit code {process.returncode}"]
+            raise ReplayFailedError(f"the replay failed: {last_line[0]}")
     finally:
         with suppress(ProcessLookupError):
             process.kill()

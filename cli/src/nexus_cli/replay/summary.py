@@ -1,4 +1,4 @@
-"""Summarises many compared turns in a few figures."""
+"""Summarizes many compared turns in a few figures."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ SIDES = ("recorded", "replayed")
 
 
 def summary(turns: Sequence[Turn]) -> dict[str, Any]:
-    """Counts the turns, those that are alike, and what each side used. `cost` None: a model without a price was
-    used."""
+    """Counts the turns, the equal ones, and the usage of each side. `cost` is None if a model has no price."""
     return {
         "turns": len(turns),
         "sameText": sum(turn["sameText"] for turn in turns),
@@ -19,11 +18,11 @@ def summary(turns: Sequence[Turn]) -> dict[str, Any]:
         "identical": sum(turn["identical"] for turn in turns),
         "failed": sum(turn["replayed"]["error"] is not None for turn in turns),
         "callsNotInRecord": sum(len(turn["notInRecord"]) for turn in turns),
-        **{side: _used([turn[side] for turn in turns]) for side in SIDES},
+        **{side: _usage([turn[side] for turn in turns]) for side in SIDES},
     }
 
 
-def _used(sides: Sequence[Turn]) -> dict[str, Any]:
+def _usage(sides: Sequence[Turn]) -> dict[str, Any]:
     costs = [side["cost"] for side in sides]
     latencies = sorted(side["latencyMs"] for side in sides)
     return {
@@ -37,14 +36,14 @@ def _used(sides: Sequence[Turn]) -> dict[str, Any]:
 
 
 def money(cost: float | None) -> str:
-    """A cost in dollars; small ones keep their digits."""
+    """A cost in dollars, without trailing zeros."""
     if cost is None:
         return "no price"
     return f"${cost:.6f}".rstrip("0").rstrip(".") if cost else "$0"
 
 
 def verdict(turn: Turn) -> str:
-    """Says how far a turn is the same: identical (byte for byte in the journal), same answer, other answer, no
+    """How equal the replayed turn is: identical (byte for byte in the journal), same answer, other answer, no
     answer."""
     if turn["replayed"]["error"]:
         return "no answer"
@@ -56,7 +55,7 @@ def verdict(turn: Turn) -> str:
 
 
 def tool_text(use: Turn) -> str:
-    """One use of a tool: name(arguments), and its outcome."""
+    """One tool call as text: name(arguments), and its outcome."""
     arguments = ", ".join(f"{name}={value}" for name, value in use["arguments"].items())
     if not use["inRecord"]:
         state = " (not in the record)"

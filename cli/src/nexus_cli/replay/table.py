@@ -15,51 +15,51 @@ _COLOURS = {"identical": "green", "same answer": "green", "other answer": "yello
 
 
 def table(turns: Sequence[Turn]) -> Table:
-    """A row for each turn: the question, and both answers with what they used."""
-    drawn = Table(show_lines=True, title_justify="left", expand=True)
-    drawn.add_column("", width=12)
-    drawn.add_column("asked", ratio=2)
-    drawn.add_column("recorded", ratio=4)
-    drawn.add_column("replayed", ratio=4)
+    """Table with a row for each turn: the question, and both answers with their usage."""
+    grid = Table(show_lines=True, title_justify="left", expand=True)
+    grid.add_column("", width=12)
+    grid.add_column("asked", ratio=2)
+    grid.add_column("recorded", ratio=4)
+    grid.add_column("replayed", ratio=4)
     for turn in turns:
         word = verdict(turn)
-        first = Text(word, style=_COLOURS[word])
-        first.append(f"\n{turn['at'][11:19]}", style="dim")
-        drawn.add_row(first, Text(plain(turn["question"])), _side(turn, "recorded"), _side(turn, "replayed"))
-    return drawn
+        verdict_cell = Text(word, style=_COLOURS[word])
+        verdict_cell.append(f"\n{turn['at'][11:19]}", style="dim")
+        grid.add_row(verdict_cell, Text(plain(turn["question"])), _side(turn, "recorded"), _side(turn, "replayed"))
+    return grid
 
 
 def figures(turns: Sequence[Turn]) -> Table:
-    """The two sides in figures."""
-    found = summary(turns)
-    drawn = Table(box=None, pad_edge=False, title_justify="left")
+    """Table with the total usage of the two sides."""
+    counts = summary(turns)
+    grid = Table(box=None, pad_edge=False, title_justify="left")
     for name in ("", "models", "tokens in", "out", "cost", "median ms", "tool calls"):
-        drawn.add_column(name, justify="left" if name in ("", "models") else "right")
+        grid.add_column(name, justify="left" if name in ("", "models") else "right")
     for side in ("recorded", "replayed"):
-        used: dict[str, Any] = found[side]
-        drawn.add_row(
+        usage: dict[str, Any] = counts[side]
+        grid.add_row(
             side,
-            ", ".join(used["models"]) or "-",
-            str(used["promptTokens"]),
-            str(used["completionTokens"]),
-            money(used["cost"]),
-            f"{used['medianLatencyMs']:.0f}",
-            str(used["toolCalls"]),
+            ", ".join(usage["models"]) or "-",
+            str(usage["promptTokens"]),
+            str(usage["completionTokens"]),
+            money(usage["cost"]),
+            f"{usage['medianLatencyMs']:.0f}",
+            str(usage["toolCalls"]),
         )
-    return drawn
+    return grid
 
 
 def closing(turns: Sequence[Turn]) -> str:
-    found = summary(turns)
+    counts = summary(turns)
     parts = [
-        f"{found['turns']} turns",
-        f"{found['sameText']} with the same answer",
-        f"{found['identical']} identical in the journal",
+        f"{counts['turns']} turns",
+        f"{counts['sameText']} with the same answer",
+        f"{counts['identical']} identical in the journal",
     ]
-    if found["callsNotInRecord"]:
-        parts.append(f"{found['callsNotInRecord']} tool calls not in the record")
-    if found["failed"]:
-        parts.append(f"{found['failed']} without an answer")
+    if counts["callsNotInRecord"]:
+        parts.append(f"{counts['callsNotInRecord']} tool calls not in the record")
+    if counts["failed"]:
+        parts.append(f"{counts['failed']} without an answer")
     return ", ".join(parts)
 
 

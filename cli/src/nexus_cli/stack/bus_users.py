@@ -1,7 +1,7 @@
-"""The users of the embedded bus: those of production with their permissions, and passwords of this data directory.
+"""The users of the embedded bus, with the permissions of production and with passwords of the data directory.
 
-`nats.conf` beside this file is deploy/nats/nats.conf itself: whoever runs into a missing permission in production would
-have run into it here. Whoever is not a service (commands, tests, developers) is `operator`, who may do everything.
+`nats.conf` beside this file is deploy/nats/nats.conf itself, so that a missing permission shows up here and not first
+in production. Commands, tests and developers are the user `operator`, who may do everything.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _CONF = Path(__file__).with_name("nats.conf")
 
 
 def variable(user: str) -> str:
-    """The environment variable with a user's password in nats.conf: NATS_TOOL_EXECUTOR_PASSWORD."""
+    """The environment variable for a user's password in nats.conf, e.g. NATS_TOOL_EXECUTOR_PASSWORD."""
     return f"NATS_{user.replace('-', '_').upper()}_PASSWORD"
 
 
@@ -29,5 +29,5 @@ def accounts() -> str:
 
 
 def server_environment(passwords: Mapping[str, str]) -> dict[str, str]:
-    """The passwords, for the server."""
+    """The environment of the server with the users' passwords."""
     return {variable(user): passwords[user] for user in USERS}

@@ -1,7 +1,7 @@
-"""One child process: started so that it cannot outlive the supervisor, its output kept in a log file.
+"""A child process that cannot outlive the supervisor, and whose output goes to a log file.
 
-Every child leads a session of its own, so that Ctrl-C reaches the supervisor alone, which then stops things in order,
-and so that whatever the child starts can be killed with it, as one group. On Linux the kernel kills the child when
+Every child leads its own session, so that Ctrl-C reaches only the supervisor, which then stops things in order, and so
+that the child and all processes that it starts can be killed as one group. On Linux the kernel kills the child when
 the supervisor dies (PR_SET_PDEATHSIG, which is bound to the thread that forked: start children from the main one).
 """
 
@@ -20,37 +20,38 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
-# Loaded before any fork: nothing but two system calls may happen between fork and exec.
+# Loaded before any fork, since only two system calls may happen between fork and exec.
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 _LINE_LIMIT = 64 * 1024
 _LOG_LIMIT = 10 * 1024 * 1024
-_FORKED_WITHIN = 10.0
+_FORK_SECONDS = 10.0
 
 
 def end_with_parent(number: signal.Signals) -> None:
-    """Asks the kernel to send this process `number` when its parent dies. Nothing where there is no such call."""
+    """Asks the kernel to send this process a signal when its parent dies. Does nothing on systems without such a
+    call."""
     if _libc is not None:
         _libc.prctl(_PR_SET_PDEATHSIG, number)
 
 
 def is_gone(pid: int) -> bool:
-    """True if no such process runs; a zombie, which only waits for its exit code to be read, counts as gone."""
+    """Whether no such process runs. A zombie, which only waits for its exit code to be read, counts as gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in {"Z", "X"}
-    except (FileNotFoundError, ProcessLookupError):  # the second where it ended between opening and reading
+    except (FileNotFoundError, ProcessLookupError):  # ProcessLookupError: it ended between opening and reading
         return True
 
 
 class LogFile:
-    """The output of one program: at most twice 10 MiB, the older half in `<name>.log.1`."""
+    """The log file of one program: at most twice 10 MiB, the older half in `<name>.log.1`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file = path.open("ab", buffering=0)
 
     def write(self, data: bytes) -> None:
-        """Appends, and starts a new file when this one is full. On a full disk the line is lost, so that its writer
-        is not blocked."""
+        """Appends, and starts a new file when this one is full. On a full disk the line is dropped instead of blocking
+        the program."""
         try:
             self._file.write(data)
         except OSError:
@@ -61,7 +62,7 @@ class LogFile:
             self._file = self.path.open("ab", buffering=0)
 
     def last_line(self) -> str:
-        """The last line with any content, for an error message; at most 300 characters."""
+        """The last line that is not blank, at most 300 characters; `none` if there is none."""
         with self.path.open("rb") as file:
             file.seek(max(0, self._file.tell() - 4096))
             lines = [line for line in file.read().decode(errors="replace").splitlines() if line.strip()]
@@ -72,47 +73,47 @@ class LogFile:
 
 
 class Forked:
-    """A process that a fork server has forked; as asyncio's Process, as far as a Child needs it."""
+    """A process that the fork server has forked, with the part of asyncio's Process that a Child needs."""
 
-    def __init__(self, pid: int, told: asyncio.StreamReader, connection: asyncio.StreamWriter) -> None:
+    def __init__(self, pid: int, reader: asyncio.StreamReader, connection: asyncio.StreamWriter) -> None:
         self.pid = pid
         self.returncode: int | None = None
         self._connection = connection
-        self._ended = asyncio.create_task(self._end(told))
+        self._ended = asyncio.create_task(self._end(reader))
 
     @classmethod
     async def start(
         cls, server: str, command: Sequence[str], environment: Mapping[str, str], descriptors: Sequence[int]
     ) -> Forked:
-        """Has `python -m MODULE` forked; the first descriptor is for its output.
+        """Lets the fork server start `python -m MODULE`. The first descriptor is for its output.
 
         Raises:
-            OSError: the server is not there, or does not answer.
+            OSError: the server is not running or does not answer.
         """
-        asked = {"module": command[-1], "environment": dict(environment), "directory": str(Path.cwd())}
-        body = json.dumps(asked).encode()
-        asking = socket.socket(socket.AF_UNIX)
-        asking.settimeout(_FORKED_WITHIN)
-        asking.connect(server)
-        socket.send_fds(asking, [len(body).to_bytes(4, "big")], descriptors)
-        asking.sendall(body)
-        asking.setblocking(False)
-        told, connection = await asyncio.open_unix_connection(sock=asking)
-        async with asyncio.timeout(_FORKED_WITHIN):
-            word, _, pid = (await told.readline()).decode().partition(" ")
-        if word != "pid":
+        request = {"module": command[-1], "environment": dict(environment), "directory": str(Path.cwd())}
+        body = json.dumps(request).encode()
+        connecting_socket = socket.socket(socket.AF_UNIX)
+        connecting_socket.settimeout(_FORK_SECONDS)
+        connecting_socket.connect(server)
+        socket.send_fds(connecting_socket, [len(body).to_bytes(4, "big")], descriptors)
+        connecting_socket.sendall(body)
+        connecting_socket.setblocking(False)
+        reader, connection = await asyncio.open_unix_connection(sock=connecting_socket)
+        async with asyncio.timeout(_FORK_SECONDS):
+            answer, _, pid = (await reader.readline()).decode().partition(" ")
+        if answer != "pid":
             connection.close()
             raise ConnectionResetError(f"the fork server at {server} has forked nothing")
-        return cls(int(pid), told, connection)
+        return cls(int(pid), reader, connection)
 
     async def wait(self) -> int:
-        """Returns the exit code, which is negative if a signal has killed the process."""
+        """Waits for the end of the process and returns its exit code, which is negative if a signal killed it."""
         return await asyncio.shield(self._ended)
 
-    async def _end(self, told: asyncio.StreamReader) -> int:
-        # Without a word the server has died, and the kernel has killed what it forked.
-        said = (await told.readline()).decode().partition(" ")[2]
-        self.returncode = int(said) if said else -signal.SIGKILL
+    async def _end(self, reader: asyncio.StreamReader) -> int:
+        # An empty line: the server has died, and the kernel has killed its forks.
+        exit_code = (await reader.readline()).decode().partition(" ")[2]
+        self.returncode = int(exit_code) if exit_code else -signal.SIGKILL
         self._connection.close()
         return self.returncode
 
@@ -136,8 +137,8 @@ class Child:
         inherit: Sequence[int] = (),
         fork_server: str | None = None,
     ) -> Child:
-        """Starts `command`. `inherit` are file descriptors that it keeps open (the data directory's lock);
-        `fork_server`: who forks it (see there).
+        """Starts `command`. `inherit`: file descriptors that it keeps open (the data directory's lock); `fork_server`:
+        socket of the server that forks it.
 
         Raises:
             OSError: the program cannot be executed.
@@ -146,10 +147,10 @@ class Child:
 
         def before_exec() -> None:
             end_with_parent(signal.SIGKILL)
-            if os.getppid() != parent:  # it died before the signal was set: nobody will send it any more
+            if os.getppid() != parent:  # the parent died before the signal was set, so that it will never be sent
                 os._exit(1)
 
-        # A pipe of our own: asyncio's would make `wait` last until the child's own children have closed it as well.
+        # Not asyncio's pipe, with which `wait` would last until the child's own children have closed it as well.
         reading, writing = os.pipe()
         output = asyncio.StreamReader(limit=_LINE_LIMIT)
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(
@@ -174,15 +175,15 @@ class Child:
             raise
         finally:
             os.close(writing)
-        return cls(process, transport, asyncio.create_task(_copy(output, log, on_line)))
+        return cls(process, transport, asyncio.create_task(_copy_output(output, log, on_line)))
 
     @property
     def pid(self) -> int:
-        """The process id, which is its group's id too."""
+        """The process id, which is also the id of its group."""
         return self._process.pid
 
     async def wait(self) -> str:
-        """Waits until it has ended, kills the processes that it left behind, and describes how it ended."""
+        """Waits for its end, kills the processes that it left behind, and returns a description of how it ended."""
         code = await self._process.wait()
         self.kill()
         with contextlib.suppress(TimeoutError):
@@ -195,25 +196,25 @@ class Child:
 
     @property
     def ended_in_order(self) -> bool:
-        """Whether it has ended by itself and without an error."""
+        """Whether it has ended with exit code 0."""
         return self._process.returncode == 0
 
     def ask_to_stop(self) -> None:
-        """SIGTERM to the process itself: its own children are its own affair."""
-        # Not Process.send_signal: it looks first whether the process has ended, and so takes its exit code away from
-        # the one who waits for it.
+        """Sends SIGTERM to the process itself, which stops its own children."""
+        # Not Process.send_signal: it first checks whether the process has ended, and so takes the exit code away
+        # from `wait`.
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGTERM)
-                os.kill(self.pid, signal.SIGCONT)  # a stopped process would otherwise sit on the signal
+                os.kill(self.pid, signal.SIGCONT)  # a stopped process would not handle the signal
 
     def kill(self) -> None:
-        """SIGKILL to the whole group."""
+        """Sends SIGKILL to the whole group."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
 
 
-async def _copy(output: asyncio.StreamReader, log: LogFile, on_line: Callable[[str], None]) -> None:
+async def _copy_output(output: asyncio.StreamReader, log: LogFile, on_line: Callable[[str], None]) -> None:
     while True:
         try:
             line = await output.readuntil(b"\n")

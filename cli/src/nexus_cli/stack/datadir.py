@@ -1,9 +1,9 @@
-"""The data directory: one supervisor at a time, and what it tells others about itself.
+"""The data directory: its lock for one supervisor at a time, and the files in which the stack describes itself.
 
-`stack.lock`    held with flock by the supervisor and, through inheritance, by every process that it starts: it is free
-                only when the last of them is gone. It contains the supervisor's pid and address.
+`stack.lock`    locked with flock by the supervisor and, by inheritance, by every process that it starts, so that it is
+                free only when the last of them is gone. It contains the supervisor's pid and address.
 `stack.json`    {processes [{name, pid, port, url}], urls {nats, redis, mongodb}}, replaced as a whole.
-`secrets.json`  the development secrets, made once, readable by their owner alone.
+`secrets.json`  the development secrets, created once, readable only by their owner.
 `bus.json`      passwords of the embedded bus's users, likewise.
 """
 
@@ -24,13 +24,13 @@ from typing import Any, cast
 
 from nexus_cli.stack.errors import AlreadyRunningError, DamagedSecretsError, NotRunningError, UnusableDataError
 
-# After a kill -9 of the supervisor its processes are gone within milliseconds; this is how long a new one waits.
-_ORPHANS_GONE_WITHIN = 3.0
+# After a kill -9 of the supervisor its processes are gone within milliseconds; a new one waits this long for that.
+_ORPHANS_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
 class StackProcess:
-    """One process of the stack, as stack.json shows it."""
+    """One process of the stack, as in stack.json."""
 
     name: str
     pid: int
@@ -49,7 +49,7 @@ class DevSecrets:
 
 
 @contextlib.contextmanager
-def _usable() -> Generator[None]:
+def _unusable_errors() -> Generator[None]:
     try:
         yield
     except OSError as error:
@@ -58,7 +58,7 @@ def _usable() -> Generator[None]:
 
 
 class DataDirectory:
-    """Everything that `nexus` keeps below `--data`."""
+    """The files of `nexus` below `--data`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
@@ -66,33 +66,33 @@ class DataDirectory:
         self._lock: int | None = None
 
     def create(self) -> None:
-        """Makes the directory, for its owner alone; raises UnusableDataError."""
-        with _usable():
+        """Creates the directory, readable only by its owner. Raises UnusableDataError."""
+        with _unusable_errors():
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.logs.mkdir(exist_ok=True)
 
     # ---- the lock
 
     def acquire(self) -> int:
-        """Takes the directory for this process.
+        """Locks the directory for this process.
 
         Returns:
             The lock's file descriptor, for the children to inherit.
 
         Raises:
-            AlreadyRunningError: a stack runs on it.
+            AlreadyRunningError: a stack is running on it.
             UnusableDataError: it cannot be written.
         """
-        with _usable():
+        with _unusable_errors():
             descriptor = os.open(self.path / "stack.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        end = time.monotonic() + _ORPHANS_GONE_WITHIN
+        end = time.monotonic() + _ORPHANS_SECONDS
         while True:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
                 holder = self._holder()
-                if _alive(holder.get("pid")) or time.monotonic() > end:
+                if _is_alive(holder.get("pid")) or time.monotonic() > end:
                     os.close(descriptor)
                     raise AlreadyRunningError(
                         f"a stack is already running on {self.path} (pid {holder.get('pid')}, "
@@ -106,7 +106,7 @@ class DataDirectory:
         return descriptor
 
     def announce(self, address: str | None) -> None:
-        """Writes the holder of the lock, and the address of its page."""
+        """Writes this process's pid and the address of its page into the lock file."""
         if self._lock is None:
             raise NotRunningError(f"{self.path} is not held by this process")
         text = json.dumps({"pid": os.getpid(), **({"address": address} if address else {})}).encode()
@@ -114,7 +114,7 @@ class DataDirectory:
         os.pwrite(self._lock, text, 0)
 
     def release(self) -> None:
-        """Gives the directory back. Children that are still there keep it locked."""
+        """Unlocks the directory. Children that still run keep it locked."""
         if self._lock is not None:
             with contextlib.suppress(FileNotFoundError):
                 (self.path / "stack.json").unlink()
@@ -122,7 +122,7 @@ class DataDirectory:
             self._lock = None
 
     def is_held(self) -> bool:
-        """True while a supervisor, or anything it started, is alive."""
+        """Whether a supervisor or a process that it started is alive."""
         try:
             descriptor = os.open(self.path / "stack.lock", os.O_RDWR | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -139,7 +139,7 @@ class DataDirectory:
         """The pid of the running supervisor.
 
         Raises:
-            NotRunningError: there is none.
+            NotRunningError: no stack is running.
         """
         pid = self._holder().get("pid") if self.is_held() else None
         if not isinstance(pid, int):
@@ -155,7 +155,7 @@ class DataDirectory:
     # ---- stack.json
 
     def record(self, processes: Sequence[StackProcess], urls: Mapping[str, str]) -> None:
-        """Replaces stack.json; a reader sees the old one or the new one, never a half."""
+        """Replaces stack.json atomically."""
         content = {"processes": [asdict(process) for process in processes], "urls": dict(urls)}
         self._replace("stack.json", json.dumps(content, indent=2) + "\n")
 
@@ -175,34 +175,34 @@ class DataDirectory:
 
     @property
     def is_new(self) -> bool:
-        """Whether no stack has run on it yet: what `secrets` makes then, nobody else knows."""
+        """Whether no stack has run on it yet, so that no stack knows the secrets that `secrets` would create."""
         return not (self.path / "secrets.json").exists()
 
     def secrets(self) -> DevSecrets:
-        """The development secrets; made at the first call, the same ever after."""
-        made = self._made_once("secrets.json", ("jwt_secret", "principal_key"))
-        # Derived, so that directories and backups from before marks have one too.
-        mark_key = hmac.digest(made["principal_key"].encode(), b"marks", hashlib.sha256).hex()
-        secrets_key = hmac.digest(made["principal_key"].encode(), b"secrets of companies", hashlib.sha256).hex()
-        return DevSecrets(made["jwt_secret"], made["principal_key"], mark_key, secrets_key)
+        """The development secrets, created at the first call."""
+        stored = self._created_once("secrets.json", ("jwt_secret", "principal_key"))
+        # Derived, so that older directories and backups have these keys too.
+        mark_key = hmac.digest(stored["principal_key"].encode(), b"marks", hashlib.sha256).hex()
+        secrets_key = hmac.digest(stored["principal_key"].encode(), b"secrets of companies", hashlib.sha256).hex()
+        return DevSecrets(stored["jwt_secret"], stored["principal_key"], mark_key, secrets_key)
 
     def bus_passwords(self, users: Sequence[str]) -> dict[str, str]:
-        """The passwords of the embedded bus's users; made at the first call, the same ever after."""
-        return self._made_once("bus.json", users)
+        """The passwords of the embedded bus's users, created at the first call."""
+        return self._created_once("bus.json", users)
 
-    def _made_once(self, name: str, keys: Sequence[str]) -> dict[str, str]:
+    def _created_once(self, name: str, keys: Sequence[str]) -> dict[str, str]:
         path = self.path / name
         if not path.exists():
             self.create()
-            # A letter first, then hexadecimal digits: nats-server would read some texts as numbers.
+            # The first character is a letter, since nats-server would parse some hexadecimal texts as numbers.
             draft = self._write(json.dumps({key: f"s{secrets.token_hex(32)}" for key in keys}) + "\n")
-            # Two commands may get here at once: a link, unlike a rename, keeps the first one's.
+            # Two commands may do this at the same time: a link, unlike a rename, keeps the file of the first.
             with contextlib.suppress(FileExistsError):
                 path.hardlink_to(draft)
             draft.unlink()
         try:
-            made = cast(dict[str, str], json.loads(path.read_bytes()))
-            return made | {key: made[key] for key in keys}
+            stored = cast(dict[str, str], json.loads(path.read_bytes()))
+            return stored | {key: stored[key] for key in keys}
         except (ValueError, KeyError, TypeError):
             raise DamagedSecretsError(
                 f"{path} is damaged: put back the one of a backup (settings/{name}), since what was signed and sealed "
@@ -222,7 +222,7 @@ class DataDirectory:
         return draft
 
 
-def _alive(pid: object) -> bool:
+def _is_alive(pid: object) -> bool:
     if not isinstance(pid, int):
         return False
     try:

@@ -1,11 +1,11 @@
-"""What can go wrong with the local stack. Every message is one line that says what to do.
+"""The errors of the local stack. Every message is one line that says what to do.
 
 StackError
-├── BadSettingError         a variable in the environment has a value that it cannot have
-├── UnusableDataError       the data directory cannot be made or written
+├── BadSettingError         a variable in the environment has an invalid value
+├── UnusableDataError       the data directory cannot be created or written
 ├── DamagedSecretsError     a file of secrets cannot be read
 ├── AlreadyRunningError     another supervisor holds this data directory
-├── NotRunningError         a command needs a stack, and none runs on this data directory
+├── NotRunningError         a command needs a stack, but none is running on this data directory
 ├── PortTakenError          the page's port is in use
 ├── ServerUnreachableError  an address from the environment does not answer
 └── StartFailedError        a program ended or did not get ready in time
@@ -17,11 +17,11 @@ class StackError(Exception):
 
 
 class BadSettingError(StackError):
-    """A variable in the environment, or in .env, has a value that it cannot have."""
+    """A variable in the environment or in .env has an invalid value."""
 
 
 class UnusableDataError(StackError):
-    """The data directory cannot be made, or not be written."""
+    """The data directory cannot be created or written."""
 
 
 class DamagedSecretsError(StackError):
@@ -33,7 +33,7 @@ class AlreadyRunningError(StackError):
 
 
 class NotRunningError(StackError):
-    """No stack runs on this data directory."""
+    """No stack is running on this data directory."""
 
 
 class PortTakenError(StackError):
@@ -45,4 +45,4 @@ class ServerUnreachableError(StackError):
 
 
 class StartFailedError(StackError):
-    """A program ended, or was not ready in time, before the stack was up."""
+    """A program ended or was not ready in time while the stack started."""

@@ -1,4 +1,4 @@
-"""Servers that are not ours: the environment gives their addresses."""
+"""Servers outside the stack, whose addresses are in the environment."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ DEFAULT_PORTS = {"nats": 4222, "redis": 6379, "mongodb": 27017}
 
 
 async def require_answer(name: str, url: str) -> None:
-    """Opens a connection to an address such as nats://one:4222,nats://two:4222 or mongodb://user:password@one,two/db;
-    any host that takes it will do. Addresses behind a DNS record (mongodb+srv) are left to the services.
+    """Checks that one host accepts a connection at an address such as nats://one:4222,nats://two:4222 or
+    mongodb://user:password@one,two/db. Addresses with a DNS record (mongodb+srv) are not checked.
 
     Raises:
-        ServerUnreachableError: none does. The message holds hosts and ports, and never the password.
+        ServerUnreachableError: no host does. The message contains hosts and ports, but never the password.
     """
     if url.startswith("mongodb+srv://"):
         return
     hosts = url.split("://", 1)[-1].rsplit("@", 1)[-1].split("/", 1)[0] if name == "mongodb" else url
-    tried: list[str] = []
+    failures: list[str] = []
     for entry in hosts.split(","):
         address = urlsplit(entry if "://" in entry else f"//{entry}")
         host, port = address.hostname or "localhost", address.port or DEFAULT_PORTS[name]
         try:
             await handshakes.reach(host, port)
         except OSError as error:
-            tried.append(f"{host}:{port} ({error.strerror or type(error).__name__})")
+            failures.append(f"{host}:{port} ({error.strerror or type(error).__name__})")
         else:
             return
     raise ServerUnreachableError(
-        f"NEXUS_{name.upper()}_URL is set, but nothing answers at {', '.join(tried)}: start that server, or unset the "
-        "variable to use the embedded one"
+        f"NEXUS_{name.upper()}_URL is set, but nothing answers at {', '.join(failures)}: start that server, or unset "
+        "the variable to use the embedded one"
     )

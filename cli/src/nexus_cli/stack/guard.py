@@ -1,9 +1,9 @@
-"""The guard: kills what the supervisor started, when the supervisor itself is gone.
+"""The guard: kills the processes of the supervisor when the supervisor itself has died.
 
-Run as a script of its own (`python -I -S guard.py`), with a pipe from the supervisor as standard input. Lines are
-`+PGID` and `-PGID`; at end of file, which the kernel delivers however the supervisor died, every group still listed
-is killed. Children of the supervisor die by PR_SET_PDEATHSIG already; the guard reaches their children, and serves
-systems that have no such signal. It imports next to nothing, to be running within milliseconds.
+It runs as a script (`python -I -S guard.py`) with a pipe from the supervisor as standard input. Lines are `+PGID` and
+`-PGID`; at end of file, which the kernel delivers however the supervisor died, every group still listed is killed.
+Children of the supervisor already die by PR_SET_PDEATHSIG; the guard reaches their children, and serves systems that
+have no such signal. It imports almost nothing, to be running within milliseconds.
 """
 
 import os
@@ -12,7 +12,7 @@ import sys
 
 
 def main() -> None:
-    """Reads groups from standard input until it ends, then kills those that are left."""
+    """Reads groups from standard input until it ends, then kills the remaining groups."""
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(ignored, signal.SIG_IGN)
     groups: set[int] = set()

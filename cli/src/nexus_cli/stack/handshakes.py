@@ -1,7 +1,7 @@
-"""The first words of each protocol, spoken over a plain socket: a server is ready when it answers them itself.
+"""Checks that servers are ready, by the first messages of their protocols over a plain socket.
 
-Written by hand so that the supervisor needs no client library and starts at once. Every function raises OSError,
-EOFError, TimeoutError or NotServingError when the server does not answer as it should.
+Written by hand so that the supervisor needs no client library and starts fast. Every function raises OSError, EOFError,
+TimeoutError or NotServingError if the server does not answer as expected.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import cast
 
 from nexus_cli.stack.ports import HOST
 
-ANSWER_WITHIN = 2.0
+ANSWER_SECONDS = 2.0
 # OP_MSG (2013) with {hello: 1, $db: "admin"} in BSON; the header is length, request id, response to, opcode.
 _HELLO = b"\x10hello\x00\x01\x00\x00\x00\x02$db\x00\x06\x00\x00\x00admin\x00\x00"
 _MONGO_HELLO = (
@@ -29,12 +29,12 @@ _MONGO_HELLO = (
 
 
 class NotServingError(Exception):
-    """The server is there, but says that it cannot serve yet."""
+    """The server runs, but reports that it cannot serve yet."""
 
 
 async def nats(port: int, login: tuple[str, str] | None = None) -> None:
-    """INFO with JetStream on, then CONNECT and PING, answered by PONG. Without a `login` INFO is enough where the
-    server wants one."""
+    """NATS: INFO with JetStream on, then CONNECT and PING, answered by PONG. INFO is enough if the server requires a
+    login and none is given."""
     async with _connection(port) as (reader, writer):
         info = cast(dict[str, object], json.loads((await reader.readline()).removeprefix(b"INFO ") or b"{}"))
         if not info.get("jetstream"):
@@ -51,7 +51,7 @@ async def nats(port: int, login: tuple[str, str] | None = None) -> None:
 
 
 async def redis(port: int) -> None:
-    """PING, answered by PONG (it says LOADING while it reads its append-only file)."""
+    """Redis: PING, answered by PONG; the answer is LOADING while it reads its append-only file."""
     async with _connection(port) as (reader, writer):
         writer.write(b"PING\r\n")
         answer = await reader.readline()
@@ -60,7 +60,7 @@ async def redis(port: int) -> None:
 
 
 async def mongodb(port: int) -> None:
-    """The command hello, answered by a server that takes writes."""
+    """MongoDB: the command hello, answered by a server that accepts writes."""
     async with _connection(port) as (reader, writer):
         writer.write(_MONGO_HELLO)
         length = int.from_bytes(await reader.readexactly(4), "little")
@@ -70,16 +70,16 @@ async def mongodb(port: int) -> None:
 
 
 async def service(port: int) -> None:
-    """GET /readyz, answered by 200; what else it says becomes the reason."""
-    await _says_yes(port, "/readyz")
+    """A service: GET /readyz, answered by 200; any other body becomes the reason."""
+    await _require_ok(port, "/readyz")
 
 
 async def alive(port: int) -> None:
-    """GET /healthz, answered by 200; anything else means that only a restart helps."""
-    await _says_yes(port, "/healthz")
+    """A service: GET /healthz, answered by 200; any other answer means that only a restart helps."""
+    await _require_ok(port, "/healthz")
 
 
-async def _says_yes(port: int, path: str) -> None:
+async def _require_ok(port: int, path: str) -> None:
     async with _connection(port) as (reader, writer):
         writer.write(f"GET {path} HTTP/1.1\r\nHost: {HOST}:{port}\r\nConnection: close\r\n\r\n".encode())
         answer = await reader.read(4096)
@@ -91,20 +91,20 @@ async def _says_yes(port: int, path: str) -> None:
 
 
 async def metrics(port: int) -> dict[str, float]:
-    """GET /metrics: each sample by its name and labels, as written there."""
+    """The samples of GET /metrics, by name with labels as written there."""
     async with _connection(port) as (reader, writer):
         writer.write(f"GET /metrics HTTP/1.1\r\nHost: {HOST}:{port}\r\nConnection: close\r\n\r\n".encode())
         body = (await reader.read()).partition(b"\r\n\r\n")[2].decode(errors="replace")
     samples = (line.rpartition(" ") for line in body.splitlines() if line and not line.startswith("#"))
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for name, _, value in samples:
         with suppress(ValueError):
-            found[name] = float(value)
-    return found
+            values[name] = float(value)
+    return values
 
 
 async def reach(host: str, port: int) -> None:
-    """Opens a connection and closes it, which shows that something listens there."""
+    """Checks that something listens at an address, by opening and closing a connection."""
     async with asyncio.timeout(5.0):
         _, writer = await asyncio.open_connection(host, port)
         writer.close()
@@ -112,7 +112,7 @@ async def reach(host: str, port: int) -> None:
 
 @asynccontextmanager
 async def _connection(port: int) -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    async with asyncio.timeout(ANSWER_WITHIN):
+    async with asyncio.timeout(ANSWER_SECONDS):
         reader, writer = await asyncio.open_connection(HOST, port)
         try:
             yield reader, writer

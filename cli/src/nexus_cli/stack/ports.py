@@ -1,4 +1,4 @@
-"""Loopback ports: choosing free ones, and telling whose a listening one is."""
+"""Loopback ports: chooses free ones, and finds the process that owns a port."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import sys
 from pathlib import Path
 
 HOST = "127.0.0.1"
-_RANGE = range(20_000, 32_000)
-"""Below what Linux gives to outgoing connections unless it is told otherwise."""
+_DEFAULT_RANGE = range(20_000, 32_000)
+"""Ports below those that Linux uses for outgoing connections by default."""
 _OUTGOING = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _LISTEN = "0A"
-_KEPT: list[socket.socket] = []
+_RESERVED: list[socket.socket] = []
 
 
 def is_free(port: int) -> bool:
-    """True if a server could listen on this loopback port now."""
+    """Whether a server could listen on this loopback port now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -27,62 +27,62 @@ def is_free(port: int) -> bool:
         return True
 
 
-def choose(taken: set[int]) -> int:
-    """A free port that is not in `taken`; it is added there, and no other process chooses it as long as this one lives.
-    Where the system cannot keep a port for its later server (_keep), two stacks that choose the same one at the same
-    moment are told apart by `listens`: the loser's server ends, and it is started on another port.
+def choose(taken_ports: set[int]) -> int:
+    """Chooses a free port that is not in `taken_ports`, adds it there, and reserves it while this process lives. On
+    systems where a port cannot be reserved (_reserve), two stacks may choose the same one: then `listens` is false for
+    the loser, whose server ends and is started on another port.
 
     Raises:
-        OSError: no free port in 1,000 tries.
+        OSError: no free port after 1,000 attempts.
     """
-    among = _not_outgoing()
+    candidates = _candidate_ports()
     for _ in range(1000):
-        port = random.choice(among)
-        if port not in taken and _keep(port):
-            taken.add(port)
+        port = random.choice(candidates)
+        if port not in taken_ports and _reserve(port):
+            taken_ports.add(port)
             return port
-    raise OSError(f"no free port between {among.start} and {among.stop} on {HOST}")
+    raise OSError(f"no free port between {candidates.start} and {candidates.stop} on {HOST}")
 
 
-def _keep(port: int) -> bool:
-    """Binds a socket that never listens to a free port; False if it is not free. On Linux a server that sets
-    SO_REUSEADDR, as ours do, can listen there all the same, but nobody can bind without it (socket(7))."""
-    kept = socket.socket()
+def _reserve(port: int) -> bool:
+    """Reserves a port by binding a socket that never listens; False if the port is not free. On Linux a server that
+    sets SO_REUSEADDR, as ours do, can still listen there, but a socket without it cannot bind (socket(7))."""
+    placeholder = socket.socket()
     try:
-        kept.bind((HOST, port))
+        placeholder.bind((HOST, port))
     except OSError:
-        kept.close()
+        placeholder.close()
         return False
     if sys.platform == "linux":
-        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        _KEPT.append(kept)
+        placeholder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        _RESERVED.append(placeholder)
     else:
-        kept.close()
+        placeholder.close()
     return True
 
 
-def _not_outgoing() -> range:
-    """Ports that no client's socket takes between our look and the server's bind, nor while the server is started
-    again; where the system gives nearly all to outgoing connections, those that it gives by default to none."""
+def _candidate_ports() -> range:
+    """Ports that the system does not use for outgoing connections, so that no client takes one before its server binds
+    or while the server restarts. If nearly all ports are used for them, the default range."""
     try:
-        first, last = map(int, _OUTGOING.read_text().split())
+        first_outgoing, last_outgoing = map(int, _OUTGOING.read_text().split())
     except (OSError, ValueError):  # another system
-        return _RANGE
-    if last < _RANGE.start or first >= _RANGE.stop:
-        return _RANGE
-    return max(range(_RANGE.start, first), range(last + 1, 65_536), key=len) or _RANGE
+        return _DEFAULT_RANGE
+    if last_outgoing < _DEFAULT_RANGE.start or first_outgoing >= _DEFAULT_RANGE.stop:
+        return _DEFAULT_RANGE
+    return max(range(_DEFAULT_RANGE.start, first_outgoing), range(last_outgoing + 1, 65_536), key=len) or _DEFAULT_RANGE
 
 
 def listens(pid: int, port: int) -> bool:
-    """True if process `pid` itself listens on `port`; also true where the system cannot tell (no /proc)."""
+    """Whether process `pid` itself listens on `port`. True if the system cannot tell (no /proc)."""
     if not Path("/proc/self/net/tcp").exists():
         return True
     return bool(_sockets(port, _LISTEN) & _sockets_of(Path(f"/proc/{pid}")))
 
 
 def owner(port: int) -> str | None:
-    """Returns who has `port`, as `name (pid N)`, as far as this user may see it: who listens there, or else whose
-    connection goes out from there."""
+    """The process that uses `port`, as `name (pid N)`: the one that listens there, else one with a connection from
+    there. None if there is none that this user may see."""
     sockets = _sockets(port, _LISTEN) or _sockets(port)
     if not sockets:
         return None
@@ -94,16 +94,16 @@ def owner(port: int) -> str | None:
 
 
 def _sockets(port: int, state: str = "") -> set[str]:
-    """Inodes of the sockets on `port`, of those in one state or of all, from /proc/net/tcp and tcp6 (proc(5): fields 1,
-    3 and 9)."""
-    found: set[str] = set()
+    """Links of the sockets on `port`, in one state or in any, from /proc/net/tcp and tcp6 (proc(5): fields 1, 3 and
+    9)."""
+    inodes: set[str] = set()
     for table in ("tcp", "tcp6"):
         with contextlib.suppress(OSError):
             for line in Path(f"/proc/self/net/{table}").read_text().splitlines()[1:]:
                 fields = line.split()
                 if state in ("", fields[3]) and int(fields[1].rsplit(":", 1)[1], 16) == port:
-                    found.add(f"socket:[{fields[9]}]")
-    return found
+                    inodes.add(f"socket:[{fields[9]}]")
+    return inodes
 
 
 def _sockets_of(process: Path) -> set[str]:

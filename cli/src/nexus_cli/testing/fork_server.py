@@ -1,12 +1,12 @@
-"""A process that has imported the services, and forks them: for whoever starts many stacks, such as tests.
+"""A process that has imported the services and forks them, for tests that start many stacks.
 
     python -m nexus_cli.testing.fork_server SOCKET
 
-Importing is most of a start. With NEXUS_FORK_SERVER=SOCKET in its environment `nexus up` has its services forked there
-instead of starting Python anew for each. A connection is a service: a length (4 bytes) comes with the descriptors of
-its output and of what it keeps open, then {module, environment, directory} as JSON; `pid …` goes back, and at its
-end `code …`. Who hangs up has the service killed, and its group with it. The server prints a line when it listens, and
-ends, with all that it has forked, when its standard input does.
+Imports are most of a start. With NEXUS_FORK_SERVER=SOCKET in its environment, `nexus up` lets this server fork its
+services instead of starting Python for each. Each connection is one service. The client sends a length (4 bytes) with
+the descriptors of the service's output and of files to keep open, then {module, environment, directory} as JSON. The
+server answers `pid …`, and `code …` when the service ends. If the client closes the connection, the service and its
+group are killed. The server prints a line when it listens; it ends, with all its forks, when its standard input ends.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from nexus_cli.stack.child import end_with_parent
 from nexus_cli.stack.services import SERVICES, package
 from runtime.lifecycle.process import load
 
-_MOST_DESCRIPTORS = 16
-_ASKED_WITHIN = 5.0
+_MAX_DESCRIPTORS = 16
+_REQUEST_SECONDS = 5.0
 
 
 class ForkServer:
-    """Listens at a path of the file system."""
+    """The server, which listens on a Unix socket at `path`."""
 
     def __init__(self, path: str) -> None:
         self._listener = socket.socket(socket.AF_UNIX)
@@ -45,7 +45,7 @@ class ForkServer:
         self._events = selectors.DefaultSelector()
 
     def serve(self) -> str | None:
-        """Forks until its standard input has ended. In a fork it returns the module to run as a program."""
+        """Forks services until standard input ends. In a fork, returns the module to run."""
         self._ended.setblocking(False)
         self._wakes.setblocking(False)
         signal.set_wakeup_fd(self._wakes.fileno(), warn_on_full_buffer=False)
@@ -61,14 +61,14 @@ class ForkServer:
 
     def _fork(self) -> str | None:
         connection, _ = self._listener.accept()
-        connection.settimeout(_ASKED_WITHIN)
+        connection.settimeout(_REQUEST_SECONDS)
         descriptors: list[int] = []
         server = os.getpid()
         try:
-            asked, descriptors = _request(connection)
+            request, descriptors = _request(connection)
             if (pid := os.fork()) == 0:
-                module = _become(asked, descriptors, server)
-                # Said by itself: from here on its group can be killed.
+                module = _become(request, descriptors, server)
+                # Sent by the fork itself, once its group can be killed.
                 connection.sendall(f"pid {os.getpid()}\n".encode())
                 self._leave(connection)
                 return module
@@ -78,8 +78,8 @@ class ForkServer:
             connection.close()
             return None
         finally:
-            for one in descriptors:
-                os.close(one)
+            for descriptor in descriptors:
+                os.close(descriptor)
         self._services[pid] = connection
         self._events.register(connection, selectors.EVENT_READ, lambda: self._kill(pid))
         return None
@@ -87,7 +87,7 @@ class ForkServer:
     def _kill(self, pid: int) -> None:
         connection = self._services.get(pid)
         if connection is None:
-            return  # it ended in the same moment
+            return  # it has just ended
         self._events.unregister(connection)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
@@ -107,16 +107,16 @@ class ForkServer:
             connection.close()
 
     def _leave(self, connection: socket.socket) -> None:
-        """In a fork: nothing of the server's is kept open."""
+        """In a fork: closes everything that belongs to the server."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._events.close()
-        for one in (connection, self._listener, self._ended, self._wakes, *self._services.values()):
-            one.close()
+        for open_socket in (connection, self._listener, self._ended, self._wakes, *self._services.values()):
+            open_socket.close()
 
 
 def _request(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    head, descriptors, _, _ = socket.recv_fds(connection, 4, _MOST_DESCRIPTORS)
+    head, descriptors, _, _ = socket.recv_fds(connection, 4, _MAX_DESCRIPTORS)
     length, body = int.from_bytes(head, "big"), b""
     while len(body) < length:
         part = connection.recv(length - len(body))
@@ -126,8 +126,8 @@ def _request(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
     return json.loads(body), descriptors
 
 
-def _become(asked: Mapping[str, Any], descriptors: list[int], server: int) -> str:
-    """In a fork: the session, output, environment and folder of a program of its own."""
+def _become(request: Mapping[str, Any], descriptors: list[int], server: int) -> str:
+    """In a fork: takes the session, output, environment and folder of the requested program. Returns its module."""
     os.setsid()
     end_with_parent(signal.SIGKILL)
     if os.getppid() != server:
@@ -139,9 +139,9 @@ def _become(asked: Mapping[str, Any], descriptors: list[int], server: int) -> st
     os.close(output)
     descriptors.clear()  # the rest stays open
     os.environ.clear()
-    os.environ.update(asked["environment"])
-    os.chdir(asked["directory"])
-    return str(asked["module"])
+    os.environ.update(request["environment"])
+    os.chdir(request["directory"])
+    return str(request["module"])
 
 
 def main() -> None:

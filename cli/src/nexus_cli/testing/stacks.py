@@ -1,4 +1,4 @@
-"""For tests: `nexus` as a real process on a data directory of its own, and a look at processes from outside."""
+"""For tests: runs `nexus` as a real process on its own data directory, and observes processes from outside."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from nexus_cli.stack.temporary import clean_environment
 
 
 class Nexus:
-    """`nexus …` as a child process, on a data directory of its own."""
+    """Runs `nexus …` as a child process on its own data directory."""
 
     def __init__(self, data: Path, environment: Mapping[str, str] | None = None) -> None:
         self.data = data
@@ -42,8 +42,8 @@ class Nexus:
 
     @contextlib.contextmanager
     def up(self, *arguments: str, forked: bool = True) -> Generator[subprocess.Popen[str]]:
-        """`nexus up` until it has printed its line; killed, with all it started, at the end of the block. `forked`:
-        services by the fork server, instead of as users have them."""
+        """Runs `nexus up` and enters the block when it has printed its line; kills it and its processes afterwards.
+        `forked`: start services with the fork server instead of the way users do."""
         process = subprocess.Popen(
             self.command("up", *arguments),
             env=self.environment | {FORK_SERVER: fork_server() if forked else ""},
@@ -78,8 +78,8 @@ class Nexus:
 
 @cache
 def fork_server() -> str:
-    """The address of one that lives as long as this process, started at the first call. From then on stacks that
-    inherit this process's environment use it too."""
+    """Starts a fork server at the first call and returns its socket; it lives as long as this process. From then on,
+    stacks that inherit this process's environment use it too."""
     path = str(Path(tempfile.mkdtemp(prefix="nexus-")) / "forks")
     process = subprocess.Popen(
         [sys.executable, "-m", "nexus_cli.testing.fork_server", path],
@@ -107,7 +107,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def all_gone(pids: list[int]) -> Callable[[], bool]:
-    """A predicate for `eventually`."""
+    """A predicate for `eventually`: whether none of these processes runs any more."""
     return lambda: all(is_gone(pid) for pid in pids)
 
 
@@ -122,19 +122,23 @@ class ProductionNats:
 
 
 @contextlib.contextmanager
-def production_nats(directory: Path, *, without: str = "") -> Generator[ProductionNats]:
-    """nats-server with the production configuration; its ports and its directory alone are the test's own. `without`: a
-    piece of the configuration that is left out, everywhere.
+def production_nats(directory: Path, *, omitted: str = "") -> Generator[ProductionNats]:
+    """Runs nats-server with the production configuration, except for its ports and its directory. `omitted`: a part of
+    the configuration that is left out wherever it occurs.
 
     Raises:
-        AssertionError: it does not answer within 60 s.
+        AssertionError: the server does not answer within 60 s.
     """
     root = next(parent for parent in Path(__file__).parents if (parent / "deploy").is_dir())
     port = ports.choose(set())
     text = (root / "deploy/nats/nats.conf").read_text()
-    assert without in text
-    for there, here in ((without, ""), ('"/data"', f'"{directory}/data"'), ("0.0.0.0:4222", f"{ports.HOST}:{port}")):
-        text = text.replace(there, here) if there else text
+    assert omitted in text
+    for old_text, new_text in (
+        (omitted, ""),
+        ('"/data"', f'"{directory}/data"'),
+        ("0.0.0.0:4222", f"{ports.HOST}:{port}"),
+    ):
+        text = text.replace(old_text, new_text) if old_text else text
     config = directory / "nats.conf"
     config.write_text(text.replace('http: "127.0.0.1:8222"\n', ""))
     passwords = server_environment({user: f"pw-{user}" for user in USERS})

@@ -16,10 +16,10 @@ from runtime.bus.direct import DirectReader
 from runtime.observability.telemetry import TURN
 
 Recorded = CloudEvent[TraceRecorded]
-MOMENTS = (0.3, 1.5)
-"""Seconds in which the services send what they have gathered; the second where the first has brought nothing."""
-PAGE = 50
-"""Messages read at once: each may be 256 KiB."""
+WAITS_SECONDS = (0.3, 1.5)
+"""Seconds in which the services send their collected spans; the second wait is used if the first brought nothing."""
+PAGE_SIZE = 50
+"""Messages in one read; each may have 256 KiB."""
 
 
 @dataclass(frozen=True)
@@ -32,38 +32,41 @@ class ServiceSpan:
 
 
 async def spans_of(client: Client, turn: str) -> list[ServiceSpan]:
-    """Returns every span of the turn's traces, by start; none if nothing is kept of such a turn.
+    """All spans of the turn's traces, by start; empty if nothing is recorded of the turn.
 
-    A turn that was handed back and taken up again has the same trace; one that another message took over has two.
+    A turn that was given back and resumed stays in one trace; a turn that was superseded by a message has two traces.
 
     Raises:
-        ReadFailedError: the bus, or the stream, does not answer.
+        ReadFailedError: the bus or the stream does not answer.
     """
     reader = DirectReader(client, TRACES.name)
-    for moment in MOMENTS:
+    for seconds in WAITS_SECONDS:
         await client.publish(TRACES_WANTED)
         await client.flush()
-        await asyncio.sleep(moment)
-        named = [one async for one in _spans(reader, {turn}) if one.recorded.attributes.get(TURN) == turn]
-        if named:
-            traces = {one.trace_id for one in named}
-            found = {one.recorded.span_id: one async for one in _spans(reader, traces) if one.trace_id in traces}
-            return sorted(found.values(), key=lambda one: one.recorded.start)
+        await asyncio.sleep(seconds)
+        turn_spans = [span async for span in _spans(reader, {turn}) if span.recorded.attributes.get(TURN) == turn]
+        if turn_spans:
+            traces = {span.trace_id for span in turn_spans}
+            spans_by_id = {
+                span.recorded.span_id: span async for span in _spans(reader, traces) if span.trace_id in traces
+            }
+            return sorted(spans_by_id.values(), key=lambda span: span.recorded.start)
     return []
 
 
 async def _spans(reader: DirectReader, words: set[str]) -> AsyncGenerator[ServiceSpan]:
-    """All spans in those messages that hold one of the words: reading JSON takes longer than reading the stream."""
+    """Yields the spans of the messages that contain one of the words. Other messages are not parsed, since parsing JSON
+    takes longer than reading the stream."""
     sought = [word.encode() for word in words]
-    at, more = 1, True
-    while more:
-        batch = await reader.batch(TRACE_PARTS, at, PAGE)
+    next_seq, has_more = 1, True
+    while has_more:
+        batch = await reader.batch(TRACE_PARTS, next_seq, PAGE_SIZE)
         for part in batch.facts:
-            at = part.seq + 1
+            next_seq = part.seq + 1
             if not any(word in part.event for word in sought):
                 continue
             data = Recorded.parse(part.event).data
             for trace in data.traces:
                 for span in trace.spans:
                     yield ServiceSpan(data.service, trace.trace_id, span)
-        more = batch.more and bool(batch.facts)
+        has_more = batch.more and bool(batch.facts)

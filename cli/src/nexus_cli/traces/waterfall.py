@@ -22,7 +22,7 @@ from runtime.observability.gen_ai import (
 )
 
 _FIGURES = 46
-"""Columns that service, step, start and duration take, with the gaps."""
+"""Terminal columns for service, step, start and duration, with the gaps between them."""
 _LEAST_BAR = 12
 _COLOURS = {
     "gateway": "cyan",
@@ -43,8 +43,7 @@ class WaterfallRow:
 
     @property
     def step(self) -> str:
-        """Returns what the span is to the turn: queue, context, model, tool, commit; empty for what is inside of
-        those."""
+        """The turn's step that this span is: queue, context, model, tool or commit; empty for other spans."""
         name = self.span.recorded.name
         if self.span.service != "agent":
             return ""
@@ -54,21 +53,21 @@ class WaterfallRow:
 
 
 def rows(spans: Sequence[ServiceSpan]) -> list[WaterfallRow]:
-    """Depth first, each level by start. A span whose parent is missing is at the top level."""
-    known = {span.recorded.span_id for span in spans}
+    """The spans in depth-first order, each level by start. A span whose parent is missing is at the top level."""
+    span_ids = {span.recorded.span_id for span in spans}
     children: dict[str | None, list[ServiceSpan]] = {}
     for span in spans:
         parent = span.recorded.parent_id
-        children.setdefault(parent if parent in known else None, []).append(span)
-    found: list[WaterfallRow] = []
+        children.setdefault(parent if parent in span_ids else None, []).append(span)
+    tree_rows: list[WaterfallRow] = []
 
     def visit(parent: str | None, depth: int) -> None:
-        for span in sorted(children.get(parent, ()), key=lambda one: (one.recorded.start, one.recorded.end)):
-            found.append(WaterfallRow(span, depth))
+        for span in sorted(children.get(parent, ()), key=lambda span: (span.recorded.start, span.recorded.end)):
+            tree_rows.append(WaterfallRow(span, depth))
             visit(span.recorded.span_id, depth + 1)
 
     visit(None, 0)
-    return found
+    return tree_rows
 
 
 def view(turn: str, spans: Sequence[ServiceSpan]) -> dict[str, object]:
@@ -102,26 +101,26 @@ def table(turn: str, spans: Sequence[ServiceSpan], width: int) -> Table:
     """The waterfall for a terminal `width` columns wide."""
     start, end = _bounds(spans)
     total = max(end - start, 1)
-    found = rows(spans)
-    names = max(cell_len(_name(row)) for row in found)
-    # Figures are never cut: what there is too little room for are names, then bars.
-    shown = min(names, 48, max(width - _FIGURES - _LEAST_BAR, 20))
-    space = max(width - shown - _FIGURES, _LEAST_BAR)
-    drawn = Table(title=f"turn {turn}", title_justify="left", box=None, pad_edge=False, collapse_padding=True)
-    drawn.add_column("service", no_wrap=True, min_width=14)
-    drawn.add_column("step", no_wrap=True, min_width=7)
-    drawn.add_column("span", no_wrap=True, max_width=shown)
-    drawn.add_column("start", justify="right", no_wrap=True, min_width=8)
-    drawn.add_column("ms", justify="right", no_wrap=True, min_width=7)
-    drawn.add_column("", no_wrap=True, width=space)
-    for row in found:
+    tree_rows = rows(spans)
+    widest_name = max(cell_len(_name(row)) for row in tree_rows)
+    # Figures are never cut; if there is too little room, names are shortened first, then bars.
+    name_width = min(widest_name, 48, max(width - _FIGURES - _LEAST_BAR, 20))
+    bar_width = max(width - name_width - _FIGURES, _LEAST_BAR)
+    grid = Table(title=f"turn {turn}", title_justify="left", box=None, pad_edge=False, collapse_padding=True)
+    grid.add_column("service", no_wrap=True, min_width=14)
+    grid.add_column("step", no_wrap=True, min_width=7)
+    grid.add_column("span", no_wrap=True, max_width=name_width)
+    grid.add_column("start", justify="right", no_wrap=True, min_width=8)
+    grid.add_column("ms", justify="right", no_wrap=True, min_width=7)
+    grid.add_column("", no_wrap=True, width=bar_width)
+    for row in tree_rows:
         span = row.span.recorded
         colour = "red" if span.error else _COLOURS.get(row.span.service, "white")
-        left = int((span.start - start) / total * space)
-        length = max(round((span.end - span.start) / total * space), 1)
-        left = min(left, space - 1)
-        bar = Text(" " * left + "█" * min(length, space - left), style=colour)
-        drawn.add_row(
+        offset = int((span.start - start) / total * bar_width)
+        length = max(round((span.end - span.start) / total * bar_width), 1)
+        offset = min(offset, bar_width - 1)
+        bar = Text(" " * offset + "█" * min(length, bar_width - offset), style=colour)
+        grid.add_row(
             Text(row.span.service, style=colour),
             Text(plain(row.step), style="bold"),
             _name(row),
@@ -130,9 +129,9 @@ def table(turn: str, spans: Sequence[ServiceSpan], width: int) -> Table:
             bar,
         )
     services = len({span.service for span in spans})
-    drawn.caption = f"{_ms(total):.1f} ms, {len(found)} spans, {services} services"
-    drawn.caption_justify = "left"
-    return drawn
+    grid.caption = f"{_ms(total):.1f} ms, {len(tree_rows)} spans, {services} services"
+    grid.caption_justify = "left"
+    return grid
 
 
 def _name(row: WaterfallRow) -> str:

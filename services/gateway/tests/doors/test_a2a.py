@@ -225,7 +225,7 @@ async def test_tasks_are_listed_newest_first(desk: Desk, memory: MemoryStandIn) 
     first = await desk.answered()
     second = message("and more", context_id=desk.conversation)
     running = asyncio.create_task(desk.send(desk.waiting, second))
-    asked = await desk.asked(after=int(first.id.rpartition("-")[2]))
+    asked = await desk.asked(previous=int(first.id.rpartition("-")[2]))
     working = a2a.ListTasksRequest(context_id=desk.conversation, status=a2a.TASK_STATE_WORKING)
     assert [one.id for one in (await desk.waiting.list_tasks(working)).tasks] == [f"{desk.conversation}-{asked}"]
     await desk.agent.answer(asked, "More.")
@@ -250,7 +250,7 @@ async def test_what_comes_between_two_pages_neither_doubles_nor_drops_a_task(des
 
     async def stopped() -> None:
         running = asyncio.create_task(desk.send(desk.waiting, message("and more", context_id=desk.conversation)))
-        asked = await desk.asked(after=int(ids[0].rpartition("-")[2]))
+        asked = await desk.asked(previous=int(ids[0].rpartition("-")[2]))
         await desk.waiting.cancel_task(a2a.CancelTaskRequest(id=f"{desk.conversation}-{asked}"))
         await running
         ids.insert(0, f"{desk.conversation}-{asked}")

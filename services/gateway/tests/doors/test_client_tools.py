@@ -15,7 +15,7 @@ from contracts.channels import LiveTurnKind, journal
 from contracts.events.turn import HandedCall, JournalCall, TurnJournal
 from contracts.ids import answer_id
 from gateway.domain.conversation_ids import named_conversation_id
-from gateway.testing.agui import AgUi, Told, kinds, text
+from gateway.testing.agui import AgUi, Events, kinds, text
 from gateway.testing.doors import AnsweringAgent
 from gateway.testing.harness import AgentStandIn, GatewayUnderTest
 from gateway.testing.process import GatewayProcess
@@ -91,7 +91,7 @@ class ToolUser(AgUi):
         tool = Tool(name=NAME, description=DESCRIPTION, parameters={"type": "object", "properties": {}})
         return json.dumps({**json.loads(super().body(resume)), "tools": [tool.model_dump(by_alias=True)]})
 
-    def holds(self, told: Told) -> str:
+    def holds(self, told: Events) -> str:
         """The call that the run has ended with."""
         started = next(one for one in told if one["type"] == "TOOL_CALL_START")
         arguments = "".join(one["delta"] for one in told if one["type"] == "TOOL_CALL_ARGS")

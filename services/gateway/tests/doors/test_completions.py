@@ -222,7 +222,7 @@ async def test_a_stream_that_thinks_for_long_begins_all_the_same(
     client: AsyncOpenAI, completions: CompletionsStandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(web, "FIRST_PART_SECONDS", 0.05)
-    monkeypatch.setattr("gateway.web.keepalive.PAUSE", 0.05)
+    monkeypatch.setattr("gateway.web.keepalive.PAUSE_SECONDS", 0.05)
     completions.hold = asyncio.Event()
     stream = await client.chat.completions.create(model="nexus", messages=HI, stream=True)
     first = await anext(stream)

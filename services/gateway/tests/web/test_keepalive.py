@@ -71,7 +71,7 @@ async def test_pieces_are_written_as_they_come_and_the_answer_is_ended() -> None
 
 
 async def test_a_comment_says_that_somebody_is_still_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.web.keepalive.PAUSE", 0.01)
+    monkeypatch.setattr("gateway.web.keepalive.PAUSE_SECONDS", 0.01)
     wire, told = Wire(), asyncio.Event()
 
     async def parts(write: Write) -> None:
@@ -119,8 +119,8 @@ async def test_a_client_that_has_gone_before_the_first_word_closes_the_source_to
 
 
 async def test_a_reader_who_takes_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.web.keepalive.PAUSE", 0.01)
-    monkeypatch.setattr("gateway.web.keepalive.TAKEN_WITHIN", 0.02)
+    monkeypatch.setattr("gateway.web.keepalive.PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("gateway.web.keepalive.READ_SECONDS", 0.02)
     wire, closed = Wire(), asyncio.Event()
     wire.room.clear()
 

@@ -30,7 +30,7 @@ def test_an_emptied_field_whose_null_means_no_limit_says_so() -> None:
 
 def test_the_consoles_form_has_no_bounds_of_its_own() -> None:
     source = (SITE / "console" / "fields.js").read_text()
-    sections = source[source.index("export const SECTIONS") : source.index("export const at")]
+    sections = source[source.index("export const SECTIONS") : source.index("export const valueAt")]
     own = [word for word in ("min:", "max:", "choices:") if word in sections]
     assert own == []
     inside = set(re.findall(r'\["([\w.]+)", "\w+"', sections)) | {"ownTools.http", "ownTools.mcp"}

@@ -15,7 +15,7 @@ from gateway.settings import GatewaySettings
 from gateway.testing.harness import AgentStandIn, ChatClient, GatewayUnderTest, run_gateway
 from gateway.testing.tokens import TokenMaker
 from gateway.web import http_transport
-from gateway.web.http_transport import MOST_HEAD, BoundedHttp
+from gateway.web.http_transport import MAX_HEAD_BYTES, BoundedHttp
 from gateway.web.transport import MAX_BUFFERED_BYTES
 from runtime.testing.servers import NatsServer, eventually
 
@@ -67,7 +67,7 @@ async def test_a_request_that_came_while_the_process_stood_still_is_answered(gat
 async def test_a_head_that_does_not_come_holds_no_connection(
     gateway: GatewayUnderTest, monkeypatch: pytest.MonkeyPatch, begun: bytes, answer: bytes
 ) -> None:
-    monkeypatch.setattr(http_transport, "HEAD_WITHIN", 0.2)
+    monkeypatch.setattr(http_transport, "HEAD_SECONDS", 0.2)
     with sockets.create_connection(("127.0.0.1", gateway.server.port)) as raw:
         raw.sendall(begun)
         raw.setblocking(False)
@@ -194,7 +194,7 @@ async def test_only_a_trusted_proxy_says_whose_address_it_is(
                 assert await client.closed() == code
 
 
-LONG = b"x" * (MOST_HEAD // 2)
+LONG = b"x" * (MAX_HEAD_BYTES // 2)
 CHUNKED = b"POST /v2/visitors HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"
 
 

@@ -1,1 +1,1 @@
-"""What tests of the gateway need; nothing here runs in a service."""
+"""Helpers for tests of the gateway. No service uses them."""

@@ -1,4 +1,4 @@
-"""For tests of A2A: a customer's official clients, and what they show of the updates that they receive."""
+"""For tests of A2A: the official clients of a customer, and the text and states in the updates that they receive."""
 
 import asyncio
 import uuid
@@ -21,12 +21,12 @@ DEADLINE = 20.0
 
 
 def message(text: str, **fields: Any) -> a2a.Message:
-    identity = fields.pop("message_id", None) or str(uuid.uuid4())
-    return a2a.Message(message_id=identity, role=a2a.ROLE_USER, parts=[a2a.Part(text=text)], **fields)
+    message_id = fields.pop("message_id", None) or str(uuid.uuid4())
+    return a2a.Message(message_id=message_id, role=a2a.ROLE_USER, parts=[a2a.Part(text=text)], **fields)
 
 
 class Desk:
-    """Ana's clients (one streams, one waits), and the agent that answers the message that begins a context."""
+    """The clients of the customer Ana (one streams, one waits), and the agent that answers her first message."""
 
     def __init__(self, gateway: GatewayUnderTest, token: str, client: Client) -> None:
         self.url = gateway.url
@@ -44,55 +44,55 @@ class Desk:
         await self.agent.start()
 
     @staticmethod
-    def conversation_of(first: a2a.Message) -> str:
-        return named_conversation_id("acme", "ana", "a2a", f"message {first.message_id}")
+    def conversation_of(first_message: a2a.Message) -> str:
+        return named_conversation_id("acme", "ana", "a2a", f"message {first_message.message_id}")
 
-    async def asked(self, after: int = 0) -> int:
-        """The sequence of the message that the client has sent."""
+    async def asked(self, previous: int = 0) -> int:
+        """Waits for the client's message, newer than `previous`, and returns its sequence."""
 
         async def newest() -> int:
             seq = (await self.log.snapshot("acme", self.conversation)).newest_visitor
-            return seq if seq > after else 0
+            return seq if seq > previous else 0
 
         return await eventually(newest, DEADLINE)
 
-    async def send(self, client: A2AClient, one: a2a.Message, **configuration: Any) -> list[a2a.StreamResponse]:
-        """Everything that comes of a message."""
-        request = a2a.SendMessageRequest(message=one, configuration=a2a.SendMessageConfiguration(**configuration))
-        return [told async for told in client.send_message(request)]
+    async def send(self, client: A2AClient, outgoing: a2a.Message, **configuration: Any) -> list[a2a.StreamResponse]:
+        """Sends a message and returns all updates that follow."""
+        request = a2a.SendMessageRequest(message=outgoing, configuration=a2a.SendMessageConfiguration(**configuration))
+        return [update async for update in client.send_message(request)]
 
     async def get(self, task: str, **fields: Any) -> a2a.Task:
         return await self.waiting.get_task(a2a.GetTaskRequest(id=task, **fields))
 
     async def subscribe(self, task: str) -> list[a2a.StreamResponse]:
         request = a2a.SubscribeToTaskRequest(id=task)
-        return [told async for told in self.streaming.subscribe(request)]
+        return [update async for update in self.streaming.subscribe(request)]
 
     async def answered(self, text: str = "Hello.", *actions: Action) -> a2a.Task:
-        """The first message's task, answered."""
-        running = asyncio.create_task(self.send(self.waiting, self.first))
+        """Sends the first message, lets the agent answer it, and returns the task."""
+        sending = asyncio.create_task(self.send(self.waiting, self.first))
         await self.agent.answer(await self.asked(), text, *actions)
-        (told,) = await running
-        return told.task
+        (update,) = await sending
+        return update.task
 
 
-def shown(told: list[a2a.StreamResponse]) -> str:
-    """The text that a client of these updates shows at the end."""
+def shown(updates: list[a2a.StreamResponse]) -> str:
+    """The text that a client shows after these updates."""
     texts: dict[str, str] = {}
-    for one in told:
-        for artifact in one.task.artifacts:
+    for response in updates:
+        for artifact in response.task.artifacts:
             texts[artifact.artifact_id] = get_artifact_text(artifact)
-        if one.HasField("artifact_update"):
-            update = one.artifact_update
-            before = texts.get(update.artifact.artifact_id, "") if update.append else ""
-            texts[update.artifact.artifact_id] = before + get_artifact_text(update.artifact)
+        if response.HasField("artifact_update"):
+            artifact_update = response.artifact_update
+            earlier_text = texts.get(artifact_update.artifact.artifact_id, "") if artifact_update.append else ""
+            texts[artifact_update.artifact.artifact_id] = earlier_text + get_artifact_text(artifact_update.artifact)
     return "".join(texts.values())
 
 
-def states(told: list[a2a.StreamResponse]) -> list[str]:
-    found = [
-        one.task.status.state if one.HasField("task") else one.status_update.status.state
-        for one in told
-        if one.HasField("task") or one.HasField("status_update")
+def states(updates: list[a2a.StreamResponse]) -> list[str]:
+    task_states = [
+        update.task.status.state if update.HasField("task") else update.status_update.status.state
+        for update in updates
+        if update.HasField("task") or update.HasField("status_update")
     ]
-    return [a2a.TaskState.Name(state).removeprefix("TASK_STATE_") for state in found]
+    return [a2a.TaskState.Name(state).removeprefix("TASK_STATE_") for state in task_states]

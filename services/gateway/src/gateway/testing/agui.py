@@ -1,5 +1,5 @@
-"""For tests: a client of AG-UI over a real socket. Every event is read by the protocol's own types, and every run is
-judged by ag-ui-validate.
+"""For tests: a client of AG-UI over a real socket. Every event is parsed with the protocol's own types, and every run
+is checked by ag-ui-validate.
 """
 
 import json
@@ -14,11 +14,11 @@ from ag_ui_validate.transport import TransportOptions, validate_body
 from pydantic import TypeAdapter
 
 EVENT: TypeAdapter[Any] = TypeAdapter(Event)
-Told = list[dict[str, Any]]
+Events = list[dict[str, Any]]
 
 
 class AgUi:
-    """One user's client. `messages` is what it holds, as HttpAgent would."""
+    """The client of one user. `messages` is its history, like that of HttpAgent."""
 
     def __init__(self, url: str, token: str, thread: str | None = None) -> None:
         self.url = f"{url}/v2/ag-ui"
@@ -26,12 +26,12 @@ class AgUi:
         self.thread = thread or str(uuid.uuid4())
         self.messages: list[Any] = []
 
-    def says(self, text: str, identity: str | None = None) -> None:
-        """The user's next message."""
-        self.messages.append(UserMessage(id=identity or str(uuid.uuid4()), content=text))
+    def says(self, text: str, message_id: str | None = None) -> None:
+        """Adds the user's next message to the history."""
+        self.messages.append(UserMessage(id=message_id or str(uuid.uuid4()), content=text))
 
     def body(self, resume: list[ResumeEntry] | None = None) -> str:
-        """The next run."""
+        """The request body of the next run."""
         run = RunAgentInput(
             thread_id=self.thread, run_id=str(uuid.uuid4()), messages=self.messages, state={}, resume=resume
         )
@@ -39,7 +39,7 @@ class AgUi:
 
     @asynccontextmanager
     async def stream(self, body: str) -> AsyncGenerator[httpx.Response]:
-        """The response of a run, as it comes."""
+        """Opens the streamed response of a run."""
         headers = {**self._headers, "Content-Type": "application/json"}
         async with (
             httpx.AsyncClient(timeout=30) as http,
@@ -47,42 +47,44 @@ class AgUi:
         ):
             yield response
 
-    async def run(self, resume: list[ResumeEntry] | None = None) -> Told:
-        """A whole run, judged."""
+    async def run(self, resume: list[ResumeEntry] | None = None) -> Events:
+        """Runs to the end and returns the checked events."""
         async with self.stream(self.body(resume)) as response:
             assert response.status_code == 200, await response.aread()
             pieces = [piece async for piece in response.aiter_bytes()]
         return await judged(pieces, response.headers["content-type"])
 
 
-async def judged(pieces: list[bytes], content_type: str = "text/event-stream") -> Told:
-    """The events of a run that the public validator finds nothing wrong with."""
+async def judged(pieces: list[bytes], content_type: str = "text/event-stream") -> Events:
+    """The events of a run, once the public validator has found no problem in it."""
 
-    async def again() -> AsyncIterator[bytes]:
+    async def replay() -> AsyncIterator[bytes]:
         for piece in pieces:
             yield piece
 
-    result = await validate_body(again(), content_type, TransportOptions(recorded=True))
-    wrong = [one for one in result.report.diagnostics if one.severity in {"error", "warning"}]
-    assert (wrong, result.report.internal_errors) == ([], [])
+    result = await validate_body(replay(), content_type, TransportOptions(recorded=True))
+    problems = [problem for problem in result.report.diagnostics if problem.severity in {"error", "warning"}]
+    assert (problems, result.report.internal_errors) == ([], [])
     return events_in(b"".join(pieces))
 
 
-def events_in(body: bytes) -> Told:
-    """The events of a stream, or of its beginning."""
-    told: Told = []
+def events_in(body: bytes) -> Events:
+    """The events in a stream, which may be incomplete."""
+    events: Events = []
     for line in body.decode().split("\n\n"):
         if line.startswith("data: "):
             EVENT.validate_json(line[6:])
-            told.append(cast("dict[str, Any]", json.loads(line[6:])))
-    return told
+            events.append(cast("dict[str, Any]", json.loads(line[6:])))
+    return events
 
 
-def kinds(told: Told) -> list[str]:
-    """The events' types, neighbours of one type as one."""
-    return [one["type"] for index, one in enumerate(told) if index == 0 or told[index - 1]["type"] != one["type"]]
+def kinds(events: Events) -> list[str]:
+    """The types of the events; adjacent events of the same type count once."""
+    return [
+        event["type"] for index, event in enumerate(events) if index == 0 or events[index - 1]["type"] != event["type"]
+    ]
 
 
-def text(told: Told) -> str:
-    """What the assistant said, as the client would show it."""
-    return "".join(one["delta"] for one in told if one["type"] == "TEXT_MESSAGE_CONTENT")
+def text(events: Events) -> str:
+    """The assistant's text, as a client would show it."""
+    return "".join(event["delta"] for event in events if event["type"] == "TEXT_MESSAGE_CONTENT")

@@ -1,4 +1,4 @@
-"""For tests: a stand-in for memory's desk, which knows every conversation and records its requests."""
+"""For tests: a stand-in for memory's desk. It knows every conversation and records its requests."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from runtime.calls.rpc import RpcServer
 
 @dataclass
 class DeskStandIn:
-    """Answers like memory."""
+    """Answers the methods of the desk."""
 
     client: Client
     updates: list[desk_rpc.ConversationUpdate] = field(default_factory=list[desk_rpc.ConversationUpdate])
@@ -23,7 +23,7 @@ class DeskStandIn:
     replies: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 
     async def start(self) -> None:
-        """Answers from now on."""
+        """Starts answering."""
         server = RpcServer(self.client)
         await server.serve(desk_rpc.CONVERSATION_UPDATE, self._update)
         await server.serve(desk_rpc.PERSON_MERGE, self._merge)
@@ -50,7 +50,7 @@ class DeskStandIn:
 
     async def _note(self, request: desk_rpc.NoteRequest) -> desk_rpc.NoteReply:
         self.notes.append(request)
-        return desk_rpc.NoteReply(note=_view(next(one for one in self.notes if one.note_id == request.note_id)))
+        return desk_rpc.NoteReply(note=_view(next(note for note in self.notes if note.note_id == request.note_id)))
 
     async def _notes(self, request: ConversationRef) -> desk_rpc.NotesReply:
         return desk_rpc.NotesReply(
@@ -67,9 +67,9 @@ class DeskStandIn:
         )  # fmt: skip
 
     async def _list(self, request: desk_rpc.CannedRepliesRequest) -> desk_rpc.CannedReplies:
-        own = [(name, text) for (company, name), text in self.replies.items() if company == request.company_id]
+        replies = [(name, text) for (company, name), text in self.replies.items() if company == request.company_id]
         return desk_rpc.CannedReplies(
-            items=[desk_rpc.CannedReply(shortcut=name, text=text) for name, text in sorted(own)]
+            items=[desk_rpc.CannedReply(shortcut=name, text=text) for name, text in sorted(replies)]
         )
 
     async def _put(self, request: desk_rpc.CannedReplyRequest) -> desk_rpc.CannedReplySaved:

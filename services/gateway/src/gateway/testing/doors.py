@@ -1,4 +1,4 @@
-"""For tests of doors: an agent that answers everything over a real bus, and checks that tests need."""
+"""For tests of doors: an agent that answers every message over a real bus, and checks that several tests share."""
 
 import asyncio
 import os
@@ -24,14 +24,14 @@ REQUIRED_OF_A_RESPONSE = frozenset(
         *("safety_identifier", "prompt_cache_key"),
     )
 )
-"""By the Open Responses specification's schema."""
+"""The required fields of a response in the schema of the Open Responses specification."""
 
 
-def kill_moments(usual: int, most: int) -> list[int]:
-    """How many characters of an answer a client has when its gateway is killed: `usual`, or NEXUS_KILLS times at random
-    up to `most` (`make kill-doors`)."""
+def kill_moments(default: int, maximum: int) -> list[int]:
+    """Numbers of characters of an answer after which the gateway is killed: `default`, or NEXUS_KILLS random ones up to
+    `maximum` (`make kill-doors`)."""
     kills = int(os.environ.get("NEXUS_KILLS", "0"))
-    return [random.randint(1, most) for _ in range(kills)] if kills else [usual]
+    return [random.randint(1, maximum) for _ in range(kills)] if kills else [default]
 
 
 Answering = Callable[["AnsweringAgent", AgentStandIn, int, str], Awaitable[None]]
@@ -43,7 +43,7 @@ async def no_answer(agent: "AnsweringAgent", turn: AgentStandIn, basis: int, tex
 
 
 async def in_two_pieces(agent: "AnsweringAgent", turn: AgentStandIn, basis: int, text: str) -> None:
-    """A tool, then the text in two deltas, then the answer."""
+    """Publishes a tool call, the text in two deltas, then the answer."""
     del text
     await turn.live(LiveTurnKind.TOOL_STARTED, callId=f"{turn.turn}-0-0", tool="get_price", label="Looking")
     await turn.live(LiveTurnKind.TOOL_FINISHED, callId=f"{turn.turn}-0-0", tool="get_price", success=True)
@@ -56,7 +56,7 @@ async def in_two_pieces(agent: "AnsweringAgent", turn: AgentStandIn, basis: int,
 
 @dataclass
 class AnsweringAgent:
-    """Answers every visitor message in every conversation, by `how`; `said` records them."""
+    """Answers every visitor message in every conversation with `how`, and records the messages in `said`."""
 
     client: Client
     text: str = "One two."
@@ -70,12 +70,12 @@ class AnsweringAgent:
 
     async def start(self) -> None:
         """Starts answering."""
-        await subscribe(self.client, LIVE_CHAT_ALL, self._heard)
+        await subscribe(self.client, LIVE_CHAT_ALL, self._receive)
         await self.client.flush()
 
-    async def _heard(self, message: Msg) -> None:
-        _, _, company, conversation, kind = message.subject.split(".", 4)
-        if not kind.startswith("message.visitor"):
+    async def _receive(self, message: Msg) -> None:
+        _, _, company, conversation, fact_kind = message.subject.split(".", 4)
+        if not fact_kind.startswith("message.visitor"):
             return
         data = orjson.loads(message.data)["data"]
         self.said.append((conversation, data["text"]))

@@ -26,7 +26,7 @@ CompletedEvent = CloudEvent[ToolCallCompleted]
 
 @dataclass
 class ExecutorStandIn:
-    """Answers what the test says, and keeps what it was asked."""
+    """Answers with the results that the test sets, and records its requests."""
 
     client: Client
     result: ToolResult = field(
@@ -36,12 +36,12 @@ class ExecutorStandIn:
     subjects: list[str] = field(default_factory=list[str])
     listed: list[CatalogueRequest] = field(default_factory=list[CatalogueRequest])
     silent: int = 0
-    """So many requests get no answer."""
+    """Number of calls that get no answer."""
     stopped: bool = False
-    """Nothing gets an answer, as from a process that stands still."""
+    """Whether nothing gets an answer, as from a frozen process."""
     side_effects: bool = False
     quota: dict[str, QuotaView] | None = None
-    """What each answer says that is left."""
+    """The remaining quota in each answer."""
 
     def __post_init__(self) -> None:
         self._server = RpcServer(self.client)
@@ -80,7 +80,7 @@ class ExecutorStandIn:
         event = CompletedEvent(source="/executor", type="tools.call.completed.v1", data=completed)
         await self.client.publish(request.reply_to, event.to_json())
 
-    def fails(self, code: str, **more: Any) -> None:
-        """From now on every call ends so."""
-        error = ToolError(code=code, message="no", **more)
+    def fails(self, code: str, **fields: Any) -> None:
+        """Lets every later call fail with this code."""
+        error = ToolError(code=code, message="no", **fields)
         self.result = ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=1.0))

@@ -1,4 +1,4 @@
-"""For tests: a stand-in for memory that says whether a company has room for a file."""
+"""For tests: a stand-in for memory that decides whether a company has room for a file."""
 
 from dataclasses import dataclass
 
@@ -8,16 +8,16 @@ from runtime.calls.rpc import RpcServer
 
 @dataclass
 class FileShareStandIn:
-    """One share for all companies, in bytes."""
+    """One limit for all companies, in bytes."""
 
     most: int = 10**9
     used: int = 0
 
     async def serve(self, server: RpcServer) -> None:
-        """Answers from now on."""
+        """Starts answering."""
         await server.serve(FILE_KEEP, self._keep)
 
     async def _keep(self, request: FileKeepRequest) -> FileKeepReply:
-        kept = self.used + request.size <= self.most
-        self.used += request.size if kept else 0
-        return FileKeepReply(kept=kept, most=self.most)
+        has_room = self.used + request.size <= self.most
+        self.used += request.size if has_room else 0
+        return FileKeepReply(kept=has_room, most=self.most)

@@ -1,6 +1,6 @@
 """For tests: a gateway over a real NATS server, a websocket client, and stand-ins for the services behind it.
 
-The stand-in for memory answers from the log itself, so its answers are always true; a test can make it unavailable.
+The stand-in for memory answers from the log itself, so that its answers are always right. A test can stop it.
 """
 
 import asyncio
@@ -69,7 +69,7 @@ async def run_gateway(
     mcp_server: Callable[[], McpBuild] = load_server_factory,
     store: FileStore | None = None,
 ) -> AsyncGenerator[GatewayUnderTest]:
-    """A gateway on a free port over the NATS server at `nats_url`."""
+    """Runs a gateway on a free port with the NATS server at `nats_url`."""
     settings = settings or GatewaySettings()
     hooks = ConnectionHooks()
     client = await connect(NatsSettings(url=nats_url, ping_interval=1), name="gateway", hooks=hooks)
@@ -96,11 +96,11 @@ async def run_gateway(
 
 
 class ChatClient:
-    """One websocket. `next` returns frame after frame; `until` skips to the wanted one."""
+    """A client of the websocket. `next` returns the next frame, `until` skips frames; `seen` has all of them."""
 
     def __init__(self, url: str, headers: dict[str, str] | None = None, *, address: str | None = None) -> None:
         self._headers = headers
-        self._from = (address, 0) if address else None
+        self._local_address = (address, 0) if address else None
         self._url = url.replace("http", "ws", 1) + "/v2/chat/ws"
         self._socket: ClientConnection | None = None
         self.seen: list[Frame] = []
@@ -113,7 +113,7 @@ class ChatClient:
             open_timeout=DEADLINE,
             max_size=None,
             additional_headers=self._headers,
-            local_addr=self._from,
+            local_addr=self._local_address,
         )
         return self
 
@@ -143,7 +143,7 @@ class ChatClient:
     async def until(
         self, kind: str, accept: Callable[[Frame], bool] = lambda _: True, *, deadline: float = DEADLINE
     ) -> Frame:
-        """The next frame of this type that is accepted."""
+        """Skips to the next frame of this type for which `accept` is true."""
         async with asyncio.timeout(deadline):
             while True:
                 frame = await self.next(deadline)
@@ -151,27 +151,27 @@ class ChatClient:
                     return frame
 
     async def hello(self, token: str, **fields: Any) -> Frame:
-        """Says hello; gives the welcome."""
+        """Sends the hello frame and returns the welcome frame."""
         await self.send("hello", token=token, **fields)
         return await self.until("welcome")
 
     async def say(self, text: str, **fields: Any) -> Frame:
-        """Sends a message; gives its ack."""
-        identity = fields.pop("clientMessageId", None) or str(uuid.uuid4())
-        await self.send("message.send", clientMessageId=identity, text=text, **fields)
-        return await self.until("message.ack", lambda frame: frame["clientMessageId"] == identity)
+        """Sends a message and returns its acknowledgement."""
+        message_id = fields.pop("clientMessageId", None) or str(uuid.uuid4())
+        await self.send("message.send", clientMessageId=message_id, text=text, **fields)
+        return await self.until("message.ack", lambda frame: frame["clientMessageId"] == message_id)
 
     async def fact(self, seq: int, *, deadline: float = DEADLINE) -> Frame:
-        """The frame that tells the durable fact `seq`, whether it has come already or not."""
-        told = next((frame for frame in self.seen if _seq(frame) == seq), None)
+        """The frame of the durable fact `seq`; waits for it if it has not arrived yet."""
+        fact_frame = next((frame for frame in self.seen if _seq(frame) == seq), None)
         async with asyncio.timeout(deadline):
-            while told is None:
+            while fact_frame is None:
                 frame = await self.next(deadline)
-                told = frame if _seq(frame) == seq else None
-        return told
+                fact_frame = frame if _seq(frame) == seq else None
+        return fact_frame
 
     async def closed(self, deadline: float = DEADLINE) -> int | None:
-        """The code with which the server closes the socket; frames before it are skipped."""
+        """Waits until the server closes the socket, and returns the close code."""
         try:
             async with asyncio.timeout(deadline):
                 while True:
@@ -199,7 +199,7 @@ def _seq(frame: Frame) -> int | None:
 
 @dataclass
 class MemoryStandIn:
-    """Answers memory's methods from the log; the test sets `latest` and `companies`."""
+    """Answers memory's methods from the log. The test sets `latest` and `companies`; `asked` records the methods."""
 
     client: Client
     companies: dict[str, CompanySettings] = field(default_factory=dict[str, CompanySettings])
@@ -211,22 +211,22 @@ class MemoryStandIn:
     kept_alone: dict[str, list[conversation_rpc.MessageView]] = field(
         default_factory=dict[str, list[conversation_rpc.MessageView]]
     )
-    """Messages that the log no longer has."""
+    """Messages by conversation that are no longer in the log."""
     seen: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     read: dict[tuple[str, str], int | None] = field(default_factory=dict[tuple[str, str], int | None])
-    """Conversations and the human agents who have read in them."""
+    """The sequence up to which a human agent has read, by conversation and agent."""
 
     def __post_init__(self) -> None:
         self._log = ConversationLog(self.client)
         self._server = RpcServer(self.client)
 
     def add_company(self, company: str, **config: Any) -> None:
-        """A company with these settings (camelCase)."""
+        """Adds a company with these settings (camelCase)."""
         settings = CompanyConfig.model_validate({"companyId": company, **config})
         self.companies[company] = CompanySettings(config=settings, version=1)
 
     async def start(self) -> None:
-        """Answers from now on."""
+        """Starts answering."""
         await self._server.serve(company_rpc.COMPANY_GET, self._company)
         await self._server.serve(conversation_rpc.LATEST_CONVERSATION, self._latest)
         await self._server.serve(conversation_rpc.SNAPSHOT, self._snapshot)
@@ -257,16 +257,16 @@ class MemoryStandIn:
         self, request: conversation_rpc.LatestConversationRequest
     ) -> conversation_rpc.LatestConversationReply:
         self.asked.append("latest")
-        known = self.latest.get((request.company_id, request.user_id))
-        return conversation_rpc.LatestConversationReply(conversation_id=known)
+        latest = self.latest.get((request.company_id, request.user_id))
+        return conversation_rpc.LatestConversationReply(conversation_id=latest)
 
-    async def _all(self, company: str, conversation: str) -> list[Fact]:
+    async def _log_facts(self, company: str, conversation: str) -> list[Fact]:
         snapshot = await self._log.snapshot(company, conversation)
         stored = await self._log.read(company, conversation, 0, snapshot.seq)
         return facts_of(stored)
 
     async def _views(self, company: str, conversation: str) -> list[conversation_rpc.MessageView]:
-        views = (message_view(fact) for fact in await self._all(company, conversation))
+        views = (message_view(fact) for fact in await self._log_facts(company, conversation))
         return [conversation_rpc.MessageView.model_validate(view) for view in views if view is not None]
 
     async def _snapshot(self, request: conversation_rpc.SnapshotRequest) -> conversation_rpc.SnapshotReply:
@@ -277,41 +277,47 @@ class MemoryStandIn:
 
     async def _facts(self, request: conversation_rpc.FactsRequest) -> conversation_rpc.FactsReply:
         self.asked.append("facts")
-        facts = [one for one in await self._all(request.company_id, request.conversation_id) if one.seq > request.since]
-        page = [conversation_rpc.FactView(seq=one.seq, kind=one.kind.value, event=dict(one.event)) for one in facts[:2]]
+        facts = [
+            fact
+            for fact in await self._log_facts(request.company_id, request.conversation_id)
+            if fact.seq > request.since
+        ]
+        page = [
+            conversation_rpc.FactView(seq=fact.seq, kind=fact.kind.value, event=dict(fact.event)) for fact in facts[:2]
+        ]
         return conversation_rpc.FactsReply(facts=page, complete=len(facts) <= 2)
 
     async def _conversation(self, request: conversation_rpc.ConversationRef) -> conversation_rpc.ConversationReply:
         self.asked.append("conversation")
-        known = self.known_conversations.get(request.conversation_id)
+        view = self.known_conversations.get(request.conversation_id)
         return conversation_rpc.ConversationReply(
-            conversation=known if known and known.company_id == request.company_id else None
+            conversation=view if view and view.company_id == request.company_id else None
         )
 
     async def _conversations(
         self, request: conversation_rpc.ConversationsRequest
     ) -> conversation_rpc.ConversationsReply:
-        known = [one for one in self.known_conversations.values() if one.company_id == request.company_id]
+        views = [view for view in self.known_conversations.values() if view.company_id == request.company_id]
         if request.user_id is not None:
-            known = [one for one in known if one.visitor.id == request.user_id]
-        return conversation_rpc.ConversationsReply(items=known)
+            views = [view for view in views if view.visitor.id == request.user_id]
+        return conversation_rpc.ConversationsReply(items=views)
 
     async def _messages(self, request: conversation_rpc.MessagesRequest) -> conversation_rpc.MessagesReply:
         views = await self._views(request.company_id, request.conversation_id)
         start = int(request.cursor or 0)
-        after = start + request.limit
-        return conversation_rpc.MessagesReply(items=views[start:after], next=str(after) if after < len(views) else None)
+        end = start + request.limit
+        return conversation_rpc.MessagesReply(items=views[start:end], next=str(end) if end < len(views) else None)
 
     async def _message(self, request: conversation_rpc.MessageByIdRequest) -> conversation_rpc.MessageByIdReply:
         self.asked.append("message")
         views = await self._views(request.company_id, request.conversation_id)
         return conversation_rpc.MessageByIdReply(
-            message=next((one for one in views if one.id == request.message_id), None)
+            message=next((view for view in views if view.id == request.message_id), None)
         )
 
 
 class AgentStandIn:
-    """Publishes what a driving agent publishes."""
+    """Publishes the events of an agent that drives a turn."""
 
     def __init__(self, client: Client, company: str, conversation: str) -> None:
         self._client = client
@@ -323,7 +329,7 @@ class AgentStandIn:
         self.state: agent_rpc.TurnState | None = None
 
     async def start(self) -> None:
-        """Answers for the running turn from now on."""
+        """Starts answering requests for the state of the turn."""
         await self._server.serve(agent_rpc.TURN_STATE, self._answer_state)
         await self._client.flush()
 
@@ -331,7 +337,7 @@ class AgentStandIn:
         return self.state if request.conversation_id == self.conversation else None
 
     def begin(self, basis: int) -> str:
-        """The turn that answers the visitor message `basis`; gives its id."""
+        """Begins the turn that answers the visitor message `basis`, and returns its id."""
         self.turn = turn_id(self.company, self.conversation, basis)
         return self.turn
 
@@ -342,11 +348,11 @@ class AgentStandIn:
         await self._publisher.publish_live(live_turn(self.company, self.conversation, kind), orjson.dumps(event))
 
     async def delta(self, number: int, text: str) -> None:
-        """More text of the answer."""
+        """Publishes the next piece of the answer's text."""
         await self.live(LiveTurnKind.MESSAGE_DELTA, messageId=answer_id(self.turn), deltaSeq=number, delta=text)
 
     async def answer(self, basis: int, text: str, *actions: Action) -> Appended:
-        """The answer to the visitor message `basis`, appended; `actions` wait for a yes with it."""
+        """Appends the answer to the visitor message `basis`, with `actions` that wait for a yes."""
         turn = self.begin(basis)
         data = AssistantMessage(
             message_id=answer_id(turn),
@@ -360,7 +366,7 @@ class AgentStandIn:
         return await self.append(ChatKind.ASSISTANT, data, turn)
 
     async def append(self, kind: ChatKind, data: Wire, identity: str) -> Appended:
-        """Any fact of the conversation."""
+        """Appends a fact to the conversation."""
         event = event_json(
             kind.event_type,
             "/nexus/agent",
@@ -379,7 +385,7 @@ class AgentStandIn:
 def conversation_view(
     conversation: str, company: str, visitor: str, **fields: Any
 ) -> conversation_rpc.ConversationView:
-    """A conversation as memory would show it."""
+    """A conversation as memory would return it."""
     return conversation_rpc.ConversationView.model_validate(
         {
             "id": conversation,

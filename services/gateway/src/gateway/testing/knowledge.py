@@ -1,4 +1,5 @@
-"""For tests: what memory answers about companies' knowledge. acme has one of each, under the id `k1`."""
+"""For tests: a stand-in for memory's knowledge. The company acme has one document, answer, gap and run, each with id
+`k1`."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,14 +20,14 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 @dataclass
 class KnowledgeStandIn:
-    """Changes nothing; `asked` is what it was asked."""
+    """Answers with fixed data and stores nothing. `asked` records the requests; `said` is the text of everything."""
 
     client: Client
     said: str = "what acme says"
     asked: list[Any] = field(default_factory=list[Any])
 
     async def start(self) -> None:
-        """Answers from now on."""
+        """Starts answering."""
         server = RpcServer(self.client)
         await server.serve(knowledge_rpc.SEARCH, self._search)
         await server.serve(knowledge_rpc.OVERVIEW, self._overview)
@@ -49,7 +50,7 @@ class KnowledgeStandIn:
     def _view(self, name: str = NAME) -> knowledge_rpc.DocumentView:
         return knowledge_rpc.DocumentView(id=name, source="document", title=self.said, updated_at=AT)
 
-    def _pair(self) -> knowledge_rpc.AnswerView:
+    def _answer_view(self) -> knowledge_rpc.AnswerView:
         return knowledge_rpc.AnswerView(
             id=NAME, question="q", answer=self.said, language="en", created_at=AT, updated_at=AT
         )
@@ -58,7 +59,7 @@ class KnowledgeStandIn:
         self.asked.append(request)
         if request.company_id != OWNER:
             return KnowledgeFound()
-        found = Passage(
+        passage = Passage(
             id="p1",
             document_id=NAME,
             source="document",
@@ -68,16 +69,18 @@ class KnowledgeStandIn:
             read_at=AT,
             hash="h",
         )
-        return KnowledgeFound(passages=[found], documents=1)
+        return KnowledgeFound(passages=[passage], documents=1)
 
     async def _overview(self, request: CompanyRequest) -> knowledge_rpc.KnowledgeOverview:
-        return knowledge_rpc.KnowledgeOverview(sources=[], failures=[self._view()] if _own(request) else [])
+        return knowledge_rpc.KnowledgeOverview(sources=[], failures=[self._view()] if _is_of_owner(request) else [])
 
     async def _documents(self, request: knowledge_rpc.DocumentsRequest) -> knowledge_rpc.DocumentsReply:
-        return knowledge_rpc.DocumentsReply(items=[self._view()] if _own(request) else [], next=None)
+        return knowledge_rpc.DocumentsReply(items=[self._view()] if _is_of_owner(request) else [], next=None)
 
     async def _document(self, request: knowledge_rpc.DocumentRequest) -> knowledge_rpc.DocumentReply:
-        return knowledge_rpc.DocumentReply(document=self._view() if _own(request) and request.id == NAME else None)
+        return knowledge_rpc.DocumentReply(
+            document=self._view() if _is_of_owner(request) and request.id == NAME else None
+        )
 
     async def _put(self, request: knowledge_rpc.DocumentPut) -> knowledge_rpc.DocumentReply:
         self.asked.append(request)
@@ -92,19 +95,21 @@ class KnowledgeStandIn:
     async def _gone(
         self, request: knowledge_rpc.DocumentRequest | knowledge_rpc.AnswerRequest
     ) -> knowledge_rpc.DocumentGone:
-        return knowledge_rpc.DocumentGone(deleted=_own(request) and request.id == NAME)
+        return knowledge_rpc.DocumentGone(deleted=_is_of_owner(request) and request.id == NAME)
 
     async def _answers(self, request: knowledge_rpc.AnswersRequest) -> knowledge_rpc.AnswersReply:
-        return knowledge_rpc.AnswersReply(items=[self._pair()] if _own(request) else [])
+        return knowledge_rpc.AnswersReply(items=[self._answer_view()] if _is_of_owner(request) else [])
 
     async def _create(self, request: knowledge_rpc.AnswerCreate) -> knowledge_rpc.AnswerReply:
-        return knowledge_rpc.AnswerReply(answer=self._pair().model_copy(update={"answer": request.draft.answer}))
+        return knowledge_rpc.AnswerReply(answer=self._answer_view().model_copy(update={"answer": request.draft.answer}))
 
     async def _patch(self, request: knowledge_rpc.AnswerPatch) -> knowledge_rpc.AnswerReply:
-        return knowledge_rpc.AnswerReply(answer=self._pair() if _own(request) and request.id == NAME else None)
+        return knowledge_rpc.AnswerReply(
+            answer=self._answer_view() if _is_of_owner(request) and request.id == NAME else None
+        )
 
     async def _gaps(self, request: knowledge_rpc.GapsRequest) -> knowledge_rpc.GapsReply:
-        return knowledge_rpc.GapsReply(items=[self._gap()] if _own(request) else [])
+        return knowledge_rpc.GapsReply(items=[self._gap()] if _is_of_owner(request) else [])
 
     def _gap(self) -> knowledge_rpc.GapView:
         return knowledge_rpc.GapView(
@@ -112,22 +117,22 @@ class KnowledgeStandIn:
         )
 
     async def _decide(self, request: knowledge_rpc.GapDecide) -> knowledge_rpc.GapReply:
-        if not _own(request) or request.id != NAME:
+        if not _is_of_owner(request) or request.id != NAME:
             raise RpcError(ErrorCode.NOT_FOUND, "there is no such gap")
-        return knowledge_rpc.GapReply(gap=self._gap(), answer=self._pair() if request.answer else None)
+        return knowledge_rpc.GapReply(gap=self._gap(), answer=self._answer_view() if request.answer else None)
 
     async def _refresh(self, request: knowledge_rpc.RefreshAsk) -> knowledge_rpc.RunReply:
         self.asked.append(request)
-        return knowledge_rpc.RunReply(run=_run(request.company_id, "r1"))
+        return knowledge_rpc.RunReply(run=_make_run(request.company_id, "r1"))
 
     async def _run(self, request: knowledge_rpc.RunRequest | knowledge_rpc.RunDecide) -> knowledge_rpc.RunReply:
-        there = _own(request) and request.id == NAME
-        return knowledge_rpc.RunReply(run=_run(OWNER, NAME) if there else None)
+        exists = _is_of_owner(request) and request.id == NAME
+        return knowledge_rpc.RunReply(run=_make_run(OWNER, NAME) if exists else None)
 
 
-def _run(company: str, name: str) -> Run:
+def _make_run(company: str, name: str) -> Run:
     return Run(id=name, company_id=company, state="running", requested_at=AT)
 
 
-def _own(request: Any) -> bool:
+def _is_of_owner(request: Any) -> bool:
     return request.company_id == OWNER

@@ -1,4 +1,4 @@
-"""For tests: the official clients of npm, under node, over real sockets. `make mcp-suite` installs them."""
+"""For tests: the official clients from npm, run by node over real sockets. `make mcp-suite` installs them."""
 
 import asyncio
 import json
@@ -14,42 +14,43 @@ DEADLINE = 60.0
 
 
 class NpmClients:
-    """One node process with a client of each kind for each call."""
+    """A node process that runs a client for each call."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
-        self._asked: dict[str, asyncio.Future[Json]] = {}
-        self._hearing: dict[str, Callable[[str], None]] = {}
+        self._pending: dict[str, asyncio.Future[Json]] = {}
+        self._listeners: dict[str, Callable[[str], None]] = {}
 
     async def ask(
-        self, client: str, url: str, token: str, heard: Callable[[str], None] | None = None, **params: Any
+        self, client: str, url: str, token: str, on_text: Callable[[str], None] | None = None, **params: Any
     ) -> Any:
-        """The result of a call by one of the clients, or its failure. `heard` gets the answer's text so far."""
+        """Makes a call with one of the clients; returns its result or failure. `on_text` receives the answer's text so
+        far."""
         assert self._process.stdin is not None
-        identity = uuid.uuid4().hex
-        answer = self._asked[identity] = asyncio.get_running_loop().create_future()
-        if heard is not None:
-            self._hearing[identity] = heard
-        call = {"id": identity, "with": client, "url": url, "token": token, **params}
+        call_id = uuid.uuid4().hex
+        answer = self._pending[call_id] = asyncio.get_running_loop().create_future()
+        if on_text is not None:
+            self._listeners[call_id] = on_text
+        call = {"id": call_id, "with": client, "url": url, "token": token, **params}
         self._process.stdin.write(json.dumps(call).encode() + b"\n")
         async with asyncio.timeout(DEADLINE):
-            told = await answer
-        return told["done"] if "done" in told else told["failed"]
+            outcome = await answer
+        return outcome["done"] if "done" in outcome else outcome["failed"]
 
     async def read(self) -> None:
-        """Passes on the process's output until it ends."""
+        """Reads the output of the process until it ends."""
         assert self._process.stdout is not None
         while line := await self._process.stdout.readline():
-            told = json.loads(line)
-            if "heard" not in told:
-                self._hearing.pop(told["id"], None)
-                self._asked.pop(told["id"]).set_result(told)
-            elif told["id"] in self._hearing:
-                self._hearing[told["id"]](told["heard"])
+            message = json.loads(line)
+            if "heard" not in message:
+                self._listeners.pop(message["id"], None)
+                self._pending.pop(message["id"]).set_result(message)
+            elif message["id"] in self._listeners:
+                self._listeners[message["id"]](message["heard"])
 
 
 @asynccontextmanager
 async def npm_clients() -> AsyncGenerator[NpmClients]:
-    """The clients, running."""
+    """Runs the clients."""
     async with node_process("door_clients.mjs", "openai", NpmClients) as clients:
         yield clients

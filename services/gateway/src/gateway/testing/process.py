@@ -1,4 +1,4 @@
-"""For tests: a gateway as a process of its own, made to be killed."""
+"""For tests: a gateway in its own process, which can be killed."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,7 +8,7 @@ from runtime.testing.service import ServiceProcess
 
 
 class GatewayProcess(ServiceProcess):
-    """`python -m gateway`; gateways with the same keys are one door."""
+    """Runs `python -m gateway`. Gateways with the same keys accept each other's tokens."""
 
     start_deadline = 60.0
     ready_path = "/healthz"

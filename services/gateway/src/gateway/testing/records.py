@@ -1,4 +1,4 @@
-"""For tests: a stand-in for what memory and the market keep of users."""
+"""For tests: a stand-in for the data that memory and the market store about users."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -31,7 +31,7 @@ FIGURES: dict[str, Any] = {
 
 @dataclass
 class RecordsStandIn:
-    """What memory and the market keep of users, by company and user; usage is the same for every day."""
+    """Stores users' data by company and user. Usage is the same for every day."""
 
     client: Client
     remembered: dict[User, memory_rpc.LongTermMemory] = field(default_factory=dict[User, memory_rpc.LongTermMemory])
@@ -45,9 +45,9 @@ class RecordsStandIn:
     told: list[str] = field(default_factory=list[str])
     asked_untold: int = 0
     patched: list[str | None] = field(default_factory=list[str | None])
-    """Ids of the corrections that came."""
+    """Request ids of all received corrections."""
     corrected: dict[str, str | None] = field(default_factory=dict[str, str | None])
-    """The request under each id, as a digest."""
+    """Digest of the body by request id."""
     away: bool = False
     """Whether corrections fail because the store does not answer."""
 
@@ -55,7 +55,7 @@ class RecordsStandIn:
         self.market = RpcServer(self.client)
 
     async def start(self) -> None:
-        """Answers from now on."""
+        """Starts answering."""
         memory = RpcServer(self.client)
         await memory.serve(memory_rpc.USAGE, self._usage)
         await memory.serve(insight_rpc.INSIGHTS, self._insights)
@@ -103,8 +103,8 @@ class RecordsStandIn:
         return report_rpc.RatingReply()
 
     async def _get(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryReply:
-        known = self.remembered.get((request.company_id, request.user_id), memory_rpc.LongTermMemory())
-        return memory_rpc.MemoryReply(memory=known)
+        stored = self.remembered.get((request.company_id, request.user_id), memory_rpc.LongTermMemory())
+        return memory_rpc.MemoryReply(memory=stored)
 
     async def _patch(self, request: memory_rpc.MemoryPatchRequest) -> memory_rpc.MemoryReply:
         self.patched.append(request.request_id)
@@ -112,19 +112,21 @@ class RecordsStandIn:
             raise RpcError(ErrorCode.UNAVAILABLE, "the store does not answer")
         if self.corrected.setdefault(request.request_id or "", request.body) != request.body:
             raise RpcError(ErrorCode.CONFLICT, "it was used for another correction")
-        who = (request.company_id, request.user_id)
-        old = self.remembered.get(who, memory_rpc.LongTermMemory())
+        user = (request.company_id, request.user_id)
+        stored = self.remembered.get(user, memory_rpc.LongTermMemory())
         try:
-            new = memory_rpc.LongTermMemory.model_validate(merged(old.to_wire(), request.patch), context=AT_THE_DOOR)
+            changed = memory_rpc.LongTermMemory.model_validate(
+                merged(stored.to_wire(), request.patch), context=AT_THE_DOOR
+            )
         except ValidationError as error:
-            found = [FieldFault(field=str(one["loc"][0]), message=one["msg"]) for one in error.errors()]
-            raise RpcError(ErrorCode.BAD_FIELD, "wrong", fields=found) from error
-        self.remembered[who] = new
-        return memory_rpc.MemoryReply(memory=new)
+            faults = [FieldFault(field=str(fault["loc"][0]), message=fault["msg"]) for fault in error.errors()]
+            raise RpcError(ErrorCode.BAD_FIELD, "wrong", fields=faults) from error
+        self.remembered[user] = changed
+        return memory_rpc.MemoryReply(memory=changed)
 
     async def _delete(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryDeleteReply:
-        gone = self.remembered.pop((request.company_id, request.user_id), None)
-        return memory_rpc.MemoryDeleteReply(deleted=gone is not None)
+        deleted = self.remembered.pop((request.company_id, request.user_id), None)
+        return memory_rpc.MemoryDeleteReply(deleted=deleted is not None)
 
     async def _export(self, request: memory_rpc.MemoryExportRequest) -> memory_rpc.MemoryExportReply:
         page = int(request.cursor or 0)
@@ -132,9 +134,9 @@ class RecordsStandIn:
         message = conversation_rpc.MessageView.model_validate(
             {"id": f"m{page}", "seq": 1, "role": "user", "text": "hi", "createdAt": datetime(2026, 1, 1, tzinfo=UTC)}
         )
-        known = self.remembered.get((request.company_id, request.user_id), memory_rpc.LongTermMemory())
+        stored = self.remembered.get((request.company_id, request.user_id), memory_rpc.LongTermMemory())
         return memory_rpc.MemoryExportReply(
-            memory=known if page == 0 else None,
+            memory=stored if page == 0 else None,
             conversations=[memory_rpc.ExportedConversation(conversation=view, messages=[message])],
             next=str(page + 1) if page < 2 else None,
         )
@@ -149,32 +151,34 @@ class RecordsStandIn:
         return erasure_rpc.ReceiptReply(receipt=self.receipts.get((request.company_id, request.receipt_id)))
 
     async def _receipts(self, request: erasure_rpc.ReceiptsRequest) -> erasure_rpc.ReceiptsReply:
-        items = [one for (company, _), one in self.receipts.items() if company == request.company_id]
+        items = [receipt for (company, _), receipt in self.receipts.items() if company == request.company_id]
         return erasure_rpc.ReceiptsReply(items=items)
 
     async def _keeping(self, request: erasure_rpc.KeepingRequest) -> erasure_rpc.Keeping:
         del request
-        none = erasure_rpc.Outdated(count=0)
-        at = datetime(2026, 1, 2, 3, tzinfo=UTC)
-        old = erasure_rpc.Outdated(days=30, before=at, count=7)
-        return erasure_rpc.Keeping(next_run=at, conversations=old, files=none, traces=none)
+        nothing_outdated = erasure_rpc.Outdated(count=0)
+        next_run = datetime(2026, 1, 2, 3, tzinfo=UTC)
+        outdated = erasure_rpc.Outdated(days=30, before=next_run, count=7)
+        return erasure_rpc.Keeping(
+            next_run=next_run, conversations=outdated, files=nothing_outdated, traces=nothing_outdated
+        )
 
     async def _holdings(self, request: memory_rpc.UserRef) -> market_rpc.Holdings:
         return market_rpc.Holdings(portfolio={"cash": 1}, alerts=[], watchlist=[request.user_id])
 
     def add_action(self, company: str, user: str, action: str) -> None:
-        """An action that waits for this user's yes."""
+        """Adds an action that waits for this user's yes."""
         expires = datetime.now(UTC) + timedelta(minutes=5)
-        waiting = Action(
+        pending_action = Action(
             id=action, kind="paper_order", state=ActionState.PENDING, summary="Buy 1 AAPL", expires_at=expires
         )
-        self.actions[action] = ((company, user), waiting)
+        self.actions[action] = ((company, user), pending_action)
 
     async def _decide(self, request: market_rpc.ActionDecideRequest) -> market_rpc.ActionReply:
         owner, action = self.actions.get(request.action_id, (None, None))
         if action is None or owner is None or owner != (request.company_id, request.user_id):
-            told = Text(es="no tienes esa acción", en="there is no such action of yours")
-            raise RpcError(ErrorCode.NOT_FOUND, told.in_language(request.language or "en"))
+            message = Text(es="no tienes esa acción", en="there is no such action of yours")
+            raise RpcError(ErrorCode.NOT_FOUND, message.in_language(request.language or "en"))
         if action.state is ActionState.PENDING:
             if (edits := request.edits or {}).keys() - (action.editable or {}).keys():
                 raise RpcError(ErrorCode.BAD_FIELD, "edits: cannot be changed here")
@@ -184,38 +188,46 @@ class RecordsStandIn:
         return market_rpc.ActionReply(action=action)
 
     async def _pending(self, request: memory_rpc.UserRef) -> market_rpc.PendingActionsReply:
-        who = (request.company_id, request.user_id)
-        waiting = [action for owner, action in self.actions.values() if owner == who]
-        return market_rpc.PendingActionsReply(actions=[one for one in waiting if one.state is ActionState.PENDING])
+        user = (request.company_id, request.user_id)
+        actions = [action for owner, action in self.actions.values() if owner == user]
+        return market_rpc.PendingActionsReply(
+            actions=[candidate for candidate in actions if candidate.state is ActionState.PENDING]
+        )
 
     async def _known(self, request: market_rpc.ActionsRequest) -> market_rpc.ActionsReply:
-        who = (request.company_id, request.user_id)
-        theirs = [action for owner, action in self.actions.values() if owner == who]
-        return market_rpc.ActionsReply(actions=[one for one in theirs if one.id in request.action_ids])
+        user = (request.company_id, request.user_id)
+        actions = [action for owner, action in self.actions.values() if owner == user]
+        return market_rpc.ActionsReply(
+            actions=[candidate for candidate in actions if candidate.id in request.action_ids]
+        )
 
     async def _untold(self, request: memory_rpc.UserRef) -> market_rpc.UntoldAlertsReply:
         self.asked_untold += 1
-        who = (request.company_id, request.user_id)
-        actions = [self.actions[one][1] for one in self.untold_actions if self.actions[one][0] == who]
-        return market_rpc.UntoldAlertsReply(alerts=self.untold.get(who, []), actions=actions)
+        user = (request.company_id, request.user_id)
+        actions = [
+            self.actions[action_id][1] for action_id in self.untold_actions if self.actions[action_id][0] == user
+        ]
+        return market_rpc.UntoldAlertsReply(alerts=self.untold.get(user, []), actions=actions)
 
     async def _told(self, request: market_rpc.AlertsToldRequest) -> market_rpc.AlertsToldReply:
         self.told.extend([*request.alert_ids, *request.action_ids])
-        self.untold_actions = [one for one in self.untold_actions if one not in request.action_ids]
-        waiting = self.untold.get((request.company_id, request.user_id), [])
-        self.untold[request.company_id, request.user_id] = [one for one in waiting if one.id not in request.alert_ids]
+        self.untold_actions = [action_id for action_id in self.untold_actions if action_id not in request.action_ids]
+        alerts = self.untold.get((request.company_id, request.user_id), [])
+        self.untold[request.company_id, request.user_id] = [
+            alert for alert in alerts if alert.id not in request.alert_ids
+        ]
         return market_rpc.AlertsToldReply(told=len(request.alert_ids))
 
 
 async def tell(client: Client, kind: str, user: str, data: Wire) -> None:
-    """A fact of the market's about a user of acme."""
+    """Publishes a fact of the market about a user of acme."""
     event = event_json(kind, "/nexus/market-adapter", data.to_wire(), subject=f"acme/{user}")
     await client.publish(fact(kind, "acme", user), event)
 
 
-def _receipt(name: str, kind: erasure_rpc.ErasureKind, by: erasure_rpc.ErasedBy) -> erasure_rpc.Receipt:
-    at = datetime(2026, 1, 1, tzinfo=UTC)
-    chat = erasure_rpc.Removed(place="stream CHAT", removed=2, gone_after=at, remains="freed_space")
+def _receipt(name: str, kind: erasure_rpc.ErasureKind, erased_by: erasure_rpc.ErasedBy) -> erasure_rpc.Receipt:
+    time = datetime(2026, 1, 1, tzinfo=UTC)
+    chat = erasure_rpc.Removed(place="stream CHAT", removed=2, gone_after=time, remains="freed_space")
     return erasure_rpc.Receipt(
-        receipt_id=name, kind=kind, by=by, state="running", conversations=1, requested_at=at, removed=[chat]
+        receipt_id=name, kind=kind, by=erased_by, state="running", conversations=1, requested_at=time, removed=[chat]
     )

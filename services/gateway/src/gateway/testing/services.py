@@ -1,4 +1,4 @@
-"""For tests: stand-ins for what the services behind the door answer to admins, human agents and customers."""
+"""For tests: stand-ins for the services behind the gateway that admins, human agents and customers use."""
 
 import asyncio
 import copy
@@ -29,13 +29,13 @@ from runtime.errors import RpcError
 
 @dataclass
 class SettingsStandIn:
-    """Keeps settings as memory does: made once, changed on their newest version, told on the bus."""
+    """Stores settings like memory: created once, changed only from their newest version, published on the bus."""
 
     client: Client
     companies: dict[str, CompanySettings]
 
     async def start(self) -> None:
-        """Answers from now on."""
+        """Starts answering."""
         server = RpcServer(self.client)
         await server.serve(company_rpc.COMPANY_CREATE, self._create)
         await server.serve(company_rpc.COMPANY_PATCH, self._patch)
@@ -58,15 +58,15 @@ class SettingsStandIn:
         return await self._save(config, 1)
 
     async def _patch(self, request: company_rpc.CompanyPatchRequest) -> company_rpc.CompanySaved:
-        old = self.companies[request.company_id]
-        if old.version != request.version:
+        stored = self.companies[request.company_id]
+        if stored.version != request.version:
             raise RpcError(ErrorCode.PRECONDITION_FAILED, "the settings have moved on")
-        before = old.config.model_dump(mode="json", by_alias=True)
-        changed = merged_settings(copy.deepcopy(before), request.patch)
-        if found := faults(changed, before):
-            raise RpcError(ErrorCode.BAD_FIELD, "some settings are wrong", fields=found)
+        old_config = stored.config.model_dump(mode="json", by_alias=True)
+        changed = merged_settings(copy.deepcopy(old_config), request.patch)
+        if found_faults := faults(changed, old_config):
+            raise RpcError(ErrorCode.BAD_FIELD, "some settings are wrong", fields=found_faults)
         config = read_config(changed)
-        return await self._save(config, old.version + 1)
+        return await self._save(config, stored.version + 1)
 
     async def _save(self, config: CompanyConfig, version: int) -> company_rpc.CompanySaved:
         settings = CompanySettings(config=config, version=version)
@@ -78,7 +78,7 @@ class SettingsStandIn:
 
 @dataclass
 class WritersStandIn:
-    """The agents' help; `error` is answered when there is one."""
+    """Answers the agent's methods and records its requests. If `error` is set, it is the answer."""
 
     client: Client
     error: RpcError | None = None
@@ -88,7 +88,7 @@ class WritersStandIn:
     improved: list[agent_rpc.ImproveRequest] = field(default_factory=list[agent_rpc.ImproveRequest])
 
     async def start(self) -> None:
-        """Answers from now on."""
+        """Starts answering."""
         server = RpcServer(self.client)
         await server.serve(agent_rpc.PROVIDERS, self._providers)
         await server.serve(agent_rpc.SUGGEST, self._suggest)
@@ -107,8 +107,8 @@ class WritersStandIn:
         model = agent_rpc.ModelView(id="llama-3.3-70b-versatile", default=True, params="70B", context_window=131_072)
         scout = agent_rpc.ModelView(id="meta-llama/llama-4-scout-17b-16e-instruct", aliases=["scout"])
         groq = agent_rpc.ProviderView(id="groq", configured=False, models=[model, scout])
-        own = agent_rpc.ProviderView(id="compatible", configured=False, models=[])
-        return agent_rpc.ProvidersReply(providers=[groq, own])
+        compatible = agent_rpc.ProviderView(id="compatible", configured=False, models=[])
+        return agent_rpc.ProvidersReply(providers=[groq, compatible])
 
     async def _suggest(self, request: agent_rpc.SuggestRequest) -> agent_rpc.SuggestReply:
         self.suggested.append(request)
@@ -136,7 +136,7 @@ class WritersStandIn:
         return preview_rpc.SiteCheckReply(allowed=request.address in request.tool_config.allowed_paths)
 
     async def _failed(self, request: failed_rpc.FailedTurnsRequest) -> failed_rpc.FailedTurnsReply:
-        """One a page, for ever: its turn is called after the company and the place that was asked for."""
+        """Returns endless pages of one turn, whose id contains the company and the requested position."""
         turn = failed_rpc.FailedTurn(
             turn_id=f"{request.company_id}-{request.before or 100}",
             conversation_id="c1",
@@ -150,17 +150,17 @@ class WritersStandIn:
         return failed_rpc.FailedTurnsReply(items=[turn], before=(request.before or 100) - 1)
 
     async def _replay(self, request: replay_rpc.ReplayRequest) -> replay_rpc.ReplayReply:
-        """The model and the prompt are what it says."""
+        """Returns a replayed text that contains the requested prompt and model."""
         self.replayed.append(request)
         side = replay_rpc.ReplaySide(
             text="said", model="m", provider="p", prompt_tokens=1, completion_tokens=1, latency_ms=1.0, tools=[]
         )
-        now = side.model_copy(update={"text": f"{request.prompt} by {request.model}"})
+        replayed = side.model_copy(update={"text": f"{request.prompt} by {request.model}"})
         turn = replay_rpc.ComparedTurn(
             turn_id=request.turn_id,
             question="?",
             recorded=side,
-            replayed=now,
+            replayed=replayed,
             same_text=False,
             same_tools=True,
             identical=False,
@@ -171,7 +171,7 @@ class WritersStandIn:
         return replay_rpc.CaseReply(case=replay_rpc.MadeCase(name=request.turn_id, toml=f"of = '{request.user_id}'\n"))
 
     async def _explain(self, request: preview_rpc.ExplainRequest) -> preview_rpc.ExplainReply:
-        """Every turn is on record; the provider is whom it is asked for."""
+        """Returns a record for every turn, with the requesting user in place of the provider."""
         self.explained.append(request)
         turn = preview_rpc.ExplainedTurn(
             turn_id=request.turn_id,
@@ -193,7 +193,7 @@ class WritersStandIn:
 
 @dataclass
 class CompletionsStandIn:
-    """The agents' completions: says its texts, then ends or fails; `hold` keeps it silent before it begins."""
+    """Answers completions with its texts, then ends or fails. It waits for `hold`, if set, before it begins."""
 
     client: Client
     texts: list[str] = field(default_factory=lambda: ["One ", "two."])
@@ -208,7 +208,7 @@ class CompletionsStandIn:
     given_up: int = 0
 
     async def start(self) -> None:
-        """Answers from now on."""
+        """Starts answering."""
         await RpcServer(self.client).serve(completion_rpc.MODELS, self._models)
         await StreamServer(self.client).serve(completion_rpc.COMPLETE, self._complete)
         await self.client.flush()

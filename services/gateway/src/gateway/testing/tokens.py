@@ -1,4 +1,4 @@
-"""For tests: tokens as the product makes them."""
+"""For tests: tokens like those of the product."""
 
 from gateway.adapters.identity import build_identity
 from gateway.ports import Visit
@@ -8,7 +8,7 @@ from runtime.settings import TokenSettings
 
 
 class TokenMaker:
-    """Makes tokens of one secret."""
+    """Creates tokens signed with one secret."""
 
     def __init__(self, settings: TokenSettings) -> None:
         self._settings = settings

@@ -1,4 +1,4 @@
-"""For tests: chats of the AI SDK under node, over a real socket. `make mcp-suite` installs it."""
+"""For tests: chats of the AI SDK, run by node over a real socket. `make mcp-suite` installs it."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ class NodeClients(Protocol):
     """Clients in a node process."""
 
     def read(self) -> Coroutine[Any, Any, None]:
-        """Passes on the process's output until it ends."""
+        """Reads the output of the process until it ends."""
         ...
 
 
@@ -27,7 +27,7 @@ ClientsT = TypeVar("ClientsT", bound=NodeClients)
 
 
 class UiChat:
-    """One chat of the SDK: what its own state says, as it was told last."""
+    """One chat of the SDK, with the SDK's last reported state."""
 
     def __init__(self, name: str, client: "UiClients") -> None:
         self.name = name
@@ -43,38 +43,38 @@ class UiChat:
     @property
     def parts(self) -> list[Json]:
         """The parts of the assistant's newest message."""
-        theirs = [one for one in self.messages if one["role"] == "assistant"]
-        return cast("list[Json]", theirs[-1]["parts"]) if theirs else []
+        answers = [message for message in self.messages if message["role"] == "assistant"]
+        return cast("list[Json]", answers[-1]["parts"]) if answers else []
 
     @property
     def text(self) -> str:
         """The text of the assistant's newest message."""
         return "".join(part["text"] for part in self.parts if part["type"] == "text")
 
-    async def does(self, what: str, **told: Any) -> None:
-        """Tells the SDK to do something; returns before it is done."""
-        await self._client.ask(do=what, chat=self.name, **told)
+    async def does(self, action: str, **fields: Any) -> None:
+        """Sends an action to the SDK; returns before it is done."""
+        await self._client.ask(do=action, chat=self.name, **fields)
 
-    async def until(self, wanted: Callable[[], bool]) -> None:
+    async def until(self, condition: Callable[[], bool]) -> None:
         """Waits until the chat's state fulfils the condition."""
         async with asyncio.timeout(DEADLINE), self._client.news:
-            await self._client.news.wait_for(lambda: wanted() or self._client.broken is not None)
+            await self._client.news.wait_for(lambda: condition() or self._client.broken is not None)
         assert self._client.broken is None, self._client.broken
 
     async def ended(self, times: int = 1) -> Json:
-        """The end of the newest stream, once so many have ended."""
+        """Waits until `times` streams have ended, and returns the end of the newest one."""
         await self.until(lambda: len(self.finished) >= times and self.status in {"ready", "error"})
         return self.finished[-1]
 
-    def heard(self, told: Json) -> None:
-        """Takes a change of this chat's state."""
-        if "finished" in told:
-            self.finished.append(told["finished"])
-        elif "data" in told:
-            self.data.append(told["data"])
+    def heard(self, change: Json) -> None:
+        """Stores a change of this chat's state."""
+        if "finished" in change:
+            self.finished.append(change["finished"])
+        elif "data" in change:
+            self.data.append(change["data"])
         else:
-            self.status, self.messages = told["status"], told["messages"]
-            self.error, self.code = told.get("error"), told.get("code")
+            self.status, self.messages = change["status"], change["messages"]
+            self.error, self.code = change.get("error"), change.get("code")
 
 
 class UiClients:
@@ -86,35 +86,35 @@ class UiClients:
         self.news = asyncio.Condition()
         self.broken: str | None = None
 
-    async def chat(self, url: str, token: str, identity: str | None = None, **more: Any) -> UiChat:
-        """A new chat of the user with that token; `identity`: of one that has been there before."""
+    async def chat(self, url: str, token: str, chat_id: str | None = None, **fields: Any) -> UiChat:
+        """Opens a chat of the user with that token. `chat_id`: the id of an earlier chat to continue."""
         chat = UiChat(f"chat-{len(self._chats)}", self)
         self._chats[chat.name] = chat
-        chat.id = identity or f"{chat.name}/of a client"
-        await self.ask(do="open", chat=chat.name, id=chat.id, url=url, token=token, **more)
+        chat.id = chat_id or f"{chat.name}/of a client"
+        await self.ask(do="open", chat=chat.name, id=chat.id, url=url, token=token, **fields)
         return chat
 
-    async def ask(self, **told: Any) -> None:
+    async def ask(self, **command: Any) -> None:
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(told).encode() + b"\n")
+        self._process.stdin.write(json.dumps(command).encode() + b"\n")
         await self._process.stdin.drain()
 
     async def read(self) -> None:
-        """Passes on the process's output until it ends."""
+        """Reads the output of the process until it ends."""
         assert self._process.stdout is not None
         while line := await self._process.stdout.readline():
-            told = json.loads(line)
+            output = json.loads(line)
             async with self.news:
-                if "broken" in told:
-                    self.broken = told["broken"]
+                if "broken" in output:
+                    self.broken = output["broken"]
                 else:
-                    self._chats[told["chat"]].heard(told)
+                    self._chats[output["chat"]].heard(output)
                 self.news.notify_all()
 
 
 @asynccontextmanager
 async def ui_clients() -> AsyncGenerator[UiClients]:
-    """The SDK, running."""
+    """Runs the SDK."""
     async with node_process("client.mjs", "ai", UiClients) as clients:
         yield clients
 
@@ -123,7 +123,7 @@ async def ui_clients() -> AsyncGenerator[UiClients]:
 async def node_process(
     script: str, package: str, clients_of: Callable[[asyncio.subprocess.Process], ClientsT]
 ) -> AsyncGenerator[ClientsT]:
-    """The clients in a node process that runs the script, which needs the package of npm."""
+    """Runs the script in a node process and yields its clients. The script needs a package from npm."""
     assert (HOME / "node_modules" / package).exists(), f"npm's {package} is not there: run `make mcp-suite` ({HOME})"
     process = await asyncio.create_subprocess_exec(
         str(NODE), str(HOME / script), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""For tests: memory's word on which responses were deleted."""
+"""For tests: a stand-in for memory's record of deleted responses."""
 
 from dataclasses import dataclass, field
 
@@ -8,22 +8,22 @@ from runtime.calls.rpc import RpcServer
 
 @dataclass
 class WithdrawalsStandIn:
-    """Keeps them while the test runs."""
+    """Remembers which request deleted each response."""
 
     by: dict[tuple[str, str, str], str] = field(default_factory=dict[tuple[str, str, str], str])
 
     async def serve(self, server: RpcServer) -> None:
-        """Answers from now on."""
+        """Starts answering."""
         await server.serve(WITHDRAW, self._withdraw)
         await server.serve(WITHDRAWN, self._withdrawn)
 
     async def _withdraw(self, request: WithdrawRequest) -> WithdrawReply:
-        by = self.by.setdefault(_name(request), request.request_id)
-        return WithdrawReply(withdrawn=by == request.request_id)
+        first_request_id = self.by.setdefault(_response_key(request), request.request_id)
+        return WithdrawReply(withdrawn=first_request_id == request.request_id)
 
     async def _withdrawn(self, request: ResponseRef) -> WithdrawnReply:
-        return WithdrawnReply(withdrawn=_name(request) in self.by)
+        return WithdrawnReply(withdrawn=_response_key(request) in self.by)
 
 
-def _name(request: ResponseRef) -> tuple[str, str, str]:
+def _response_key(request: ResponseRef) -> tuple[str, str, str]:
     return request.company_id, request.conversation_id, request.response

@@ -1,4 +1,4 @@
-"""/v2/analysis: begins market analyses, which run whether or not anybody waits, and returns them."""
+"""/v2/analysis: begins market analyses, which run independently of the request, and returns them."""
 
 import re
 from typing import Annotated
@@ -25,8 +25,8 @@ from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v2/analysis", tags=["analysis"])
 
-LONGEST_WAIT = 60
-"""The longest that a request waits, whatever it prefers."""
+MAX_WAIT_SECONDS = 60
+"""Seconds that a request waits at most, whatever it prefers."""
 _WAIT = re.compile(r"(?:^|[,;])\s*wait\s*=\s*\"?(\d{1,6})\"?\s*(?=$|[,;])", re.IGNORECASE)
 
 
@@ -40,7 +40,7 @@ class AnalysisBody(Wire):
     @field_validator("tickers")
     @classmethod
     def _symbols(cls, tickers: list[str] | None) -> list[str] | None:
-        return None if tickers is None else list(dict.fromkeys(parse_symbol(one).name for one in tickers)) or None
+        return None if tickers is None else list(dict.fromkeys(parse_symbol(symbol).name for symbol in tickers)) or None
 
 
 class AnalysisView(Wire):
@@ -63,12 +63,14 @@ Key = Annotated[
 ]
 Prefer = Annotated[
     str | None,
-    Header(max_length=200, description=f"wait=N: the report when it is ready in N seconds ({LONGEST_WAIT} at most)"),
+    Header(
+        max_length=200, description=f"wait=N: the report when it is ready in N seconds ({MAX_WAIT_SECONDS} at most)"
+    ),
 ]
-_WHERE = described_headers("Location")
+_LOCATION = described_headers("Location")
 _BEGUN: dict[int | str, dict[str, object]] = {
-    200: {"model": AnalysisView, "description": "With Prefer: wait=N, and it is finished"} | _WHERE,
-    202: {"model": AnalysisBegun, "description": "It is begun"} | _WHERE,
+    200: {"model": AnalysisView, "description": "With Prefer: wait=N, and it is finished"} | _LOCATION,
+    202: {"model": AnalysisBegun, "description": "It is begun"} | _LOCATION,
     **described(409),
 }
 
@@ -87,7 +89,7 @@ async def begin_analysis(
     language = await api.companies.language_for(caller.company, accept_language, body.query)
     record = await begin(api, caller, body, key, language)
     headers = {"Location": f"/v2/analysis/{key}"}
-    seconds = _wait(prefer)
+    seconds = _preferred_wait(prefer)
     if seconds is not None:
         headers["Preference-Applied"] = f"wait={seconds}"
         finished = record if record.status != "running" else await api.analyses.finished(caller, key, seconds)
@@ -109,38 +111,42 @@ async def get_analysis(
 async def begin(
     api: Api, caller: TokenCaller, body: AnalysisBody, analysis_id: str, language: Language | None
 ) -> AnalysisRecord:
-    """The analysis of this id, begun if it is new; raises RefusedError, UnavailableError."""
+    """The record of the analysis with this id; begins it if it is new. Raises RefusedError, UnavailableError."""
     if not body.query.strip():
         raise RefusedError(ErrorCode.EMPTY_TEXT, "query: ask something")
     if not analyses_markets(await api.companies.get(caller.company)):
         raise RefusedError(ErrorCode.FORBIDDEN, "this company has no market analyses: its profile is support")
-    asked = AnalysisQuestion(
+    request = AnalysisQuestion(
         analysis_id=analysis_id,
         query=body.query,
         tickers=tuple(body.tickers or ()),
         use_llm=body.use_llm,
         language=language,
     )
-    record = await api.analyses.begin(caller, asked)
-    if not _same(record, asked):
+    record = await api.analyses.begin(caller, request)
+    if not _is_same_request(record, request):
         raise RefusedError(ErrorCode.CONFLICT, "Idempotency-Key: it was used for another question; choose a new one")
     return record
 
 
 def analyses_markets(settings: CompanySettings | None) -> bool:
-    """Whether the company has analyses."""
+    """Whether the company may have market analyses."""
     return settings is None or settings.config.trades
 
 
-def _same(record: AnalysisRecord, asked: AnalysisQuestion) -> bool:
-    kept = record.request
-    return (kept.query, tuple(kept.tickers or ()), kept.use_llm) == (asked.query, asked.tickers, asked.use_llm)
+def _is_same_request(record: AnalysisRecord, request: AnalysisQuestion) -> bool:
+    stored = record.request
+    return (stored.query, tuple(stored.tickers or ()), stored.use_llm) == (
+        request.query,
+        request.tickers,
+        request.use_llm,
+    )
 
 
-def _wait(prefer: str | None) -> int | None:
-    """Seconds to wait (RFC 7240); an invalid preference is ignored, as the RFC says."""
-    found = _WAIT.search(prefer or "")
-    return min(int(found[1]), LONGEST_WAIT) if found else None
+def _preferred_wait(prefer: str | None) -> int | None:
+    """The preferred seconds to wait (RFC 7240). None without a valid preference, which the RFC says to ignore."""
+    match = _WAIT.search(prefer or "")
+    return min(int(match[1]), MAX_WAIT_SECONDS) if match else None
 
 
 def _view(record: AnalysisRecord, headers: dict[str, str]) -> Response:

@@ -1,6 +1,6 @@
-"""Refuses bodies that are too large before they are read into memory (413), and JSON that cannot be passed on (422): it
-is nested too deeply, or has half a surrogate pair. With a problem document like every error: the framework's own limit
-answers in plain text."""
+"""Refuses bodies that are too large before they are read into memory (413), and JSON that cannot be passed on because
+it is nested too deeply or contains half a surrogate pair (422). It answers with problem documents, unlike the
+framework's own limit."""
 
 import asyncio
 import json
@@ -19,16 +19,16 @@ from gateway.web.problems import error_answer
 MAX_BODY_BYTES = 1024 * 1024
 MAX_DISCARDED_BYTES = 64 * 1024 * 1024
 BODY_SECONDS = 60.0
-"""Seconds for a whole body to arrive; ten times that for a file. A client that sends a byte a second blocks others."""
+"""Seconds for a whole body to arrive; ten times that for a file. Slow clients would block others."""
 DISCARD_SECONDS = 5.0
-"""Seconds to read the rest of a body that is too large, so that its sender gets the response."""
+"""Seconds to read and discard the rest of a body that is too large, so that its sender gets the response."""
 UPLOADS = "/v2/knowledge/documents"
 """Paths that accept multipart forms with files."""
 UPLOAD_BYTES = MAX_FILE + 64 * 1024
-_FILES = re.compile(r"/v2/conversations/[^/]+/files")
+_FILE_PATH = re.compile(r"/v2/conversations/[^/]+/files")
 """Paths whose body is a file."""
 MAX_NESTING = 64
-"""Nested arrays and objects; the JSON writers behind the gateway fail at some 250."""
+"""Maximum depth of nested arrays and objects; the JSON encoders behind the gateway fail at about 250."""
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -38,74 +38,74 @@ _ONE_KIND = bytes.maketrans(b"{}", b"[]")
 class BodyLimit:
     """ASGI middleware that counts the bytes received, whatever Content-Length says."""
 
-    def __init__(self, app: ASGIApp, most: int = MAX_BODY_BYTES) -> None:
+    def __init__(self, app: ASGIApp, max_bytes: int = MAX_BODY_BYTES) -> None:
         self._app = app
-        self._most = most
+        self._max_bytes = max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         if _is_upload(scope):
-            await self._files(scope, receive, send, UPLOAD_BYTES, f"send a file of at most {MAX_FILE} bytes")
+            await self._pass_upload(scope, receive, send, UPLOAD_BYTES, f"send a file of at most {MAX_FILE} bytes")
             return
-        if _FILES.fullmatch(scope["path"]):
-            await self._files(scope, receive, send, MAX_FILE_BYTES, str(TOO_LARGE))
+        if _FILE_PATH.fullmatch(scope["path"]):
+            await self._pass_upload(scope, receive, send, MAX_FILE_BYTES, str(TOO_LARGE))
             return
-        if _declared(scope) > self._most:
+        if _declared_length(scope) > self._max_bytes:
             await _refuse(scope, receive, send, self._refusal)
             return
-        read, too_large = bytearray(), False
+        body, too_large = bytearray(), False
         discarding = _discarding(receive, send)
         receive = _in_time(receive, BODY_SECONDS)
 
         async def counted() -> Message:
             nonlocal too_large
             message = await receive()
-            read.extend(message.get("body", b""))
-            if too_large := len(read) > self._most:
+            body.extend(message.get("body", b""))
+            if too_large := len(body) > self._max_bytes:
                 raise HTTPException(413, self._refusal, headers={"Connection": "close"})
             if not message.get("more_body", False):
-                if nested_too_deep(read):
+                if nested_too_deep(body):
                     raise HTTPException(422, f"nest at most {MAX_NESTING} arrays and objects")
-                if _SURROGATE.search(read) and _half_a_pair(read):
+                if _SURROGATE.search(body) and _has_half_a_surrogate_pair(body):
                     raise HTTPException(422, "contains half a character: write it again")
             return message
 
         await self._app(scope, counted, lambda message: (discarding if too_large else send)(message))
 
-    async def _files(self, scope: Scope, receive: Receive, send: Send, most: int, refusal: str) -> None:
-        """Lets bodies of file uploads pass, whose routes check the size; refuses only a larger Content-Length."""
-        if _declared(scope) > most:
+    async def _pass_upload(self, scope: Scope, receive: Receive, send: Send, max_bytes: int, refusal: str) -> None:
+        """Passes uploads on, since their routes check the size; refuses only a Content-Length that is too large."""
+        if _declared_length(scope) > max_bytes:
             await _refuse(scope, receive, send, refusal)
             return
         await self._app(scope, _in_time(receive, 10 * BODY_SECONDS), send)
 
     @property
     def _refusal(self) -> str:
-        return f"send at most {self._most} bytes"
+        return f"send at most {self._max_bytes} bytes"
 
 
 def nested_too_deep(body: bytes | bytearray) -> bool:
-    """Whether JSON text nests more than MAX_NESTING arrays and objects. In text that is no JSON, that many unclosed
-    brackets count as well.
+    """Whether JSON text nests arrays and objects deeper than MAX_NESTING. In other text, as many unclosed brackets
+    count.
 
-    Each step removes all innermost brackets at once, so a body of 1 MiB costs milliseconds, whatever is in it.
+    Each step removes all innermost brackets at once, so that any body of 1 MiB takes only milliseconds.
     """
     if body.count(b"[") + body.count(b"{") <= MAX_NESTING:
         return False
-    left = _TEXTS.sub(b"", body).translate(_ONE_KIND, _NO_BRACKETS)
-    if b"[" * (MAX_NESTING + 1) in left:
+    remaining = _TEXTS.sub(b"", body).translate(_ONE_KIND, _NO_BRACKETS)
+    if b"[" * (MAX_NESTING + 1) in remaining:
         return True
     for _ in range(MAX_NESTING):
-        if b"[]" not in left:
+        if b"[]" not in remaining:
             break
-        left = left.replace(b"[]", b"")
-    return b"[]" in left or left.count(b"[") > MAX_NESTING
+        remaining = remaining.replace(b"[]", b"")
+    return b"[]" in remaining or remaining.count(b"[") > MAX_NESTING
 
 
-def _half_a_pair(body: bytes | bytearray) -> bool:
-    """Whether it is JSON with half a surrogate pair. Python's parser takes what no writer can send on."""
+def _has_half_a_surrogate_pair(body: bytes | bytearray) -> bool:
+    """Whether it is JSON with half a surrogate pair, which Python's parser accepts but no encoder can write."""
     try:
         text = json.dumps(json.loads(body), ensure_ascii=False)
     except (ValueError, RecursionError):
@@ -114,28 +114,29 @@ def _half_a_pair(body: bytes | bytearray) -> bool:
 
 
 def _in_time(receive: Receive, seconds: float) -> Receive:
-    """The same, until the body is there; raises HTTPException 408. What comes then may take any time: a hanging up."""
-    until: float | None = asyncio.get_running_loop().time() + seconds
+    """Wraps `receive` with a deadline for the whole body; raises HTTPException 408. Afterwards it may wait without
+    limit for the end of the connection."""
+    deadline: float | None = asyncio.get_running_loop().time() + seconds
 
     async def timely() -> Message:
-        nonlocal until
-        if until is None:
+        nonlocal deadline
+        if deadline is None:
             return await receive()
         try:
-            async with asyncio.timeout_at(until):
+            async with asyncio.timeout_at(deadline):
                 message = await receive()
         except TimeoutError as error:
             refusal = f"the body did not come within {seconds:g} s: send it again, in one go"
             raise HTTPException(408, refusal, headers={"Connection": "close"}) from error
         if not message.get("more_body", False):
-            until = None
+            deadline = None
         return message
 
     return timely
 
 
 def _discarding(receive: Receive, send: Send) -> Send:
-    """Sends the response at once, and reads the rest of the request before its end: a connection that is closed with
+    """Wraps `send` so that the rest of the request is read before the response ends: a connection that is closed with
     unread data would be reset before the client sees the response."""
 
     async def sent(message: Message) -> None:
@@ -160,12 +161,13 @@ async def _discard(receive: Receive) -> None:
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: str) -> None:
-    """A client that asks first (RFC 9110, section 10.1.1) has sent nothing yet, and sends nothing now."""
+    """Answers 413. A client with `Expect: 100-continue` (RFC 9110, section 10.1.1) has not sent its body, so that
+    nothing is read from it."""
     headers = Headers(scope=scope)
-    sends = headers.get("expect", "").lower() != "100-continue"
-    spoken, close = headers.get("accept-language"), {"Connection": "close"}
-    answer = error_answer(scope["path"], 413, "TOO_LARGE", refusal, headers=close, accept_language=spoken)
-    await answer(scope, receive, _discarding(receive, send) if sends else send)
+    is_sending = headers.get("expect", "").lower() != "100-continue"
+    accept_language, close = headers.get("accept-language"), {"Connection": "close"}
+    answer = error_answer(scope["path"], 413, "TOO_LARGE", refusal, headers=close, accept_language=accept_language)
+    await answer(scope, receive, _discarding(receive, send) if is_sending else send)
 
 
 def _is_upload(scope: Scope) -> bool:
@@ -174,7 +176,7 @@ def _is_upload(scope: Scope) -> bool:
     return any(name == b"content-type" and value.startswith(b"multipart/form-data") for name, value in scope["headers"])
 
 
-def _declared(scope: Scope) -> int:
+def _declared_length(scope: Scope) -> int:
     for name, value in scope["headers"]:
         if name == b"content-length" and value.isdigit():
             return int(value)

@@ -1,4 +1,4 @@
-"""/v2/chat/ws: reads frames from the socket and passes them to the session."""
+"""/v2/chat/ws: reads frames from the websocket and passes them to the session."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from gateway.web.transport import SOCKET_EXTENSION
 
 
 class ChatEndpoint:
-    """The ASGI application of the chat's websocket; it must be served by ChatProtocol."""
+    """The ASGI application of the chat's websocket. ChatProtocol must serve it."""
 
     def __init__(self, chat: Chat, blocked: Sequence[Network] = ()) -> None:
         self._chat = chat

@@ -31,7 +31,7 @@ from gateway.web.company_settings import (
     shown,
 )
 from gateway.web.deps import Api, ApiDep, FounderDep
-from gateway.web.first_hour import FirstHour, Missing, begun, missing, origin_of, own_address, snippet
+from gateway.web.first_hour import FirstHour, Missing, first_hour_of, missing, origin_of, own_address, snippet
 from gateway.web.free_json import check_json
 from gateway.web.problems import described
 from gateway.web.response_headers import described_headers
@@ -102,11 +102,11 @@ async def make_company(
         "knowledge": {"siteUrl": site},
         "toolConfig": {"fetchPageEnabled": True, "allowedDomains": [origin_of(site)]},
     }
-    refuse(_named(faults(config)))
+    refuse(_with_request_fields(faults(config)))
     if await api.companies.newest(company) is not None:
         raise RefusedError(ErrorCode.CONFLICT, f"there is a company {company} already: choose another name")
     saved = await api.companies.create(config)
-    return await begun(api, acting, saved, request, accept_language)
+    return await first_hour_of(api, acting, saved, request, accept_language)
 
 
 @router.get("", response_model_exclude_none=True, responses=described())
@@ -118,11 +118,11 @@ async def list_companies(
 ) -> CompanyPage:
     """The companies of the installation; an admin sees only their own."""
     if caller.role != "operator":
-        own = await api.companies.newest(caller.company)
-        return CompanyPage(items=[] if own is None else [_view(own.config)])
-    found = await api.companies.page(cursor or "", limit)
-    items = [_view(one.config) for one in found.items]
-    return CompanyPage(items=items, next=items[-1].company_id if found.more and items else None)
+        company_settings = await api.companies.newest(caller.company)
+        return CompanyPage(items=[] if company_settings is None else [_view(company_settings.config)])
+    page = await api.companies.page(cursor or "", limit)
+    items = [_view(settings.config) for settings in page.items]
+    return CompanyPage(items=items, next=items[-1].company_id if page.more and items else None)
 
 
 @router.get(
@@ -171,24 +171,24 @@ async def change_company(
 async def delete_company(api: ApiDep, caller: FounderDep, company: CompanyPath) -> CompanyReceipt:
     """Deletes the company for good, with its knowledge, conversations, remembered facts and users' data; `removed`
     names every store. After a 503 delete again to remove the rest."""
-    done = await api.companies.delete(as_company_admin(caller, company).company)
-    if not done.deleted:
+    reply = await api.companies.delete(as_company_admin(caller, company).company)
+    if not reply.deleted:
         raise not_found("company")
-    return CompanyReceipt(removed=done.removed)
+    return CompanyReceipt(removed=reply.removed)
 
 
 _FIELDS = {"knowledge.siteUrl": "site", "toolConfig.allowedDomains.0": "site"}
-"""The request's names of settings fields."""
+"""Names in the request of fields of the settings."""
 
 
-def _named(found: list[FieldFault]) -> list[FieldFault]:
-    """The faults by the request's field names, each once."""
-    named = [one.model_copy(update={"field": _FIELDS.get(one.field, one.field)}) for one in found]
-    return list({one.field: one for one in reversed(named)}.values())
+def _with_request_fields(found_faults: list[FieldFault]) -> list[FieldFault]:
+    """The faults with the field names of the request, one for each field."""
+    renamed = [fault.model_copy(update={"field": _FIELDS.get(fault.field, fault.field)}) for fault in found_faults]
+    return list({fault.field: fault for fault in reversed(renamed)}.values())
 
 
 def as_company_admin(caller: TokenCaller, company: str) -> TokenCaller:
-    """The caller as an admin of the company; raises NOT_FOUND for an admin of another one."""
+    """The caller in the role of an admin of the company. Raises NOT_FOUND for an admin of another company."""
     if caller.role != "operator" and caller.company != company:
         raise not_found("company")
     return replace(caller, company=company, role="admin")
@@ -214,20 +214,22 @@ async def _detail(
     return CompanyDetail.model_construct(
         **fields,
         snippet=snippet(request, company),
-        missing=await missing(api, settings.config, accept_language, await _unread(api, company), seen=bool(seen)),
+        missing=await missing(
+            api, settings.config, accept_language, await _run_without_pages(api, company), widget_seen=bool(seen)
+        ),
         seen=seen,
         settings=view,
     )
 
 
-async def _unread(api: Api, company: str) -> Run | None:
-    """The last reading of a site of which no page is known."""
+async def _run_without_pages(api: Api, company: str) -> Run | None:
+    """The last run over the company's site if it has no known page; otherwise None."""
     try:
-        known = await ask(api.rpc, OVERVIEW, CompanyRequest(company_id=company))
+        overview = await ask(api.rpc, OVERVIEW, CompanyRequest(company_id=company))
     except GatewayError:
         return None
-    pages = sum(one.documents for one in known.sources if one.source == "site")
-    return None if pages else known.last_run
+    pages = sum(source.documents for source in overview.sources if source.source == "site")
+    return None if pages else overview.last_run
 
 
 def _view(config: CompanyConfig) -> CompanyView:

@@ -30,11 +30,11 @@ from gateway.web.words import AcceptLanguage, words
 
 router = APIRouter(prefix="/v2/llm/config", tags=["llm"])
 
-RACES = 10
-"""The number of retries of a change with `If-Match: *` while others change the settings; that many changes at once all
+MAX_ATTEMPTS = 10
+"""Attempts of a change with `If-Match: *` while others change the settings; so many simultaneous changes all
 succeed."""
 ADVICE_SECONDS = 1.5
-"""Deadline for agents and executor to list models and tools, and for checking channels."""
+"""Deadline for the lists of models and tools and the check of channels that a view of the settings includes."""
 CHECK_SECONDS = 5.0
 """Deadline for a channel's own server."""
 
@@ -43,7 +43,7 @@ IfMatch = Annotated[
     str | None, Header(alias="If-Match", max_length=1000, description="the ETag that was read; required")
 ]
 
-KnownT = TypeVar("KnownT")
+ResultT = TypeVar("ResultT")
 
 
 class Answering(Wire):
@@ -80,11 +80,11 @@ async def create_settings(
     api: ApiDep, caller: AdminDep, body: ConfigBody, response: Response, accept_language: AcceptLanguage = None
 ) -> ConfigView:
     """Creates a company's settings; anything left out has its default. 409 if they exist."""
-    _own(caller, body.company_id)
+    _check_own_company(caller, body.company_id)
     config = body.model_dump(mode="json", by_alias=True, exclude_unset=True)
     check_json(config)
     refuse(faults(config))
-    refuse(_wrong_schemas(config))
+    refuse(_schema_faults(config))
     if "preferred_model" in body.model_fields_set:
         await _check_model(api, caller, body.preferred_provider, body.preferred_model)
     saved = await api.companies.create(config)
@@ -98,7 +98,7 @@ async def get_settings(
     api: ApiDep, caller: AdminDep, company: CompanyPath, response: Response, accept_language: AcceptLanguage = None
 ) -> ConfigView:
     """The settings with all defaults filled in and secrets hidden. `warnings`: what has no effect, and why."""
-    _own(caller, company)
+    _check_own_company(caller, company)
     settings = await stored(api, company)
     set_etag(response, settings)
     return await shown(api, caller, settings, accept_language)
@@ -134,7 +134,7 @@ async def patch_settings(
     accept_language: AcceptLanguage = None,
 ) -> ConfigView:
     """A merge patch, in effect from the next turn on. 428 without If-Match, 412 if that is not the newest version."""
-    _own(caller, company)
+    _check_own_company(caller, company)
     check_json(body)
     saved = await change(api, caller, body, if_match)
     set_etag(response, saved)
@@ -148,8 +148,8 @@ async def change(api: Api, caller: TokenCaller, patch: dict[str, object], if_mat
     # A client may send back what it was shown.
     patch.pop("warnings", None)
     patch.pop("answering", None)
-    refuse(_wrong_schemas(patch))
-    for left in range(RACES - 1, -1, -1):
+    refuse(_schema_faults(patch))
+    for remaining in range(MAX_ATTEMPTS - 1, -1, -1):
         newest = await stored(api, caller.company)
         version = newest.version
         if not matches(if_match, version):
@@ -161,12 +161,12 @@ async def change(api: Api, caller: TokenCaller, patch: dict[str, object], if_mat
         try:
             return await api.companies.patch(caller.company, version, patch)
         except RefusedError as error:
-            if error.code is not ErrorCode.PRECONDITION_FAILED or if_match.strip() != "*" or left == 0:
+            if error.code is not ErrorCode.PRECONDITION_FAILED or if_match.strip() != "*" or remaining == 0:
                 raise
     raise AssertionError("the last race returns or raises")
 
 
-def _own(caller: TokenCaller, company: str) -> None:
+def _check_own_company(caller: TokenCaller, company: str) -> None:
     if company != caller.company:
         raise not_found("company")
 
@@ -176,36 +176,38 @@ async def providers(api: Api, company: str) -> ProvidersReply:
     return await ask(api.rpc, PROVIDERS, ProvidersRequest(company_id=company))
 
 
-async def _troubled_channels(api: Api, company: str) -> list[ChannelProblem]:
+async def _channel_problems(api: Api, company: str) -> list[ChannelProblem]:
     return (await ask(api.rpc, CHANNEL_CHECK, ChannelCheckRequest(company_id=company), deadline=CHECK_SECONDS)).problems
 
 
 async def _check_model(api: Api, caller: TokenCaller, provider: str, model: str) -> None:
-    """Checks that the model exists: the one bound that memory cannot check, since only agents know the models."""
+    """Raises BAD_FIELD if the model does not exist, which memory cannot check since only agents know the models."""
     if not model_choice.has_model(provider, model, await providers(api, caller.company)):
         raise bad_field("preferredModel", f"is no model of {provider}: GET /v2/llm/config/providers lists them")
 
 
-def _wrong_schemas(settings: dict[str, object]) -> list[FieldFault]:
-    """The schemas of own tools that are none: a model's server may refuse every request that has one."""
-    own = object_of(settings.get("ownTools"))
-    places = [(f"http.{place}", tool) for place, tool in enumerate(list_of(own.get("http")))]
-    for at, server in enumerate(list_of(own.get("mcp"))):
+def _schema_faults(settings: dict[str, object]) -> list[FieldFault]:
+    """Faults of own tools whose schema is invalid: a model's server may refuse every request with such a tool."""
+    own_tools = object_of(settings.get("ownTools"))
+    tools_with_places = [(f"http.{index}", tool) for index, tool in enumerate(list_of(own_tools.get("http")))]
+    for server_index, server in enumerate(list_of(own_tools.get("mcp"))):
         tools = list_of(object_of(server).get("tools"))
-        places += [(f"mcp.{at}.tools.{place}", tool) for place, tool in enumerate(tools)]
-    found: list[FieldFault] = []
-    for place, tool in places:
+        tools_with_places += [(f"mcp.{server_index}.tools.{index}", tool) for index, tool in enumerate(tools)]
+    found_faults: list[FieldFault] = []
+    for index, tool in tools_with_places:
         try:
             compile_schema(object_of(object_of(tool).get("inputSchema")))
         except ValueError as error:
-            found.append(FieldFault(field=f"ownTools.{place}.inputSchema", message=str(error)))
-    return found
+            found_faults.append(FieldFault(field=f"ownTools.{index}.inputSchema", message=str(error)))
+    return found_faults
 
 
-def refuse(found: list[FieldFault]) -> None:
+def refuse(found_faults: list[FieldFault]) -> None:
     """Raises BAD_FIELD for settings with faults."""
-    if found:
-        raise RefusedError(ErrorCode.BAD_FIELD, "; ".join(f"{one.field}: {one.message}" for one in found), found)
+    if found_faults:
+        raise RefusedError(
+            ErrorCode.BAD_FIELD, "; ".join(f"{fault.field}: {fault.message}" for fault in found_faults), found_faults
+        )
 
 
 async def stored(api: Api, company: str) -> CompanySettings:
@@ -222,27 +224,27 @@ def set_etag(response: Response, settings: CompanySettings) -> None:
 
 
 async def shown(api: Api, caller: TokenCaller, settings: CompanySettings, accept_language: str | None) -> ConfigView:
-    """The settings, with those that have no effect."""
+    """The view of the settings: secrets hidden, with warnings about settings without effect."""
     language = await api.companies.console_language(caller.company, accept_language)
-    offered, tools, troubled = await asyncio.gather(
-        _known(providers(api, caller.company)),
-        _known(api.tools.all_tools(caller.company, language)),
-        _known(_troubled_channels(api, caller.company)) if settings.config.channels else _nothing(),
+    offered_providers, offered_tools, channel_problems = await asyncio.gather(
+        _result_or_none(providers(api, caller.company)),
+        _result_or_none(api.tools.all_tools(caller.company, language)),
+        _result_or_none(_channel_problems(api, caller.company)) if settings.config.channels else _nothing(),
     )
     texts = words(language, "warnings")
     warnings = [
-        FieldFault(field=one.field, message=texts[one.text].format_map(one.values))
-        for one in setting_warnings(settings.config, offered, tools, troubled or ())
+        FieldFault(field=warning.field, message=texts[warning.text].format_map(warning.values))
+        for warning in setting_warnings(settings.config, offered_providers, offered_tools, channel_problems or ())
     ]
-    hidden = settings.config.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    sealed.replace_secrets(hidden, lambda _place, _value: sealed.HIDDEN)
-    shown_config = read_config(hidden)
+    masked = settings.config.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    sealed.replace_secrets(masked, lambda _place, _value: sealed.HIDDEN)
+    shown_config = read_config(masked)
     config = {name: getattr(shown_config, name) for name in CompanyConfig.model_fields}
-    asked = None
-    if offered is not None:
-        provider, model, why = model_choice.first_model(settings.config, offered)
-        asked = Answering(provider=provider, model=model, why=why)
-    view = ConfigView.model_construct(**config, warnings=warnings, answering=asked)
+    answering = None
+    if offered_providers is not None:
+        provider, model, why = model_choice.first_model(settings.config, offered_providers)
+        answering = Answering(provider=provider, model=model, why=why)
+    view = ConfigView.model_construct(**config, warnings=warnings, answering=answering)
     object.__setattr__(view, "__pydantic_extra__", dict(settings.config.unknown))
     return view
 
@@ -251,10 +253,10 @@ async def _nothing() -> None:
     return None
 
 
-async def _known(asked: Awaitable[KnownT]) -> KnownT | None:
-    """None if nobody answers in time: settings are shown all the same."""
+async def _result_or_none(call: Awaitable[ResultT]) -> ResultT | None:
+    """The result of a call; None if it fails or takes too long, so that settings are shown all the same."""
     try:
         async with asyncio.timeout(ADVICE_SECONDS):
-            return await asked
+            return await call
     except (TimeoutError, GatewayError):
         return None

@@ -48,7 +48,7 @@ TRANSCRIPT_PAGE = 200
 TRANSCRIPT_MESSAGES = 20_000
 
 
-_SEEN = "The newest change of owner that you have seen. A colleague who has taken it later keeps it (409)."
+_SEEN_DESCRIPTION = "The newest change of owner that you have seen. A colleague who has taken it later keeps it (409)."
 
 
 class MessageRequest(Wire):
@@ -58,14 +58,14 @@ class MessageRequest(Wire):
     text: str = Field(min_length=1, max_length=MAX_TEXT)
     client_message_id: Uuid
     files: list[Id] | None = Field(default=None, max_length=MAX_FILES, description="taken in before: POST …/files")
-    seen_seq: int | None = Field(default=None, ge=0, description=_SEEN)
+    seen_seq: int | None = Field(default=None, ge=0, description=_SEEN_DESCRIPTION)
 
 
 class OwnerRequest(Wire):
     """Who is to answer."""
 
     owner: Literal["human", "ai"]
-    seen_seq: int | None = Field(default=None, ge=0, description=_SEEN)
+    seen_seq: int | None = Field(default=None, ge=0, description=_SEEN_DESCRIPTION)
 
 
 class OwnerReply(Wire):
@@ -133,7 +133,7 @@ async def list_conversations(
     cursor: PageCursor = None,
 ) -> Response:
     """The inbox of the human agent's company; visitors and customers see their own conversations."""
-    found = await api.memory.conversations(
+    conversations = await api.memory.conversations(
         ConversationsRequest(
             company_id=caller.company,
             which=state if caller.is_operator else None,
@@ -142,17 +142,23 @@ async def list_conversations(
             limit=limit,
             cursor=cursor,
             direction=order,
-            # By labels and names visitors could find out what human agents tell each other.
+            # With these, visitors could find out labels and names that only human agents may see.
             query=(q or None) if caller.is_operator else None,
             label=(label or None) if caller.is_operator else None,
             since=since,
             until=until,
         )
     )
-    found = found.model_copy(
-        update={"items": [_for(caller, view) for view in found.items if caller.is_operator or _told(view)]}
+    conversations = conversations.model_copy(
+        update={
+            "items": [
+                _view_for(caller, view)
+                for view in conversations.items
+                if caller.is_operator or _is_visible_to_visitor(view)
+            ]
+        }
     )
-    return page(found, found.next)
+    return page(conversations, conversations.next)
 
 
 @router.post("", status_code=201, response_model_exclude_none=True, responses=described(429))
@@ -184,8 +190,8 @@ async def list_messages(
 ) -> Response:
     """The messages, oldest first."""
     await api.access.readable(caller, conversation)
-    found = await _messages(api, caller, conversation, limit, cursor, latest=latest)
-    return page(found, found.next)
+    messages = await _messages(api, caller, conversation, limit, cursor, latest=latest)
+    return page(messages, messages.next)
 
 
 @router.get(
@@ -200,8 +206,8 @@ async def get_transcript(request: Request, api: ApiDep, caller: PersonDep, conve
     messages = [message for page in pages for message in page.items]
     events = [event for page in pages for event in page.events or ()]
     if prefers(request.headers.get("accept", ""), "text/plain", "application/json"):
-        lines = sorted([*messages, *events], key=lambda one: one.seq)
-        return PlainTextResponse("".join(map(_line, lines)))
+        entries = sorted([*messages, *events], key=lambda entry: entry.seq)
+        return PlainTextResponse("".join(map(_transcript_line, entries)))
     return JSONResponse(Transcript(conversation=view, messages=messages, events=events).to_wire())
 
 
@@ -284,21 +290,21 @@ async def _view(api: Api, caller: TokenCaller, conversation: str) -> Conversatio
     view = await api.memory.conversation(caller.company, conversation)
     if view is None:
         raise not_found("conversation")
-    return _for(caller, view)
+    return _view_for(caller, view)
 
 
-def _told(view: ConversationView) -> bool:
-    """Whether the visitor is told: people merged by human agents see nothing of each other's conversations."""
+def _is_visible_to_visitor(view: ConversationView) -> bool:
+    """Whether visitors may see the conversation: those merged by human agents do not see each other's conversations."""
     return not view.visitor.was or bool(view.visitor.signed_in)
 
 
-def _for(caller: TokenCaller, view: ConversationView) -> ConversationView:
-    """Removes what human agents tell each other, for anybody else."""
+def _view_for(caller: TokenCaller, view: ConversationView) -> ConversationView:
+    """The view without fields that only human agents may see, if the caller is none."""
     return view if caller.is_operator else view.model_copy(update=_NOT_FOR_VISITORS | _visitor_status(view))
 
 
 def _visitor_status(view: ConversationView) -> dict[str, str]:
-    """For a visitor, a snoozed conversation is open."""
+    """Fields that show a snoozed conversation as open to visitors."""
     if view.status != "snoozed":
         return {}
     return {"status": "open", "state": "human" if view.owner.kind is OwnerKind.HUMAN else "ai"}
@@ -323,14 +329,14 @@ async def _pages(api: Api, caller: TokenCaller, conversation: str) -> AsyncItera
             return
 
 
-def _line(one: MessageView | OwnerEvent) -> str:
-    if isinstance(one, MessageView):
-        sent = "".join(f" [{file.name}, {file.type}, {file.size} bytes]" for file in one.files or ())
-        return f"[{_time(one.created_at)}] {one.role.value}: {one.text}{sent}\n"
-    person = one.owner.name or one.owner.operator_id
-    to = one.owner.kind.value + (f" ({person})" if person else "")
-    why = f", {one.reason}" if one.reason else ""
-    return f"[{_time(one.created_at)}] owner: {to}, by {one.name or one.by}{why}\n"
+def _transcript_line(entry: MessageView | OwnerEvent) -> str:
+    if isinstance(entry, MessageView):
+        file_list = "".join(f" [{file.name}, {file.type}, {file.size} bytes]" for file in entry.files or ())
+        return f"[{_time(entry.created_at)}] {entry.role.value}: {entry.text}{file_list}\n"
+    person = entry.owner.name or entry.owner.operator_id
+    owner = entry.owner.kind.value + (f" ({person})" if person else "")
+    reason = f", {entry.reason}" if entry.reason else ""
+    return f"[{_time(entry.created_at)}] owner: {owner}, by {entry.name or entry.by}{reason}\n"
 
 
 def _time(value: datetime) -> str:

@@ -73,7 +73,7 @@ def get_api(request: Request) -> Api:
 
 
 async def _api(request: Request) -> Api:
-    # The framework runs what is not async in a thread: a hop there and back with each request.
+    # Async, since the framework runs other functions in a thread, which costs two switches for each request.
     return get_api(request)
 
 
@@ -82,7 +82,7 @@ ConversationPath = Annotated[str, Path(pattern=ID_PATTERN, alias="conversationId
 
 
 def bearer(request: Request) -> str | None:
-    """The token of the Authorization header; None without one."""
+    """The bearer token of the Authorization header, or None."""
     for name, value in request.scope["headers"]:
         if name == b"authorization":
             scheme, _, token = value.decode("latin-1").partition(" ")
@@ -91,7 +91,7 @@ def bearer(request: Request) -> str | None:
 
 
 async def verified(request: Request, api: Api) -> TokenCaller:
-    """Returns who is calling; raises TokenInvalidError (401)."""
+    """Verifies the token and returns the caller. Raises TokenInvalidError (401)."""
     token = bearer(request)
     if token is None:
         raise TokenInvalidError("send a token: Authorization: Bearer …")
@@ -102,18 +102,18 @@ async def verified(request: Request, api: Api) -> TokenCaller:
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """Lets only some callers pass. It depends on nothing else, since each dependency that the framework resolves
-    costs every request."""
+    """A dependency that admits only some callers. It has no dependencies itself, since each one that the framework
+    resolves costs every request."""
 
     may: Callable[[TokenCaller], bool]
     refusal: str = ""
-    """`{role}`: the caller's."""
+    """The message of the refusal; `{role}` stands for the caller's role."""
 
     async def __call__(self, request: Request) -> TokenCaller:
         return self.check(await verified(request, get_api(request)))
 
     def check(self, caller: TokenCaller) -> TokenCaller:
-        """The caller; raises FORBIDDEN (403) for one who may not."""
+        """Returns the caller if they may call; otherwise raises FORBIDDEN (403)."""
         if not self.may(caller):
             raise RefusedError(ErrorCode.FORBIDDEN, self.refusal.format(role=caller.role))
         return caller
@@ -126,7 +126,7 @@ def _roles(*roles: str, refusal: str) -> Only:
 _NO_CONVERSATIONS = "the role {role} has no conversations"
 OPERATORS = Only(lambda caller: caller.is_operator, "this is for human agents (roles commercial and admin)")
 PEOPLE = Only(lambda caller: caller.is_operator or caller.writes_as_visitor, _NO_CONVERSATIONS)
-"""Human agents, and visitors and customers, who have conversations."""
+"""Human agents, visitors and customers: everybody who has conversations."""
 WRITERS = Only(lambda caller: caller.writes_as_visitor, _NO_CONVERSATIONS)
 """Visitors and customers, who write in their own conversations."""
 ADMINS = _roles("admin", refusal="this is for admins (role admin)")
@@ -137,10 +137,10 @@ FOUNDERS = _roles(
 """Operators, and admins for their own company."""
 SERVICES = _roles("service", refusal="this is for services (role service)")
 CUSTOMERS = _roles("user", "service", refusal="this is for customers and services (roles user and service)")
-KEPT = _roles(
+DATA_SUBJECTS = _roles(
     "visitor", "user", "service", refusal="this is for visitors, customers and services (visitor, user, service)"
 )
-"""People about whom something is stored."""
+"""Callers about whom data is stored."""
 OF_A_COMPANY = Only(lambda caller: caller.role != "operator", "the role {role} belongs to no company")
 
 CallerDep = Annotated[TokenCaller, Depends(Only(lambda _: True))]
@@ -152,9 +152,9 @@ FounderDep = Annotated[TokenCaller, Depends(FOUNDERS)]
 ServiceDep = Annotated[TokenCaller, Depends(SERVICES)]
 CustomerDep = Annotated[TokenCaller, Depends(CUSTOMERS)]
 MemberDep = Annotated[TokenCaller, Depends(OF_A_COMPANY)]
-SelfDep = Annotated[TokenCaller, Depends(KEPT)]
+SelfDep = Annotated[TokenCaller, Depends(DATA_SUBJECTS)]
 
 
 def idempotency_key(again: str) -> object:
-    """The header under which a request takes effect once. `again`: what happens to a request with the same key."""
+    """The Idempotency-Key header. `again` describes what a request with the same key does."""
     return Header(alias="Idempotency-Key", min_length=1, max_length=255, description=again)

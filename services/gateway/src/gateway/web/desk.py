@@ -133,7 +133,7 @@ async def update_conversation(
     """
     await api.access.watchable(caller, conversation)
     if body.snoozed_until is not None:
-        _in_the_future(api.clock.now(), body.snoozed_until)
+        _check_future(api.clock.now(), body.snoozed_until)
     changed = body.model_fields_set
     assignee = await _assignee(api, caller, body)
     request = ConversationUpdate(
@@ -145,7 +145,7 @@ async def update_conversation(
         seen_seq=body.seen_seq,
         assignee=assignee.user_id if "assignee" in changed else None,
         assignee_name=assignee.name,
-        expected_assignee=_user(caller, body.expected_assignee) if "expected_assignee" in changed else None,
+        expected_assignee=_user_id(caller, body.expected_assignee) if "expected_assignee" in changed else None,
         labels=list(dict.fromkeys(body.labels or [])) if "labels" in changed else None,
         topic=(body.topic or "") if "topic" in changed else None,
         person=(body.customer or "") if "customer" in changed else None,
@@ -209,16 +209,16 @@ async def list_named(api: ApiDep, caller: OperatorDep) -> NamedReply:
 @router.put("/notes/named", status_code=204, response_class=Response, responses=described())
 async def see_named(api: ApiDep, caller: OperatorDep, body: NamesSeen) -> None:
     """Marks them as seen up to then."""
-    # Nobody has seen what is to come.
+    # Notes that do not exist yet cannot have been seen.
     await ask(api.rpc, desk_rpc.NAMED, _named(caller, min(body.seen_up_to, api.clock.now())))
 
 
 @router.get("/replies", responses=described())
 async def list_replies(api: ApiDep, caller: OperatorDep) -> Replies:
     """The company's canned replies, by shortcut."""
-    found = await ask(api.rpc, desk_rpc.REPLIES, desk_rpc.CannedRepliesRequest(company_id=caller.company))
+    replies = await ask(api.rpc, desk_rpc.REPLIES, desk_rpc.CannedRepliesRequest(company_id=caller.company))
     settings = await api.companies.get(caller.company)
-    return Replies(items=found.items, company=(settings and settings.config.name) or caller.company)
+    return Replies(items=replies.items, company=(settings and settings.config.name) or caller.company)
 
 
 @router.put("/replies/{shortcut}", responses=described())
@@ -246,26 +246,26 @@ def _named(caller: TokenCaller, seen_up_to: datetime | None = None) -> desk_rpc.
     )
 
 
-def _user(caller: TokenCaller, named: str | None) -> str:
-    return caller.subject if named == ME else named or ""
+def _user_id(caller: TokenCaller, user: str | None) -> str:
+    return caller.subject if user == ME else user or ""
 
 
 async def _assignee(api: Api, caller: TokenCaller, body: ConversationPatch) -> _Assignee:
-    """The assignee with their name at the desk; raises RefusedError if the company lists its team and nobody in it has
-    this id. If tokens come only from another system, anybody may be somebody who has not been here yet."""
-    user = _user(caller, body.assignee)
+    """The assignee with their name at the desk. Raises RefusedError if the company lists its team and nobody in it has
+    this id. Without such a list any id is accepted, since its owner may just not have been at the desk yet."""
+    user = _user_id(caller, body.assignee)
     if user in {"", caller.subject}:
         return _Assignee(user, caller.name if user else None)
     desk = await ask(api.rpc, desk_rpc.COLLEAGUES, desk_rpc.ColleaguesRequest(company_id=caller.company))
-    for one in desk.items:
-        if one.user_id == user:
-            return _Assignee(user, one.name or body.assignee_name)
+    for colleague in desk.items:
+        if colleague.user_id == user:
+            return _Assignee(user, colleague.name or body.assignee_name)
     settings = await api.companies.get(caller.company)
     if settings is None or not settings.config.team.members:
         return _Assignee(user, body.assignee_name)
     raise bad_field("assignee", "nobody at this company's desk has this id: GET /v2/colleagues lists them")
 
 
-def _in_the_future(now: datetime, until: datetime) -> None:
-    if until <= now:
+def _check_future(now: datetime, time: datetime) -> None:
+    if time <= now:
         raise bad_field("snoozedUntil", "choose a time to come")

@@ -26,7 +26,7 @@ from gateway.web.words import AcceptLanguage
 router = APIRouter(prefix="/v2", tags=["erasure"])
 
 FORGET_SECONDS = 25.0
-"""Deadline of a deletion; memory tells two more services."""
+"""Deadline of a deletion, which memory passes on to two more services."""
 
 Kind = Literal["user", "visitor", "conversation"]
 Name = Annotated[str, Path(pattern=ID_PATTERN)]
@@ -61,30 +61,33 @@ class Erasing:
         self._accept_language = accept_language
 
     async def of(self, caller: TokenCaller, kind: Kind, name: str) -> Response:
-        """Deletes; returns the receipt."""
+        """Deletes and returns the response with the receipt."""
         receipt = self._receipt_id(caller, kind, name) or uuid7()
-        by = "admin" if caller.role == "admin" else "self"
-        request = erasure_rpc.EraseRequest(company_id=caller.company, receipt_id=receipt, kind=kind, name=name, by=by)
-        return await self._shown(
+        requested_by = "admin" if caller.role == "admin" else "self"
+        request = erasure_rpc.EraseRequest(
+            company_id=caller.company, receipt_id=receipt, kind=kind, name=name, by=requested_by
+        )
+        return await self._response(
             caller, (await ask(self._api.rpc, erasure_rpc.ERASE, request, deadline=FORGET_SECONDS)).receipt
         )
 
-    async def before(self, caller: TokenCaller, kind: Kind, name: str) -> Response | None:
-        """The receipt of an earlier deletion under this key, which may have gone through unnoticed."""
+    async def earlier_response(self, caller: TokenCaller, kind: Kind, name: str) -> Response | None:
+        """The response with the receipt of an earlier deletion under this key, whose answer may have been lost; None if
+        there was none."""
         receipt = self._receipt_id(caller, kind, name)
         if receipt is not None:
-            with suppress(RefusedError):  # there is no such receipt: it is asked for now
-                return await self._shown(caller, await _receipt(self._api, caller, receipt))
+            with suppress(RefusedError):  # there is no such receipt: this is the first request
+                return await self._response(caller, await _receipt(self._api, caller, receipt))
         return None
 
     def _receipt_id(self, caller: TokenCaller, kind: Kind, name: str) -> str | None:
         key = self._key
         return None if key is None else derive_id("erasure", caller.company, caller.subject, kind, name, key)
 
-    async def _shown(self, caller: TokenCaller, found: Receipt) -> Response:
+    async def _response(self, caller: TokenCaller, receipt: Receipt) -> Response:
         language = await self._api.companies.console_language(caller.company, self._accept_language)
         return JSONResponse(
-            _in_words(found, language).to_wire(), headers={"Location": f"/v2/erasures/{found.receipt_id}"}
+            _in_words(receipt, language).to_wire(), headers={"Location": f"/v2/erasures/{receipt.receipt_id}"}
         )
 
 
@@ -128,12 +131,14 @@ async def delete_conversation(
     try:
         await api.access.readable(caller, conversation)
     except RefusedError as error:
-        before = (
-            await erasing.before(caller, "conversation", conversation) if error.code is ErrorCode.NOT_FOUND else None
+        earlier_receipt = (
+            await erasing.earlier_response(caller, "conversation", conversation)
+            if error.code is ErrorCode.NOT_FOUND
+            else None
         )
-        if before is None:
+        if earlier_receipt is None:
             raise
-        return before
+        return earlier_receipt
     return await erasing.of(caller, "conversation", conversation)
 
 
@@ -143,10 +148,10 @@ async def list_receipts(
 ) -> Response:
     """The receipts of deletions in the company. They name nobody."""
     request = erasure_rpc.ReceiptsRequest(company_id=caller.company, limit=limit, cursor=cursor)
-    found = await ask(api.rpc, erasure_rpc.RECEIPTS, request)
+    receipts = await ask(api.rpc, erasure_rpc.RECEIPTS, request)
     language = await api.companies.console_language(caller.company, accept_language)
-    items = [_in_words(one, language) for one in found.items]
-    return page(Receipts(items=items, next=found.next), found.next)
+    items = [_in_words(receipt, language) for receipt in receipts.items]
+    return page(Receipts(items=items, next=receipts.next), receipts.next)
 
 
 @router.get("/erasures/{receiptId}", response_model=ShownReceipt, responses=described(404))
@@ -157,9 +162,9 @@ async def get_receipt(
     accept_language: AcceptLanguage = None,
 ) -> Response:
     """One receipt, for anybody of the company who was given its id. It names nobody."""
-    found = await _receipt(api, caller, receipt)
+    stored = await _receipt(api, caller, receipt)
     language = await api.companies.console_language(caller.company, accept_language)
-    return JSONResponse(_in_words(found, language).to_wire())
+    return JSONResponse(_in_words(stored, language).to_wire())
 
 
 @router.get("/keeping", responses=described())
@@ -171,12 +176,12 @@ async def preview_keeping(api: ApiDep, caller: AdminDep) -> Keeping:
 
 async def _receipt(api: Api, caller: TokenCaller, receipt: str) -> Receipt:
     request = erasure_rpc.ReceiptRef(company_id=caller.company, receipt_id=receipt)
-    found = (await ask(api.rpc, erasure_rpc.RECEIPT, request)).receipt
-    if found is None:
+    stored = (await ask(api.rpc, erasure_rpc.RECEIPT, request)).receipt
+    if stored is None:
         raise not_found("receipt")
-    return found
+    return stored
 
 
 def _in_words(receipt: Receipt, language: str) -> ShownReceipt:
-    removed = [one.to_wire() | {"remainsText": what_remains(one, language)} for one in receipt.removed]
+    removed = [entry.to_wire() | {"remainsText": what_remains(entry, language)} for entry in receipt.removed]
     return ShownReceipt.model_validate(receipt.to_wire() | {"removed": removed})

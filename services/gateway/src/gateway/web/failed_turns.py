@@ -14,8 +14,8 @@ from gateway.web.problems import described
 
 router = APIRouter(prefix="/v2/turns/failed", tags=["conversations"])
 
-SECONDS = 10.0
-"""Deadline for a page, since rare failures are far apart in the stream."""
+PAGE_SECONDS = 10.0
+"""Deadline for a page; it is long, since rare failures are far apart in the stream."""
 
 
 class FailedTurns(Wire):
@@ -47,9 +47,9 @@ async def list_failed_turns(
 ) -> Response:
     """The company's failed turns of the last 30 days; `open` ones can be tried again."""
     request = FailedTurnsRequest(company_id=caller.company, limit=limit, before=int(cursor) if cursor else None)
-    found = await ask(api.rpc, FAILED_TURNS, request, deadline=SECONDS)
-    older = str(found.before) if found.before else None
-    return page(FailedTurns(items=found.items, next=older), older)
+    reply = await ask(api.rpc, FAILED_TURNS, request, deadline=PAGE_SECONDS)
+    older = str(reply.before) if reply.before else None
+    return page(FailedTurns(items=reply.items, next=older), older)
 
 
 @router.post("/{turnId}/replay", status_code=202, responses=described(404, 409))

@@ -1,5 +1,5 @@
-"""Descriptions of the API's fields, from site/fields.toml: by field name, or by schema and field if a name has
-several meanings. They fill in wherever a document has no description."""
+"""Descriptions of the API's fields, from site/fields.toml: by field name, or by schema and field if a name has several
+meanings. They are used where a document has no description."""
 
 import tomllib
 from functools import cache
@@ -20,31 +20,31 @@ def examples() -> dict[str, Any]:
 
 def complete(document: dict[str, Any]) -> dict[str, Any]:
     """Adds descriptions to the fields and parameters of a document (OpenAPI, or one schema with its $defs) in place."""
-    named = document.get("components", {}).get("schemas", document.get("$defs", {}))
-    for name, schema in named.items():
+    named_schemas = document.get("components", {}).get("schemas", document.get("$defs", {}))
+    for name, schema in named_schemas.items():
         _describe(schema, name.rpartition("__")[2])
-    rest = {key: part for key, part in document.items() if key not in {"components", "$defs"}}
-    _describe(rest, str(document.get("title", "")))
+    other_parts = {key: part for key, part in document.items() if key not in {"components", "$defs"}}
+    _describe(other_parts, str(document.get("title", "")))
     return document
 
 
 def _describe(part: Any, schema: str) -> None:
     if isinstance(part, list):
-        for one in cast("list[Any]", part):
-            _describe(one, schema)
+        for entry in cast("list[Any]", part):
+            _describe(entry, schema)
     elif isinstance(part, dict):
-        whole = cast("dict[str, Any]", part)
-        fields = whole.get("properties")
+        node = cast("dict[str, Any]", part)
+        fields = node.get("properties")
         if isinstance(fields, dict):
             for name, field in cast("dict[str, dict[str, Any]]", fields).items():
-                _say(field, schema, name)
-        if "in" in whole and "schema" in whole:
-            _say(whole, "", str(whole["name"]))
-        for one in whole.values():
-            _describe(one, schema)
+                _add_description(field, schema, name)
+        if "in" in node and "schema" in node:
+            _add_description(node, "", str(node["name"]))
+        for value in node.values():
+            _describe(value, schema)
 
 
-def _say(field: dict[str, Any], schema: str, name: str) -> None:
+def _add_description(field: dict[str, Any], schema: str, name: str) -> None:
     if field.get("description"):
         return
     table = _table()

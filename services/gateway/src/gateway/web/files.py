@@ -1,8 +1,8 @@
 """Files and pictures of conversations: uploaded for a message to name, downloaded by anybody who may read the
 conversation.
 
-A file is never shown as part of a page: it is a picture or a download, and nothing in it runs. The widget is on other
-origins, so browsers may call from anywhere: cookies are never read, only the token counts.
+A file is never a part of a page: it is a picture or a download, and nothing in it runs. Browsers may call from any
+origin, since the widget is on other sites: cookies are never read, only the token counts.
 """
 
 from collections.abc import AsyncIterator
@@ -82,7 +82,7 @@ async def send_file(
 async def get_file(api: ApiDep, caller: PersonDep, conversation: ConversationPath, file: FilePath) -> Response:
     """A file's content."""
     await api.access.readable(caller, conversation)
-    return _given_out(await api.files.open(caller.company, conversation, file))
+    return _file_response(await api.files.open(caller.company, conversation, file))
 
 
 @router.get("/v2/conversations/{conversationId}/files/{fileId}/link", responses=described(404))
@@ -90,14 +90,14 @@ async def get_file_link(api: ApiDep, caller: PersonDep, conversation: Conversati
     """An address of the file that needs no token and is valid for five minutes: for a picture in a page, or a
     download."""
     await api.access.readable(caller, conversation)
-    url, until = api.files.link(ConversationPlace(caller, conversation), file)
-    return FileLink(url=url, expires_at=until)
+    url, expires_at = api.files.link(ConversationPlace(caller, conversation), file)
+    return FileLink(url=url, expires_at=expires_at)
 
 
 @router.get("/files/{company}/{conversation}/{file}", include_in_schema=False)
 async def follow_link(api: ApiDep, company: str, conversation: str, file: str, until: str, proof: str) -> Response:
     """The file behind a link."""
-    return _given_out(await api.files.open_link(company, conversation, file, until, proof))
+    return _file_response(await api.files.open_link(company, conversation, file, until, proof))
 
 
 async def _body(request: Request) -> AsyncIterator[bytes]:
@@ -108,13 +108,13 @@ async def _body(request: Request) -> AsyncIterator[bytes]:
         raise OSError("whoever sent it has gone") from error
 
 
-def _given_out(file: StoredFile) -> Response:
-    about = file.about
-    shown = "inline" if about.type in PICTURES else "attachment"
+def _file_response(file: StoredFile) -> Response:
+    metadata = file.about
+    disposition = "inline" if metadata.type in PICTURES else "attachment"
     headers = {
         **_SAFE,
-        "Content-Disposition": f"{shown}; filename*=UTF-8''{quote(about.name, safe='')}",
-        "Content-Length": str(about.size),
+        "Content-Disposition": f"{disposition}; filename*=UTF-8''{quote(metadata.name, safe='')}",
+        "Content-Length": str(metadata.size),
     }
-    media = f"{about.type}; charset=utf-8" if about.type == "text/plain" else about.type
+    media = f"{metadata.type}; charset=utf-8" if metadata.type == "text/plain" else metadata.type
     return StreamingResponse(file.pieces, headers=headers, media_type=media)

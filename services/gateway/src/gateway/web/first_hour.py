@@ -27,12 +27,13 @@ from gateway.errors import GatewayError
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import providers
 from gateway.web.deps import Api
-from gateway.web.tryouts import tried
+from gateway.web.tryouts import try_question
 from gateway.web.words import words
 
-READING = 20.0
-"""Seconds to wait for the first page; reading continues after that."""
-LOOK_EVERY = 0.3
+READING_SECONDS = 20.0
+"""Seconds to wait for the first page; reading continues afterwards."""
+POLL_SECONDS = 0.3
+"""Pause between two looks whether the site is read."""
 
 
 class Missing(Wire):
@@ -65,15 +66,15 @@ class FirstHour(Wire):
     missing: list[Missing]
 
 
-async def begun(
+async def first_hour_of(
     api: Api, admin: TokenCaller, settings: CompanySettings, request: Request, accept_language: str | None
 ) -> FirstHour:
-    """Reads the first page and tries a question; whatever fails is left out, without an error."""
+    """Reads the first page and tries a question. Parts that fail are left out, without an error."""
     config, site = settings.config, settings.config.knowledge.site_url
-    spoken = _language(config, accept_language)
-    until = time.monotonic() + READING
-    run = await _read(api, admin, site, until) if site else None
-    tried = await _tried(api, admin, config, spoken, until if run and run.counts.fetched else 0)
+    language = _language(config, accept_language)
+    deadline = time.monotonic() + READING_SECONDS
+    run = await _read_site(api, admin, site, deadline) if site else None
+    first_answer = await _first_answer(api, admin, config, language, deadline if run and run.counts.fetched else 0)
     return FirstHour(
         company_id=config.company_id,
         name=config.name,
@@ -82,8 +83,8 @@ async def begun(
         snippet=snippet(request, config.company_id),
         sign_in_link=sign_in_link(api, request, config.company_id),
         pages=0 if run is None else run.counts.fetched + run.counts.unchanged,
-        tried=tried,
-        missing=await missing(api, config, accept_language, run, tried),
+        tried=first_answer,
+        missing=await missing(api, config, accept_language, run, first_answer),
     )
 
 
@@ -92,29 +93,32 @@ async def missing(
     config: CompanyConfig,
     accept_language: str | None,
     run: Run | None = None,
-    tried: FirstAnswer | None = None,
+    first_answer: FirstAnswer | None = None,
     *,
-    seen: bool = False,
+    widget_seen: bool = False,
 ) -> list[Missing]:
-    """The steps until the company's chat answers on its page, in order."""
+    """The remaining steps until the company's chat answers on its page, in order."""
     language = named_language(accept_language) or config.answer_language(None)
     texts = words(language, "firstHour")
-    found: list[tuple[str, str]] = []
+    steps: list[tuple[str, str]] = []
     if config.knowledge.site_url is None:
-        found.append(("site", texts["noSite"]))
+        steps.append(("site", texts["noSite"]))
     elif run is not None and not run.counts.fetched + run.counts.unchanged:
-        why = next((one.message or one.reason for one in run.left if one.message or one.reason), texts["stillReading"])
-        unread = texts["unread"].format(reason=in_language(why, language).rstrip("."))
-        found.append(("pages", in_language(run.problem, language) if run.problem else unread))
+        reason = next(
+            (page_left.message or page_left.reason for page_left in run.left if page_left.message or page_left.reason),
+            texts["stillReading"],
+        )
+        unread = texts["unread"].format(reason=in_language(reason, language).rstrip("."))
+        steps.append(("pages", in_language(run.problem, language) if run.problem else unread))
     if not config.ai_auto_response_enabled:
-        found.append(("assistant", texts["assistantOff"]))
-    if (tried is None or tried.model == "offline") and not await _has_model(api, config):
-        found.append(("model", texts["noModel"]))
-    if not seen:
-        found.append(("widget", texts["widget"]))
+        steps.append(("assistant", texts["assistantOff"]))
+    if (first_answer is None or first_answer.model == "offline") and not await _has_model(api, config):
+        steps.append(("model", texts["noModel"]))
+    if not widget_seen:
+        steps.append(("widget", texts["widget"]))
     if api.sign_in is None:
-        found.append(("signIn", texts["noLink"]))
-    return [Missing(step=step, message=message) for step, message in found]
+        steps.append(("signIn", texts["noLink"]))
+    return [Missing(step=step, message=message) for step, message in steps]
 
 
 def snippet(request: Request, company: str) -> str:
@@ -123,12 +127,12 @@ def snippet(request: Request, company: str) -> str:
 
 
 def sign_in_link(api: Api, request: Request, company: str) -> str | None:
-    """The console's address for the company's admin."""
+    """The console's address that signs in the company's admin; None if this installation does not sign tokens."""
     return None if api.sign_in is None else api.sign_in.link(server_of(request), company)
 
 
 def own_address(site: str) -> str:
-    """A site's address as people write it: if it has no scheme, https; on this machine http."""
+    """A site's address with a scheme. If the user wrote none it is https, or http for this machine."""
     site = site.strip()
     if "://" in site:
         return site
@@ -136,7 +140,8 @@ def own_address(site: str) -> str:
 
 
 def origin_of(site: str) -> str:
-    """Scheme, host and port of an address; the address itself if it has none (its field is refused then)."""
+    """Scheme, host and port of an address. An address without a host is returned unchanged; its field is refused
+    later."""
     try:
         parts = urlsplit(site)
     except ValueError:
@@ -144,46 +149,46 @@ def origin_of(site: str) -> str:
     return f"{parts.scheme}://{parts.netloc}" if parts.netloc else site
 
 
-async def _read(api: Api, admin: TokenCaller, site: str, until: float) -> Run | None:
+async def _read_site(api: Api, admin: TokenCaller, site: str, deadline: float) -> Run | None:
     try:
-        asked = RefreshAsk(company_id=admin.company, url=site, by=admin.subject)
-        run = (await ask(api.rpc, REFRESH, asked)).run
-        while run is not None and run.state in {"queued", "running"} and time.monotonic() < until:
-            await asyncio.sleep(LOOK_EVERY)
+        request = RefreshAsk(company_id=admin.company, url=site, by=admin.subject)
+        run = (await ask(api.rpc, REFRESH, request)).run
+        while run is not None and run.state in {"queued", "running"} and time.monotonic() < deadline:
+            await asyncio.sleep(POLL_SECONDS)
             run = (await ask(api.rpc, RUN_GET, RunRequest(company_id=admin.company, id=run.id))).run or run
     except GatewayError:
         return None
     return run
 
 
-async def _tried(
-    api: Api, admin: TokenCaller, config: CompanyConfig, language: Language, until: float
+async def _first_answer(
+    api: Api, admin: TokenCaller, config: CompanyConfig, language: Language, deadline: float
 ) -> FirstAnswer | None:
-    """What the company does, asked as a visitor would; none if nothing was read. A page may be known slightly before it
-    can be found, so this waits until it can."""
+    """Asks what the company does, as a visitor would. None if nothing was read. Waits until the first page can be
+    found, which may be shortly after it was read."""
     try:
-        wanted = DocumentsRequest(company_id=admin.company, limit=1)
-        found = await ask(api.rpc, DOCUMENTS, wanted)
-        while not found.items and time.monotonic() < until:
-            await asyncio.sleep(LOOK_EVERY)
-            found = await ask(api.rpc, DOCUMENTS, wanted)
-        if not found.items:
+        request = DocumentsRequest(company_id=admin.company, limit=1)
+        reply = await ask(api.rpc, DOCUMENTS, request)
+        while not reply.items and time.monotonic() < deadline:
+            await asyncio.sleep(POLL_SECONDS)
+            reply = await ask(api.rpc, DOCUMENTS, request)
+        if not reply.items:
             return None
         question = words(language, "firstHour")["question"].format(name=config.name or config.company_id)
-        said = await tried(api, admin, config, question, language)
+        answer = await try_question(api, admin, config, question, language)
     except GatewayError:
         return None
-    return FirstAnswer(question=question, answer=said.text, model=said.provider)
+    return FirstAnswer(question=question, answer=answer.text, model=answer.provider)
 
 
 async def _has_model(api: Api, config: CompanyConfig) -> bool:
     if config.own_model is not None:
         return True
     try:
-        listed = await providers(api, config.company_id)
+        reply = await providers(api, config.company_id)
     except GatewayError:
-        return True  # nobody can say now, and so nothing is said of it
-    return any(one.configured and one.id != "offline" for one in listed.providers)
+        return True  # unknown at the moment: do not report it as missing
+    return any(provider.configured and provider.id != "offline" for provider in reply.providers)
 
 
 def _language(config: CompanyConfig, accept_language: str | None) -> Language:
@@ -191,6 +196,6 @@ def _language(config: CompanyConfig, accept_language: str | None) -> Language:
 
 
 def server_of(request: Request) -> str:
-    """This server as a browser sees it: behind an untrusted proxy only the Origin header knows the scheme."""
+    """This server's address for browsers: behind an untrusted proxy only the Origin header has the right scheme."""
     host, origin = request.headers.get("host", request.url.netloc), request.headers.get("origin", "")
     return origin if origin in {f"https://{host}", f"http://{host}"} else f"{request.url.scheme}://{host}"

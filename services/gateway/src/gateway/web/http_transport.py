@@ -1,5 +1,5 @@
-"""uvicorn's HTTP protocol over its compiled parser, with limits that the parser lacks: on a request's head, each of
-its lines, what follows a body, and the time in which a head must arrive."""
+"""uvicorn's HTTP protocol over its compiled parser, with limits that the parser lacks: on the size of a request's head,
+of each of its lines and of data after a body, and on the time in which a head must arrive."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,15 +10,15 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from runtime.http.read_deadline import GRACE_SECONDS, ReadDeadline
 
-MOST_HEAD = 64 * 1024
-"""Bytes in a row that belong to no body; h11's limit for a head."""
-IDLE = 75
-"""Seconds that a connection is kept between requests: longer than balancers keep theirs (60 s), so that none sends a
-request into a closing one."""
-HEAD_WITHIN = 60.0
-"""Seconds for a head to arrive, from the connection or the head's first byte; as long as for a body."""
+MAX_HEAD_BYTES = 64 * 1024
+"""Consecutive bytes outside bodies at most, such as a head; h11 has the same limit."""
+IDLE_SECONDS = 75
+"""Seconds for which an idle connection is kept: longer than balancers do (60 s), so that none sends a request into a
+closing connection."""
+HEAD_SECONDS = 60.0
+"""Seconds for a head to arrive, from the start of the connection or its first byte; the same as for a body."""
 CONNECTION = "nexus.connection"
-"""The connection (BoundedHttp) in a request's scope."""
+"""Key of the connection (BoundedHttp) in a request's scope."""
 
 
 class BoundedHttp(HttpToolsProtocol):
@@ -33,22 +33,22 @@ class BoundedHttp(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._await_head()
+        self._start_head_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._have_head()
+        self._cancel_head_deadline()
         super().connection_lost(exc)
         if self._lost is not None:
             self._lost()
 
-    def watch(self, lost: Callable[[], object] | None) -> None:
-        """Calls `lost` when the client has gone, also if it has gone already; None: nobody asks any more."""
-        self._lost = lost
-        if lost is not None and self.parser is None:  # connection_lost lets go of it
-            lost()
+    def watch(self, on_lost: Callable[[], object] | None) -> None:
+        """Calls `on_lost` when the client disconnects, or at once if it already has. None removes the callback."""
+        self._lost = on_lost
+        if on_lost is not None and self.parser is None:  # connection_lost has reset it
+            on_lost()
 
     def abort(self) -> None:
-        """Cuts the connection, with all that was not sent."""
+        """Closes the connection without sending what is buffered."""
         self.transport.abort()
 
     @property
@@ -62,21 +62,21 @@ class BoundedHttp(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         if not self._head:
-            self._have_head()
+            self._cancel_head_deadline()
         self._head += len(data)
         super().data_received(data)
-        if self._head > MOST_HEAD and not self.transport.is_closing():
+        if self._head > MAX_HEAD_BYTES and not self.transport.is_closing():
             self.send_400_response("The head of the request is too long.")
         elif self._head and not self._in_request and self._head_due is None:
-            self._await_head()
+            self._start_head_deadline()
 
     def on_headers_complete(self) -> None:
         self._in_request = True
-        self._have_head()
+        self._cancel_head_deadline()
         hosts = [name for name, _ in self.headers].count(b"host")
-        old = self.parser is not None and self.parser.get_http_version() == "1.0"
-        if hosts != 1 and (hosts or not old):
-            # RFC 9112, section 3.2: a proxy before this one may have gone by another of them.
+        is_http_1_0 = self.parser is not None and self.parser.get_http_version() == "1.0"
+        if hosts != 1 and (hosts or not is_http_1_0):
+            # RFC 9112, section 3.2: a proxy in front may have used another of several Host headers.
             raise HttpParserError("a request names one Host")
         super().on_headers_complete()
 
@@ -90,14 +90,14 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_message_complete()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Reads first what arrived while the process was stopped."""
-        self._have_head()
+        """Gives data that arrived while the process was paused a moment to be read before the connection is closed."""
+        self._cancel_head_deadline()
         self._head_due = ReadDeadline(GRACE_SECONDS, self._refuse_head)
 
-    def _await_head(self) -> None:
-        self._head_due = ReadDeadline(HEAD_WITHIN, self._refuse_head)
+    def _start_head_deadline(self) -> None:
+        self._head_due = ReadDeadline(HEAD_SECONDS, self._refuse_head)
 
-    def _have_head(self) -> None:
+    def _cancel_head_deadline(self) -> None:
         if self._head_due is not None:
             self._head_due.cancel()
             self._head_due = None

@@ -1,4 +1,4 @@
-"""A response in server-sent events: pieces as they come, and a comment after a pause."""
+"""A response of server-sent events, with a comment after each pause."""
 
 import asyncio
 import time
@@ -9,10 +9,10 @@ from starlette.types import Receive, Scope, Send
 
 from gateway.web.http_transport import CONNECTION, BoundedHttp
 
-PAUSE = 10.0
+PAUSE_SECONDS = 10.0
 """Seconds of silence after which a comment is sent, so that no proxy closes the connection."""
-TAKEN_WITHIN = 240.0
-"""Seconds in which a client must take something of what waits for it; else its connection is cut."""
+READ_SECONDS = 240.0
+"""Seconds in which a client must read some of the data that waits for it; otherwise its connection is closed."""
 COMMENT = b": still at it\n\n"
 HEADERS = {
     "Content-Type": "text/event-stream; charset=utf-8",
@@ -21,23 +21,23 @@ HEADERS = {
 }
 
 
-def raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-    """Headers as a response sends them."""
+def asgi_headers(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    """Headers in the form that ASGI sends."""
     return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
 
 
-_HEADERS = raw(HEADERS)
+_HEADERS = asgi_headers(HEADERS)
 
 
 Write = Callable[[bytes], Awaitable[None]]
-"""Sends a piece; returns when the client has room for more."""
+"""Sends a piece and returns when the client has room for more."""
 Source = Callable[[Write], Awaitable[None]]
 
 
 class EventStream(Response):
-    """Sends what the source writes at once, and a comment after each PAUSE of silence.
+    """Sends each piece of the source immediately, and a comment after each PAUSE_SECONDS of silence.
 
-    The source runs in the request's own task, so that its own deadlines work. It is cancelled when the client goes.
+    The source runs in the request's task, so that its deadlines work. It is cancelled when the client disconnects.
     """
 
     def __init__(self, source: Source, headers: list[tuple[bytes, bytes]] = _HEADERS) -> None:
@@ -64,20 +64,20 @@ class EventStream(Response):
 
         def pause() -> None:
             nonlocal timer
-            left = self._sent_at + PAUSE - time.monotonic()
-            if left <= 0:
-                left = PAUSE
+            delay = self._sent_at + PAUSE_SECONDS - time.monotonic()
+            if delay <= 0:
+                delay = PAUSE_SECONDS
                 if not self._sending:
                     self._comment = loop.create_task(self._write(COMMENT))
-                elif time.monotonic() > self._sent_at + TAKEN_WITHIN:
+                elif time.monotonic() > self._sent_at + READ_SECONDS:
                     connection.abort()
-            timer = loop.call_later(left, pause)
+            timer = loop.call_later(delay, pause)
 
         self._sent_at = time.monotonic()
-        timer = loop.call_later(PAUSE, pause)
+        timer = loop.call_later(PAUSE_SECONDS, pause)
         connection.watch(lost)
         try:
-            # It begins whatever comes: what it holds open is closed by itself alone.
+            # The source is always started, since only it closes the resources that it holds.
             await self._source(self._write)
             self._sending = True
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})

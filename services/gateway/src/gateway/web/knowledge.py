@@ -1,4 +1,4 @@
-"""/v2/knowledge: what the assistant knows about the company. Admins change it, human agents read it."""
+"""/v2/knowledge: the assistant's knowledge about the company. Admins change it, human agents read it."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -152,20 +152,20 @@ _TEXT_OR_FILE = {
         },
     }
 }
-_WHERE = described_headers("Location")
-_TAKEN: dict[int | str, JsonObject] = {
-    202: {"description": "the file is being read: GET the document", "model": DocumentView} | _WHERE
+_LOCATION = described_headers("Location")
+_ACCEPTED: dict[int | str, JsonObject] = {
+    202: {"description": "the file is being read: GET the document", "model": DocumentView} | _LOCATION
 }
 
 
 @router.get("", responses=described())
 async def get_knowledge(api: ApiDep, caller: OperatorDep, accept_language: AcceptLanguage = None) -> KnowledgeOverview:
     """What the assistant knows: sources, counts, the last and the next run, failures."""
-    found = await ask(api.rpc, OVERVIEW, CompanyRequest(company_id=caller.company))
+    overview = await ask(api.rpc, OVERVIEW, CompanyRequest(company_id=caller.company))
     language = await api.companies.console_language(caller.company, accept_language)
-    run = found.last_run and _run_in(found.last_run, language)
-    failures = [_document_in(one, language) for one in found.failures]
-    return found.model_copy(update={"last_run": run, "failures": failures})
+    run = overview.last_run and _run_in_language(overview.last_run, language)
+    failures = [_document_in_language(document, language) for document in overview.failures]
+    return overview.model_copy(update={"last_run": run, "failures": failures})
 
 
 @router.get("/documents", response_model=DocumentsReply, responses=described())
@@ -178,23 +178,23 @@ async def list_documents(
     accept_language: AcceptLanguage = None,
 ) -> Response:
     """Documents and pages, newest first."""
-    asked = DocumentsRequest(company_id=caller.company, source=source, limit=limit, cursor=cursor)
-    found = await ask(api.rpc, DOCUMENTS, asked)
+    request = DocumentsRequest(company_id=caller.company, source=source, limit=limit, cursor=cursor)
+    documents = await ask(api.rpc, DOCUMENTS, request)
     language = await api.companies.console_language(caller.company, accept_language)
-    items = [_document_in(one, language) for one in found.items]
-    return page(found.model_copy(update={"items": items}), found.next)
+    items = [_document_in_language(document, language) for document in documents.items]
+    return page(documents.model_copy(update={"items": items}), documents.next)
 
 
 @router.post(
     "/documents",
     status_code=201,
     response_model=DocumentView,
-    responses=described() | _TAKEN | {201: _WHERE},
+    responses=described() | _ACCEPTED | {201: _LOCATION},
     openapi_extra=_TEXT_OR_FILE,
 )
 async def create_document(api: ApiDep, caller: AdminDep, request: Request) -> Response:
     """A new document: text as JSON, or a file (PDF, DOCX, Markdown, HTML, CSV, text) as a multipart form."""
-    return await _put(api, caller, request, None)
+    return await _put_document(api, caller, request, None)
 
 
 @router.get("/documents/{id:path}", responses=described(404))
@@ -202,102 +202,106 @@ async def get_document(
     api: ApiDep, caller: OperatorDep, name: DocumentPath, accept_language: AcceptLanguage = None
 ) -> DocumentDetail:
     """One document with its passages."""
-    found = await ask(api.rpc, DOCUMENT_GET, DocumentRequest(company_id=caller.company, id=name))
-    if found.document is None:
+    reply = await ask(api.rpc, DOCUMENT_GET, DocumentRequest(company_id=caller.company, id=name))
+    if reply.document is None:
         raise not_found("document")
     language = await api.companies.console_language(caller.company, accept_language)
-    return DocumentDetail(**dict(_document_in(found.document, language)), found=found.passages)
+    return DocumentDetail(**dict(_document_in_language(reply.document, language)), found=reply.passages)
 
 
 @router.put(
     "/documents/{id:path}",
     response_model=DocumentView,
-    responses=described() | _TAKEN | {200: _WHERE},
+    responses=described() | _ACCEPTED | {200: _LOCATION},
     openapi_extra=_TEXT_OR_FILE,
 )
 async def put_document(api: ApiDep, caller: AdminDep, request: Request, name: DocumentPath) -> Response:
     """A document under your own system's id; the same id again replaces it."""
-    return await _put(api, caller, request, name)
+    return await _put_document(api, caller, request, name)
 
 
 @router.delete("/documents/{id:path}", status_code=204, response_class=Response, responses=described(404))
 async def delete_document(api: ApiDep, caller: AdminDep, name: DocumentPath) -> None:
     """Deletes a document: it is no longer found."""
-    asked = DocumentRequest(company_id=caller.company, id=name)
-    if not (await ask(api.rpc, DOCUMENT_DELETE, asked)).deleted:
+    request = DocumentRequest(company_id=caller.company, id=name)
+    if not (await ask(api.rpc, DOCUMENT_DELETE, request)).deleted:
         raise not_found("document")
 
 
 @router.post("/search", responses=described())
 async def search(api: ApiDep, caller: OperatorDep, body: SearchBody) -> SearchResults:
     """What the assistant would find for a question."""
-    asked = KnowledgeSearch(company_id=caller.company, text=body.query, limit=body.limit, language=body.language)
-    found = await ask(api.rpc, SEARCH, asked, deadline=CHANGE_SECONDS)
+    request = KnowledgeSearch(company_id=caller.company, text=body.query, limit=body.limit, language=body.language)
+    reply = await ask(api.rpc, SEARCH, request, deadline=CHANGE_SECONDS)
     results = [
         SearchResult(
-            id=one.id,
-            document_id=one.document_id,
-            source=one.source,
-            title=one.title,
-            url=one.url,
-            heading=one.heading,
-            language=one.language,
-            text=one.text,
-            score=one.score,
-            read_at=one.read_at,
-            exact=one.exact,
+            id=passage.id,
+            document_id=passage.document_id,
+            source=passage.source,
+            title=passage.title,
+            url=passage.url,
+            heading=passage.heading,
+            language=passage.language,
+            text=passage.text,
+            score=passage.score,
+            read_at=passage.read_at,
+            exact=passage.exact,
         )
-        for one in found.passages
+        for passage in reply.passages
     ]
-    return SearchResults(results=results, complete=found.complete)
+    return SearchResults(results=results, complete=reply.complete)
 
 
 @router.post("/refresh", status_code=202, responses=described())
 async def refresh(api: ApiDep, caller: AdminDep, body: RefreshBody | None = None) -> Run:
     """Reads the site again, or one page of it; while that is under way, the same run is returned."""
-    asked = RefreshAsk(company_id=caller.company, url=body.url if body else None, by=caller.subject)
-    return _known(await ask(api.rpc, REFRESH, asked))
+    request = RefreshAsk(company_id=caller.company, url=body.url if body else None, by=caller.subject)
+    return _run_or_404(await ask(api.rpc, REFRESH, request))
 
 
 @router.get("/runs/{id}", responses=described(404))
 async def get_run(api: ApiDep, caller: OperatorDep, name: RunPath, accept_language: AcceptLanguage = None) -> Run:
     """A run's progress: pages found, fetched, unchanged, skipped and failed, with reasons."""
-    run = _known(await ask(api.rpc, RUN_GET, RunRequest(company_id=caller.company, id=name)))
-    return _run_in(run, await api.companies.console_language(caller.company, accept_language))
+    run = _run_or_404(await ask(api.rpc, RUN_GET, RunRequest(company_id=caller.company, id=name)))
+    return _run_in_language(run, await api.companies.console_language(caller.company, accept_language))
 
 
 @router.post("/runs/{id}", responses=described(404))
 async def decide_run(api: ApiDep, caller: AdminDep, name: RunPath, body: RunBody) -> Run:
     """Approves or rejects a run that waits because it would remove more than half of the pages."""
-    asked = RunDecide(company_id=caller.company, id=name, remove=body.remove)
-    return _known(await ask(api.rpc, RUN_DECIDE, asked))
+    request = RunDecide(company_id=caller.company, id=name, remove=body.remove)
+    return _run_or_404(await ask(api.rpc, RUN_DECIDE, request))
 
 
-async def _put(api: Api, caller: TokenCaller, request: Request, name: str | None) -> Response:
+async def _put_document(api: Api, caller: TokenCaller, request: Request, name: str | None) -> Response:
     if is_form(request):
         return await _put_file(api, caller, request, name)
     try:
         text = DocumentText.model_validate(orjson.loads(await request.body()))
     except ValidationError as error:
-        raise RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from error
+        raise RequestValidationError([{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]) from error
     except ValueError as error:
         raise RequestValidationError(
             [{"loc": ("body",), "msg": "must be JSON in UTF-8, or a form", "type": "json"}]
         ) from error
-    asked = DocumentPut(
+    put_request = DocumentPut(
         company_id=caller.company, id=name, title=text.title, text=text.text, url=text.url, language=text.language
     )
-    stored = (await ask(api.rpc, DOCUMENT_PUT, asked, deadline=CHANGE_SECONDS)).document
-    return _stored(stored, 200 if name else 201)
+    stored = (await ask(api.rpc, DOCUMENT_PUT, put_request, deadline=CHANGE_SECONDS)).document
+    return _document_response(stored, 200 if name else 201)
 
 
 async def _put_file(api: Api, caller: TokenCaller, request: Request, name: str | None) -> Response:
     async with api.knowledge.uploads:
         upload = await read_upload(request)
         try:
-            form = DocumentForm.model_validate({one: value for one, value in upload.fields.items() if value})
+            form = DocumentForm.model_validate(
+                {field_name: value for field_name, value in upload.fields.items() if value}
+            )
         except ValidationError as error:
-            raise RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from error
+            raise RequestValidationError(
+                [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]
+            ) from error
         file = FileReceived(
             company_id=caller.company,
             document_id=document_id(caller.company, "document", name) if name else uuid7(),
@@ -310,26 +314,28 @@ async def _put_file(api: Api, caller: TokenCaller, request: Request, name: str |
             url=form.url,
             external_id=name,
         )
-        return _stored(await api.knowledge.store_file(file, upload.content), 202)
+        return _document_response(await api.knowledge.store_file(file, upload.content), 202)
 
 
-def _stored(document: DocumentView | None, status: int) -> Response:
+def _document_response(document: DocumentView | None, status: int) -> Response:
     if document is None:
         raise not_found("document")
-    where = {"Location": f"{router.prefix}/documents/{document.id}"}
-    return JSONResponse(document.to_wire(), status, headers=where)
+    headers = {"Location": f"{router.prefix}/documents/{document.id}"}
+    return JSONResponse(document.to_wire(), status, headers=headers)
 
 
-def _known(reply: RunReply) -> Run:
+def _run_or_404(reply: RunReply) -> Run:
     if reply.run is None:
         raise not_found("run")
     return reply.run
 
 
-def _run_in(run: Run, language: Language) -> Run:
-    left = [one.model_copy(update={"message": in_language(one.message, language)}) for one in run.left]
-    return run.model_copy(update={"problem": run.problem and in_language(run.problem, language), "left": left})
+def _run_in_language(run: Run, language: Language) -> Run:
+    left_pages = [
+        left_page.model_copy(update={"message": in_language(left_page.message, language)}) for left_page in run.left
+    ]
+    return run.model_copy(update={"problem": run.problem and in_language(run.problem, language), "left": left_pages})
 
 
-def _document_in(document: DocumentView, language: Language) -> DocumentView:
+def _document_in_language(document: DocumentView, language: Language) -> DocumentView:
     return document.model_copy(update={"problem": document.problem and in_language(document.problem, language)})

@@ -69,16 +69,16 @@ class GapBody(Body):
 @router.get("/answers", response_model=AnswersReply, responses=described())
 async def list_answers(api: ApiDep, caller: OperatorDep, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """Questions with their answers, the newest first."""
-    asked = AnswersRequest(company_id=caller.company, limit=limit, cursor=cursor)
-    found = await ask(api.rpc, ANSWERS, asked)
-    return page(found, found.next)
+    request = AnswersRequest(company_id=caller.company, limit=limit, cursor=cursor)
+    reply = await ask(api.rpc, ANSWERS, request)
+    return page(reply, reply.next)
 
 
 @router.post("/answers", status_code=201, responses=described(404) | {201: described_headers("Location")})
 async def create_answer(api: ApiDep, caller: AdminDep, body: AnswerBody, response: Response) -> AnswerView:
     """A new question with its answer."""
-    asked = AnswerCreate(company_id=caller.company, draft=AnswerDraft.model_validate(body.to_wire()))
-    stored = _known(await ask(api.rpc, ANSWER_CREATE, asked, deadline=CHANGE_SECONDS))
+    request = AnswerCreate(company_id=caller.company, draft=AnswerDraft.model_validate(body.to_wire()))
+    stored = _answer_or_404(await ask(api.rpc, ANSWER_CREATE, request, deadline=CHANGE_SECONDS))
     response.headers["Location"] = f"{router.prefix}/answers/{stored.id}"
     return stored
 
@@ -89,15 +89,15 @@ async def patch_answer(
 ) -> AnswerView:
     """Changes a pair."""
     check_json(body)
-    asked = AnswerPatch(company_id=caller.company, id=name, patch=body)
-    return _known(await ask(api.rpc, ANSWER_PATCH, asked, deadline=CHANGE_SECONDS))
+    request = AnswerPatch(company_id=caller.company, id=name, patch=body)
+    return _answer_or_404(await ask(api.rpc, ANSWER_PATCH, request, deadline=CHANGE_SECONDS))
 
 
 @router.delete("/answers/{id}", status_code=204, response_class=Response, responses=described(404))
 async def delete_answer(api: ApiDep, caller: AdminDep, name: NamePath) -> None:
     """Deletes a pair."""
-    asked = AnswerRequest(company_id=caller.company, id=name)
-    if not (await ask(api.rpc, ANSWER_DELETE, asked)).deleted:
+    request = AnswerRequest(company_id=caller.company, id=name)
+    if not (await ask(api.rpc, ANSWER_DELETE, request)).deleted:
         raise not_found("answer")
 
 
@@ -110,21 +110,21 @@ async def list_gaps(
     cursor: Cursor = None,
 ) -> Response:
     """Questions that had no good answer, the most asked first."""
-    asked = GapsRequest(company_id=caller.company, state=state, limit=limit, cursor=cursor)
-    found = await ask(api.rpc, GAPS, asked)
-    return page(found, found.next)
+    request = GapsRequest(company_id=caller.company, state=state, limit=limit, cursor=cursor)
+    reply = await ask(api.rpc, GAPS, request)
+    return page(reply, reply.next)
 
 
 @router.post("/gaps/{id}", responses=described(404))
 async def decide_gap(api: ApiDep, caller: AdminDep, name: NamePath, body: GapBody) -> GapReply:
     """Answers a gap, so that the next person who asks gets this answer; or dismisses it."""
-    asked = GapDecide(
+    request = GapDecide(
         company_id=caller.company, id=name, answer=body.answer, question=body.question, dismiss=body.dismiss
     )
-    return await ask(api.rpc, GAP_DECIDE, asked, deadline=CHANGE_SECONDS)
+    return await ask(api.rpc, GAP_DECIDE, request, deadline=CHANGE_SECONDS)
 
 
-def _known(reply: AnswerReply) -> AnswerView:
+def _answer_or_404(reply: AnswerReply) -> AnswerView:
     if reply.answer is None:
         raise not_found("answer")
     return reply.answer

@@ -1,7 +1,7 @@
-"""Errors of the OpenAI-compatible API, in the form that its clients read.
+"""Errors of the OpenAI-compatible API, in the form that its clients expect.
 
 https://platform.openai.com/docs/guides/error-codes: {"error": {message, type, param, code}}. The official clients
-choose their exception by the status, and retry 408, 409, 429 and 5xx unless `x-should-retry` says no.
+choose their exception by the status, and retry 408, 409, 429 and 5xx unless `x-should-retry` is false.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 PREFIX = "/v1/"
-LONGEST_WAIT = 60.0
-"""Seconds beyond which an automatic retry makes no sense."""
+MAX_RETRY_SECONDS = 60.0
+"""Seconds of Retry-After above which clients are told not to retry automatically."""
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error", 503: "server_error"}
 _CODES = {
     "UNAUTHORIZED": "invalid_api_key",
@@ -56,12 +56,12 @@ def described(*statuses: int) -> dict[int | str, dict[str, object]]:
 
 
 def error_body(status: int, code: str, message: str, param: str | None = None, *, spent: bool = False) -> OpenAIError:
-    """The error. `spent`: a budget is spent."""
+    """The body of an error. `spent`: a budget is spent."""
     if spent:
         return OpenAIError(error=OpenAIErrorBody(message=message, type="insufficient_quota", code="insufficient_quota"))
     kind = _TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
-    told = "model_not_found" if (status, param) == (404, "model") else _CODES.get(code, code.lower())
-    return OpenAIError(error=OpenAIErrorBody(message=message, type=kind, param=param, code=told))
+    error_code = "model_not_found" if (status, param) == (404, "model") else _CODES.get(code, code.lower())
+    return OpenAIError(error=OpenAIErrorBody(message=message, type=kind, param=param, code=error_code))
 
 
 def error_response(
@@ -73,10 +73,10 @@ def error_response(
     headers: Mapping[str, str] | None = None,
     spent: bool = False,
 ) -> JSONResponse:
-    """The response. A 422 elsewhere is a 400 here."""
+    """The response of an error. What is 422 elsewhere is 400 here."""
     status = 400 if status == 422 else status
-    told = dict(headers or {})
-    if spent or float(told.get("Retry-After", "0")) > LONGEST_WAIT:
-        told["x-should-retry"] = "false"
+    all_headers = dict(headers or {})
+    if spent or float(all_headers.get("Retry-After", "0")) > MAX_RETRY_SECONDS:
+        all_headers["x-should-retry"] = "false"
     body = error_body(status, code, message, fields[0] if fields else None, spent=spent)
-    return JSONResponse(body.model_dump(), status, headers=told)
+    return JSONResponse(body.model_dump(), status, headers=all_headers)

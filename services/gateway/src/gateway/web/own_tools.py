@@ -72,7 +72,7 @@ async def list_mcp_tools(api: ApiDep, caller: FounderDep, company: CompanyPath, 
     acting = as_company_admin(caller, company)
     config = await with_unsaved(api, acting, company, body)
     request = McpToolsRequest(config=config, server=body.server, language=body.language)
-    found = await ask(api.rpc, MCP_TOOLS, request, deadline=OWN_TOOL_SECONDS)
-    if found.error is not None:
-        raise RefusedError(ErrorCode.BAD_FIELD, found.error)
-    return McpListed(tools=found.tools)
+    reply = await ask(api.rpc, MCP_TOOLS, request, deadline=OWN_TOOL_SECONDS)
+    if reply.error is not None:
+        raise RefusedError(ErrorCode.BAD_FIELD, reply.error)
+    return McpListed(tools=reply.tools)

@@ -1,4 +1,4 @@
-"""/nexus-widget.tgz: the npm package that loads the widget. It needs no registry, and matches this server's version."""
+"""/nexus-widget.tgz: the npm package that loads the widget, without a registry and in this server's version."""
 
 import gzip
 import io
@@ -13,7 +13,7 @@ PACKAGE_PATH = "/nexus-widget.tgz"
 
 @cache
 def client_package() -> bytes:
-    """The files listed in package.json and those that npm always adds, laid out as by `npm pack`."""
+    """The package as `npm pack` would make it: the files listed in package.json and those that npm always adds."""
     source = SITE / "client"
     listed = json.loads((source / "package.json").read_text(encoding="utf-8"))["files"]
     packed = io.BytesIO()

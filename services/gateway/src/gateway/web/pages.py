@@ -1,4 +1,4 @@
-"""The demo site, the widget's scripts and its npm package: plain HTML, no framework."""
+"""The pages of the demo site, the widget's scripts and its npm package."""
 
 import asyncio
 import json
@@ -46,17 +46,17 @@ def page_routes(*, personas: bool = False) -> list[BaseRoute]:
 
 
 def _path(language: Language, page: str) -> str:
-    """The English pages have no prefix."""
+    """The address of a page. English pages have no prefix."""
     return "/" + "/".join([language] * (language != "en") + [page] * (page != "home"))
 
 
 def language_links(language: Language, paths: Mapping[Language, str]) -> dict[str, str]:
-    """What a page's template needs to lead to the same page in each language."""
-    alternates = (f'<link rel="alternate" hreflang="{one}" href="{escape(path)}">' for one, path in paths.items())
+    """Values for a page's template: links to the same page in the other languages."""
+    alternates = (f'<link rel="alternate" hreflang="{name}" href="{escape(path)}">' for name, path in paths.items())
     others = (
-        f'<a class="ghost" href="{escape(path)}" hreflang="{one}" lang="{one}">{words(one, "site")["language"]}</a>'
-        for one, path in paths.items()
-        if one != language
+        f'<a class="ghost" href="{escape(path)}" hreflang="{name}" lang="{name}">{words(name, "site")["language"]}</a>'
+        for name, path in paths.items()
+        if name != language
     )
     return {"alternates": "\n".join(alternates), "others": "\n".join(others)}
 
@@ -75,7 +75,9 @@ def _render(language: Language, page: str, *, personas: bool) -> str:
             "title": texts[page],
             "home": _path(language, "home"),
             "nav": "".join(links),
-            **language_links(language, {one: _path(one, page) for one in LANGUAGES}),
+            **language_links(
+                language, {target_language: _path(target_language, page) for target_language in LANGUAGES}
+            ),
             "personas": _part("personas.html").substitute(texts) if personas else "",
             "console": f'<a href="/console">{texts["console"]}</a>' if personas else "",
             "content": _part(f"{language}/{page}.html").substitute(panel=_panel(language).substitute(texts)).strip(),
@@ -92,7 +94,8 @@ def _part(path: str) -> Template:
 
 
 def _panel(language: Language) -> Template:
-    """The home page's picture of a market, with the figures in the language's format; the drawing's own stay."""
+    """The home page's market panel, with the shown figures in the language's format; figures of the drawing are
+    kept."""
     panel = _part("panel.html")
     if language != "es":
         return panel
@@ -100,8 +103,8 @@ def _panel(language: Language) -> Template:
 
 
 def _spanish(figure: re.Match[str]) -> str:
-    whole, rest, percent = figure.groups()
-    return f"{whole},{rest}{'&nbsp;%' if percent else ''}"
+    integer_part, decimals, percent = figure.groups()
+    return f"{integer_part},{decimals}{'&nbsp;%' if percent else ''}"
 
 
 def _serve_page(body: str):  # noqa: ANN202 - a Starlette endpoint
@@ -113,7 +116,7 @@ def _serve_page(body: str):  # noqa: ANN202 - a Starlette endpoint
 
 @cache
 def _asyncapi_text() -> str:
-    # As the repository keeps it, and as slow to make as hundreds of schemas are.
+    # In the form in which the repository keeps it; cached, since it takes long for hundreds of schemas.
     return (
         json.dumps(asyncapi_document(version("nexus-contracts")), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     )

@@ -5,6 +5,6 @@ from fastapi.responses import JSONResponse
 from contracts.envelope import Wire
 
 
-def page(found: Wire, following: str | None) -> JSONResponse:
-    """One page. The last one's `next` is null rather than absent, while items leave out empty fields."""
-    return JSONResponse(found.to_wire() | {"next": following})
+def page(reply: Wire, following: str | None) -> JSONResponse:
+    """The response with one page. `next` of the last page is null rather than absent, unlike empty fields of items."""
+    return JSONResponse(reply.to_wire() | {"next": following})

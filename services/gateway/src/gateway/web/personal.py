@@ -22,11 +22,11 @@ from gateway.web.problems import described
 
 router = APIRouter(tags=["memory"])
 
-CORRECT_SECONDS = 6.0
-"""Deadline for asking again about a correction's outcome; the store has 5 s for one command."""
-MOST_PAGES = 10_000
-"""Pages of one export; a cursor that never ends must end somewhere."""
-_MAYBE = (
+REPEAT_SECONDS = 6.0
+"""Deadline for repeating a correction to learn its outcome; the store has 5 s for one command."""
+MAX_PAGES = 10_000
+"""Pages of one export at most, in case the cursors never end."""
+_UNCERTAIN = (
     "the correction may have been made, or be made in a moment: send it again, "
     "with the same Idempotency-Key if it had one"
 )
@@ -85,7 +85,7 @@ async def patch_memory(
     """Corrects what is remembered. After a 503 it may have been applied, or be applied soon: repeat it with the same
     key."""
     check_json(body)
-    # Under the same id it takes effect once: a repeat tells what became of a try that got no answer.
+    # With the same id it takes effect once, so a repeat returns the outcome of a request that got no answer.
     request = memory_rpc.MemoryPatchRequest(
         company_id=caller.company,
         user_id=caller.subject,
@@ -97,9 +97,9 @@ async def patch_memory(
         return (await ask(api.rpc, memory_rpc.MEMORY_PATCH, request)).memory
     except UnavailableError:
         try:
-            return (await ask(api.rpc, memory_rpc.MEMORY_PATCH, request, deadline=CORRECT_SECONDS)).memory
+            return (await ask(api.rpc, memory_rpc.MEMORY_PATCH, request, deadline=REPEAT_SECONDS)).memory
         except UnavailableError as error:
-            raise UnavailableError(_MAYBE) from error
+            raise UnavailableError(_UNCERTAIN) from error
 
 
 @router.delete("/v2/memory", status_code=204, response_class=Response, responses=described())
@@ -111,9 +111,11 @@ async def delete_memory(api: ApiDep, caller: CustomerDep) -> None:
 @router.get("/v2/memory/export", response_model=Export, responses=described())
 async def export_memory(api: ApiDep, caller: CustomerDep) -> Response:
     """Everything stored about me, as one JSON document."""
-    first, holdings = await asyncio.gather(_export(api, caller, None), _holdings(api, caller))
+    first_page, holdings = await asyncio.gather(_export(api, caller, None), _holdings(api, caller))
     headers = {"Content-Disposition": 'attachment; filename="nexus-export.json"', "Cache-Control": "no-store"}
-    return StreamingResponse(_document(api, caller, first, holdings), headers=headers, media_type="application/json")
+    return StreamingResponse(
+        _document(api, caller, first_page, holdings), headers=headers, media_type="application/json"
+    )
 
 
 def _me(caller: TokenCaller) -> UserRef:
@@ -135,7 +137,7 @@ async def _holdings(api: Api, caller: TokenCaller) -> Holdings | None:
 async def _document(
     api: Api, caller: TokenCaller, page: MemoryExportReply, holdings: Holdings | None
 ) -> AsyncIterator[bytes]:
-    """Streams the document page by page, since it may be large. An error on the way cuts it off."""
+    """Streams the document page by page, since it may be large. An error in between cuts it off."""
     yield b'{"memory":' + (page.memory or LongTermMemory()).to_json()
     if holdings is None:
         yield b',"missing":["holdings"]'
@@ -143,7 +145,7 @@ async def _document(
         yield b',"missing":[],"holdings":' + holdings.to_json()
     yield b',"conversations":['
     separator = b""
-    for _ in range(MOST_PAGES):
+    for _ in range(MAX_PAGES):
         for part in page.conversations:
             yield separator + part.to_json()
             separator = b","

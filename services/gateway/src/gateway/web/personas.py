@@ -1,7 +1,7 @@
-"""POST /dev/tokens: a demo user's token. Only in development: elsewhere the path does not exist.
+"""POST /dev/tokens: a demo user's token. Only in development; elsewhere the path does not exist.
 
-The demo site's persona switch and the console's sign-in use it. Another site's page cannot: its browser asks first (the
-body is JSON) and is not allowed, and a host name that somebody pointed at this machine is refused.
+The demo site's persona switch and the console's sign-in use it. Pages of other sites cannot: since the body is JSON,
+browsers ask for permission first and do not get it, and a foreign host name that points at this machine is refused.
 """
 
 from datetime import UTC, datetime
@@ -38,12 +38,14 @@ async def make_token(body: PersonaRequest, request: Request, api: ApiDep) -> Per
     if api.personas is None:
         raise not_found("page")
     origin = request.headers.get("origin")
-    own = f"{request.url.scheme}://{request.headers.get('host', '')}"
-    if not names_loopback(request) or (origin is not None and origin != own):
+    own_origin = f"{request.url.scheme}://{request.headers.get('host', '')}"
+    if not names_loopback(request) or (origin is not None and origin != own_origin):
         raise RefusedError(
             ErrorCode.FORBIDDEN, "demo people are for this machine's own pages: open http://127.0.0.1 here"
         )
-    made = api.personas.token(body.persona)
-    if made is None:
+    signed = api.personas.token(body.persona)
+    if signed is None:
         raise not_found("persona (free, pro, premium, commercial, admin)")
-    return PersonaReply(token=made.token, user_id=made.visitor, expires_at=datetime.fromtimestamp(made.expires, UTC))
+    return PersonaReply(
+        token=signed.token, user_id=signed.visitor, expires_at=datetime.fromtimestamp(signed.expires, UTC)
+    )

@@ -1,4 +1,4 @@
-"""HTTP errors as problem documents (RFC 9457), each with the code that the websocket uses too."""
+"""HTTP errors as problem documents (RFC 9457), with the same codes as the websocket."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -48,7 +48,7 @@ PUBLIC = frozenset({"/v2/visitors", "/widget.json", "/dev/tokens"})
 """Paths that need no token."""
 _TOOL_CALL = re.compile(r"/v2/tools/[^/]+").fullmatch
 _FIELD = re.compile(r"(?!(str|int|float|bool|dict)$)[a-z_0-9]+").fullmatch
-"""A field's name, as opposed to the name of a type (`str`, `list[str]`, `NamedTool`)."""
+"""Matches the name of a field, but not of a type (`str`, `list[str]`, `NamedTool`)."""
 _CODES = {
     401: "UNAUTHORIZED",
     403: "FORBIDDEN",
@@ -95,7 +95,7 @@ def problem(
     errors: Sequence[FieldProblem] | None = None,
     headers: dict[str, str] | None = None,
 ) -> JSONResponse:
-    """The response that says what went wrong and what to do."""
+    """The response with a problem document."""
     document = ProblemDocument(
         title=HTTPStatus(status).phrase,
         status=status,
@@ -107,11 +107,11 @@ def problem(
 
 
 def install(app: FastAPI) -> None:
-    """Turns every error of the application into a problem document, in its OpenAPI document too."""
-    by_framework = app.openapi
+    """Lets the application answer every error with a problem document, and describes these in its OpenAPI document."""
+    framework_openapi = app.openapi
 
     def openapi() -> JsonObject:
-        document = by_framework()
+        document = framework_openapi()
         schemas = document.setdefault("components", {}).setdefault("schemas", {})
         schemas["Problem"] = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas.update(schemas["Problem"].pop("$defs"))
@@ -128,7 +128,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(GatewayError, _gateway_error)
     app.add_exception_handler(RequestValidationError, _bad_request)
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(ClientDisconnect, _gone)
+    app.add_exception_handler(ClientDisconnect, _client_disconnected)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -143,21 +143,23 @@ def error_answer(
     spent: bool = False,
     accept_language: str | None = None,
 ) -> JSONResponse:
-    """The error in the form for callers of this path. `spent`: a budget is spent. `accept_language`: the language of
-    the message; OpenAI's clients are programs, and get English."""
+    """The response of an error in the form for callers of this path. `spent`: a budget is spent. `accept_language`: the
+    language of the message, except for OpenAI's clients, which are programs and get English."""
     if path.startswith(OPENAI):
-        fields = [one.field for one in errors or ()]
+        fields = [fault.field for fault in errors or ()]
         return error_response(status, code, detail, fields=fields, headers=headers, spent=spent)
     language = named_language(accept_language)
-    told = [FieldProblem(field=one.field, message=in_language(one.message, language)) for one in errors or ()]
+    translated = [
+        FieldProblem(field=fault.field, message=in_language(fault.message, language)) for fault in errors or ()
+    ]
     if status == HTTPStatus.UNPROCESSABLE_ENTITY and _TOOL_CALL(path):
-        return _unreadable_call(in_language(detail, language), told)
-    return problem(status, code, in_language(detail, language), errors=told, headers=headers)
+        return _unreadable_call(in_language(detail, language), translated)
+    return problem(status, code, in_language(detail, language), errors=translated, headers=headers)
 
 
-def _unreadable_call(message: str, wrong: Sequence[FieldProblem]) -> JSONResponse:
-    """The result of a tool call that cannot be read."""
-    fields = [FieldError(field=one.field, message=one.message) for one in wrong]
+def _unreadable_call(message: str, faults: Sequence[FieldProblem]) -> JSONResponse:
+    """The response to a tool call whose body cannot be read: a tool result with an error."""
+    fields = [FieldError(field=fault.field, message=fault.message) for fault in faults]
     error = ToolError(code=ToolCode.VALIDATION_ERROR, message=message, fields=fields or None)
     result = ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0))
     return JSONResponse(result.to_wire(), HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -171,48 +173,54 @@ async def _gateway_error(request: Request, error: Exception) -> JSONResponse:
     elif isinstance(error, TokenInvalidError):
         headers["WWW-Authenticate"] = "Bearer"
     fields = error.fields if isinstance(error, RefusedError) else ()
-    wrong = [FieldProblem(field=fault.field, message=fault.message) for fault in fields]
+    problems = [FieldProblem(field=fault.field, message=fault.message) for fault in fields]
     spent = isinstance(error, RateLimitedError) and error.spent
     status = STATUS[error.code]
-    return _answer(request, status, str(error.code), error.message, errors=wrong, headers=headers, spent=spent)
+    return _answer(request, status, str(error.code), error.message, errors=problems, headers=headers, spent=spent)
 
 
 async def _bad_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class alone
     path = request.url.path
-    faults = [(_field(one, path), one) for one in error.errors()]
-    names = {name for name, _ in faults}
-    fields = [FieldProblem(field=name, message=message_of(one)) for name, one in faults if not _other(name, one, names)]
+    located = [(_field(fault, path), fault) for fault in error.errors()]
+    names = {name for name, _ in located}
+    fields = [
+        FieldProblem(field=name, message=message_of(fault))
+        for name, fault in located
+        if not _is_about_other_type(name, fault, names)
+    ]
     detail = "some fields are not valid"
     if path.startswith(OPENAI):
-        # Its clients show the message alone.
-        detail = "; ".join(f"{one.field}: {one.message}" for one in fields[:5])
+        # Its clients show only the message.
+        detail = "; ".join(f"{field.field}: {field.message}" for field in fields[:5])
     return await _unreadable(request, detail, fields)
 
 
-_NOWHERE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED})
+_NO_ROUTE_STATUSES = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED})
 
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class alone
     if error.status_code == HTTPStatus.BAD_REQUEST:
-        # The framework's word for a body that is not text; one that is not JSON is a 422 of its own.
-        return await _no_text(request)
+        # The framework's status for a body that is not text; for one that is not JSON it uses 422.
+        return await _not_text(request)
     code = _CODES.get(error.status_code, "BAD_REQUEST")
     headers = dict(error.headers) if error.headers else None
     detail = str(error.detail)
-    if error.status_code in _NOWHERE and detail == HTTPStatus(error.status_code).phrase:  # the framework's own words
+    if (
+        error.status_code in _NO_ROUTE_STATUSES and detail == HTTPStatus(error.status_code).phrase
+    ):  # the framework's own message
         detail = f"there is no {request.method} {request.url.path[:200]}: GET /openapi.json lists what there is"
     return _answer(request, error.status_code, code, detail, headers=headers)
 
 
-async def _no_text(request: Request) -> JSONResponse:
+async def _not_text(request: Request) -> JSONResponse:
     fields = [FieldProblem(field="body", message="must be JSON in UTF-8")]
     return await _unreadable(request, "the body cannot be read", fields)
 
 
-async def _gone(request: Request, error: Exception) -> Response:
-    # In the middle of its request: there is nobody to tell, and nothing wrong here.
+async def _client_disconnected(request: Request, error: Exception) -> Response:
+    # The client disconnected during its request: nobody gets the response, and it is no error of this server.
     del request, error
     return Response(status_code=400)
 
@@ -223,7 +231,8 @@ async def _unexpected(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _unreadable(request: Request, detail: str, fields: list[FieldProblem]) -> JSONResponse:
-    """A bad field, described only to callers who may use the route: bodies are read before callers are checked."""
+    """Answers a bad body. Only callers who may use the route get the description, since bodies are read before callers
+    are checked."""
     if request.url.path not in PUBLIC:
         try:
             await verified(request, get_api(request))
@@ -232,25 +241,26 @@ async def _unreadable(request: Request, detail: str, fields: list[FieldProblem])
     return _answer(request, 422, ErrorCode.BAD_FIELD, detail, errors=fields)
 
 
-def _answer(request: Request, status: int, code: str, detail: str, **more: Any) -> JSONResponse:
-    spoken = request.headers.get("accept-language")
-    return error_answer(request.url.path, status, code, detail, accept_language=spoken, **more)
+def _answer(request: Request, status: int, code: str, detail: str, **fields: Any) -> JSONResponse:
+    accept_language = request.headers.get("accept-language")
+    return error_answer(request.url.path, status, code, detail, accept_language=accept_language, **fields)
 
 
 def _field(error: Mapping[str, Any], path: str) -> str:
-    """The part of the request with the error; a body that is no JSON has none (the framework gives the character)."""
-    place, *where = cast("Sequence[int | str]", error["loc"])
+    """The name of the field with the error; `body` for a body that is not JSON, for which the framework gives a
+    position."""
+    source, *path_parts = cast("Sequence[int | str]", error["loc"])
     if error["type"] == "json_invalid":
         return "body"
-    if place != "body" or not path.startswith(OPENAI):
-        return ".".join(str(part) for part in where) or "body"
-    # As that interface spells it: messages[0].content. Which of several forms it was taken for is no part of the name.
-    named = (part for part in where if isinstance(part, int) or _FIELD(part))
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in named).lstrip(".") or "body"
+    if source != "body" or not path.startswith(OPENAI):
+        return ".".join(str(part) for part in path_parts) or "body"
+    # In the notation of that API: messages[0].content, without the alternative type that the framework tried.
+    name_parts = (part for part in path_parts if isinstance(part, int) or _FIELD(part))
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in name_parts).lstrip(".") or "body"
 
 
-def _other(name: str, error: Mapping[str, Any], names: Collection[str]) -> bool:
-    """Whether the error only says that the field is not the other of its two forms, while the one it has is at fault
-    inside."""
-    inside = (f"{name}.", f"{name}[")
-    return str(error["type"]).endswith("_type") and any(other.startswith(inside) for other in names)
+def _is_about_other_type(name: str, error: Mapping[str, Any], names: Collection[str]) -> bool:
+    """Whether the error only says that a field does not have one of its possible types, while another error is about
+    the inside of the type that it has."""
+    prefixes = (f"{name}.", f"{name}[")
+    return str(error["type"]).endswith("_type") and any(other_name.startswith(prefixes) for other_name in names)

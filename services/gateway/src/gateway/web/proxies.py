@@ -1,4 +1,4 @@
-"""Replaces a trusted proxy's address and scheme by the client's, for REST and chats."""
+"""Replaces the address and scheme of a trusted proxy by those of its client, for HTTP and websockets."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal
@@ -21,8 +21,8 @@ _SECURE = {"http": "https", "ws": "wss"}
 
 
 class Proxies:
-    """The trusted proxies, and the one header to read: a proxy that writes one of the two passes on the client's
-    other."""
+    """The trusted proxies, and the one header to read. The other one is not read, since a proxy passes it on unchanged
+    from the client."""
 
     def __init__(self, trusted: Sequence[Network] = (), header: Header = "x-forwarded-for") -> None:
         self._trusted = tuple(trusted)
@@ -30,7 +30,7 @@ class Proxies:
         self._hops = _HOPS[header]
 
     def name_client(self, scope: Scope) -> None:
-        """Writes the client behind the proxy into the scope; changes nothing if the peer is not trusted."""
+        """Writes the address of the client behind the proxy into the scope, if the peer is a trusted proxy."""
         client = scope.get("client")
         peer = parse_address(client[0]) if client else None
         if peer is None or not is_in(peer, self._trusted):

@@ -38,11 +38,11 @@ async def explain_turn(
     api: ApiDep, caller: OperatorDep, conversation: ConversationPath, turn: TurnPath
 ) -> ExplainedTurn:
     """How an answer came about: model, settings, tools, pages, tokens, cost, time. Kept for 30 days."""
-    named = await _named(api, caller, conversation, turn)
-    found = (await ask(api.rpc, EXPLAIN, ExplainRequest(**named.model_dump()))).turn
-    if found is None:
+    turn_request = await _turn_request(api, caller, conversation, turn)
+    explained = (await ask(api.rpc, EXPLAIN, ExplainRequest(**turn_request.model_dump()))).turn
+    if explained is None:
         raise _no_record()
-    return found
+    return explained
 
 
 @router.post("/replay", response_model_exclude_none=True, responses=described(404, 429))
@@ -51,25 +51,26 @@ async def replay_turn(
 ) -> ComparedTurn:
     """Replays the turn with another model or prompt, beside the original answer. No tool is called and nothing is
     stored: results come from the record. Model calls cost money."""
-    named = await _named(api, caller, conversation, turn)
-    request = ReplayRequest(**named.model_dump(), model=body.model, prompt=body.prompt)
-    found = (await ask(api.rpc, REPLAY, request, deadline=TRY_OUT_SECONDS)).turn
-    if found is None:
+    turn_request = await _turn_request(api, caller, conversation, turn)
+    request = ReplayRequest(**turn_request.model_dump(), model=body.model, prompt=body.prompt)
+    compared = (await ask(api.rpc, REPLAY, request, deadline=TRY_OUT_SECONDS)).turn
+    if compared is None:
         raise _no_record()
-    return found
+    return compared
 
 
 @router.get("/case", responses=described(404))
 async def make_case(api: ApiDep, caller: AdminDep, conversation: ConversationPath, turn: TurnPath) -> MadeCase:
     """The turn as a case of `nexus eval`: the question, and the tools used in the answer."""
-    found = (await ask(api.rpc, CASE, await _named(api, caller, conversation, turn))).case
-    if found is None:
+    case = (await ask(api.rpc, CASE, await _turn_request(api, caller, conversation, turn))).case
+    if case is None:
         raise _no_record()
-    return found
+    return case
 
 
-async def _named(api: Api, caller: TokenCaller, conversation: str, turn: str) -> TurnRequest:
-    """The turn with its user and the time of its answer, near which its record is; raises NOT_FOUND."""
+async def _turn_request(api: Api, caller: TokenCaller, conversation: str, turn: str) -> TurnRequest:
+    """The request for a turn, with its user and the time of its answer, by which its record is found. Raises
+    NOT_FOUND."""
     await api.access.watchable(caller, conversation)
     view = await api.memory.conversation(caller.company, conversation)
     answer = await api.memory.message(caller.company, conversation, answer_id(turn))

@@ -25,8 +25,8 @@ async def get_days(
 ) -> tuple[date, date]:
     """The requested days in the company's time zone, both included; raises BAD_FIELD (422)."""
     settings = await api.companies.get(caller.company)
-    there = settings.config.own_zone if settings else UTC
-    return days_between(since, until, api.clock.now().astimezone(there).date())
+    zone = settings.config.own_zone if settings else UTC
+    return days_between(since, until, api.clock.now().astimezone(zone).date())
 
 
 DaysDep = Annotated[tuple[date, date], Depends(get_days)]
@@ -41,13 +41,13 @@ async def get_report(
 ) -> Response:
     """The conversations begun on these days (of the company's time zone) and their outcome; as a table with Accept:
     text/csv."""
-    asked = report_rpc.ReportRequest(company_id=caller.company, since=days[0], until=days[1], by=by)
-    found = await ask(api.rpc, report_rpc.REPORT, asked, deadline=REPORT_SECONDS)
+    report_request = report_rpc.ReportRequest(company_id=caller.company, since=days[0], until=days[1], by=by)
+    report = await ask(api.rpc, report_rpc.REPORT, report_request, deadline=REPORT_SECONDS)
     if CSV in request.headers.get("accept", ""):
         name = f"report-{days[0].isoformat()}-{days[1].isoformat()}-{by}.csv"
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-        return Response(_table(found), media_type=f"{CSV}; charset=utf-8", headers=headers)
-    return JSONResponse(found.to_wire())
+        return Response(_csv_table(report), media_type=f"{CSV}; charset=utf-8", headers=headers)
+    return JSONResponse(report.to_wire())
 
 
 @router.get("/conversations", responses=described())
@@ -60,23 +60,23 @@ async def open_report(
     figure: Figure = "conversations",
 ) -> ReportOpenReply:
     """The conversations behind a figure, newest first."""
-    asked = report_rpc.ReportOpenRequest(
+    request = report_rpc.ReportOpenRequest(
         company_id=caller.company, since=days[0], until=days[1], by=by, key=key, figure=figure
     )
-    return await ask(api.rpc, report_rpc.REPORT_OPEN, asked, deadline=REPORT_SECONDS)
+    return await ask(api.rpc, report_rpc.REPORT_OPEN, request, deadline=REPORT_SECONDS)
 
 
-def _table(found: ReportReply) -> str:
-    """The rows and their total, with the JSON's field names."""
-    total = {"key": "total"} | found.total.model_dump(by_alias=True)
-    rows = [row.model_dump(by_alias=True) for row in found.rows]
-    out = io.StringIO()
-    writer = csv.DictWriter(out, ["key", *[name for name in total if name != "key"]], lineterminator="\r\n")
+def _csv_table(report: ReportReply) -> str:
+    """The rows and their total as CSV, with the field names of the JSON."""
+    total = {"key": "total"} | report.total.model_dump(by_alias=True)
+    rows = [row.model_dump(by_alias=True) for row in report.rows]
+    output = io.StringIO()
+    writer = csv.DictWriter(output, ["key", *[name for name in total if name != "key"]], lineterminator="\r\n")
     writer.writeheader()
     writer.writerows({name: _cell(value) for name, value in row.items()} for row in [*rows, total])
-    return out.getvalue()
+    return output.getvalue()
 
 
 def _cell(value: object) -> object:
-    """Escapes a text that a spreadsheet would take for a formula."""
+    """Escapes a text that a spreadsheet would interpret as a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) and value != "-" else value

@@ -1,4 +1,4 @@
-"""The headers of responses that clients act on, as OpenAPI describes them, and its errors."""
+"""OpenAPI descriptions of the response headers that clients use, and of errors."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ _OF_ERRORS = {"401": "WWW-Authenticate", "429": "Retry-After", "503": "Retry-Aft
 
 
 def described_headers(*names: str) -> JsonObject:
-    """The part of a response's description that tells its headers."""
+    """The part of a response's description that lists its headers."""
     return {"headers": {name: {"$ref": f"#/components/headers/{name}"} for name in names}}
 
 
 def describe_errors(document: dict[str, Any]) -> None:
-    """Adds to an OpenAPI document what headers mean, and to each operation those of its errors and the error of a body
-    that does not arrive in time. Errors stand once in the document: operations refer to them."""
+    """Adds descriptions of headers to an OpenAPI document, and to each operation the headers of its errors and the
+    error of a body that does not arrive in time. Each error is in the document once; operations refer to it."""
     shared = dict[str, JsonObject]()
     document["components"] |= {
         "headers": {
@@ -39,7 +39,7 @@ def describe_errors(document: dict[str, Any]) -> None:
 
 
 def _shared(status: str, response: dict[str, Any], shared: dict[str, JsonObject]) -> JsonObject:
-    """A reference to the response; its name is that of its schemas with the status."""
+    """A reference to the shared response, whose name consists of its schemas and the status."""
     if status in _OF_ERRORS:
         response |= described_headers(_OF_ERRORS[status])
     schemas = (str(content["schema"].get("$ref", "Error")) for content in response["content"].values())

@@ -1,4 +1,4 @@
-"""uvicorn inside a service that handles its own signals: start, know the port, stop within a deadline."""
+"""Runs uvicorn inside a service that handles signals itself."""
 
 import asyncio
 import socket
@@ -7,7 +7,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from gateway.domain.client_frames import MAX_FRAME_BYTES
-from gateway.web.http_transport import IDLE, BoundedHttp
+from gateway.web.http_transport import IDLE_SECONDS, BoundedHttp
 from gateway.web.transport import ChatProtocol
 from runtime.http.web_server import QuietServer
 
@@ -29,14 +29,14 @@ class WebServer:
                 ws_per_message_deflate=False,
                 ws_ping_interval=heartbeat_seconds,
                 ws_ping_timeout=heartbeat_seconds,
-                proxy_headers=False,  # the application's own (web/proxies.py)
+                proxy_headers=False,  # the application handles them (web/proxies.py)
                 lifespan="off",
                 log_config=None,
                 log_level="warning",
                 access_log=False,
                 server_header=False,
                 backlog=4096,
-                timeout_keep_alive=IDLE,
+                timeout_keep_alive=IDLE_SECONDS,
                 timeout_graceful_shutdown=5,
             )
         )
@@ -45,10 +45,10 @@ class WebServer:
         self.port = port
 
     async def start(self) -> None:
-        """Listens; raises OSError when the port is taken."""
+        """Starts listening. Raises OSError if the port is taken."""
         family = socket.AF_INET6 if ":" in self._address[0] else socket.AF_INET
-        # By its protocol asyncio knows TCP, and sends what is written at once: otherwise each second write of an
-        # answer, and each frame behind another, waits for the client's acknowledgement, some 40 ms.
+        # The protocol is given so that asyncio sets TCP_NODELAY: otherwise the second of two writes waits for the
+        # client's acknowledgement, about 40 ms.
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,7 +1,7 @@
 """/v2/sign-in: signing in to the console, at the company's OpenID provider or with an invitation.
 
-The browser's tab makes and keeps state, nonce and PKCE verifier, so that no cookie is needed and any replica serves
-either half; the client's secret never leaves memory.
+The browser tab creates and keeps state, nonce and PKCE verifier, so that no cookie is needed and any replica can serve
+each step. The client secret never leaves memory.
 """
 
 from datetime import UTC, datetime
@@ -33,8 +33,8 @@ from gateway.web.words import AcceptLanguage, words
 
 router = APIRouter(prefix="/v2/sign-in", tags=["console"])
 
-PATIENCE = 15.0
-"""Deadline for memory, which gives a company's provider 12 seconds."""
+REPLY_SECONDS = 15.0
+"""Deadline for memory, which waits 12 seconds for a company's provider."""
 
 
 class SignInStart(Wire):
@@ -85,10 +85,10 @@ async def start_sign_in(
         nonce=body.nonce,
         challenge=body.challenge,
     )
-    begun = await ask(api.rpc, SIGN_IN_BEGIN, begin, deadline=PATIENCE)
-    if begun.problem is not None or begun.address is None:
-        raise _refused(begun.problem, await api.companies.console_language(body.company_id, accept_language))
-    return SignInAddress(address=begun.address)
+    reply = await ask(api.rpc, SIGN_IN_BEGIN, begin, deadline=REPLY_SECONDS)
+    if reply.problem is not None or reply.address is None:
+        raise _refused(reply.problem, await api.companies.console_language(body.company_id, accept_language))
+    return SignInAddress(address=reply.address)
 
 
 @router.post("", status_code=201, responses=described(403, 429))
@@ -114,17 +114,17 @@ async def finish_sign_in(
         raise RefusedError(ErrorCode.BAD_FIELD, "send companyId with a code, or an invitation")
     if body.company_id not in (None, company):
         raise RefusedError(ErrorCode.BAD_FIELD, "this invitation is for another company")
-    given = (
+    invitation = (
         Invitation(member=invited.member, issued_at=datetime.fromtimestamp(invited.issued, UTC)) if invited else None
     )
-    finish = SignInFinish(company_id=company, code=code, invitation=given)
-    done = await ask(api.rpc, SIGN_IN_FINISH, finish, deadline=PATIENCE)
-    if done.problem is not None or done.signed_in is None:
-        raise _refused(done.problem, await api.companies.console_language(company, accept_language))
-    who = done.signed_in
-    made = api.console.make(company, who.member, who.role, who.name)
-    expires = datetime.fromtimestamp(made.expires, UTC)
-    return Session(token=made.token, user_id=made.visitor, company_id=company, expires_at=expires)
+    finish = SignInFinish(company_id=company, code=code, invitation=invitation)
+    reply = await ask(api.rpc, SIGN_IN_FINISH, finish, deadline=REPLY_SECONDS)
+    if reply.problem is not None or reply.signed_in is None:
+        raise _refused(reply.problem, await api.companies.console_language(company, accept_language))
+    member = reply.signed_in
+    signed = api.console.make(company, member.member, member.role, member.name)
+    expires = datetime.fromtimestamp(signed.expires, UTC)
+    return Session(token=signed.token, user_id=signed.visitor, company_id=company, expires_at=expires)
 
 
 def _refused(problem: Problem | None, language: Language) -> RefusedError | UnavailableError:

@@ -68,9 +68,9 @@ class RoleChange(Wire):
 async def list_team(api: ApiDep, caller: AdminDep, request: Request) -> TeamView:
     """The team, by names."""
     team = (await stored(api, caller.company)).config.team
-    members = [_view(user, one) for user, one in team.members.items()]
+    members = [_view(user, member) for user, member in team.members.items()]
     return TeamView(
-        members=sorted(members, key=lambda one: (one.name or one.email or one.user_id).casefold()),
+        members=sorted(members, key=lambda member: (member.name or member.email or member.user_id).casefold()),
         issuer=team.provider.issuer if team.provider else None,
         redirect_uri=f"{server_of(request)}/console",
     )
@@ -81,18 +81,18 @@ async def invite(api: ApiDep, caller: AdminDep, body: NewMember, request: Reques
     """Adds a member, with a link that signs them in."""
     _check_role(body.role)
     team = (await stored(api, caller.company)).config.team
-    said = body.email.casefold() if body.email else None
-    if said and any(one.email and one.email.casefold() == said for one in team.members.values()):
+    email = body.email.casefold() if body.email else None
+    if email and any(member.email and member.email.casefold() == email for member in team.members.values()):
         raise RefusedError(ErrorCode.CONFLICT, "somebody in the team already has this e-mail")
     user = f"a_{uuid7().replace('-', '')}"
     await _change(api, caller, {"members": {user: body.to_wire()}})
-    return _invited(api, caller, request, user, Member(role=body.role, name=body.name, email=body.email))
+    return _invitation(api, caller, request, user, Member(role=body.role, name=body.name, email=body.email))
 
 
 @router.post("/{userId}/invitation", status_code=201, response_model_exclude_none=True, responses=described(404))
 async def invite_again(api: ApiDep, caller: AdminDep, user: UserPath, request: Request) -> Invited:
     """A new link for a member who lost the first one or uses another account."""
-    return _invited(api, caller, request, user, await _member(api, caller, user))
+    return _invitation(api, caller, request, user, await _member(api, caller, user))
 
 
 @router.patch("/{userId}", response_model_exclude_none=True, responses=described(404))
@@ -115,15 +115,16 @@ async def remove(api: ApiDep, caller: AdminDep, user: UserPath) -> Response:
 @router.post("/{userId}/sign-out", status_code=204, responses=described())
 async def sign_out(api: ApiDep, caller: OperatorDep, user: UserPath) -> Response:
     """Ends all sessions of a user, whoever signed their tokens: one's own (`me`), or anybody's, for admins."""
-    ended = caller.subject if user == "me" else user
-    if ended != caller.subject and caller.role != "admin":
+    target = caller.subject if user == "me" else user
+    if target != caller.subject and caller.role != "admin":
         raise RefusedError(ErrorCode.FORBIDDEN, "this is for admins (role admin)")
-    await _change(api, caller, {"signedOut": {ended: _now()}})
+    await _change(api, caller, {"signedOut": {target: _now()}})
     return Response(status_code=204)
 
 
 async def _change(api: Api, caller: TokenCaller, team: dict[str, object]) -> CompanySettings:
-    """The merge patch; it names only its member, so that it does not conflict with other changes."""
+    """Changes the team with a merge patch, which does not conflict with other changes since it names only one
+    member."""
     return await change(api, caller, {"team": team}, "*")
 
 
@@ -134,12 +135,12 @@ async def _member(api: Api, caller: TokenCaller, user: str) -> Member:
     return member
 
 
-def _invited(api: Api, caller: TokenCaller, request: Request, user: str, member: Member) -> Invited:
-    made = api.console.invite(caller.company, user)
+def _invitation(api: Api, caller: TokenCaller, request: Request, user: str, member: Member) -> Invited:
+    signed = api.console.invite(caller.company, user)
     return Invited(
         member=_view(user, member),
-        link=f"{server_of(request)}/console#invite={made.token}",
-        expires_at=datetime.fromtimestamp(made.expires, UTC),
+        link=f"{server_of(request)}/console#invite={signed.token}",
+        expires_at=datetime.fromtimestamp(signed.expires, UTC),
     )
 
 

@@ -33,8 +33,8 @@ STATUS: dict[str, int] = {
     ToolCode.TIMEOUT: 504,
     ToolCode.UNAUTHORIZED: 401,
 }
-_TRY_AGAIN = 2
-"""Seconds of Retry-After if a dependency is away."""
+_RETRY_SECONDS = 2
+"""Seconds of Retry-After if a dependency is unavailable."""
 
 
 class CallBody(Wire):
@@ -86,10 +86,10 @@ async def call_tool(
         error = ToolError(code=ToolCode.TOOL_NOT_FOUND, message=TEXTS["tool.no_such_tool"].in_language(language))
         result = ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0))
         return _response(ToolAnswer(result, {}), 0)
-    # The key may be any text; a call id becomes part of subjects and names. It belongs to the caller anyway.
+    # The key may be any text, but a call id becomes part of subjects and names. Both belong to the caller.
     call_id = uuid7() if idempotency_key is None else derive_id("idempotency-key", idempotency_key)
-    asked = GatewayToolCall(call_id, name, body.arguments, language)
-    return _response(await api.tools.call(caller, asked), api.clock.now().timestamp())
+    tool_call = GatewayToolCall(call_id, name, body.arguments, language)
+    return _response(await api.tools.call(caller, tool_call), api.clock.now().timestamp())
 
 
 def _response(answer: ToolAnswer, now: float) -> Response:
@@ -97,16 +97,16 @@ def _response(answer: ToolAnswer, now: float) -> Response:
     status = 200 if error is None else STATUS.get(str(error.code), 502)
     headers: dict[str, str] = {}
     if status == 503:
-        headers["Retry-After"] = str(_TRY_AGAIN)
+        headers["Retry-After"] = str(_RETRY_SECONDS)
     elif status == 429 and error is not None and error.reset_at is not None:
-        headers["Retry-After"] = str(_seconds(error.reset_at, now))
+        headers["Retry-After"] = str(_seconds_until(error.reset_at, now))
     if answer.nearest is not None:
         _, nearest = answer.nearest
         headers["RateLimit-Limit"] = str(nearest.limit)
         headers["RateLimit-Remaining"] = str(nearest.remaining)
-        headers["RateLimit-Reset"] = str(_seconds(nearest.reset_at, now))
+        headers["RateLimit-Reset"] = str(_seconds_until(nearest.reset_at, now))
     return Response(result.to_json(), status, headers, media_type="application/json")
 
 
-def _seconds(reset_at: int, now: float) -> int:
+def _seconds_until(reset_at: int, now: float) -> int:
     return max(math.ceil(reset_at / 1000 - now), 1)

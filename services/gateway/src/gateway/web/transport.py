@@ -1,9 +1,9 @@
-"""uvicorn's websocket protocol with this product's manners.
+"""uvicorn's websocket protocol with this product's behaviour.
 
-- Sending never waits. The transport's own write buffer is the socket's queue: it is bounded in bytes, and a client that
-  lets it fill up is closed (4008).
-- A frame that is too big closes with 4501 and a missing pong with 4012, instead of the RFC's own codes.
-- A close frame is sent even to a client that does not read; after a grace period the connection is cut, not flushed.
+- Sending never waits. The transport's write buffer is the queue of the socket: it is bounded in bytes, and if it fills
+  up the client is disconnected (4008).
+- A frame that is too big closes the socket with 4501 and a missing pong with 4012, instead of the RFC's codes.
+- A close frame is sent even to a client that does not read; after a grace period the connection is aborted.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from gateway.metrics import CLOSED
 
 SOCKET_EXTENSION = "nexus.socket"
 MAX_BUFFERED_BYTES = 1024 * 1024
-"""Bytes that may be buffered for one client. One more frame is accepted, so that any single frame can be sent."""
+"""Bytes buffered for one client above which no further frame is accepted, so that any single frame can be sent."""
 CLOSE_GRACE = 5.0
 """Seconds for the client to answer the close frame."""
 
 
 class _Connection(ServerProtocol):
-    """Fails with the product's close code if a frame is too large."""
+    """Uses the product's close code if a frame is too large."""
 
     def fail(self, code: int, reason: str = "") -> None:
         if code == RfcCloseCode.MESSAGE_TOO_BIG:
@@ -71,7 +71,7 @@ class ChatProtocol(WebSocketsSansIOProtocol):
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)
-        # The endpoint's task has been made but has not begun, so that it finds the socket in its scope.
+        # The task of the endpoint is created but has not started, so that it will find the socket in its scope.
         if hasattr(self, "scope"):
             cast(JsonObject, self.scope.get("extensions"))[SOCKET_EXTENSION] = self
 
@@ -87,8 +87,8 @@ class ChatProtocol(WebSocketsSansIOProtocol):
         self.terminate(CloseCode.NO_PONG)
 
     def handle_parser_exception(self) -> None:
-        # What the client is still sending of its bad frame is read and thrown away: closing with unread data would
-        # reset the connection, and the client would never see why.
+        # The rest of the bad frame is read and discarded: closing with unread data would reset the connection before
+        # the client sees the reason.
         if self._failed:
             return
         self._failed = True
@@ -96,7 +96,7 @@ class ChatProtocol(WebSocketsSansIOProtocol):
         code = closing.code if closing is not None else int(RfcCloseCode.PROTOCOL_ERROR)
         self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": ""})
         self.transport.write(b"".join(self.conn.data_to_send()))
-        # The parser is past recognising the client's close frame, so the end of our side must be enough for it.
+        # The parser can no longer recognise the client's close frame, so the end of our side must be enough.
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self._sent_close()

@@ -80,16 +80,16 @@ class PersonAnswer(Wire):
 async def check_person(api: ApiDep, caller: AdminDep, company: CompanyPath, body: PersonQuestion) -> PersonAnswer:
     """Whether a message would go to a person, by rules and office hours. Nothing is stored, no model is called."""
     config = await with_unsaved(api, caller, company, body)
-    found = matching_rule(config.person_rules, RuleInput(body.text, body.plan, body.page))
-    at = body.at or api.clock.now()
-    opens = next_opening(config.office_hours, at)
+    rule_match = matching_rule(config.person_rules, RuleInput(body.text, body.plan, body.page))
+    time = body.at or api.clock.now()
+    opening = next_opening(config.office_hours, time)
     return PersonAnswer(
-        to="never" if found and found.to == "never" else "person" if found else None,
-        rule=found.index if found else None,
-        open=opens is None,
-        opens_at=opens,
-        told=away_notice(config.office_hours, opens, at, body.language, ai=config.ai_auto_response_enabled)
-        if opens
+        to="never" if rule_match and rule_match.to == "never" else "person" if rule_match else None,
+        rule=rule_match.index if rule_match else None,
+        open=opening is None,
+        opens_at=opening,
+        told=away_notice(config.office_hours, opening, time, body.language, ai=config.ai_auto_response_enabled)
+        if opening
         else None,
     )
 
@@ -108,7 +108,7 @@ async def try_settings(api: ApiDep, caller: AdminDep, company: CompanyPath, body
     if not body.question.strip():
         raise RefusedError(ErrorCode.EMPTY_TEXT, "question: write something")
     config = await with_unsaved(api, caller, company, body)
-    return await tried(api, caller, config, body.question, body.language)
+    return await try_question(api, caller, config, body.question, body.language)
 
 
 @router.post(f"{_CONFIG}/site-check", response_model_exclude_none=True, responses=described(404))
@@ -119,8 +119,10 @@ async def check_site(api: ApiDep, caller: AdminDep, company: CompanyPath, body: 
     return await ask(api.rpc, SITE_CHECK, request)
 
 
-async def tried(api: Api, caller: TokenCaller, config: CompanyConfig, question: str, language: Language) -> TryReply:
-    """An answer to a visitor of the company with these settings."""
+async def try_question(
+    api: Api, caller: TokenCaller, config: CompanyConfig, question: str, language: Language
+) -> TryReply:
+    """The answer that a visitor of the company would get with these settings."""
     principal = _as_visitor(api, caller, language)
     request = TryRequest(config=config, principal=principal, question=question, language=language)
     return await ask(api.rpc, TRY, request, deadline=TRY_OUT_SECONDS)
@@ -138,15 +140,15 @@ def _as_visitor(api: Api, caller: TokenCaller, language: Language) -> str:
 
 
 async def with_unsaved(api: Api, caller: TokenCaller, company: str, body: Unsaved) -> CompanyConfig:
-    """The saved settings with the patch on top; raises NOT_FOUND, BAD_FIELD."""
+    """The saved settings with the unsaved patch applied. Raises NOT_FOUND, BAD_FIELD."""
     if company != caller.company:
         raise not_found("company")
     check_json(body.settings)
     saved = await api.companies.newest(company)
     if saved is None:
         raise not_found("settings of this company")
-    before = saved.config.to_wire()
-    config = merged_settings(before, {**body.settings, "companyId": company})
-    sealed.restore_hidden(config, before)
-    refuse(faults(config, before))
+    saved_config = saved.config.to_wire()
+    config = merged_settings(saved_config, {**body.settings, "companyId": company})
+    sealed.restore_hidden(config, saved_config)
+    refuse(faults(config, saved_config))
     return read_config(config)

@@ -1,4 +1,4 @@
-"""A file in a multipart form, held in memory: the gateway has no disk of its own."""
+"""A file in a multipart form, held in memory, since the gateway uses no disk."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from contracts.errors import ErrorCode
 from contracts.knowledge import MAX_FILE
 from gateway.errors import RefusedError, bad_field
 
-FORM = 64 * 1024
-"""Bytes of a form besides its file."""
-MOST = MAX_FILE + FORM
+FORM_BYTES = 64 * 1024
+"""Bytes of a form besides its file at most."""
+MAX_BYTES = MAX_FILE + FORM_BYTES
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file, and the form's other fields."""
+    """A file and the form's other fields."""
 
     content: bytes
     filename: str
@@ -28,7 +28,7 @@ class Upload:
 
 
 class _InMemory(MultiPartParser):
-    spool_max_size = MOST
+    spool_max_size = MAX_BYTES
 
 
 def is_form(request: Request) -> bool:
@@ -36,8 +36,8 @@ def is_form(request: Request) -> bool:
 
 
 async def read_upload(request: Request) -> Upload:
-    """The form's file `file`; raises BAD_FIELD (422), or 413 when it is too large."""
-    parser = _InMemory(request.headers, _limited(request), max_files=1, max_fields=10, max_part_size=FORM)
+    """Reads a form with the file `file`. Raises BAD_FIELD (422), or 413 if it is too large."""
+    parser = _InMemory(request.headers, _limited(request), max_files=1, max_fields=10, max_part_size=FORM_BYTES)
     try:
         form = await parser.parse()
     except (MultiPartException, KeyError, ValueError) as error:
@@ -58,9 +58,9 @@ async def read_upload(request: Request) -> Upload:
 
 
 async def _limited(request: Request) -> AsyncGenerator[bytes, None]:
-    read = 0
+    size = 0
     async for part in request.stream():
-        read += len(part)
-        if read > MOST:
+        size += len(part)
+        if size > MAX_BYTES:
             raise HTTPException(413, f"send a file of at most {MAX_FILE} bytes")
         yield part

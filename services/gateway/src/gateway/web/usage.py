@@ -15,7 +15,7 @@ from gateway.web.problems import described
 router = APIRouter(tags=["usage"])
 
 DEFAULT_DAYS = 30
-MOST_DAYS = 366
+MAX_DAYS = 366
 
 
 FirstDay = Annotated[date | None, Query(alias="from", description="the first day, 30 days by default")]
@@ -23,19 +23,19 @@ LastDay = Annotated[date | None, Query(alias="to", description="the last day, to
 
 
 async def get_days(api: ApiDep, since: FirstDay = None, until: LastDay = None) -> tuple[date, date]:
-    """The requested days (UTC), both included; raises BAD_FIELD (422)."""
+    """The first and last requested day (UTC), both included. Raises BAD_FIELD (422)."""
     return days_between(since, until, api.clock.now().date())
 
 
 def days_between(since: date | None, until: date | None, today: date) -> tuple[date, date]:
-    """The requested days, both included; raises BAD_FIELD (422)."""
-    last = until or today
-    first = since or date.fromordinal(max(last.toordinal() - DEFAULT_DAYS + 1, 1))
-    if first > last:
+    """The first and last requested day, both included. Raises BAD_FIELD (422)."""
+    last_day = until or today
+    first_day = since or date.fromordinal(max(last_day.toordinal() - DEFAULT_DAYS + 1, 1))
+    if first_day > last_day:
         raise bad_field("from", "must not be after to")
-    if (last - first).days >= MOST_DAYS:
-        raise bad_field("from", f"ask for at most {MOST_DAYS} days")
-    return first, last
+    if (last_day - first_day).days >= MAX_DAYS:
+        raise bad_field("from", f"ask for at most {MAX_DAYS} days")
+    return first_day, last_day
 
 
 DaysDep = Annotated[tuple[date, date], Depends(get_days)]

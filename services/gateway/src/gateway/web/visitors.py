@@ -59,10 +59,12 @@ async def make_visitor(
         response.headers.update(_cors(origin))
     visit = _visit(body)
     if body.identity is not None:
-        made = await _known_user(body.company_id, body.identity, visit, api)
+        token = await _token_of_user(body.company_id, body.identity, visit, api)
     else:
-        made = api.tokens.visitor(body.company_id, await _visitor(body.company_id, request, api), visit)
-    return VisitorReply(token=made.token, visitor_id=made.visitor, expires_at=datetime.fromtimestamp(made.expires, UTC))
+        token = api.tokens.visitor(body.company_id, await _visitor_id(body.company_id, request, api), visit)
+    return VisitorReply(
+        token=token.token, visitor_id=token.visitor, expires_at=datetime.fromtimestamp(token.expires, UTC)
+    )
 
 
 @router.options("/v2/visitors", include_in_schema=False)
@@ -79,25 +81,24 @@ async def preflight(origin: Annotated[str | None, Header()] = None) -> Response:
 
 
 def _visit(body: VisitorRequest) -> Visit:
-    """Returns the part of the visit that the token carries: a locale for hello, and an address short enough for a
-    token."""
+    """The part of the visit that goes into the token: the funnel stage, a valid locale, and an ASCII address."""
     locale = body.locale if body.locale and LOCALE.fullmatch(body.locale) else None
     page = body.page.url if body.page and body.page.url.isascii() else None
     return Visit(body.funnel_stage, locale, page)
 
 
-async def _known_user(company: str, identity: str, visit: Visit, api: Api) -> VisitorToken:
-    found = await api.memory.identify(company, identity)
-    if found.user is None:
-        raise TokenInvalidError(f"the identity is not valid: {found.problem}")
-    return api.tokens.known_user(company, found.user, visit)
+async def _token_of_user(company: str, identity: str, visit: Visit, api: Api) -> VisitorToken:
+    identified = await api.memory.identify(company, identity)
+    if identified.user is None:
+        raise TokenInvalidError(f"the identity is not valid: {identified.problem}")
+    return api.tokens.known_user(company, identified.user, visit)
 
 
-async def _visitor(company: str, request: Request, api: Api) -> str:
-    old = bearer(request)
-    if old is None:
+async def _visitor_id(company: str, request: Request, api: Api) -> str:
+    old_token = bearer(request)
+    if old_token is None:
         return f"v_{uuid7().replace('-', '')}"
-    caller = await api.tokens.verify_for_renewal(old)
+    caller = await api.tokens.verify_for_renewal(old_token)
     if caller.company != company or caller.role != "visitor":
         raise TokenInvalidError(
             "the old token is not a visitor's of this company: leave it out to become a new visitor"

@@ -1,4 +1,4 @@
-"""GET /widget.json: the company's settings that the widget shows, for any site; none of them is secret.
+"""GET /widget.json: the company's settings that the widget needs, readable from any site; none of them is secret.
 
 It also says whether the widget may run on the site, since browsers do not tell a page why POST /v2/visitors was
 refused.
@@ -17,8 +17,8 @@ from gateway.web.deps import ApiDep
 from gateway.web.origins import origin_allowed
 from gateway.web.problems import problem
 
-LONGEST = 300
-"""Characters of an origin that is recorded."""
+MAX_ORIGIN_CHARACTERS = 300
+"""Characters of a recorded origin at most."""
 router = APIRouter(include_in_schema=False)
 _HEADERS = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache", "Vary": "Origin"}
 
@@ -57,12 +57,14 @@ async def widget_look(
         return problem(404, ErrorCode.NOT_FOUND, "there is no such company", headers=_HEADERS)
     response.headers.update(_HEADERS)
     config = settings.config
-    # A page of this server itself is asked for with no Origin.
+    # Pages of this server itself call without an Origin.
     allowed = origin is None or origin_allowed(origin, settings, request, dev=api.dev)
-    if origin is not None and allowed and len(origin) <= LONGEST:
+    if origin is not None and allowed and len(origin) <= MAX_ORIGIN_CHARACTERS:
         background.add_task(api.sightings.note, company, origin)
-    about = config.assistant
-    presence = Presence(name=about.name or config.name, greeting=about.greeting, suggestions=about.suggestions)
+    assistant = config.assistant
+    presence = Presence(
+        name=assistant.name or config.name, greeting=assistant.greeting, suggestions=assistant.suggestions
+    )
     return WidgetLook(
         brand_color=config.brand_color,
         ai=config.ai_auto_response_enabled,

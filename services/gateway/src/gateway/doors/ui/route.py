@@ -29,14 +29,14 @@ from gateway.errors import GatewayError, RefusedError, not_found
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, WriterDep
-from gateway.web.keepalive import HEADERS, EventStream, Write, raw
+from gateway.web.keepalive import HEADERS, EventStream, Write, asgi_headers
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v2/ui/chat", tags=["ai-sdk"], route_class=DoorRoute)
 
 DOOR = "ui"
-_HEADERS = raw({**HEADERS, "x-vercel-ai-ui-message-stream": "v1"})
+_HEADERS = asgi_headers({**HEADERS, "x-vercel-ai-ui-message-stream": "v1"})
 _DONE = b"data: [DONE]\n\n"
 _STREAM: Json = {
     "description": "The chunks of a UI message stream v1 as server-sent events, from `start` to `[DONE]`",

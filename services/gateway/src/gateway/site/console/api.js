@@ -1,8 +1,8 @@
-/* Calls of the HTTP interface. What goes wrong is a Problem, with what the server says is to be done about it. */
+/* Calls of the HTTP API. A failed call raises a Problem with the server's text about it. */
 import { say } from "./i18n.js";
 import { session } from "./session.js";
 
-const DEADLINE = 30_000;
+const DEADLINE_MS = 30_000;
 
 export class Problem extends Error {
   constructor(status, body) {
@@ -13,10 +13,10 @@ export class Problem extends Error {
   }
 }
 
-/* {status, headers, body}; raises Problem. An expired token ends the session. */
-export async function call(method, path, { body, headers = {}, deadline = DEADLINE } = {}) {
+/* Returns {status, headers, body}; raises Problem. An expired token ends the session. */
+export async function call(method, path, { body, headers = {}, deadline = DEADLINE_MS } = {}) {
   const form = body instanceof FormData;
-  let answer, said;
+  let answer, content;
   try {
     answer = await fetch(path, {
       method,
@@ -30,13 +30,13 @@ export async function call(method, path, { body, headers = {}, deadline = DEADLI
       signal: AbortSignal.timeout(deadline),
     });
     const kind = answer.headers.get("content-type") || "";
-    said = kind.includes("json") ? await answer.json() : await answer.text();
+    content = kind.includes("json") ? await answer.json() : await answer.text();
   } catch {
     throw new Problem(0, { detail: say("noAnswer") });
   }
   if (answer.status === 401 && session.token) session.end(true);
-  if (!answer.ok) throw new Problem(answer.status, typeof said === "string" ? {} : said);
-  return { status: answer.status, headers: answer.headers, body: said };
+  if (!answer.ok) throw new Problem(answer.status, typeof content === "string" ? {} : content);
+  return { status: answer.status, headers: answer.headers, body: content };
 }
 export const get = async (path) => (await call("GET", path)).body;
 export const post = async (path, body, options) => (await call("POST", path, { body, ...options })).body;

@@ -1,4 +1,5 @@
-/* A company's first hour in three steps: its site, its assistant, the chat on its page. What is done shows, and can be done again. */
+/* A company's first hour in three steps: its site, its assistant, the chat on its page. A finished step is marked, and
+   can be repeated. */
 import { call, get, Problem } from "./api.js";
 import { make } from "./dom.js";
 import { glyph } from "./glyphs.js";
@@ -6,7 +7,7 @@ import { copying } from "./copying.js";
 import { Refresh } from "./refresh.js";
 import { LANGUAGES, language, ownName, say } from "./i18n.js";
 
-const AGAIN = 3_000, MOST_SECTIONS = 12;
+const RETRY_MS = 3_000, MAX_SECTIONS = 12;
 
 export const beginView = {
   path: "begin",
@@ -17,13 +18,13 @@ export const beginView = {
 };
 
 class BeginView {
-  #company; #detail = null; #told; #steps; #timer = 0; #ended = false; #preview; #sections; #seen; #reading = new Refresh(() => this.#load(), (text) => { this.#told.textContent = text; });
+  #company; #detail = null; #status; #steps; #timer = 0; #ended = false; #preview; #sections; #seenLine; #reading = new Refresh(() => this.#load(), (text) => { this.#status.textContent = text; });
 
   constructor(stage, { session }) {
     this.#company = session.who.company;
-    this.#told = make("p", { class: "told", role: "status" });
+    this.#status = make("p", { class: "told", role: "status" });
     this.#steps = make("ol", { class: "begin" });
-    stage.append(make("div", { class: "page" }, make("h1", {}, say("begin")), make("p", { class: "hint" }, say("beginHint")), this.#told, this.#steps));
+    stage.append(make("div", { class: "page" }, make("h1", {}, say("begin")), make("p", { class: "hint" }, say("beginHint")), this.#status, this.#steps));
     this.#reading.now();
   }
   end() { this.#ended = true; this.#reading.end(); clearTimeout(this.#timer); }
@@ -51,20 +52,20 @@ class BeginView {
     const input = make("input", { type: "text", id: `begin-${name}`, value: value || "", ...attributes });
     return [make("label", { for: `begin-${name}` }, say(`begin_${name}_label`)), input];
   }
-  /* Work of a form, which gives what to say when it is done: its button waits, what goes wrong is told. */
+  /* A form that runs `work` and shows the text it returns. Its button is disabled meanwhile, and a fault is shown. */
   #form(work, label, ...children) {
-    const fault = make("p", { class: "fault", role: "alert" }), told = make("p", { class: "hint", role: "status" });
+    const fault = make("p", { class: "fault", role: "alert" }), status = make("p", { class: "hint", role: "status" });
     const submit = make("button", { type: "submit", class: "primary" }, say(label));
     return make("form", { class: "settings", onsubmit: async (event) => {
       event.preventDefault();
       submit.disabled = true;
-      fault.textContent = told.textContent = "";
-      try { told.textContent = await work() || ""; } catch (error) {
+      fault.textContent = status.textContent = "";
+      try { status.textContent = await work() || ""; } catch (error) {
         if (!(error instanceof Problem)) throw error;
         fault.textContent = [error.message, ...error.fields.map(({ message }) => message)].join(" ");
       }
       submit.disabled = false;
-    } }, ...children, fault, make("div", { class: "row end" }, told, submit));
+    } }, ...children, fault, make("div", { class: "row end" }, status, submit));
   }
 
   /* ---- one: the site */
@@ -77,31 +78,31 @@ class BeginView {
     const form = this.#form(async () => {
       result.replaceChildren(make("p", { class: "hint" }, say("begin_reading")));
       try {
-        const told = this.#detail ? await this.#moved(name[1].value, site[1].value) : await this.#made(name[1].value, site[1].value);
+        const lines = this.#detail ? await this.#updateSite(name[1].value, site[1].value) : await this.#create(name[1].value, site[1].value);
         await this.#read();
         if (this.#steps.children.length === 1) this.#draw();
-        this.#steps.querySelector(".result").replaceChildren(...told);
-        await this.#propose();
+        this.#steps.querySelector(".result").replaceChildren(...lines);
+        await this.#showSections();
       } catch (error) { result.replaceChildren(); throw error; }
     }, "begin_read", ...name, ...site, result, this.#sections);
-    if (this.#detail) this.#propose();
-    result.append(...this.#unread.map(({ message }) => make("p", { class: "hint" }, message)));
+    if (this.#detail) this.#showSections();
+    result.append(...this.#missingPages.map(({ message }) => make("p", { class: "hint" }, message)));
     return this.#step("site", this.#siteRead, form);
   }
-  get #unread() { return (this.#detail?.missing || []).filter(({ step }) => step === "pages"); }
-  get #siteRead() { return Boolean(this.#detail?.settings.knowledge?.siteUrl) && !this.#unread.length; }
-  async #made(name, site) {
+  get #missingPages() { return (this.#detail?.missing || []).filter(({ step }) => step === "pages"); }
+  get #siteRead() { return Boolean(this.#detail?.settings.knowledge?.siteUrl) && !this.#missingPages.length; }
+  async #create(name, site) {
     const body = { companyId: this.#company, name, site, languages: [...new Set([language, ...LANGUAGES])] };
-    const { body: made } = await call("POST", "/v2/companies", { body, deadline: 120_000 });
-    const tried = made.tried ? [make("p", {}, make("b", {}, made.tried.question)), make("p", {}, made.tried.answer)] : [];
-    return [make("p", { class: made.pages ? "good" : "bad" }, say("begin_pages", { count: made.pages })), ...tried,
-      ...made.missing.filter(({ step }) => step !== "widget").map(({ message }) => make("p", { class: "hint" }, message))];
+    const { body: company } = await call("POST", "/v2/companies", { body, deadline: 120_000 });
+    const firstAnswer = company.tried ? [make("p", {}, make("b", {}, company.tried.question)), make("p", {}, company.tried.answer)] : [];
+    return [make("p", { class: company.pages ? "good" : "bad" }, say("begin_pages", { count: company.pages })), ...firstAnswer,
+      ...company.missing.filter(({ step }) => step !== "widget").map(({ message }) => make("p", { class: "hint" }, message))];
   }
-  async #moved(name, site) {
+  async #updateSite(name, site) {
     const url = site.includes("://") ? site : `${/^(localhost|127\.0\.0\.1|\[::1\])(?=[:/]|$)/.test(site) ? "http" : "https"}://${site}`;
     let origin;
     try { origin = new URL(url).origin; } catch { throw new Problem(422, { detail: say("begin_noAddress") }); }
-    const others = this.#detail.settings.toolConfig.allowedDomains.filter((one) => one !== origin);
+    const others = this.#detail.settings.toolConfig.allowedDomains.filter((domain) => domain !== origin);
     await this.#change({ name, knowledge: { siteUrl: url }, toolConfig: { fetchPageEnabled: true, allowedDomains: [origin, ...others] } });
     await call("POST", "/v2/knowledge/refresh", { body: {} });
     return [make("p", { class: "good" }, say("begin_readingSite"))];
@@ -110,51 +111,52 @@ class BeginView {
     const answer = await call("PATCH", this.#address, { body: patch, headers: { "If-Match": "*" } });
     this.#detail = answer.body;
   }
-  /* The parts of the site that its pages lie in, more of them while it is read: all are read unless one leaves some out. */
-  async #propose() {
+  /* Shows the sections of the site that have pages, more of them while it is being read. All are read unless the admin
+     unticks some. */
+  async #showSections() {
     let items = [];
     try { ({ items } = await get("/v2/knowledge/documents?source=site&limit=200")); } catch { return; }
-    const parts = [...new Set(items.map(({ url }) => `/${new URL(url).pathname.split("/")[1] || ""}`).filter((part) => part !== "/"))].sort().slice(0, MOST_SECTIONS);
+    const parts = [...new Set(items.map(({ url }) => `/${new URL(url).pathname.split("/")[1] || ""}`).filter((part) => part !== "/"))].sort().slice(0, MAX_SECTIONS);
     const denied = new Set(this.#detail?.settings.knowledge.deniedPaths || []);
     const proposed = JSON.stringify([parts, [...denied]]);
     if ((!parts.length && !denied.size) || this.#sections.dataset.proposed === proposed) return;
     this.#sections.dataset.proposed = proposed;
     const boxes = [...new Set([...parts, ...denied])].map((part) => {
-      const box = make("input", { type: "checkbox", value: part, ...(!denied.has(part) && { checked: true }), onchange: () => this.#choose(boxes) });
+      const box = make("input", { type: "checkbox", value: part, ...(!denied.has(part) && { checked: true }), onchange: () => this.#saveSections(boxes) });
       return make("label", { class: "row" }, box, make("code", {}, part));
     });
     this.#sections.replaceChildren(make("p", { class: "hint" }, say("begin_sections")), ...boxes);
   }
-  async #choose(boxes) {
-    const left = boxes.map((one) => one.querySelector("input")).filter((one) => !one.checked).map((one) => one.value);
-    try { await this.#change({ knowledge: { deniedPaths: left } }); this.#told.textContent = say("saved"); } catch (error) { this.#told.textContent = error.message; }
+  async #saveSections(boxes) {
+    const unchecked = boxes.map((box) => box.querySelector("input")).filter((box) => !box.checked).map((box) => box.value);
+    try { await this.#change({ knowledge: { deniedPaths: unchecked } }); this.#status.textContent = say("saved"); } catch (error) { this.#status.textContent = error.message; }
   }
 
-  /* ---- two: the assistant, with how it will look beside it */
+  /* ---- two: the assistant, with a preview beside it */
   #assistant() {
     const { assistant = {}, brandColor, languages = [] } = this.#detail.settings;
-    const tongues = [...new Set([...LANGUAGES, ...languages])], now = (languages.length ? languages : tongues).join();
-    const spoken = make("select", { id: "begin-languages" },
-      ...[...new Set([...LANGUAGES, ...LANGUAGES.flatMap((own) => LANGUAGES.filter((one) => one !== own).map((one) => `${own},${one}`)), now])].map((one) => make("option", { value: one, selected: one === now }, one.split(",").map(ownName).join(", "))));
+    const locales = [...new Set([...LANGUAGES, ...languages])], current = (languages.length ? languages : locales).join();
+    const select = make("select", { id: "begin-languages" },
+      ...[...new Set([...LANGUAGES, ...LANGUAGES.flatMap((first) => LANGUAGES.filter((option) => option !== first).map((box) => `${first},${box}`)), current])].map((box) => make("option", { value: box, selected: box === current }, box.split(",").map(ownName).join(", "))));
     const name = this.#field("assistantName", assistant.name, { maxlength: "60" });
     const tone = this.#field("tone", assistant.tone, { maxlength: "300" });
-    const greetings = tongues.map((tongue) => [tongue, make("input", { type: "text", maxlength: "300", lang: tongue, "aria-label": `${say("begin_greeting_label")} (${tongue})`, value: assistant.greeting?.[tongue] || "" })]);
+    const greetings = locales.map((locale) => [locale, make("input", { type: "text", maxlength: "300", lang: locale, "aria-label": `${say("begin_greeting_label")} (${locale})`, value: assistant.greeting?.[locale] || "" })]);
     const color = make("input", { type: "color", id: "begin-color", value: brandColor || "#0b6b5d" });
     this.#preview = make("div", { class: "preview", "aria-label": say("begin_preview") });
-    const rows = greetings.map(([tongue, input]) => make("div", { class: "row" }, make("code", {}, tongue), input));
+    const rows = greetings.map(([locale, input]) => make("div", { class: "row" }, make("code", {}, locale), input));
     const show = () => {
-      const chosen = spoken.value.split(",");
-      for (const [at, tongue] of tongues.entries()) rows[at].hidden = !chosen.includes(tongue);
+      const chosen = select.value.split(",");
+      for (const [index, locale] of locales.entries()) rows[index].hidden = !chosen.includes(locale);
       this.#preview.style.setProperty("--brand", color.value);
       this.#preview.replaceChildren(make("b", {}, name[1].value || this.#detail.name || this.#company),
-        make("p", {}, chosen.map((tongue) => greetings[tongues.indexOf(tongue)][1].value).find(Boolean) || say("begin_greeting_usual")));
+        make("p", {}, chosen.map((locale) => greetings[locales.indexOf(locale)][1].value).find(Boolean) || say("begin_greeting_usual")));
     };
     const form = this.#form(async () => {
-      const greeting = Object.fromEntries(greetings.map(([tongue, input]) => [tongue, input.value.trim() || null]));
-      await this.#change({ assistant: { name: name[1].value.trim() || null, tone: tone[1].value.trim() || null, greeting }, languages: spoken.value.split(","), brandColor: color.value, aiAutoResponseEnabled: true });
+      const greeting = Object.fromEntries(greetings.map(([locale, input]) => [locale, input.value.trim() || null]));
+      await this.#change({ assistant: { name: name[1].value.trim() || null, tone: tone[1].value.trim() || null, greeting }, languages: select.value.split(","), brandColor: color.value, aiAutoResponseEnabled: true });
       form.closest("li").dataset.done = "true";
       return say("saved");
-    }, "save", ...name, ...tone, make("label", { for: "begin-languages" }, say("begin_languages_label")), spoken,
+    }, "save", ...name, ...tone, make("label", { for: "begin-languages" }, say("begin_languages_label")), select,
     make("p", { class: "name" }, say("begin_greeting_label")), ...rows,
     make("label", { for: "begin-color" }, say("begin_color_label")), color);
     form.addEventListener("input", show);
@@ -162,20 +164,20 @@ class BeginView {
     return this.#step("assistant", Boolean(assistant.name || Object.keys(assistant.greeting || {}).length), make("div", { class: "beginTwo" }, form, this.#preview));
   }
 
-  /* ---- three: on the page */
+  /* ---- three: the code for the page */
   #page() {
     const { snippet } = this.#detail;
-    this.#seen = make("p", { class: "seen", role: "status" });
+    this.#seenLine = make("p", { class: "seen", role: "status" });
     const step = this.#step("page", false, make("pre", { tabindex: "0" }, make("code", {}, snippet)),
-      make("p", { class: "row" }, copying(snippet)), this.#seen);
+      make("p", { class: "row" }, copying(snippet)), this.#seenLine);
     this.#showSeen(step);
     return step;
   }
-  #showSeen(step = this.#seen.closest("li")) {
+  #showSeen(step = this.#seenLine.closest("li")) {
     const [newest] = this.#detail.seen || [];
     step.dataset.done = String(Boolean(newest));
-    this.#seen.className = newest ? "seen good" : "seen";
-    this.#seen.replaceChildren(glyph(newest ? "spark" : "clock"), newest ? say("begin_seen", { origin: newest.origin }) : say("begin_unseen"));
+    this.#seenLine.className = newest ? "seen good" : "seen";
+    this.#seenLine.replaceChildren(glyph(newest ? "spark" : "clock"), newest ? say("begin_seen", { origin: newest.origin }) : say("begin_unseen"));
   }
   #watch() {
     this.#timer = setTimeout(async () => {
@@ -184,10 +186,10 @@ class BeginView {
         if (!this.#ended) {
           this.#showSeen();
           this.#steps.firstChild.dataset.done = String(this.#siteRead);
-          if (!this.#sections.contains(document.activeElement)) await this.#propose();
+          if (!this.#sections.contains(document.activeElement)) await this.#showSections();
         }
-      } catch { /* the next look finds it */ }
+      } catch { /* the next attempt reads it */ }
       if (!this.#ended) this.#watch();
-    }, AGAIN);
+    }, RETRY_MS);
   }
 }

@@ -1,4 +1,4 @@
-/* The field of tool categories: each as it is when nothing is said of it, on, or off. */
+/* The field of tool categories: each is on, off, or as the default says. */
 import { make } from "./dom.js";
 import { say } from "./i18n.js";
 
@@ -11,7 +11,7 @@ export function categories({ changed, choices }) {
     ...Object.entries(SAID).map(([value, words]) => make("option", { value }, say(words)))));
   return {
     node: make("div", { class: "choices" }, ...inputs.map((input) => make("label", {}, say(`category_${input.name}`), input))), inputs, group: true,
-    // What is no longer said of one is taken out by null.
+    // A category that is no longer set is removed by null.
     read: () => inOrder(Object.fromEntries(inputs.filter(({ name, value }) => value || stored[name] !== undefined).map(({ name, value }) => [name, value ? value === "true" : null]))),
     show(value) {
       stored = value ?? {};

@@ -1,4 +1,5 @@
-/* One conversation: who answers, what was said and is being said, what is known of the visitor, and one's own words. */
+/* One conversation: who answers, its messages and the running answer, what is known of the visitor, and the field to
+   write in. */
 import { get, post } from "./api.js";
 import { Composer } from "./composer.js";
 import { save } from "./copying.js";
@@ -15,14 +16,14 @@ import { Thread } from "./thread.js";
 import { exactly, language, languageName, moment, number, say } from "./i18n.js";
 import { showWhy } from "./why.js";
 
-const PAGE = 50;
-const FIELDS = { s: "snooze", a: "assignee", l: "label" };
-const PATIENCE = 8_000; // for what a wish over the socket comes to
-/* A hand at the page within PRESENT ms is somebody who sees what comes; signs of it go out at most every SIGN ms. */
-const PRESENT = 60_000, SIGN = 10_000, HANDS = ["pointerdown", "pointermove", "keydown", "wheel", "focus"];
+const PAGE_SIZE = 50;
+const DESK_FIELDS = { s: "snooze", a: "assignee", l: "label" };
+const ANSWER_MS = 8_000; // how long a request over the socket may take
+/* An agent who was active within PRESENT_MS has seen new messages. Receipts are sent at most every RECEIPT_MS. */
+const PRESENT_MS = 60_000, RECEIPT_MS = 10_000, ACTIVITY_EVENTS = ["pointerdown", "pointermove", "keydown", "wheel", "focus"];
 
 export class ConversationView {
-  #context; #id; #thread = new Thread(); #handOver = make("details", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #unsent; #desk; #view = null; #here; #older = { cursor: null, busy: false, done: false }; #reading = new Refresh(() => this.#load(), (text) => this.#tellUnread(text)); #olderReading = new Refresh(() => this.#readOlder(), (text) => this.#tellUnread(text)); #unread = "";
+  #context; #id; #thread = new Thread(); #handOver = make("details", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #detailsButton; #typing; #owner = null; #unsent; #desk; #view = null; #presence; #history = { cursor: null, busy: false, done: false }; #reading = new Refresh(() => this.#load(), (text) => this.#tellReadFault(text)); #historyReading = new Refresh(() => this.#readOlder(), (text) => this.#tellReadFault(text)); #readFault = "";
 
   constructor(place, context, id) {
     this.#context = context;
@@ -31,21 +32,21 @@ export class ConversationView {
     const files = new Files({ make, button, draw }, { locale: language, server: "", token: () => session.token, conversation: () => id, root: document });
     this.#thread.files = files;
     this.#composer = new Composer(id, {
-      files: this.#unsent.picker(id, (kept) => files.picker(kept)), may: () => this.#mayTake(), send: (text, sent) => this.#say(text, sent),
+      files: this.#unsent.picker(id, (saved) => files.picker(saved)), may: () => this.#confirmTake(), send: (text, files) => this.#sendMessage(text, files),
       typing: () => context.live.send("typing", { conversationId: id }),
       note: async (text, noteId) => {
-        try { await post(this.#at("notes"), { text, noteId }); } catch (error) { this.#toldElsewhere(error.message); throw error; }
+        try { await post(this.#path("notes"), { text, noteId }); } catch (error) { this.#toldElsewhere(error.message); throw error; }
         this.#reading.now();
       },
-      mine: context.session.who.subject,
-      kept: { read: () => this.#unsent.draft(id), write: (part) => this.#unsent.keepDraft(id, part) },
+      userId: context.session.who.subject,
+      draft: { read: () => this.#unsent.draft(id), write: (part) => this.#unsent.keepDraft(id, part) },
       places: () => ({
         name: this.#view?.visitor?.name, agent: context.session.who.name || context.session.who.subject, page: this.#view?.visitor?.page?.title || this.#view?.visitor?.page?.url,
       }),
     });
     this.#desk = new Desk(id, context.session.who, {
-      seen: () => this.#newest || undefined,
-      sent: () => this.#sent(),
+      newestSeq: () => this.#newest || undefined,
+      whenSent: () => this.#isSettled(),
       onChange: (view) => { this.#describe(view); context.inbox.put(view); this.#loadNotes(); },
       onFault: (text) => {
         if (this.#toldElsewhere(text)) return;
@@ -53,91 +54,91 @@ export class ConversationView {
         this.#reading.now();
       },
     });
-    this.#here = make("p", { class: "typing here", role: "status" });
+    this.#presence = make("p", { class: "typing here", role: "status" });
     this.#banner = make("div", { class: "banner", role: "status" });
     this.#details = make("aside", { class: "details", id: "details", "aria-label": say("visitorInfo"), tabindex: "-1" });
-    this.#more = button("", () => this.#unfold(), {
+    this.#detailsButton = button("", () => this.#toggleDetails(), {
       class: "quiet unfold", title: say("visitorInfo"), "aria-label": say("visitorInfo"), "aria-expanded": "false", "aria-controls": "details",
     }, glyph("person"));
     this.#typing = make("p", { class: "typing", role: "status" });
-    this.#thread.onStop = (turnId) => this.#wish("run.cancel", { turnId });
+    this.#thread.onStop = (turnId) => this.#request("run.cancel", { turnId });
     this.#thread.onEdit = (text) => { this.#take(); this.#composer.put(text); };
     this.#thread.onWhy = (message) => showWhy(id, message);
     place.replaceChildren(
       make("header", { class: "head" },
         make("a", { class: "back", href: context.listAddress?.() || "#/inbox", "aria-label": say("backToInbox") }, glyph("back")),
-        this.#title, this.#more, this.#banner),
+        this.#title, this.#detailsButton, this.#banner),
       this.#desk.node,
       make("div", { class: "body" },
-        make("div", { class: "main" }, this.#handOver, this.#thread.node, this.#typing, this.#here, this.#composer.node),
+        make("div", { class: "main" }, this.#handOver, this.#thread.node, this.#typing, this.#presence, this.#composer.node),
         this.#details));
     this.#thread.onTop = () => this.#loadOlder();
-    this.#unsent.watch({ id, stored: (message) => this.#stored(message), refused: (message, why) => this.#refused(message, why) });
+    this.#unsent.watch({ id, stored: (message) => this.#stored(message), refused: (message, reason) => this.#refused(message, reason) });
     this.#showUnsent();
-    for (const kind of HANDS) addEventListener(kind, this.#handled, { passive: true });
-    // What waits for a yes may be decided while the line is lost: no later fact of the conversation says so.
+    for (const kind of ACTIVITY_EVENTS) addEventListener(kind, this.#active, { passive: true });
+    // An action that waits for a yes may be decided while the connection is lost: no later event says so.
     context.live.follow(id, () => this.#thread.undecided);
-    // The list knows most of it already.
-    const known = context.inbox.items.find((one) => one.id === id);
-    if (known) this.#describe(known);
+    // The list already has most of it.
+    const listed = context.inbox.items.find((conversation) => conversation.id === id);
+    if (listed) this.#describe(listed);
     this.#reading.now();
     this.present();
   }
   end() {
-    this.#granted();
+    this.#endRequest();
     this.#unsent.watch(null);
-    clearTimeout(this.#sign);
-    for (const kind of HANDS) removeEventListener(kind, this.#handled);
+    clearTimeout(this.#receiptTimer);
+    for (const kind of ACTIVITY_EVENTS) removeEventListener(kind, this.#active);
     this.#reading.end();
-    this.#olderReading.end();
+    this.#historyReading.end();
   }
 
-  /* Whoever has gone on to another conversation hears there of what was not done. */
+  /* An agent who has opened another conversation is told there what could not be done here. */
   #toldElsewhere(text) {
-    const left = !this.#desk.node.isConnected;
-    if (left) this.#context.tell(text, this.#id);
-    return left;
+    const isElsewhere = !this.#desk.node.isConnected;
+    if (isElsewhere) this.#context.tell(text, this.#id);
+    return isElsewhere;
   }
-  #at(what) { return `/v2/conversations/${encodeURIComponent(this.#id)}/${what}`; }
+  #path(part) { return `/v2/conversations/${encodeURIComponent(this.#id)}/${part}`; }
 
-  /* Keys of an open conversation: r to write, n for a note, t to take over or give back, e to resolve or open again, those of
-     the desk's fields, i for what is known of the visitor. */
+  /* Keys of an open conversation: r to write, n for a note, t to take over or give back, e to resolve or open again,
+     those of the desk's fields, i for the visitor's details. */
   key(name) {
     if (name === "r") this.#composer.field.focus();
     else if (name === "t") this.#turnOver();
     else if (name === "e") this.#desk.turn();
-    else if (name === "i") this.#unfold();
+    else if (name === "i") this.#toggleDetails();
     else if (name === "n") this.#composer.note();
-    else if (FIELDS[name]) this.#desk.focus(FIELDS[name]);
-    else if (name === "Escape" && this.#unfolded) this.#unfold();
+    else if (DESK_FIELDS[name]) this.#desk.focus(DESK_FIELDS[name]);
+    else if (name === "Escape" && this.#isUnfolded) this.#toggleDetails();
     else return false;
     return true;
   }
 
-  /* On small screens the details lie over the conversation when they are asked for; on others they stand beside it. */
-  get #unfolded() { return this.#details.hasAttribute("data-unfolded"); }
-  #unfold() {
-    if (!this.#more.checkVisibility()) { this.#details.focus(); return; }
+  /* On a small screen the details cover the conversation when opened; otherwise they are beside it. */
+  get #isUnfolded() { return this.#details.hasAttribute("data-unfolded"); }
+  #toggleDetails() {
+    if (!this.#detailsButton.checkVisibility()) { this.#details.focus(); return; }
     const open = this.#details.toggleAttribute("data-unfolded");
-    this.#more.setAttribute("aria-expanded", String(open));
-    (open ? this.#details : this.#more).focus();
+    this.#detailsButton.setAttribute("aria-expanded", String(open));
+    (open ? this.#details : this.#detailsButton).focus();
   }
 
   frame(frame) {
-    if (frame.type === "inbox.changed" && frame.conversationIds.includes(this.#id)) this.#reading.told();
+    if (frame.type === "inbox.changed" && frame.conversationIds.includes(this.#id)) this.#reading.changed();
     if (frame.conversationId !== this.#id) return;
     switch (frame.type) {
       case "welcome":
-        this.#granted();
+        this.#endRequest();
         this.#ownerSeen = frame.seq;
-        this.#owned(frame.owner);
+        this.#showOwner(frame.owner);
         if (frame.activeTurn) this.#thread.soFar(frame.activeTurn);
         break;
       case "snapshot": {
         const running = this.#thread.running;
         if (!running) this.#thread.reset();
         for (const message of frame.messages) this.#add(message);
-        for (const event of frame.events || []) this.#changed(event);
+        for (const event of frame.events || []) this.#addOwnerChange(event);
         this.#showNotes();
         this.#showUnsent();
         break;
@@ -148,60 +149,60 @@ export class ConversationView {
       case "tool.started": this.#thread.tool(frame); break;
       case "run.error": this.#thread.stopped(frame.turnId); break;
       case "run.cancelled":
-        this.#granted();
+        this.#endRequest();
         this.#thread.stopped(frame.turnId);
         this.#thread.notice(say(`stopped_${frame.reason}`));
         break;
       case "owner.changed":
-        this.#granted();
+        this.#endRequest();
         this.#ownerSeen = frame.seq;
         this.#composer.untell(say("noAnswer"), say("notSent"));
-        this.#owned(frame.owner);
-        if (frame.createdAt) this.#changed(frame);
+        this.#showOwner(frame.owner);
+        if (frame.createdAt) this.#addOwnerChange(frame);
         break;
       case "action.updated": this.#thread.action(frame.action); break;
       case "error":
-        this.#granted();
+        this.#endRequest();
         this.#composer.tell(frame.retryable && this.#unsent.of(this.#id).length ? say("sentAgain") : frame.message);
         break;
       default:
     }
   }
 
-  /* Who else is there. */
+  /* Shows who else is typing or looking. */
   present() {
-    const there = this.#context.presence.of(this.#id), colleague = there.findLast((one) => one.name);
-    this.#typing.textContent = there.some((one) => !one.name) ? say("visitorTypes") : "";
-    this.#here.textContent = colleague ? say(colleague.types ? "colleagueTypes" : "colleagueLooks", colleague) : "";
+    const present = this.#context.presence.of(this.#id), colleague = present.findLast((person) => person.name);
+    this.#typing.textContent = present.some((person) => !person.name) ? say("visitorTypes") : "";
+    this.#presence.textContent = colleague ? say(colleague.types ? "colleagueTypes" : "colleagueLooks", colleague) : "";
   }
-  /* The socket brings the newest fifty: what is older comes as one scrolls up to it. */
+  /* The socket sends the newest fifty messages; older ones are read when the agent scrolls up to them. */
   async #loadOlder() {
-    const older = this.#older;
-    if (older.busy || older.done || !this.#newest) return;
-    older.busy = true;
-    await this.#olderReading.now();
-    older.busy = false;
+    const history = this.#history;
+    if (history.busy || history.done || !this.#newest) return;
+    history.busy = true;
+    await this.#historyReading.now();
+    history.busy = false;
   }
   async #readOlder() {
-    const older = this.#older;
-    for (let page = older.cursor ? 1 : 2; page > 0 && !older.done; page -= 1) {
-      const query = new URLSearchParams({ latest: "true", limit: PAGE, ...(older.cursor && { cursor: older.cursor }) });
-      const found = await get(`${this.#at("messages")}?${query}`);
-      this.#thread.older(found.items, this.#context.session.who.subject);
-      for (const event of found.events || []) this.#changed(event);
-      older.cursor = found.next;
-      older.done = !found.next;
+    const history = this.#history;
+    for (let page = history.cursor ? 1 : 2; page > 0 && !history.done; page -= 1) {
+      const query = new URLSearchParams({ latest: "true", limit: PAGE_SIZE, ...(history.cursor && { cursor: history.cursor }) });
+      const page = await get(`${this.#path("messages")}?${query}`);
+      this.#thread.older(page.items, this.#context.session.who.subject);
+      for (const event of page.events || []) this.#addOwnerChange(event);
+      history.cursor = page.next;
+      history.done = !page.next;
     }
   }
   async #loadNotes() {
-    this.#notes = await get(this.#at("notes"));
+    this.#notes = await get(this.#path("notes"));
     this.#showNotes();
   }
-  /* Again where a snapshot has come behind them. */
+  /* Shows the notes again after a snapshot. */
   #notes = { items: [] };
   #showNotes() {
-    const mine = this.#context.session.who.subject, { items, changes = [] } = this.#notes;
-    for (const note of items) this.#thread.aside(note.id, note.createdAt, note.text, "note", note.by === mine ? say("you") : note.name || note.by);
+    const myId = this.#context.session.who.subject, { items, changes = [] } = this.#notes;
+    for (const note of items) this.#thread.aside(note.id, note.createdAt, note.text, "note", note.by === myId ? say("you") : note.name || note.by);
     for (const change of changes) {
       const text = changeInWords(change);
       if (text) this.#thread.aside(change.id, change.createdAt, text, "change");
@@ -209,56 +210,57 @@ export class ConversationView {
   }
   async #load() {
     try {
-      const found = await get(`/v2/conversations/${encodeURIComponent(this.#id)}`);
-      this.#rating = (await get(this.#at("rating"))).rating;
-      this.#describe(found);
+      const conversation = await get(`/v2/conversations/${encodeURIComponent(this.#id)}`);
+      this.#rating = (await get(this.#path("rating"))).rating;
+      this.#describe(conversation);
       await this.#loadNotes();
     } finally {
       if (this.#title.textContent === "…") this.#title.textContent = say("conversation");
     }
   }
-  /* What one did oneself and what came of it is more than that something cannot be read. */
-  #tellUnread(text) {
-    if (!text) this.#composer.untell(this.#unread);
+  /* A fault of the agent's own action is more important than that something could not be read. */
+  #tellReadFault(text) {
+    if (!text) this.#composer.untell(this.#readFault);
     else if (!this.#composer.told) this.#composer.tell(text);
-    this.#unread = text;
+    this.#readFault = text;
   }
   #add(message) {
     this.#thread.add(message, this.#context.session.who.subject);
     this.#newest = Math.max(this.#newest, message.seq);
-    if (Date.now() - this.#handAt < PRESENT) this.#sign ||= setTimeout(() => this.#read());
+    if (Date.now() - this.#activeAt < PRESENT_MS) this.#receiptTimer ||= setTimeout(() => this.#markRead());
   }
 
-  /* ---------------------------------------------------------------- who has seen it, messages and changes of owner: a page left open has not */
-  #newest = 0; #handAt = Date.now(); #signedAt = 0; #sign = 0;
-  #handled = () => {
-    this.#handAt = Date.now();
-    if (this.#handAt - this.#signedAt > SIGN) this.#read();
+  /* ---------------------------------------------------------------- receipts for messages and owner changes: only while
+     the agent is active */
+  #newest = 0; #activeAt = Date.now(); #receiptAt = 0; #receiptTimer = 0;
+  #active = () => {
+    this.#activeAt = Date.now();
+    if (this.#activeAt - this.#receiptAt > RECEIPT_MS) this.#markRead();
   };
-  #read() {
-    this.#sign = 0;
+  #markRead() {
+    this.#receiptTimer = 0;
     if (!this.#newest) return;
-    this.#signedAt = Date.now();
+    this.#receiptAt = Date.now();
     if (markRead(this.#id, this.#newest)) this.#context.inbox.read();
     this.#context.live.send("receipt", { conversationId: this.#id, upToSeq: this.#newest });
   }
 
   /* ---------------------------------------------------------------- who answers */
   get #isMine() { return this.#owner?.kind === "human" && this.#owner.operatorId === this.#context.session.who.subject; }
-  /* A change of owner at its place in the thread. */
-  #changed(event) {
-    this.#thread.event({ ...event, id: `owner-${event.seq}` }, this.#told(event));
+  /* Shows a change of owner at its place in the thread. */
+  #addOwnerChange(event) {
+    this.#thread.event({ ...event, id: `owner-${event.seq}` }, this.#describeChange(event));
     this.#newest = Math.max(this.#newest, event.seq);
   }
-  /* And in words: who did what. */
-  #told({ owner, by, name, reason, opensAt }) {
-    const who = name || owner.name || (by === this.#context.session.who.subject ? say("you") : by);
+  /* Returns the text of a change of owner: who did what. */
+  #describeChange({ owner, by, name, reason, opensAt }) {
+    const actor = name || owner.name || (by === this.#context.session.who.subject ? say("you") : by);
     if (owner.kind === "ai" && opensAt) return say("event_message", { reason: reasonOf({ reason }), time: exactly(opensAt) });
-    if (owner.kind === "human") return say("event_taken", { name: owner.name || owner.operatorId || who });
+    if (owner.kind === "human") return say("event_taken", { name: owner.name || owner.operatorId || actor });
     if (owner.kind === "waiting") return by === "agent" ? say("event_handed", { reason: reasonOf({ reason }) }) : reasonOf({ reason });
-    return by === "memory" ? say(reason === "owner_idle" ? "event_idle" : "event_nobody") : say("event_returned", { name: who });
+    return by === "memory" ? say(reason === "owner_idle" ? "event_idle" : "event_nobody") : say("event_returned", { name: actor });
   }
-  #owned(owner) {
+  #showOwner(owner) {
     this.#owner = owner;
     const name = owner.name || owner.operatorId || "";
     const text = this.#isMine ? say("ownerYou") : owner.kind === "human" ? say("ownerHuman", { name }) : say(`owner_${owner.kind}`);
@@ -269,42 +271,42 @@ export class ConversationView {
         ? button(say("release"), () => this.#turnOver(), { class: "small" })
         : button(say("take"), () => this.#turnOver(), { class: "small primary" }));
     this.#composer.says(this.#isMine ? "send" : "takeAndSend");
-    // The button that was pressed is gone: whoever took the conversation wants to write.
+    // The pressed button has been replaced: the agent who took over wants to write.
     if (pressed) (this.#isMine ? this.#composer.field : this.#banner.lastChild).focus();
   }
   #turnOver() {
-    if (this.#isMine) this.#wish("owner.release");
-    else this.#mayTake().then((may) => { if (may) this.#take(); });
+    if (this.#isMine) this.#request("owner.release");
+    else this.#confirmTake().then((may) => { if (may) this.#take(); });
   }
-  /* What is asked for over the socket and tells by a later frame that it is done: nothing is said for long of none. */
-  #wished = null; #granted = () => {};
-  #wish(type, fields = {}) {
-    this.#granted();
-    const sent = this.#context.live.send(type, { conversationId: this.#id, ...fields });
-    this.#wished = new Promise((done) => {
-      const end = (granted) => { clearTimeout(timer); this.#wished = null; done(granted); };
-      const timer = setTimeout(() => { this.#composer.tell(say("noAnswer")); end(false); }, sent ? PATIENCE : 0);
-      this.#granted = () => end(true);
+  /* Sends a request that a later frame confirms. If none comes in time, a fault is shown. */
+  #pending = null; #endRequest = () => {};
+  #request(type, fields = {}) {
+    this.#endRequest();
+    const isSent = this.#context.live.send(type, { conversationId: this.#id, ...fields });
+    this.#pending = new Promise((done) => {
+      const end = (granted) => { clearTimeout(timer); this.#pending = null; done(granted); };
+      const timer = setTimeout(() => { this.#composer.tell(say("noAnswer")); end(false); }, isSent ? ANSWER_MS : 0);
+      this.#endRequest = () => end(true);
     });
   }
-  /* Whether one's take-over and words are in the log: what is done with the conversation then comes behind them. */
-  async #sent() {
-    const [granted, stored] = await Promise.all([this.#wished ?? true, this.#unsent.settled(this.#id)]);
+  /* Whether the take-over and the sent messages are stored: what is done with the conversation then comes after them. */
+  async #isSettled() {
+    const [granted, stored] = await Promise.all([this.#pending ?? true, this.#unsent.settled(this.#id)]);
     return granted && stored;
   }
-  /* From a colleague it is taken only by whoever says so twice. */
-  async #mayTake() {
+  /* Taking a conversation from a colleague needs a confirmation. */
+  async #confirmTake() {
     const owner = this.#owner;
     if (owner?.kind !== "human" || this.#isMine) return true;
     const name = owner.name || owner.operatorId;
     return ask(say("ownerHuman", { name }), say("takeFromHint", { name }), say("take"));
   }
-  /* Of two who take it at once the second is told of the first. */
+  /* If two agents take it at once, the second is told that the first has it. */
   #ownerSeen = 0;
-  #take() { if (!this.#isMine) this.#wish("owner.take", { seenSeq: this.#ownerSeen }); }
+  #take() { if (!this.#isMine) this.#request("owner.take", { seenSeq: this.#ownerSeen }); }
 
-  /* ---------------------------------------------------------------- one's own words */
-  #say(text, files) {
+  /* ---------------------------------------------------------------- the agent's own messages */
+  #sendMessage(text, files) {
     this.#take();
     const message = { conversationId: this.#id, clientMessageId: crypto.randomUUID(), text, files };
     this.#thread.waits(message);
@@ -315,64 +317,64 @@ export class ConversationView {
     this.#thread.arrived(clientMessageId);
     this.#composer.tell("");
   }
-  #refused(message, why) {
+  #refused(message, reason) {
     this.#thread.arrived(message.clientMessageId);
     this.#composer.giveBack(message.text, message.files);
-    this.#composer.tell(why);
+    this.#composer.tell(reason);
   }
 
-  /* What the same person has asked before, and what is remembered of a customer, in their own words: read once, for it
-     changes no more while one looks at this. */
-  #earlier = make("div", { class: "earlier" }); #remembered = make("div", { class: "earlier" }); #whose = {};
-  async #showOf(who, what, node, read) {
-    if (who === this.#whose[what]) return;
-    this.#whose[what] = who;
+  /* Earlier questions of the same person, and what is remembered of a customer: read once, since it does not change while
+     the conversation is open. */
+  #earlier = make("div", { class: "earlier" }); #remembered = make("div", { class: "earlier" }); #shownFor = {};
+  async #showList(person, title, node, read) {
+    if (person === this.#shownFor[title]) return;
+    this.#shownFor[title] = person;
     node.replaceChildren();
     try {
-      const told = who ? await read() : [];
-      if (told.length && who === this.#whose[what]) node.replaceChildren(make("h2", {}, say(what)), make("ul", {}, ...told.map((one) => make("li", { dir: "auto" }, ...one))));
-    } catch { this.#whose[what] = null; }
+      const lines = person ? await read() : [];
+      if (lines.length && person === this.#shownFor[title]) node.replaceChildren(make("h2", {}, say(title)), make("ul", {}, ...lines.map((parts) => make("li", { dir: "auto" }, ...parts))));
+    } catch { this.#shownFor[title] = null; }
   }
   #showPerson({ id, plan, was }) {
-    this.#showOf(id !== "-" && id, "earlier", this.#earlier, async () => {
+    this.#showList(id !== "-" && id, "earlier", this.#earlier, async () => {
       const { items } = await get(`/v2/conversations?${new URLSearchParams({ visitor: id, limit: 20 })}`);
-      return items.filter((one) => one.id !== this.#id).map((one) => [
-        make("a", { href: `#/inbox/${encodeURIComponent(one.id)}` }, one.topic || one.lastMessage?.text.slice(0, 60) || one.id), " ",
-        make("small", {}, moment(one.lastMessage?.createdAt || one.startedAt))]);
+      return items.filter((conversation) => conversation.id !== this.#id).map((conversation) => [
+        make("a", { href: `#/inbox/${encodeURIComponent(conversation.id)}` }, conversation.topic || conversation.lastMessage?.text.slice(0, 60) || conversation.id), " ",
+        make("small", {}, moment(conversation.lastMessage?.createdAt || conversation.startedAt))]);
     });
-    this.#showOf((plan || was) && id, "remembered", this.#remembered, async () => {
-      const known = await get(`/v2/users/${encodeURIComponent(id)}/memory`);
-      return [known.name, ...(known.preferences || []), ...(known.userNotes || []), (known.favoriteSymbols || []).join(", ")].filter(Boolean).slice(0, 20).map((one) => [one]);
+    this.#showList((plan || was) && id, "remembered", this.#remembered, async () => {
+      const memory = await get(`/v2/users/${encodeURIComponent(id)}/memory`);
+      return [memory.name, ...(memory.preferences || []), ...(memory.userNotes || []), (memory.favoriteSymbols || []).join(", ")].filter(Boolean).slice(0, 20).map((line) => [line]);
     });
   }
   #rating = null;
-  /* Why a person was asked for, and what they should know: open while they wait, later one line. */
-  #explain({ handOver: told, state }) {
-    this.#handOver.hidden = !told;
-    if (!told) return;
-    const wait = `${told.at} ${state === "needs_human"}`;
+  /* Shows why a person was asked for and what they should know: open while the visitor waits, later folded. */
+  #explain({ handOver: handOver, state }) {
+    this.#handOver.hidden = !handOver;
+    if (!handOver) return;
+    const wait = `${handOver.at} ${state === "needs_human"}`;
     if (this.#handOver.dataset.wait !== wait) this.#handOver.open = state === "needs_human";
     this.#handOver.dataset.wait = wait;
     this.#handOver.replaceChildren(...[
-      make("summary", {}, glyph("person"), make("h2", {}, reasonOf(told)), make("time", { datetime: told.at, title: exactly(told.at) }, moment(told.at))),
-      told.summary?.length > 0 && make("ul", { tabindex: "0" }, ...told.summary.map((line) => make("li", { dir: "auto" }, line))),
-      told.language && make("p", {}, say("writesIn", { language: languageName(told.language.slice(0, 2)) }))].filter(Boolean));
+      make("summary", {}, glyph("person"), make("h2", {}, reasonOf(handOver)), make("time", { datetime: handOver.at, title: exactly(handOver.at) }, moment(handOver.at))),
+      handOver.summary?.length > 0 && make("ul", { tabindex: "0" }, ...handOver.summary.map((line) => make("li", { dir: "auto" }, line))),
+      handOver.language && make("p", {}, say("writesIn", { language: languageName(handOver.language.slice(0, 2)) }))].filter(Boolean));
   }
-  #describe(found) {
-    const { visitor = {} } = found;
-    this.#view = found;
-    this.#title.textContent = nameOf(found);
-    this.#desk.show(found);
-    this.#explain(found);
+  #describe(conversation) {
+    const { visitor = {} } = conversation;
+    this.#view = conversation;
+    this.#title.textContent = nameOf(conversation);
+    this.#desk.show(conversation);
+    this.#explain(conversation);
     this.#showPerson(visitor);
     const rows = [
       ["name", visitor.name], ["email", visitor.email], ["visitorId", visitor.id], ["plan", visitor.plan], ["page", visitor.page && placeOf(visitor.page)],
       ["pages", visitor.pages?.length > 1 && visitor.pages.map((page) => page.title || page.url.replace(/^https?:\/\/[^/]+/, "")).join(" → ")],
-      ["visits", visitor.visits && number.format(visitor.visits)], ["startedAt", exactly(found.startedAt)],
-      ["messages", number.format(found.messageCount)],
+      ["visits", visitor.visits && number.format(visitor.visits)], ["startedAt", exactly(conversation.startedAt)],
+      ["messages", number.format(conversation.messageCount)],
       ["rating", this.#rating && [`${this.#rating.score} / 5`, this.#rating.comment].filter(Boolean).join(" · ")],
     ].filter(([, value]) => value);
-    const saved = (accept, ending) => () => save(this.#at("transcript"), accept, `${this.#id}.${ending}`, (why) => this.#composer.tell(why));
+    const saved = (accept, ending) => () => save(this.#path("transcript"), accept, `${this.#id}.${ending}`, (reason) => this.#composer.tell(reason));
     this.#details.replaceChildren(make("h2", {}, say("visitorInfo")),
       make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, say(name)), make("dd", { dir: "auto" }, value)])),
       make("h2", {}, say("transcript")),
@@ -385,7 +387,7 @@ export class ConversationView {
   }
 }
 
-/* Where somebody is: its title, or the address without what is asked behind it. */
+/* Where the visitor is: the page's title, or its address without the query. */
 function placeOf({ title, url }) {
   if (!/^https?:/.test(url || "")) return title || url;
   const { host, pathname } = new URL(url);

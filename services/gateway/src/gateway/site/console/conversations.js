@@ -1,16 +1,16 @@
-/* The inbox's list as the server has it: read a page at a time, and row by row what was told to have changed. */
+/* The inbox's list as the server has it: read page by page, and row by row for conversations that changed. */
 import { get } from "./api.js";
-import { Refresh, unread } from "./refresh.js";
+import { Refresh, faultText } from "./refresh.js";
 import { session } from "./session.js";
-import { tellUnread, unreadIds } from "./seen.js";
+import { setUnread, unreadIds } from "./seen.js";
 
-/* Whoever has had no hand at the page for so long is not at the desk. */
-const PRESENT = 300_000;
+/* An agent who was not active for this long is not at the desk. */
+const PRESENT_MS = 300_000;
 let handAt = Date.now();
 for (const kind of ["pointerdown", "pointermove", "keydown", "wheel"]) addEventListener(kind, () => { handAt = Date.now(); }, { passive: true });
 
-const DAY = 86_400_000;
-const PAGE = 50, MOST_SINGLE = 8, OVER = ["resolved", "snoozed"];
+const DAY_MS = 86_400_000;
+const PAGE_SIZE = 50, MAX_SINGLE = 8, CLOSED_STATES = ["resolved", "snoozed"];
 export const LISTS = ["all", "needs_human", "mine", "unassigned", "ai", "stuck", "snoozed", "resolved"];
 
 export class Conversations {
@@ -28,148 +28,147 @@ export class Conversations {
   onChange = () => {};
   onCount = () => {};
   onCounted = () => {};
-  #reading = new Refresh((whole) => this.#refresh(whole)); #changed = new Set(); #below = new Set(); #all = true; #adding = false; #names = new Set();
+  #reading = new Refresh((isWhole) => this.#refresh(isWhole)); #changed = new Set(); #below = new Set(); #mustReadAll = true; #isAdding = false; #names = new Set();
 
   start() {
     this.#reading.now(true);
-    document.addEventListener("visibilitychange", this.#looked);
+    document.addEventListener("visibilitychange", this.#onVisible);
   }
   end() {
     this.#reading.end();
-    document.removeEventListener("visibilitychange", this.#looked);
+    document.removeEventListener("visibilitychange", this.#onVisible);
   }
-  /* What one has read elsewhere meanwhile nobody tells. */
-  #looked = () => { if (!document.hidden) this.#reading.now(true); };
+  /* No frame says what was read in another browser meanwhile. */
+  #onVisible = () => { if (!document.hidden) this.#reading.now(true); };
 
-  /* {list, query, label, days, direction}: what is shown from now on; days: with a message within so many, 0: whenever;
-     direction null is the list's own. */
+  /* Chooses what is shown. days: with a message within so many days, 0 for any time; direction: null for the list's own. */
   choose({ list = "all", query = "", label = "", days = 0, direction = null }) {
-    const known = LISTS.includes(list) ? list : "all";
-    if (this.loaded && known === this.list && query === this.query && label === this.label && days === this.days && direction === this.direction) return;
-    Object.assign(this, { list: known, query, label, days, direction, items: [], next: null, loaded: false, complete: true });
-    this.#all = true;
+    const listName = LISTS.includes(list) ? list : "all";
+    if (this.loaded && listName === this.list && query === this.query && label === this.label && days === this.days && direction === this.direction) return;
+    Object.assign(this, { list: listName, query, label, days, direction, items: [], next: null, loaded: false, complete: true });
+    this.#mustReadAll = true;
     this.#below.clear();
     this.onChange();
     this.#reading.now(true);
   }
-  /* The next page, behind what is there. */
+  /* Adds the next page to the list. */
   async more() {
-    if (this.#adding || !this.next) return;
-    this.#adding = true;
-    const asked = this.#asked;
+    if (this.#isAdding || !this.next) return;
+    this.#isAdding = true;
+    const query = this.#query;
     try {
-      const found = await this.#read(this.next);
-      if (asked === this.#asked) {
-        const known = new Set(this.items.map((item) => item.id));
-        this.items.push(...found.items.filter((item) => !known.has(item.id)));
-        this.next = found.next;
+      const page = await this.#read(this.next);
+      if (query === this.#query) {
+        const ids = new Set(this.items.map((item) => item.id));
+        this.items.push(...page.items.filter((item) => !ids.has(item.id)));
+        this.next = page.next;
       }
-    } catch (error) { this.fault = unread(error); }
-    this.#adding = false;
-    this.#tell();
+    } catch (error) { this.fault = faultText(error); }
+    this.#isAdding = false;
+    this.#notify();
   }
   frame(frame) {
     if (frame.type !== "inbox.changed") return;
-    if (!frame.conversationIds.length) this.#all = true;
+    if (!frame.conversationIds.length) this.#mustReadAll = true;
     for (const id of frame.conversationIds) this.#changed.add(id);
-    this.#reading.told();
+    this.#reading.changed();
   }
-  /* One row as it is now, from wherever it was read. */
+  /* Replaces one row by its newest state, wherever that was read. */
   put(item) {
     if (this.query || this.label) {
-      // Whether it is found by the words the server knows: until it is asked again, a row stays where it is.
-      const at = this.items.findIndex((one) => one.id === item.id);
-      if (at >= 0) this.items.splice(at, 1, ...(this.#belongs(item) ? [item] : []));
-      this.#tell();
+      // Only the server knows whether it matches the search: the row stays in place until the server is asked again.
+      const index = this.items.findIndex((row) => row.id === item.id);
+      if (index >= 0) this.items.splice(index, 1, ...(this.#belongs(item) ? [item] : []));
+      this.#notify();
       return;
     }
-    this.items = this.items.filter((one) => one.id !== item.id);
+    this.items = this.items.filter((row) => row.id !== item.id);
     if (this.#belongs(item)) {
-      const place = this.items.findIndex((one) => this.#before(item, one));
-      // Behind the last row that is shown there may be others: it comes with its page.
+      const place = this.items.findIndex((row) => this.#comesBefore(item, row));
+      // There may be others after the last row shown: the row then comes with its page.
       if (place >= 0 || !this.next) this.items.splice(place >= 0 ? place : this.items.length, 0, item);
     }
-    this.#tell();
+    this.#notify();
   }
   get waiting() { return this.counts.needsHuman || 0; }
-  /* Notes that name whoever is signed in, and that they have not seen: told with each count. */
+  /* Calls the listener with the number of unseen notes that mention the agent, at each count. */
   onNames(listener) { this.#names.add(listener); listener(this.counts.named || 0); return () => this.#names.delete(listener); }
-  namesSeen() { this.counts.named = 0; this.#tell(); }
+  namesSeen() { this.counts.named = 0; this.#notify(); }
   get unread() { return unreadIds().length; }
-  /* asc: who has waited longest, or whose newest message is oldest, comes first. */
+  /* asc: the longest wait first, or the oldest last message. */
   get turned() { return this.direction || (this.list === "needs_human" ? "asc" : "desc"); }
-  read() { this.#tell(); }
+  read() { this.#notify(); }
 
-  async #refresh(whole) {
-    const asked = this.#asked;
+  async #refresh(isWhole) {
+    const query = this.#query;
     const changed = [...this.#changed];
     this.#changed.clear();
     try {
-      if (whole || this.#all || this.query || this.label || changed.length > MOST_SINGLE) {
-        const anew = this.#all;
-        this.#all = false;
-        const found = await this.#read(null);
-        if (asked !== this.#asked) { this.#all = true; return; }
-        // What lies below the first page stays as it was told to be, row by row, and what was pushed out of it, too.
-        const first = new Set(found.items.map((item) => item.id)), last = found.items.at(-1);
-        const below = anew || !found.next ? [] : this.items.filter((item) => !first.has(item.id) && this.#before(last, item));
-        const told = new Set(changed);
-        for (const { id } of below) if (told.has(id)) this.#below.add(id);
+      if (isWhole || this.#mustReadAll || this.query || this.label || changed.length > MAX_SINGLE) {
+        const readsAll = this.#mustReadAll;
+        this.#mustReadAll = false;
+        const page = await this.#read(null);
+        if (query !== this.#query) { this.#mustReadAll = true; return; }
+        // Rows below the first page stay as they are and are read one by one; so do rows that were pushed out of it.
+        const first = new Set(page.items.map((item) => item.id)), last = page.items.at(-1);
+        const below = readsAll || !page.next ? [] : this.items.filter((item) => !first.has(item.id) && this.#comesBefore(last, item));
+        const changedIds = new Set(changed);
+        for (const { id } of below) if (changedIds.has(id)) this.#below.add(id);
         Object.assign(this, {
-          items: [...found.items, ...below], next: below.length ? this.next : found.next, complete: found.complete !== false, loaded: true, fault: null,
+          items: [...page.items, ...below], next: below.length ? this.next : page.next, complete: page.complete !== false, loaded: true, fault: null,
         });
         await this.#readBelow();
       } else {
-        for (const id of changed) await this.#one(id);
+        for (const id of changed) await this.#readOne(id);
       }
-      this.counts = await get(`/v2/conversations/counts?present=${Date.now() - handAt < PRESENT}`);
-      tellUnread(this.counts.unread);
+      this.counts = await get(`/v2/conversations/counts?present=${Date.now() - handAt < PRESENT_MS}`);
+      setUnread(this.counts.unread);
       this.onCounted();
       this.fault = null;
     } catch (error) {
-      this.#all = true;
-      this.fault = unread(error);
+      this.#mustReadAll = true;
+      this.fault = faultText(error);
       throw error;
-    } finally { this.#tell(); }
+    } finally { this.#notify(); }
   }
-  /* Rows below the first page that have changed, a few at a time. */
+  /* Reads changed rows below the first page, a few at a time. */
   async #readBelow() {
-    for (const id of [...this.#below].slice(0, MOST_SINGLE)) {
+    for (const id of [...this.#below].slice(0, MAX_SINGLE)) {
       this.#below.delete(id);
-      await this.#one(id);
+      await this.#readOne(id);
     }
-    if (this.#below.size) this.#reading.told();
+    if (this.#below.size) this.#reading.changed();
   }
-  async #one(id) {
+  async #readOne(id) {
     try {
       this.put(await get(`/v2/conversations/${encodeURIComponent(id)}`));
     } catch (error) {
       if (error.status !== 404) throw error;
-      this.items = this.items.filter((one) => one.id !== id);
+      this.items = this.items.filter((row) => row.id !== id);
     }
   }
-  #tell() {
+  #notify() {
     this.onCount(this.waiting, this.unread);
     for (const listener of this.#names) listener(this.counts.named || 0);
     this.onChange();
   }
   #belongs(item) {
-    const open = !OVER.includes(item.state);
+    const open = !CLOSED_STATES.includes(item.state);
     if (this.list === "all") return true;
     if (this.list === "mine") return open && item.assignee === session.who?.subject;
     if (this.list === "unassigned") return open && !item.assignee;
     return item.state === this.list;
   }
-  #before(one, other) {
+  #comesBefore(item, other) {
     const key = (item) => (this.list === "needs_human" ? item.waitingSince : null) || item.lastMessage?.createdAt || item.startedAt;
-    return this.turned === "asc" ? key(one) < key(other) : key(one) > key(other);
+    return this.turned === "asc" ? key(item) < key(other) : key(item) > key(other);
   }
-  /* What is shown now, as one word: what comes of an earlier question is not shown. */
-  get #asked() { return JSON.stringify([this.list, this.query, this.label, this.days, this.direction]); }
+  /* The current choice as one string: the reply to an earlier one is dropped. */
+  get #query() { return JSON.stringify([this.list, this.query, this.label, this.days, this.direction]); }
   #read(cursor) {
     return get(`/v2/conversations?${new URLSearchParams({
-      limit: PAGE, state: this.list, ...(this.query && { q: this.query }), ...(this.label && { label: this.label }),
-      ...(this.days && { since: new Date(Date.now() - this.days * DAY).toISOString() }), ...(this.direction && { order: this.direction }), ...(cursor && { cursor }),
+      limit: PAGE_SIZE, state: this.list, ...(this.query && { q: this.query }), ...(this.label && { label: this.label }),
+      ...(this.days && { since: new Date(Date.now() - this.days * DAY_MS).toISOString() }), ...(this.direction && { order: this.direction }), ...(cursor && { cursor }),
     })}`);
   }
 }

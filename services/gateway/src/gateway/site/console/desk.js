@@ -1,4 +1,4 @@
-/* What is done with a conversation beside writing in it: its state, whose it is, its labels and topic. */
+/* What an agent does with a conversation besides writing: state, assignee, labels and topic. */
 import { call } from "./api.js";
 import { colleagues } from "./colleagues.js";
 import { make, button } from "./dom.js";
@@ -9,36 +9,37 @@ import { exactly, moment, say } from "./i18n.js";
 const HOUR = 3_600_000;
 
 export class Desk {
-  node; person; #id; #mine; #seen; #sent; #onChange; #onFault; #view = null; #last = Promise.resolve();
+  node; person; #id; #agent; #newestSeq; #whenSent; #onChange; #onFault; #view = null; #last = Promise.resolve();
 
-  /* mine: who one is; seen(): the newest of the thread; sent(): whether one's own words are stored; onChange(view): it was changed; onFault(text): it was not. */
-  constructor(id, mine, { seen, sent, onChange, onFault }) {
+  /* agent: who is signed in; newestSeq(): the newest seq of the thread; whenSent(): whether the agent's messages are stored;
+     onChange(view): a change was made; onFault(text): a change failed. */
+  constructor(id, agent, { newestSeq, whenSent, onChange, onFault }) {
     this.#id = id;
-    this.#mine = mine;
-    this.#seen = seen;
-    this.#sent = sent;
+    this.#agent = agent;
+    this.#newestSeq = newestSeq;
+    this.#whenSent = whenSent;
     this.#onChange = onChange;
     this.#onFault = onFault;
     this.node = make("section", { class: "desk", "aria-label": say("desk") });
     this.person = make("p");
   }
-  /* e: resolve, or open again. */
+  /* Key e: resolve, or open again. */
   turn() { if (this.#view) this.#change({ state: this.#view.status === "open" ? "resolved" : "open" }); }
-  /* One of its fields; a list is opened, since an arrow on a closed one would choose at once. */
-  focus(what) {
-    const field = this.node.querySelector(`[data-what="${what}"]`);
+  /* Focuses one of the fields. A list is opened, since an arrow key on a closed one would choose at once. */
+  focus(name) {
+    const field = this.node.querySelector(`[data-what="${name}"]`);
     field?.focus();
     if (field?.matches("select")) field.showPicker?.();
   }
   show(view) {
-    const told = JSON.stringify([view.status, view.snoozedUntil, view.assignee, view.assigneeName, view.labels, view.topic, view.visitor?.id, view.visitor?.was]);
-    if (told === this.node.dataset.told || this.node.contains(document.activeElement) && /^(input|select)$/i.test(document.activeElement.tagName)) {
+    const signature = JSON.stringify([view.status, view.snoozedUntil, view.assignee, view.assigneeName, view.labels, view.topic, view.visitor?.id, view.visitor?.was]);
+    if (signature === this.node.dataset.told || this.node.contains(document.activeElement) && /^(input|select)$/i.test(document.activeElement.tagName)) {
       this.#view = view;
       return;
     }
     const focused = this.node.contains(document.activeElement) && document.activeElement.dataset.what;
     this.#view = view;
-    this.node.dataset.told = told;
+    this.node.dataset.told = signature;
     this.node.replaceChildren(this.#state(view), this.#owner(view), this.#labels(view), this.#topic(view));
     this.person.replaceChildren(this.#customer(view));
     if (focused) this.node.querySelector(`[data-what="${focused}"]`)?.focus();
@@ -52,26 +53,26 @@ export class Desk {
     }
     const later = make("select", { "aria-label": say("snooze"), "data-what": "snooze", onchange: () => this.#snooze(later.value) },
       make("option", { value: "" }, say("snooze")),
-      ...["hour", "tomorrow", "monday", "message"].map((one) => make("option", { value: one }, say(`snooze_${one}`))));
+      ...["hour", "tomorrow", "monday", "message"].map((choice) => make("option", { value: choice }, say(`snooze_${choice}`))));
     return make("span", { class: "row" },
       button(say("resolve"), () => this.#change({ state: "resolved" }), { class: "small", "data-what": "state" }), later);
   }
   #owner(view) {
-    const mine = this.#mine.subject, { assignee } = view;
+    const userId = this.#agent.subject, { assignee } = view;
     const option = (value, label) => make("option", { value, selected: value === (assignee || "") }, label);
     const field = make("select", { "aria-label": say("assignee"), "data-what": "assignee", onchange: () => this.#assign(field) },
-      option("", say("nobodys")), option(mine, say("you")), assignee && assignee !== mine && option(assignee, view.assigneeName || assignee));
-    // The others are there as soon as one goes to choose.
+      option("", say("nobodys")), option(userId, say("you")), assignee && assignee !== userId && option(assignee, view.assigneeName || assignee));
+    // The other colleagues are loaded when the list is opened.
     field.addEventListener("focus", () => this.#colleagues(field, option), { once: true });
     return make("span", { class: "row" }, make("span", { class: "hint", "aria-hidden": "true" }, say("assignee")), field);
   }
   async #colleagues(field, option) {
-    const there = new Set([...field.options].map((one) => one.value));
-    field.append(...(await colleagues()).filter((one) => !there.has(one.userId)).map((one) => option(one.userId, one.name || one.userId)));
+    const values = new Set([...field.options].map((option) => option.value));
+    field.append(...(await colleagues()).filter((colleague) => !values.has(colleague.userId)).map((choice) => option(choice.userId, choice.name || choice.userId)));
   }
-  /* What one sees is sent along: whoever is a moment too late is told whose it is, and asked nothing twice. */
+  /* The assignee that is shown is sent along: if a colleague was faster, the agent is told who has it. */
   #assign({ value, selectedOptions: [{ label }] }) {
-    this.#change({ assignee: value || null, ...(value && value !== this.#mine.subject && { assigneeName: label }), expectedAssignee: this.#view.assignee || null });
+    this.#change({ assignee: value || null, ...(value && value !== this.#agent.subject && { assigneeName: label }), expectedAssignee: this.#view.assignee || null });
   }
   #labels(view) {
     const field = make("input", {
@@ -79,9 +80,9 @@ export class Desk {
       onchange: () => { const label = field.value.trim(); field.value = ""; if (label) this.#label((labels) => [...labels, label], () => { field.value = label; }); },
     });
     return make("span", { class: "row" }, ...(view.labels || []).map((label) => make("span", { class: "chip" }, make("span", {}, label),
-      button("×", () => this.#label((labels) => labels.filter((one) => one !== label)), { class: "quiet small", "aria-label": say("dropLabel", { label }) }))), field);
+      button("×", () => this.#label((labels) => labels.filter((other) => other !== label)), { class: "quiet small", "aria-label": say("dropLabel", { label }) }))), field);
   }
-  /* Of the labels that there are when it is its turn: two that are given one after the other are both there. */
+  /* Changes the labels that exist when the change is sent, so that two changes in a row are both kept. */
   #label(change, undone) { return this.#change(() => ({ labels: [...new Set(change(this.#view.labels || []))] }), undone); }
   #topic(view) {
     return make("input", {
@@ -89,7 +90,7 @@ export class Desk {
       onchange: ({ target }) => this.#change({ topic: target.value.trim() || null }),
     });
   }
-  /* Whom the visitor has turned out to be: their conversations are then one person's. */
+  /* Shows or changes who the visitor is: their conversations then belong to one person. */
   #customer({ visitor }) {
     if (!visitor || visitor.plan || visitor.id === "-") return "";
     const act = visitor.was ? separate : merge;
@@ -102,24 +103,24 @@ export class Desk {
   }
   #snooze(until) {
     if (!until) return;
-    const at = new Date();
-    if (until === "hour") at.setTime(at.getTime() + HOUR);
+    const time = new Date();
+    if (until === "hour") time.setTime(time.getTime() + HOUR);
     else {
-      at.setDate(at.getDate() + (until === "monday" ? (8 - at.getDay()) % 7 || 7 : 1));
-      at.setHours(9, 0, 0, 0);
+      time.setDate(time.getDate() + (until === "monday" ? (8 - time.getDay()) % 7 || 7 : 1));
+      time.setHours(9, 0, 0, 0);
     }
-    this.#change({ state: "snoozed", ...(until !== "message" && { snoozedUntil: at.toISOString() }) });
+    this.#change({ state: "snoozed", ...(until !== "message" && { snoozedUntil: time.toISOString() }) });
   }
-  /* One after the other: none is lost because another one is on its way. `change`: what to send, or a function that says it
-     then; undone(): it was not done. */
+  /* Makes the changes one after another, so that none is lost. `change`: the body, or a function that returns it when it
+     is sent; undone(): called if the change failed. */
   #change(change, undone = () => {}) {
     const from = document.activeElement;
     this.#last = this.#last.then(async () => {
       const body = typeof change === "function" ? change() : change;
       try {
         if (body.state) {
-          if (!(await this.#sent())) throw new Error(say("notSent"));
-          body.seenSeq = this.#seen();
+          if (!(await this.#whenSent())) throw new Error(say("notSent"));
+          body.seenSeq = this.#newestSeq();
         }
         const view = (await call("PATCH", `/v2/conversations/${encodeURIComponent(this.#id)}`, { body })).body;
         this.#view = view;
@@ -134,21 +135,21 @@ export class Desk {
   }
 }
 
-/* A change in words, for the thread; null: nothing that people have to read. */
+/* Returns the text of a change for the thread, or null if people need not read it. */
 export function changeInWords(change) {
-  const who = change.name || change.by;
-  if (change.state === "resolved") return change.by === "memory" ? say(`resolved_${change.reason || "silence"}`) : say("event_resolved", { name: who });
-  if (change.state === "snoozed") return change.snoozedUntil ? say("event_snoozed", { name: who, when: moment(change.snoozedUntil) }) : say("event_snoozedOpen", { name: who });
-  if (change.state === "open") return change.by === "memory" ? say("event_woke") : say("event_opened", { name: who });
+  const actor = change.name || change.by;
+  if (change.state === "resolved") return change.by === "memory" ? say(`resolved_${change.reason || "silence"}`) : say("event_resolved", { name: actor });
+  if (change.state === "snoozed") return change.snoozedUntil ? say("event_snoozed", { name: actor, when: moment(change.snoozedUntil) }) : say("event_snoozedOpen", { name: actor });
+  if (change.state === "open") return change.by === "memory" ? say("event_woke") : say("event_opened", { name: actor });
   if (change.assignee != null) {
     const to = change.assigneeName || change.assignee;
     if (change.by === "memory") return say("event_turn", { to });
-    return change.assignee ? say("event_assigned", { name: who, to }) : say("event_unassigned", { name: who });
+    return change.assignee ? say("event_assigned", { name: actor, to }) : say("event_unassigned", { name: actor });
   }
-  if (change.labels) return change.labels.length ? say("event_labels", { name: who, labels: change.labels.join(", ") }) : say("event_noLabels", { name: who });
-  if (change.person && change.person === change.by) return say("event_signedIn", { name: who });
+  if (change.labels) return change.labels.length ? say("event_labels", { name: actor, labels: change.labels.join(", ") }) : say("event_noLabels", { name: actor });
+  if (change.person && change.person === change.by) return say("event_signedIn", { name: actor });
   const to = change.person && nameOf({ visitor: { id: change.person } });
   if (to && change.by === "memory") return say("event_samePerson", { to });
-  if (change.person != null) return to ? say("event_person", { name: who, to }) : say("event_noPerson", { name: who });
-  return change.topic ? say("event_topic", { name: who, topic: change.topic }) : null;
+  if (change.person != null) return to ? say("event_person", { name: actor, to }) : say("event_noPerson", { name: actor });
+  return change.topic ? say("event_topic", { name: actor, topic: change.topic }) : null;
 }

@@ -1,4 +1,5 @@
-/* What goes tonight by its age, deleting somebody or one conversation for good, and the receipts of what was deleted. */
+/* What will be deleted tonight because of its age, deleting a person or conversation for good, and the receipts of
+   deletions. */
 import { call, get } from "./api.js";
 import { make, button } from "./dom.js";
 import { ask } from "./question.js";
@@ -23,7 +24,7 @@ class ErasuresView {
   #reading = new Refresh(() => Promise.all([this.#preview(), this.#load()]), (text) => { this.#fault.textContent = text; });
 
   constructor(stage) {
-    const kind = make("select", { "aria-label": say("eraseKind") }, ...KINDS.map((one) => make("option", { value: one }, say(`erase_${one}`))));
+    const kind = make("select", { "aria-label": say("eraseKind") }, ...KINDS.map((name) => make("option", { value: name }, say(`erase_${name}`))));
     const name = make("input", { "aria-label": say("eraseName"), placeholder: say("eraseName"), required: true, maxlength: "64", pattern: "[A-Za-z0-9_\\-]{1,64}", spellcheck: "false" });
     stage.append(make("div", { class: "page" }, make("h1", {}, say("erasures")),
       make("section", { "aria-label": say("tonight") }, make("h2", {}, say("tonight")), this.#tonight),
@@ -36,10 +37,10 @@ class ErasuresView {
   end() { this.#reading.end(); }
 
   async #preview() {
-    const found = await get("/v2/keeping");
-    const old = ["conversations", "files", "traces"].filter((one) => found[one].days !== undefined && found[one].days !== null);
-    const lines = old.map((one) => say(`tonight_${one}`, { count: number.format(found[one].count), more: found[one].atLeast ? "+" : "", days: found[one].days }));
-    this.#tonight.textContent = lines.length ? `${say("tonightAt", { at: exactly(found.nextRun) })} ${lines.join(" ")}` : say("tonightNothing");
+    const preview = await get("/v2/keeping");
+    const expiring = ["conversations", "files", "traces"].filter((kind) => preview[kind].days !== undefined && preview[kind].days !== null);
+    const lines = expiring.map((kind) => say(`tonight_${kind}`, { count: number.format(preview[kind].count), more: preview[kind].atLeast ? "+" : "", days: preview[kind].days }));
+    this.#tonight.textContent = lines.length ? `${say("tonightAt", { at: exactly(preview.nextRun) })} ${lines.join(" ")}` : say("tonightNothing");
   }
   async #erase(kind, name) {
     this.#fault.textContent = "";
@@ -60,12 +61,12 @@ class ErasuresView {
   }
 }
 
-function receipt(one) {
-  const removed = one.removed.filter((each) => each.removed || each.remains);
+function receipt(erasure) {
+  const removed = erasure.removed.filter((each) => each.removed || each.remains);
   const cell = (each) => [each.goneAfter && each.remains ? say("goneAfter", { at: exactly(each.goneAfter) }) : "", each.remainsText || ""].filter(Boolean).join(" ");
   return make("li", {},
-    make("p", { class: "row" }, make("b", {}, say(`erase_${one.kind}`)), [say(`by_${one.by}`), exactly(one.requestedAt), say(`receipt_${one.state}`)].join(" · ")),
-    make("details", {}, make("summary", {}, say("whatWhere", { id: one.receiptId })),
+    make("p", { class: "row" }, make("b", {}, say(`erase_${erasure.kind}`)), [say(`by_${erasure.by}`), exactly(erasure.requestedAt), say(`receipt_${erasure.state}`)].join(" · ")),
+    make("details", {}, make("summary", {}, say("whatWhere", { id: erasure.receiptId })),
       make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": say("receipts") }, make("table", {},
         make("thead", {}, make("tr", {}, ...["place", "removed", "whatRemains"].map((head) => make("th", { scope: "col" }, say(head))))),
         make("tbody", {}, ...removed.map((each) => make("tr", {}, make("th", { scope: "row" }, each.place), make("td", {}, `${each.atLeast ? "≥ " : ""}${number.format(each.removed)}`), make("td", {}, cell(each)))))))));

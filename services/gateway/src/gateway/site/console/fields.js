@@ -1,4 +1,4 @@
-/* The settings of a company, field by field: how each is shown, read back, and bounded (visitor-chat settings). */
+/* The settings of a company, field by field: how each is shown, read back, and limited. */
 import { BOUNDS, HINTED } from "./bounds.js";
 import { categories } from "./categories.js";
 import { make, button } from "./dom.js";
@@ -10,14 +10,15 @@ import { proactive } from "./proactive.js";
 import { choose, rows } from "./rows.js";
 import { LANGUAGES, languageName, number, say } from "./i18n.js";
 
-/* name: path in the settings; kind: how it is shown. What bounds it is the server's to say (bounds.js, out of the model that checks it). A field's words are setting_<name> and, where there is one, setting_<name>_hint. */
-const spoken = (name, kind, options) => LANGUAGES.map((tongue) => [`assistant.${name}.${tongue}`, kind, { empty: null, label: `${say(`setting_assistant.${name}`)} (${languageName(tongue)})`, ...options }]);
+/* name: path in the settings; kind: how the field is shown. Its limits come from the server (bounds.js is generated from
+   the model). A field's texts are setting_<name> and optionally setting_<name>_hint. */
+const perLanguage = (name, kind, options) => LANGUAGES.map((locale) => [`assistant.${name}.${locale}`, kind, { empty: null, label: `${say(`setting_assistant.${name}`)} (${languageName(locale)})`, ...options }]);
 export const SECTIONS = [
   ["company", [
     ["name", "text"], ["profile", "choice", { words: "profile_" }],
     ["languages", "lines"], ["timeZone", "text"], ["identity.highestPlan", "choice", { words: "plan_" }],
     ["assistant.name", "text"], ["assistant.tone", "text"],
-    ...spoken("greeting", "text", { maxlength: 300 }), ...spoken("suggestions", "lines", {}),
+    ...perLanguage("greeting", "text", { maxlength: 300 }), ...perLanguage("suggestions", "lines", {}),
   ]],
   ["answers", [
     ["aiSuggestionsEnabled", "switch"], ["aiRespondWithCommercial", "switch"], ["responseDelayMs", "number"],
@@ -54,10 +55,11 @@ export const SECTIONS = [
   ["webhooks", [["webhooks", "webhooks"]]],
 ];
 
-export const at = (settings, path) => path.split(".").reduce((value, name) => value?.[name], settings);
+export const valueAt = (settings, path) => path.split(".").reduce((value, name) => value?.[name], settings);
 
-/* {path, node, read(), show(value), fault(text), warn(texts), bounds(), offer(choices)}; read() gives the value as the settings have it,
-   bounds() tells what a number must be where it is not; a choice can be offered [value, label] that were not known before. */
+/* Returns {path, node, read(), show(value), fault(text), warn(texts), bounds(), offer(choices)}. read() returns the value
+   in the form of the settings; bounds() returns the fault of a number outside its limits; offer() sets the [value, label]
+   pairs of a choice. */
 export function field([path, kind, shape = {}], changed, company) {
   const options = { ...BOUNDS[path], ...shape };
   const id = `setting-${path.replaceAll(".", "-")}`;
@@ -66,10 +68,10 @@ export function field([path, kind, shape = {}], changed, company) {
   const hintName = `setting_${path}_hint`;
   const tell = (text) => {
     fault.textContent = text;
-    for (const one of control.inputs) one.toggleAttribute("aria-invalid", Boolean(text));
+    for (const input of control.inputs) input.toggleAttribute("aria-invalid", Boolean(text));
   };
   const control = CONTROLS[kind]({ id, company, changed: () => { tell(""); changed(); }, ...options });
-  for (const one of control.inputs) one.setAttribute("aria-describedby", `${id}-hint ${id}-warned ${id}-fault`);
+  for (const input of control.inputs) input.setAttribute("aria-describedby", `${id}-hint ${id}-warned ${id}-fault`);
   const label = shape.label || say(`setting_${path}`);
   const words = [
     control.group ? make("span", { class: "name", id: `${id}-name` }, label) : make("label", { for: id, class: "name" }, label),
@@ -89,7 +91,7 @@ export function field([path, kind, shape = {}], changed, company) {
   };
 }
 
-/* A webhook without what only the server says of it. */
+/* A webhook without the fields that only the server sets. */
 export const written = (hook) => ({ ...hook, goneAt: undefined });
 const plain = (input, read, show) => ({ node: input, inputs: [input], read, show });
 const CONTROLS = {
@@ -111,7 +113,7 @@ const CONTROLS = {
   },
   lines({ id, changed, empty }) {
     const input = make("textarea", { id, rows: "3", spellcheck: "false", class: "mono", oninput: changed });
-    const read = () => { const found = lines(input.value); return found.length || empty === undefined ? found : empty; };
+    const read = () => { const values = lines(input.value); return values.length || empty === undefined ? values : empty; };
     return plain(input, read, (value) => { input.value = (value ?? []).join("\n"); });
   },
   groups({ id, changed }) {
@@ -123,10 +125,10 @@ const CONTROLS = {
     const input = make("select", { id, onchange: changed });
     const offer = (pairs) => {
       const { value } = input;
-      input.replaceChildren(...pairs.map(([one, label]) => make("option", { value: one }, label)));
+      input.replaceChildren(...pairs.map(([value, label]) => make("option", { value: value }, label)));
       if (value) choose(input, value);
     };
-    offer(choices.map((one) => [one, say(words + one)]));
+    offer(choices.map((choice) => [choice, say(words + choice)]));
     return { ...plain(input, () => input.value, (value) => choose(input, value)), offer };
   },
   categories,
@@ -143,10 +145,10 @@ const CONTROLS = {
   },
   channels({ changed }) {
     const draw = (channel) => {
-      const write = (name, type, more = {}) => make("input", { type, "aria-label": say(`channel_${name}`), placeholder: say(`channel_${name}`), value: channel[name] ?? "", oninput: changed, ...more });
-      const whole = { min: 1, inputmode: "numeric" }, secret = { autocomplete: "new-password" };
+      const write = (name, type, attributes = {}) => make("input", { type, "aria-label": say(`channel_${name}`), placeholder: say(`channel_${name}`), value: channel[name] ?? "", oninput: changed, ...attributes });
+      const wholeNumber = { min: 1, inputmode: "numeric" }, secret = { autocomplete: "new-password" };
       const inputs = {
-        address: write("address", "url"), account: write("account", "number", whole), inbox: write("inbox", "number", whole),
+        address: write("address", "url"), account: write("account", "number", wholeNumber), inbox: write("inbox", "number", wholeNumber),
         token: write("token", "password", secret), secret: write("secret", "password", secret),
       };
       const count = (input) => (input.value === "" ? null : Number(input.value));

@@ -1,28 +1,28 @@
-/* Questions that had no good answer. One click makes an answer of what an operator wrote, or of what is written here. */
+/* Questions that had no good answer. One click makes an answer of what an operator wrote, or of the text typed here. */
 import { get, post } from "./api.js";
 import { make, button } from "./dom.js";
 import { exactly, number, say } from "./i18n.js";
 
 export class Gaps {
-  #admin; #list; #told; #rows = new Map();
+  #admin; #list; #status; #rows = new Map();
 
   constructor(admin) {
     this.#admin = admin;
     this.#list = make("ul", { class: "failures" });
-    this.#told = make("p", { class: "told", role: "status" });
+    this.#status = make("p", { class: "told", role: "status" });
     this.node = make("section", { "aria-label": say("gaps") },
-      make("h2", {}, say("gaps")), make("p", { class: "hint" }, say("gapsHint")), this.#told, this.#list);
+      make("h2", {}, say("gaps")), make("p", { class: "hint" }, say("gapsHint")), this.#status, this.#list);
   }
-  /* What has not changed stays as it is, with what is being written there. */
+  /* Unchanged rows keep their node, with the text being typed in it. */
   async load() {
     const { items } = await get("/v2/knowledge/gaps");
-    const before = this.#rows;
-    this.#rows = new Map(items.map((one) => {
-      const key = `${one.id} ${one.count} ${one.proposed || ""}`;
-      return [key, before.get(key) || this.#row(one)];
+    const previousRows = this.#rows;
+    this.#rows = new Map(items.map((gap) => {
+      const key = `${gap.id} ${gap.count} ${gap.proposed || ""}`;
+      return [key, previousRows.get(key) || this.#row(gap)];
     }));
     const rows = [...this.#rows.values()];
-    if (rows.length && rows.length === this.#list.children.length && rows.every((row, at) => row === this.#list.children[at])) return;
+    if (rows.length && rows.length === this.#list.children.length && rows.every((row, index) => row === this.#list.children[index])) return;
     this.#list.replaceChildren(...(rows.length ? rows : [make("li", { class: "empty" }, say("noGaps"))]));
   }
   #row(gap) {
@@ -32,7 +32,7 @@ export class Gaps {
     const row = make("li", { "data-gap": gap.id },
       make("div", { class: "row spread" }, make("b", {}, gap.question), make("time", { datetime: gap.lastAt }, exactly(gap.lastAt))),
       make("p", { class: "row" }, make("small", {}, say("askedTimes", { count: number.format(gap.count) })),
-        ...gap.examples.slice(0, 3).map((one) => make("a", { href: `#/inbox/${encodeURIComponent(one.conversationId)}` }, one.text === gap.question ? say("conversation") : one.text))),
+        ...gap.examples.slice(0, 3).map((example) => make("a", { href: `#/inbox/${encodeURIComponent(example.conversationId)}` }, example.text === gap.question ? say("conversation") : example.text))),
       this.#admin && make("label", { for: id }, gap.proposed ? say("operatorAnswered") : say("answer")), this.#admin && text,
       this.#admin && make("p", { class: "row" },
         button(say("makeAnswer"), () => this.#decide(gap, row, { answer: text.value.trim() }), { class: "small primary" }),
@@ -40,13 +40,13 @@ export class Gaps {
     return row;
   }
   async #decide(gap, row, body) {
-    if (body.answer === "") { this.#told.textContent = say("improveEmpty"); return; }
+    if (body.answer === "") { this.#status.textContent = say("improveEmpty"); return; }
     try {
       await post(`/v2/knowledge/gaps/${encodeURIComponent(gap.id)}`, body);
       row.remove();
-      this.#told.textContent = body.dismiss ? say("dismissed") : say("nowAnswered", { question: gap.question });
+      this.#status.textContent = body.dismiss ? say("dismissed") : say("nowAnswered", { question: gap.question });
     } catch (error) {
-      this.#told.textContent = error.message;
+      this.#status.textContent = error.message;
     }
   }
 }

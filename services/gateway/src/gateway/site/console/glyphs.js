@@ -1,4 +1,4 @@
-/* Drawn signs, one stroke, 24 by 24: not every machine has a font with pictures. */
+/* Icons drawn with one stroke, 24 by 24: not every machine has a font with icons. */
 import { draw } from "./dom.js";
 
 const SHAPES = {

@@ -1,4 +1,4 @@
-/* The inbox: who needs somebody, beside the conversation that is open. */
+/* The inbox: the list of conversations beside the open one. */
 import { ConversationView } from "./conversation.js";
 import { LISTS } from "./conversations.js";
 import { make, button } from "./dom.js";
@@ -7,14 +7,14 @@ import { block, blocks } from "./markdown.js";
 import { isUnread } from "./seen.js";
 import { moment, say, span } from "./i18n.js";
 
-const WORDS_OF = {
+const LIST_LABELS = {
   all: "stateAll", needs_human: "stateNeeds", mine: "stateMine", unassigned: "stateUnassigned", ai: "short_assistant", stuck: "stateStuck",
   snoozed: "stateSnoozed", resolved: "stateResolved",
 };
-const PRESSING = ["needs_human", "mine", "stuck"], PAUSE = 300;
-/* Of a long list those rows alone are there that are seen, and some above and below; ROW is the style sheet's height. */
-const ROW = 56, AROUND = 50, STEP = 20;
-const DAYS = [0, 1, 7, 30]; // with a message within so many; 0: whenever
+const URGENT = ["needs_human", "mine", "stuck"], SEARCH_PAUSE_MS = 300;
+/* Only the visible rows of a long list are in the page, and some above and below. ROW_HEIGHT is that of the style sheet. */
+const ROW_HEIGHT = 56, EXTRA_ROWS = 50, SCROLL_STEP = 20;
+const DAYS = [0, 1, 7, 30]; // with a message within so many days; 0: any time
 const FILTERS = "nexus.console.filters";
 
 export const inboxView = {
@@ -29,29 +29,29 @@ export const inboxView = {
 };
 
 class InboxView {
-  #context; #stage; #list; #filters = {}; #place; #open; #conversation = null; #tick; #more; #search; #days; #order; #said; #saved; #reached; #rows = new Map(); #from = 0; #at = 0; #drawn = 0; #due = false; #next = null; #empty = make("li", { class: "empty" }); #typed = 0;
+  #context; #stage; #list; #filters = {}; #place; #open; #conversation = null; #tick; #more; #search; #days; #order; #status; #saved; #endObserver; #rows = new Map(); #firstRow = 0; #openIndex = 0; #frameRequest = 0; #mustDraw = false; #nextPage = null; #empty = make("li", { class: "empty" }); #searchTimer = 0;
 
   constructor(stage, context) {
     this.#context = context;
     this.#stage = stage;
     const { inbox } = context;
     for (const name of LISTS) {
-      this.#filters[name] = button("", () => this.#ask({ list: name }), { class: "filter", "aria-pressed": "false" },
-        say(WORDS_OF[name]), make("span", { class: PRESSING.includes(name) ? "count" : "count still", hidden: true }));
+      this.#filters[name] = button("", () => this.#narrow({ list: name }), { class: "filter", "aria-pressed": "false" },
+        say(LIST_LABELS[name]), make("span", { class: URGENT.includes(name) ? "count" : "count still", hidden: true }));
     }
     this.#search = make("input", {
       type: "search", placeholder: say("inboxSearchHint"), "aria-label": say("inboxSearch"), maxlength: "200",
-      oninput: () => { clearTimeout(this.#typed); this.#typed = setTimeout(() => this.#ask({ query: this.#search.value.trim() }), PAUSE); },
+      oninput: () => { clearTimeout(this.#searchTimer); this.#searchTimer = setTimeout(() => this.#narrow({ query: this.#search.value.trim() }), SEARCH_PAUSE_MS); },
     });
-    this.#days = make("select", { "aria-label": say("period"), onchange: () => this.#ask({ days: Number(this.#days.value) }) },
+    this.#days = make("select", { "aria-label": say("period"), onchange: () => this.#narrow({ days: Number(this.#days.value) }) },
       ...DAYS.map((days) => make("option", { value: days }, spanOf(days))));
-    this.#order = button("", () => this.#ask({ direction: inbox.turned === "asc" ? "desc" : "asc" }), { class: "quiet small order", title: say("turn") });
-    this.#said = make("p", { class: "hint said-of-list", role: "status" });
+    this.#order = button("", () => this.#narrow({ direction: inbox.turned === "asc" ? "desc" : "asc" }), { class: "quiet small order", title: say("turn") });
+    this.#status = make("p", { class: "hint said-of-list", role: "status" });
     this.#saved = make("p", { class: "row saved" });
     this.#list = make("ul", { class: "talks" });
     this.#more = button(say("more"), () => inbox.more(), { class: "quiet wide", hidden: true });
-    this.#reached = new IntersectionObserver(([one]) => { if (one.isIntersecting) inbox.more(); }, { rootMargin: "300px" });
-    this.#reached.observe(this.#more);
+    this.#endObserver = new IntersectionObserver(([entry]) => { if (entry.isIntersecting) inbox.more(); }, { rootMargin: "300px" });
+    this.#endObserver.observe(this.#more);
     this.#stage.addEventListener("scroll", this.#scrolled, { capture: true, passive: true });
     this.#place = make("section", { class: "talk", "aria-label": say("conversation") });
     stage.append(make("div", { class: "split" },
@@ -61,7 +61,7 @@ class InboxView {
           make("div", { class: "find" }, this.#search, this.#days, button(say("save"), () => this.#save(), { class: "quiet small" })),
           this.#saved,
           make("div", { class: "filters", role: "group", "aria-label": say("show") }, ...Object.values(this.#filters)),
-          this.#said),
+          this.#status),
         this.#list, this.#more),
       this.#place));
     context.listAddress = () => this.#address(null);
@@ -72,16 +72,16 @@ class InboxView {
     this.#draw();
   }
   again([id = null]) {
-    const { asked, inbox } = this.#context;
-    const query = asked.get("q") || "";
+    const { asked: params, inbox } = this.#context;
+    const query = params.get("q") || "";
     if (document.activeElement !== this.#search) this.#search.value = query;
-    const days = DAYS.find((one) => one === Number(asked.get("days"))) || 0;
+    const days = DAYS.find((choice) => choice === Number(params.get("days"))) || 0;
     this.#days.value = days;
-    inbox.choose({ list: asked.get("list") || "all", query, label: asked.get("label") || "", days, direction: asked.get("order") });
+    inbox.choose({ list: params.get("list") || "all", query, label: params.get("label") || "", days, direction: params.get("order") });
     this.#stage.querySelector(".split").toggleAttribute("data-open", Boolean(id));
     if (id !== this.#open) {
       this.#open = id;
-      this.#at = 0;
+      this.#openIndex = 0;
       this.#conversation?.end();
       this.#conversation = id ? new ConversationView(this.#place, this.#context, id) : null;
       if (!id) {
@@ -92,175 +92,176 @@ class InboxView {
     this.#draw();
   }
   frame(frame) { this.#conversation?.frame(frame); }
-  /* Somebody types or looks somewhere, or no longer. */
+  /* Somebody began or stopped typing or looking. */
   present() {
     this.#conversation?.present();
     this.#drawSoon(true);
   }
   end() {
     clearInterval(this.#tick);
-    this.#reached.disconnect();
+    this.#endObserver.disconnect();
     this.#stage.removeEventListener("scroll", this.#scrolled, { capture: true });
-    cancelAnimationFrame(this.#drawn);
-    clearTimeout(this.#typed);
+    cancelAnimationFrame(this.#frameRequest);
+    clearTimeout(this.#searchTimer);
     document.removeEventListener("keydown", this.#key);
     this.#context.inbox.onChange = () => {};
     this.#conversation?.end();
     this.#context.live.follow(null);
   }
 
-  /* What is shown stands in the address, so that it can be kept and passed on. */
-  #address(id, changed = {}) { return `#/inbox${id ? `/${encodeURIComponent(id)}` : ""}${this.#narrowed(changed)}`; }
-  #narrowed(changed = {}) {
+  /* The filters are in the address, so that it can be saved and shared. */
+  #address(id, changed = {}) { return `#/inbox${id ? `/${encodeURIComponent(id)}` : ""}${this.#queryString(changed)}`; }
+  #queryString(changed = {}) {
     const { inbox } = this.#context;
     const { list, query, label, days, direction } = { list: inbox.list, query: inbox.query, label: inbox.label, days: inbox.days, direction: inbox.direction, ...changed };
-    const asked = new URLSearchParams({
+    const params = new URLSearchParams({
       ...(list !== "all" && { list }), ...(query && { q: query }), ...(label && { label }), ...(days && { days }), ...(direction && { order: direction }),
     }).toString();
-    return asked && `?${asked}`;
+    return params && `?${params}`;
   }
-  #ask(changed) {
+  #narrow(changed) {
     location.hash = this.#address(this.#open, { ...(changed.list && { direction: null }), ...changed });
   }
   #go(id) { location.hash = this.#address(id); }
-  #filtersKept() { try { return JSON.parse(localStorage.getItem(FILTERS) || "[]"); } catch { return []; } }
+  #savedFilters() { try { return JSON.parse(localStorage.getItem(FILTERS) || "[]"); } catch { return []; } }
   #save() {
-    const at = this.#address(null);
-    const name = [say(WORDS_OF[this.#context.inbox.list]), this.#context.inbox.label, this.#context.inbox.query, this.#context.inbox.days && spanOf(this.#context.inbox.days)].filter(Boolean).join(" · ");
-    localStorage.setItem(FILTERS, JSON.stringify([...this.#filtersKept().filter((one) => one.at !== at), { name, at }].slice(-12)));
+    const address = this.#address(null);
+    const name = [say(LIST_LABELS[this.#context.inbox.list]), this.#context.inbox.label, this.#context.inbox.query, this.#context.inbox.days && spanOf(this.#context.inbox.days)].filter(Boolean).join(" · ");
+    localStorage.setItem(FILTERS, JSON.stringify([...this.#savedFilters().filter((filter) => filter.at !== address), { name, at: address }].slice(-12)));
     this.#drawSaved();
   }
   #drawSaved() {
-    this.#saved.replaceChildren(...this.#filtersKept().flatMap(({ name, at }) => [
-      make("a", { href: at, class: "chip" }, name),
+    this.#saved.replaceChildren(...this.#savedFilters().flatMap(({ name, at: address }) => [
+      make("a", { href: address, class: "chip" }, name),
       button("×", () => {
-        localStorage.setItem(FILTERS, JSON.stringify(this.#filtersKept().filter((one) => one.at !== at)));
+        localStorage.setItem(FILTERS, JSON.stringify(this.#savedFilters().filter((filter) => filter.at !== address)));
         this.#drawSaved();
       }, { class: "quiet small", "aria-label": say("dropFilter", { name }) }),
     ]));
   }
 
   #draw() {
-    const { inbox } = this.#context, at = inbox.items.findIndex((item) => item.id === this.#open);
-    if (at >= 0) this.#at = at;
-    for (const [name, one] of Object.entries(this.#filters)) {
-      one.setAttribute("aria-pressed", String(name === inbox.list));
-      const count = one.querySelector(".count");
-      const many = inbox.counts[{ needs_human: "needsHuman" }[name] || name] || 0;
-      count.hidden = !many;
-      count.textContent = many;
+    const { inbox } = this.#context, index = inbox.items.findIndex((item) => item.id === this.#open);
+    if (index >= 0) this.#openIndex = index;
+    for (const [name, filter] of Object.entries(this.#filters)) {
+      filter.setAttribute("aria-pressed", String(name === inbox.list));
+      const count = filter.querySelector(".count");
+      const total = inbox.counts[{ needs_human: "needsHuman" }[name] || name] || 0;
+      count.hidden = !total;
+      count.textContent = total;
     }
     this.#order.textContent = say(`order_${inbox.list === "needs_human" ? "waiting" : "activity"}_${inbox.turned}`);
-    this.#said.textContent = [inbox.items.length > 0 && inbox.fault, inbox.label && say("withLabel", { label: inbox.label }), !inbox.complete && say("notComplete")].filter(Boolean).join(" · ");
+    this.#status.textContent = [inbox.items.length > 0 && inbox.fault, inbox.label && say("withLabel", { label: inbox.label }), !inbox.complete && say("notComplete")].filter(Boolean).join(" · ");
     this.#more.hidden = !inbox.next;
     this.#drawRows(inbox);
-    // An observer tells of changes alone: whoever still sees the end behind a new page reads on, too.
-    if (this.#next !== inbox.next) {
-      this.#next = inbox.next;
-      this.#reached.unobserve(this.#more);
-      this.#reached.observe(this.#more);
+    // An observer reports only changes: if the end is still visible after a new page, it must report again.
+    if (this.#nextPage !== inbox.next) {
+      this.#nextPage = inbox.next;
+      this.#endObserver.unobserve(this.#more);
+      this.#endObserver.observe(this.#more);
     }
     this.#age();
   }
-  /* Row by row: one that is as it was stays the very same node, so that focus, scrolling and the reader stay where they are. */
+  /* An unchanged row keeps its node, so that focus, scroll position and screen reader stay where they are. */
   #drawRows(inbox) {
-    const kept = new Set();
-    const narrowed = this.#narrowed();
-    let at = this.#list.firstChild, place = this.#from = this.#first(inbox.items.length);
-    const shown = inbox.items.slice(place, place + Math.ceil(this.#room / ROW) + 2 * AROUND);
-    this.#list.style.paddingTop = `${place * ROW}px`;
-    this.#list.style.paddingBottom = `${(inbox.items.length - place - shown.length) * ROW}px`;
-    for (const item of shown) {
-      const there = this.#context.presence.of(item.id);
-      const told = `${item.id === this.#open}${isUnread(item)}${narrowed}${there.map(({ name, types }) => `${name}${types}`)}`;
+    const ids = new Set();
+    const narrowed = this.#queryString();
+    let expected = this.#list.firstChild, position = this.#firstRow = this.#firstVisible(inbox.items.length);
+    const items = inbox.items.slice(position, position + Math.ceil(this.#listHeight / ROW_HEIGHT) + 2 * EXTRA_ROWS);
+    this.#list.style.paddingTop = `${position * ROW_HEIGHT}px`;
+    this.#list.style.paddingBottom = `${(inbox.items.length - position - items.length) * ROW_HEIGHT}px`;
+    for (const item of items) {
+      const present = this.#context.presence.of(item.id);
+      const signature = `${item.id === this.#open}${isUnread(item)}${narrowed}${present.map(({ name, types }) => `${name}${types}`)}`;
       let row = this.#rows.get(item.id);
-      // Five thousand rows are not written out to see that one has changed.
-      const same = row && row.told === told && (row.item === item || JSON.stringify(row.item) === JSON.stringify(item));
-      if (same) row.item = item;
+      // Not all of five thousand rows are serialised to find the changed one.
+      const isSame = row && row.told === signature && (row.item === item || JSON.stringify(row.item) === JSON.stringify(item));
+      if (isSame) row.item = item;
       else {
         const focused = row?.node.contains(document.activeElement);
-        const node = this.#row(item, there);
-        if (row?.node === at) at = node;
+        const node = this.#row(item, present);
+        if (row?.node === expected) expected = node;
         row?.node.replaceWith(node);
-        row = { node, told, item };
+        row = { node, told: signature, item };
         this.#rows.set(item.id, row);
         if (focused) node.querySelector("a").focus();
       }
-      kept.add(item.id);
-      place += 1;
-      if (row.place !== place || row.of !== inbox.items.length) {
-        Object.assign(row, { place, of: inbox.items.length });
-        row.node.setAttribute("aria-posinset", place);
+      ids.add(item.id);
+      position += 1;
+      if (row.place !== position || row.of !== inbox.items.length) {
+        Object.assign(row, { place: position, of: inbox.items.length });
+        row.node.setAttribute("aria-posinset", position);
         row.node.setAttribute("aria-setsize", inbox.next ? -1 : row.of);
       }
-      if (row.node === at) at = at.nextSibling;
+      if (row.node === expected) expected = expected.nextSibling;
       else {
         const focused = row.node.contains(document.activeElement);
-        this.#list.insertBefore(row.node, at);
+        this.#list.insertBefore(row.node, expected);
         if (focused) row.node.querySelector("a").focus();
       }
     }
-    for (const [id, row] of this.#rows) if (!kept.has(id)) { row.node.remove(); this.#rows.delete(id); }
+    for (const [id, row] of this.#rows) if (!ids.has(id)) { row.node.remove(); this.#rows.delete(id); }
     this.#empty.remove();
     if (!inbox.items.length) {
-      this.#empty.textContent = inbox.fault || say(inbox.loaded ? this.#nothing(inbox) : "loading");
+      this.#empty.textContent = inbox.fault || say(inbox.loaded ? this.#emptyText(inbox) : "loading");
       this.#list.append(this.#empty);
     }
   }
-  /* What an empty list means. */
-  #nothing({ list, query, label, days }) {
+  /* The text of an empty list. */
+  #emptyText({ list, query, label, days }) {
     return query || label || days ? "nobody" : { needs_human: "nobodyWaits", mine: "nothingMine", stuck: "nothingStuck", all: "nothingYet" }[list] || "nobody";
   }
-  get #room() { return this.#list.parentNode.clientHeight; }
-  /* The first row to be there, in steps: scrolling a little draws nothing. */
-  #first(many) {
+  get #listHeight() { return this.#list.parentNode.clientHeight; }
+  /* The first row to draw, in steps: a little scrolling draws nothing. */
+  #firstVisible(count) {
     const above = this.#list.parentNode.getBoundingClientRect().top - this.#list.getBoundingClientRect().top;
-    const seen = Math.min(Math.max(0, Math.floor(above / ROW)), many);
-    return Math.max(0, Math.floor((seen - AROUND) / STEP) * STEP);
+    const row = Math.min(Math.max(0, Math.floor(above / ROW_HEIGHT)), count);
+    return Math.max(0, Math.floor((row - EXTRA_ROWS) / SCROLL_STEP) * SCROLL_STEP);
   }
   #scrolled = () => this.#drawSoon();
-  #drawSoon(always = this.#due) {
-    this.#due = always;
-    cancelAnimationFrame(this.#drawn);
-    this.#drawn = requestAnimationFrame(() => {
+  #drawSoon(always = this.#mustDraw) {
+    this.#mustDraw = always;
+    cancelAnimationFrame(this.#frameRequest);
+    this.#frameRequest = requestAnimationFrame(() => {
       const { inbox } = this.#context;
-      if (this.#due || this.#first(inbox.items.length) !== this.#from) this.#drawRows(inbox);
-      this.#due = false;
+      if (this.#mustDraw || this.#firstVisible(inbox.items.length) !== this.#firstRow) this.#drawRows(inbox);
+      this.#mustDraw = false;
     });
   }
-  #row(item, there) {
+  #row(item, present) {
     const last = item.lastMessage;
-    const here = item.id === this.#open;
-    const said = last ? `${last.role === "visitor" || last.role === "user" ? "" : `${say(`short_${last.role}`)}: `}${(["assistant", "operator"].includes(last.role) ? plain(last.text) : last.text).slice(0, 160)}` : "…";
-    // Nearly all who wait have asked for a person: what they want to know tells them apart.
+    const isOpen = item.id === this.#open;
+    const message = last ? `${last.role === "visitor" || last.role === "user" ? "" : `${say(`short_${last.role}`)}: `}${(["assistant", "operator"].includes(last.role) ? plain(last.text) : last.text).slice(0, 160)}` : "…";
+    // Most who wait have asked for a person: the first line of the summary tells them apart.
     const [first] = item.handOver?.summary || [];
-    const why = item.state === "needs_human" && item.handOver && (item.handOver.reason === "asked" && first || [reasonOf(item.handOver), first].filter(Boolean).join(" · "));
-    const unread = isUnread(item) && !here;
-    // Visitors have no names: where they are tells them apart.
-    const { name, page } = item.visitor || {}, where = !name && !item.labels?.length && (page?.title || pathOf(page?.url));
+    const reason = item.state === "needs_human" && item.handOver && (item.handOver.reason === "asked" && first || [reasonOf(item.handOver), first].filter(Boolean).join(" · "));
+    const unread = isUnread(item) && !isOpen;
+    // Visitors without a name are told apart by the page they are on.
+    const { name, page } = item.visitor || {}, pageLabel = !name && !item.labels?.length && (page?.title || pathOf(page?.url));
     return make("li", {}, make("a", {
-      href: this.#address(item.id), "data-id": item.id, "data-state": item.state, ...(here && { "aria-current": "true" }), ...(unread && { "data-unread": true }),
+      href: this.#address(item.id), "data-id": item.id, "data-state": item.state, ...(isOpen && { "aria-current": "true" }), ...(unread && { "data-unread": true }),
     },
     make("span", { class: "face", "aria-hidden": "true" }, nameOf(item).slice(0, 1).toUpperCase()),
     make("span", { class: "top" },
-      make("b", {}, nameOf(item)), where && make("span", { class: "where", dir: "auto" }, where), unread && make("span", { class: "unread" }, say("unread")),
+      make("b", {}, nameOf(item)), pageLabel && make("span", { class: "where", dir: "auto" }, pageLabel), unread && make("span", { class: "unread" }, say("unread")),
       ...(item.labels || []).slice(0, 2).map((label) => make("span", { class: "chip" }, label)),
       make("time", { datetime: last?.createdAt || item.startedAt }, moment(last?.createdAt || item.startedAt))),
     make("span", { class: "bottom" },
-      there.some((one) => !one.name) ? make("span", { class: "last writes" }, say("writes")) : make("span", { class: why ? "last reason" : "last", title: why ? said : null }, why || said),
-      ...there.filter((one) => one.name).slice(0, 2).map(({ name, types }) => {
-        const told = say(types ? "colleagueTypes" : "colleagueLooks", { name });
-        return make("span", { class: "face", role: "img", title: told, "aria-label": told }, types ? "…" : name.slice(0, 1).toUpperCase());
+      present.some((person) => !person.name) ? make("span", { class: "last writes" }, say("writes")) : make("span", { class: reason ? "last reason" : "last", title: reason ? message : null }, reason || message),
+      ...present.filter((person) => person.name).slice(0, 2).map(({ name, types }) => {
+        const text = say(types ? "colleagueTypes" : "colleagueLooks", { name });
+        return make("span", { class: "face", role: "img", title: text, "aria-label": text }, types ? "…" : name.slice(0, 1).toUpperCase());
       }),
       stateTag(item))));
   }
   #age() {
-    for (const one of this.#list.querySelectorAll("[data-since]")) {
-      const told = `${say("waits")} ${span(Date.now() - Date.parse(one.dataset.since))}`;
-      if (one.textContent !== told) one.textContent = told;
+    for (const cell of this.#list.querySelectorAll("[data-since]")) {
+      const text = `${say("waits")} ${span(Date.now() - Date.parse(cell.dataset.since))}`;
+      if (cell.textContent !== text) cell.textContent = text;
     }
   }
-  /* j and k go through the list, / into the search, Escape closes what is open; the rest is the conversation's. */
+  /* j and k move through the list, / goes to the search, Escape closes the conversation; other keys belong to the
+     conversation. */
   #key = (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey || /^(input|textarea|select)$/i.test(event.target.tagName)) {
       if (event.key === "Escape") event.target.blur();
@@ -268,10 +269,10 @@ class InboxView {
     }
     if (document.querySelector("dialog[open]")) return;
     const { items } = this.#context.inbox;
-    // What has left the list (answered, resolved) was before the one that stands in its place now.
-    const next = this.#at + (items[this.#at]?.id === this.#open ? 1 : 0);
+    // A conversation that has left the list was before the one that is now in its place.
+    const next = this.#openIndex + (items[this.#openIndex]?.id === this.#open ? 1 : 0);
     if (event.key === "j" && items.length) this.#go(items[Math.min(next, items.length - 1)].id);
-    else if (event.key === "k" && items.length) this.#go(items[Math.max(this.#at - 1, 0)].id);
+    else if (event.key === "k" && items.length) this.#go(items[Math.max(this.#openIndex - 1, 0)].id);
     else if (event.key === "/") this.#search.focus();
     else if (!this.#conversation?.key(event.key)) {
       if (event.key !== "Escape" || !this.#open) return;
@@ -286,23 +287,23 @@ function pathOf(url) {
   try { return new URL(url).pathname; } catch { return ""; }
 }
 
-/* The words of an answer alone, without the signs of its Markdown. */
+/* The text of an answer without its Markdown signs. */
 function plain(text) {
   const nodes = blocks(text.slice(0, 400)).map((source) => block(source));
-  for (const one of nodes.flatMap((node) => [...node.querySelectorAll("li, td, th, br")])) one.after(" ");
+  for (const node of nodes.flatMap((node) => [...node.querySelectorAll("li, td, th, br")])) node.after(" ");
   return nodes.map((node) => node.textContent).join(" ");
 }
 
-/* A customer by their own id; a visitor, who has none that means anything, by its end. */
+/* A customer is named by their own id, a visitor by the end of a random one. */
 export function nameOf(item) {
   const id = item.visitor?.id || item.id;
   return item.visitor?.name || (id.length <= 24 ? id : `${say("visitor")} ${id.slice(-4)}`);
 }
 
-/* Why a person was asked for; of a newer release's reason only that one was. */
+/* Why a person was asked for; an unknown reason (of a newer release) only says that one was. */
 export function reasonOf({ reason }) {
-  const known = ["asked", "missed", "rule", "budget_spent", "owner_idle", "handoff_timeout"].includes(reason) ? reason : "asked";
-  return say(`reason_${known}`);
+  const isKnown = ["asked", "missed", "rule", "budget_spent", "owner_idle", "handoff_timeout"].includes(reason) ? reason : "asked";
+  return say(`reason_${isKnown}`);
 }
 
 export function stateTag(item) {

@@ -1,5 +1,6 @@
-/* How a company's server signs who its customer is: a JWT by HMAC-SHA256, with nothing but what the language brings. The
-   guide has the same words (a test compares them, and runs them). COMPANY and KEY_ID stand for the reader's own. */
+/* How a company's server signs who its customer is: a JWT with HMAC-SHA256, using only the language's standard library.
+   The guide contains the same samples (a test compares and runs them). COMPANY and KEY_ID are replaced by the reader's
+   own. */
 export const SAMPLES = {
   "Node.js": `const { createHmac } = require("node:crypto");
 const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");

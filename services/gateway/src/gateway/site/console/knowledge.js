@@ -18,20 +18,20 @@ export const knowledgeView = {
 };
 
 class KnowledgeView {
-  #admin; #cards; #run; #told; #documents; #found; #gaps; #timer = 0; #ended = false; #next = null; #items = [];
-  #reading = new Refresh(() => this.#load(), (text) => { this.#told.textContent = text; });
+  #admin; #cards; #run; #status; #documents; #results; #gaps; #timer = 0; #ended = false; #next = null; #items = [];
+  #reading = new Refresh(() => this.#load(), (text) => { this.#status.textContent = text; });
 
   constructor(stage, { session }) {
     this.#admin = session.isAdmin;
     this.#cards = make("div", { class: "cards" });
     this.#run = make("div", { class: "run" });
-    this.#told = make("p", { class: "told", role: "status" });
+    this.#status = make("p", { class: "told", role: "status" });
     this.#documents = make("ul", { class: "failures documents" });
     this.#gaps = new Gaps(this.#admin);
-    const again = this.#admin && button(say("readSite"), () => this.#refresh(again), { class: "small primary" });
+    const readButton = this.#admin && button(say("readSite"), () => this.#refresh(readButton), { class: "small primary" });
     stage.append(make("div", { class: "page" },
-      make("div", { class: "row spread" }, make("h1", {}, say("knowledge")), again),
-      make("p", { class: "hint" }, say("knowledgeHint")), this.#told,
+      make("div", { class: "row spread" }, make("h1", {}, say("knowledge")), readButton),
+      make("p", { class: "hint" }, say("knowledgeHint")), this.#status,
       make("section", { "aria-label": say("sources") }, this.#cards, this.#run),
       this.#searching(), this.#gaps.node,
       make("section", { "aria-label": say("documents") }, make("h2", {}, say("documents")), this.#admin && this.#uploading(), this.#documents)));
@@ -46,20 +46,20 @@ class KnowledgeView {
     this.#next = documents.next;
     this.#show(overview);
     this.#list();
-    const busy = UNDER_WAY.has(overview.lastRun?.state) || this.#items.some((one) => one.state === "reading");
+    const busy = UNDER_WAY.has(overview.lastRun?.state) || this.#items.some((document) => document.state === "reading");
     clearTimeout(this.#timer);
     if (busy) this.#timer = setTimeout(() => this.#reading.now(), AGAIN);
   }
   #show({ sources, siteUrl, lastRun, nextRunAt, gaps }) {
     const card = (name, value, note = "") => make("div", { class: "card" }, make("p", {}, name), make("b", {}, value), make("small", {}, note));
     this.#cards.replaceChildren(
-      ...sources.map((one) => card(say(`source_${one.source}`), number.format(one.documents),
-        say("passagesOf", { passages: number.format(one.passages), failed: number.format(one.failed) }))),
+      ...sources.map((source) => card(say(`source_${source.source}`), number.format(source.documents),
+        say("passagesOf", { passages: number.format(source.passages), failed: number.format(source.failed) }))),
       card(say("gaps"), number.format(gaps)));
     const run = lastRun && make("p", {}, make("b", {}, say(`run_${lastRun.state}`)), " ",
       say("runCounts", Object.fromEntries(Object.entries(lastRun.counts).map(([name, count]) => [name, number.format(count)]))));
-    const left = lastRun?.left?.length > 0 && make("details", {}, make("summary", {}, say("leftOut", { count: number.format(lastRun.left.length) })),
-      make("ul", {}, ...lastRun.left.slice(-LEFT).map((one) => make("li", {}, make("small", {}, `${one.url}: ${one.message || one.reason}`)))));
+    const leftOut = lastRun?.left?.length > 0 && make("details", {}, make("summary", {}, say("leftOut", { count: number.format(lastRun.left.length) })),
+      make("ul", {}, ...lastRun.left.slice(-LEFT).map((page) => make("li", {}, make("small", {}, `${page.url}: ${page.message || page.reason}`)))));
     const decide = (remove) => this.#doing(async () => post(`/v2/knowledge/runs/${encodeURIComponent(lastRun.id)}`, { remove }));
     const waits = lastRun?.state === "waiting" && make("div", { class: "row" },
       make("span", {}, say("wouldRemove", { count: number.format(lastRun.gone) })),
@@ -67,20 +67,20 @@ class KnowledgeView {
       this.#admin && button(say("keepThem"), () => decide(false), { class: "small" }));
     this.#run.replaceChildren(
       make("p", { class: "hint" }, siteUrl || say("noSite"), nextRunAt ? ` · ${say("nextRun", { at: exactly(nextRunAt) })}` : ""),
-      ...[run, lastRun?.problem && make("p", { class: "fault" }, lastRun.problem), waits, left].filter(Boolean));
+      ...[run, lastRun?.problem && make("p", { class: "fault" }, lastRun.problem), waits, leftOut].filter(Boolean));
   }
   #list() {
-    const rows = this.#items.map((one) => {
-      const state = one.problem || one.state === FAILED ? make("p", { class: "fault" }, one.problem || say("failed"))
-        : make("small", {}, say(`document_${one.state}`, { passages: number.format(one.passages) }));
+    const rows = this.#items.map((document) => {
+      const state = document.problem || document.state === FAILED ? make("p", { class: "fault" }, document.problem || say("failed"))
+        : make("small", {}, say(`document_${document.state}`, { passages: number.format(document.passages) }));
       const out = this.#admin && button(say("remove"), () => this.#doing(
-        () => call("DELETE", `/v2/knowledge/documents/${encodeURIComponent(one.id)}`)), { class: "small", "aria-label": `${say("remove")}: ${one.title}` });
-      return make("li", { "data-document": one.id, "data-state": one.state },
-        make("div", { class: "row spread" }, make("b", {}, one.title), make("time", { datetime: one.updatedAt }, exactly(one.updatedAt))),
-        make("p", { class: "row" }, make("small", {}, say(`source_${one.source}`), one.url ? ` · ${one.url}` : ""), state, out));
+        () => call("DELETE", `/v2/knowledge/documents/${encodeURIComponent(document.id)}`)), { class: "small", "aria-label": `${say("remove")}: ${document.title}` });
+      return make("li", { "data-document": document.id, "data-state": document.state },
+        make("div", { class: "row spread" }, make("b", {}, document.title), make("time", { datetime: document.updatedAt }, exactly(document.updatedAt))),
+        make("p", { class: "row" }, make("small", {}, say(`source_${document.source}`), document.url ? ` · ${document.url}` : ""), state, out));
     });
-    const more = this.#next && make("li", { class: "empty" }, button(say("more"), () => this.#more(), { class: "quiet wide" }));
-    this.#documents.replaceChildren(...(rows.length ? rows : [make("li", { class: "empty" }, say("noDocuments"))]), ...(more ? [more] : []));
+    const moreRow = this.#next && make("li", { class: "empty" }, button(say("more"), () => this.#more(), { class: "quiet wide" }));
+    this.#documents.replaceChildren(...(rows.length ? rows : [make("li", { class: "empty" }, say("noDocuments"))]), ...(moreRow ? [moreRow] : []));
   }
   async #more() {
     try {
@@ -88,51 +88,51 @@ class KnowledgeView {
       this.#items.push(...items);
       this.#next = next;
       this.#list();
-    } catch (error) { this.#told.textContent = error.message; }
+    } catch (error) { this.#status.textContent = error.message; }
   }
-  /* What somebody asked for, and what is there after it. */
+  /* Runs an action and loads the page again. */
   async #doing(work) {
     try {
       await work();
-      this.#told.textContent = "";
+      this.#status.textContent = "";
     } catch (error) {
-      this.#told.textContent = error.message;
+      this.#status.textContent = error.message;
       return;
     }
     await this.#reading.now();
   }
-  async #refresh(asked) {
-    asked.disabled = true;
+  async #refresh(pressed) {
+    pressed.disabled = true;
     await this.#doing(() => post("/v2/knowledge/refresh", {}));
-    asked.disabled = false;
+    pressed.disabled = false;
   }
 
   #searching() {
     const query = make("input", { type: "search", id: "knowledge-query", maxlength: "500", placeholder: say("searchHint"), required: true });
-    this.#found = make("ol", { class: "failures", "aria-live": "polite" });
+    this.#results = make("ol", { class: "failures", "aria-live": "polite" });
     const form = make("form", { class: "row asking", onsubmit: (event) => { event.preventDefault(); this.#search(query.value); } },
       make("label", { for: "knowledge-query" }, say("tryQuestion")), query, make("button", { type: "submit" }, say("search")));
-    return make("section", { "aria-label": say("tryQuestion") }, form, this.#found);
+    return make("section", { "aria-label": say("tryQuestion") }, form, this.#results);
   }
   async #search(query) {
     if (!query.trim()) return;
-    this.#found.replaceChildren(make("li", { class: "empty" }, say("loading")));
+    this.#results.replaceChildren(make("li", { class: "empty" }, say("loading")));
     try {
       const { results } = await post("/v2/knowledge/search", { query });
-      this.#found.replaceChildren(...(results.length ? results.map((one) => this.#result(one)) : [make("li", { class: "empty" }, say("nothingFound"))]));
+      this.#results.replaceChildren(...(results.length ? results.map((result) => this.#result(result)) : [make("li", { class: "empty" }, say("nothingFound"))]));
     } catch (error) {
-      this.#found.replaceChildren(make("li", { class: "fault" }, error.message));
+      this.#results.replaceChildren(make("li", { class: "fault" }, error.message));
     }
   }
-  #result(one) {
-    const title = [one.title, ...one.heading].join(" › ");
-    const open = /^https?:/.test(one.url || "");
+  #result(match) {
+    const title = [match.title, ...match.heading].join(" › ");
+    const open = /^https?:/.test(match.url || "");
     return make("li", {},
       make("div", { class: "row spread" },
-        open ? make("a", { href: one.url, target: "_blank", rel: "noreferrer" }, title) : make("b", {}, title),
-        make("span", { class: "outcome" }, one.exact ? say("wordByWord") : percent.format(one.score))),
-      make("div", { class: "detail text", dir: "auto" }, ...blocks(one.text).map((source) => block(source))),
-      make("small", {}, say("readAt", { at: exactly(one.readAt) })));
+        open ? make("a", { href: match.url, target: "_blank", rel: "noreferrer" }, title) : make("b", {}, title),
+        make("span", { class: "outcome" }, match.exact ? say("wordByWord") : percent.format(match.score))),
+      make("div", { class: "detail text", dir: "auto" }, ...blocks(match.text).map((source) => block(source))),
+      make("small", {}, say("readAt", { at: exactly(match.readAt) })));
   }
 
   #uploading() {

@@ -1,5 +1,5 @@
-/* The console: signing in, the frame around the views, and which view the address names (#/inbox/…). */
-import { invited, returned } from "./account.js";
+/* The console: signing in, the frame around the views, and choosing the view from the address (#/inbox/…). */
+import { invited, finishReturn } from "./account.js";
 import { call } from "./api.js";
 import { Conversations } from "./conversations.js";
 import { make, button } from "./dom.js";
@@ -15,35 +15,35 @@ import { VIEWS } from "./views.js";
 import { LANGUAGES, language, ownName, say, speak } from "./i18n.js";
 
 const root = document.getElementById("console");
-let live = null, view = null, shown = null, left = "";
+let live = null, view = null, shownPage = null, lastAddress = "";
 
-/* `why`: what ended the session, told where one signs in. */
-function start(why = "") {
+/* `reason`: why the session ended, shown at the sign-in. */
+function start(reason = "") {
   stop();
-  const who = session.who;
-  const old = who && who.expires < Date.now();
-  if (!who || !["commercial", "admin"].includes(who.role) || old || invited()) return signIn(root, start, isDevelopment, why || (old ? say("lineEnded") : ""));
+  const user = session.who;
+  const isExpired = user && user.expires < Date.now();
+  if (!user || !["commercial", "admin"].includes(user.role) || isExpired || invited()) return signIn(root, start, isDevelopment, reason || (isExpired ? say("lineEnded") : ""));
   const stage = make("main", { class: "stage", id: "stage", tabindex: "-1" });
   const line = make("p", { class: "line", role: "status", hidden: true }, say("lineLost"));
   const fault = make("p", { class: "line", role: "alert", hidden: true });
   const inbox = new Conversations();
-  const notices = new Notices(who);
+  const notices = new Notices(user);
   const presence = new Presence(() => view?.present?.());
-  const unsent = new Unsent(who, (type, fields) => live.send(type, fields), () => live?.doubt(), (id, why) => tell(why, id));
+  const unsent = new Unsent(user, (type, fields) => live.send(type, fields), () => live?.doubt(), (id, reason) => tell(reason, id));
   live = new Live(
     (frame) => { presence.frame(frame); inbox.frame(frame); unsent.frame(frame); view?.frame?.(frame); },
     (state) => { line.hidden = state !== "connecting"; if (state === "ready") unsent.again(); },
   );
   const close = () => { fault.hidden = true; };
-  /* Something was not done in a conversation that one has left. */
+  /* Shows a fault of a conversation that is no longer open. */
   const tell = (text, id) => {
-    const known = inbox.items.find((one) => one.id === id);
+    const listed = inbox.items.find((conversation) => conversation.id === id);
     fault.hidden = false;
-    fault.replaceChildren(make("a", { href: `#/inbox/${encodeURIComponent(id)}`, onclick: close }, known ? nameOf(known) : id), `: ${text} `, button(say("close"), close, { class: "small" }));
+    fault.replaceChildren(make("a", { href: `#/inbox/${encodeURIComponent(id)}`, onclick: close }, listed ? nameOf(listed) : id), `: ${text} `, button(say("close"), close, { class: "small" }));
   };
   const context = { live, inbox, presence, session, go, say, unsent, tell };
-  root.replaceChildren(rail(who, notices), make("div", { class: "beside" }, line, fault, stage));
-  /* Who waits for a person, or has written something that one has not read. */
+  root.replaceChildren(rail(user, notices), make("div", { class: "beside" }, line, fault, stage));
+  /* Conversations that wait for a person or have unread messages. */
   inbox.onCount = (waiting, unread) => { const count = Math.max(waiting, unread); document.title = `${count ? `(${count}) ` : ""}${say("title")}`; };
   inbox.onCounted = () => notices.counted();
   const named = root.querySelector(".rail [data-path=named]");
@@ -55,58 +55,58 @@ function start(why = "") {
   const route = () => show(stage, context);
   addEventListener("hashchange", route);
   stopped = () => { removeEventListener("hashchange", route); inbox.end(); notices.end(); presence.end(); unsent.end(); };
-  const fresh = !location.hash;
-  if (fresh) history.replaceState(null, "", "#/inbox");
+  const isFirstVisit = !location.hash;
+  if (isFirstVisit) history.replaceState(null, "", "#/inbox");
   route();
-  // A company without settings is a beginning, and one whose chat nobody has loaded yet: its admin is shown the first steps.
-  if (fresh && session.isAdmin) {
-    const begin = () => { if (location.hash === "#/inbox") go("begin"); };
-    call("GET", `/v2/companies/${who.company}`).then(({ body }) => body.name && !body.seen.length && begin(), (error) => error.status === 404 && begin());
+  // An admin whose company has no settings, or whose chat no page has loaded yet, sees the first steps.
+  if (isFirstVisit && session.isAdmin) {
+    const openFirstHour = () => { if (location.hash === "#/inbox") go("begin"); };
+    call("GET", `/v2/companies/${user.company}`).then(({ body }) => body.name && !body.seen.length && openFirstHour(), (error) => error.status === 404 && openFirstHour());
   }
 }
 
 let stopped = () => {};
 function stop() {
   view?.end?.();
-  view = shown = null;
+  view = shownPage = null;
   live?.end();
   live = null;
   stopped();
   stopped = () => {};
 }
 
-/* A view is {path, title, glyph, admin?, open(stage, context, rest)}; open gives {frame?, again?, end?}. */
+/* A view is {path, title, glyph, admin?, open(stage, context, parts)}; open returns {frame?, again?, end?}. */
 function show(stage, context) {
-  const [where, asked = ""] = location.hash.split("?");
-  const [, path = "inbox", ...rest] = where.split("/").map(read);
-  context.asked = new URLSearchParams(asked);
-  const found = VIEWS.find((one) => one.path === path && (!one.admin || session.isAdmin)) || VIEWS[0];
+  const [address, query = ""] = location.hash.split("?");
+  const [, path = "inbox", ...parts] = address.split("/").map(read);
+  context.asked = new URLSearchParams(query);
+  const page = VIEWS.find((page) => page.path === path && (!page.admin || session.isAdmin)) || VIEWS[0];
   for (const link of root.querySelectorAll(".rail nav a")) {
-    // A view that one leaves is left as it stands: its link leads back there, and once more pressed to its beginning.
-    if (link.dataset.path === found.path) link.href = `#/${found.path}`;
-    else if (link.dataset.path === shown?.path) link.href = left;
-    link.toggleAttribute("data-here", link.dataset.path === found.path);
-    if (link.dataset.path === found.path) { link.setAttribute("aria-current", "page"); link.scrollIntoView({ block: "nearest", inline: "nearest" }); }
+    // The link of the view that is left leads back to where it was; the link of the open view leads to its start.
+    if (link.dataset.path === page.path) link.href = `#/${page.path}`;
+    else if (link.dataset.path === shownPage?.path) link.href = lastAddress;
+    link.toggleAttribute("data-here", link.dataset.path === page.path);
+    if (link.dataset.path === page.path) { link.setAttribute("aria-current", "page"); link.scrollIntoView({ block: "nearest", inline: "nearest" }); }
     else link.removeAttribute("aria-current");
   }
-  left = location.hash;
-  if (shown === found && view?.again) return view.again(rest);
+  lastAddress = location.hash;
+  if (shownPage === page && view?.again) return view.again(parts);
   view?.end?.();
-  shown = found;
+  shownPage = page;
   stage.replaceChildren();
   stage.scrollTop = 0;
-  view = found.open(stage, context, rest) || {};
+  view = page.open(stage, context, parts) || {};
 }
-/* A part of the address; one that is badly written stands for itself. */
+/* A decoded part of the address; an invalid one is left as it is. */
 const read = (part) => { try { return decodeURIComponent(part); } catch { return part; } };
 const go = (...parts) => { location.hash = `#/${parts.map(encodeURIComponent).join("/")}`; };
 
-function rail(who, notices) {
-  const links = VIEWS.filter((one) => !one.admin || session.isAdmin).map((one) =>
-    make("li", {}, make("a", { href: `#/${one.path}`, "data-path": one.path, title: say(one.title) },
-      glyph(one.glyph), make("span", {}, say(one.title)))));
+function rail(user, notices) {
+  const links = VIEWS.filter((page) => !page.admin || session.isAdmin).map((page) =>
+    make("li", {}, make("a", { href: `#/${page.path}`, "data-path": page.path, title: say(page.title) },
+      glyph(page.glyph), make("span", {}, say(page.title)))));
   const theme = button(say("theme"), () => dress(), { class: "quiet", title: say("theme") }, glyph("theme"), make("span", {}, say("theme")));
-  const others = LANGUAGES.filter((one) => one !== language);
+  const others = LANGUAGES.filter((locale) => locale !== language);
   return make("header", { class: "rail" },
     make("a", { class: "skip", href: "#stage", onclick: (event) => { event.preventDefault(); document.getElementById("stage").focus(); } }, say("skip")),
     make("p", { class: "mark" }, glyph("mark"), make("span", {}, "Nexus")),
@@ -114,19 +114,19 @@ function rail(who, notices) {
     make("div", { class: "foot" },
       theme,
       button("", () => notices.choose(), { class: "quiet", title: say("notices") }, glyph("bell"), make("span", {}, say("notices"))),
-      ...others.map((other) => button("", () => speak(other), { class: "quiet", lang: other, title: ownName(other) },
-        glyph("globe"), make("span", {}, ownName(other)))),
+      ...others.map((locale) => button("", () => speak(locale), { class: "quiet", lang: locale, title: ownName(locale) },
+        glyph("globe"), make("span", {}, ownName(locale)))),
       button("", () => { session.end(); start(); }, { class: "quiet", title: say("signOut") },
         glyph("leave"), make("span", {}, say("signOut"))),
-      make("p", { class: "who", title: `${who.subject}, ${who.company}` },
-        make("span", { class: "face", "aria-hidden": "true" }, (who.name || who.subject).slice(0, 1).toUpperCase()),
-        make("span", {}, make("b", {}, who.name || who.subject), make("small", {}, `${say(`role_${who.role}`)} · ${who.company}`)))));
+      make("p", { class: "who", title: `${user.subject}, ${user.company}` },
+        make("span", { class: "face", "aria-hidden": "true" }, (user.name || user.subject).slice(0, 1).toUpperCase()),
+        make("span", {}, make("b", {}, user.name || user.subject), make("small", {}, `${say(`role_${user.role}`)} · ${user.company}`)))));
 }
 
 const THEME = "nexus.console.theme";
 function dress(first = false) {
-  const now = localStorage.getItem(THEME) || "system";
-  const next = first ? now : { system: "light", light: "dark", dark: "system" }[now];
+  const current = localStorage.getItem(THEME) || "system";
+  const next = first ? current : { system: "light", light: "dark", dark: "system" }[current];
   localStorage.setItem(THEME, next);
   if (next === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = next;
@@ -140,4 +140,4 @@ addEventListener("hashchange", () => {
   linked();
   start();
 });
-start(await returned());
+start(await finishReturn());

@@ -1,19 +1,19 @@
-/* The field of a company's office hours: time zone, rows of days with their hours, holidays, and whether visitors are asked
-   for an address outside them. No rows: people are always there. */
+/* The field of a company's office hours: time zone, rows of days with their hours, holidays, and whether visitors are
+   asked for an address outside them. No rows: people are always there. */
 import { button, make } from "./dom.js";
 import { language, say } from "./i18n.js";
 
 const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
-const named = new Intl.DateTimeFormat(language, { weekday: "short", timeZone: "UTC" });
-const nameOf = (day) => named.format(new Date(Date.UTC(2024, 0, 1 + DAYS.indexOf(day)))); // a Monday
-const lines = (text) => text.split("\n").map((one) => one.trim()).filter(Boolean);
+const weekdayFormat = new Intl.DateTimeFormat(language, { weekday: "short", timeZone: "UTC" });
+const nameOf = (day) => weekdayFormat.format(new Date(Date.UTC(2024, 0, 1 + DAYS.indexOf(day)))); // a Monday
+const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
 
 export function officeHours({ changed }) {
   const zone = make("input", { type: "text", class: "mono", spellcheck: "false", maxlength: 64, "aria-label": say("setting_timeZone"), placeholder: "Europe/Madrid", oninput: changed });
   const rows = make("div", { class: "hooks" });
   const holidays = make("textarea", { rows: "2", class: "mono", spellcheck: "false", "aria-label": say("hoursHolidays"), placeholder: "2026-12-25", oninput: changed });
   const address = make("input", { type: "checkbox", onchange: changed });
-  let kept = {};
+  let saved = {};
   const add = (hours) => {
     const { days, opens, closes } = hours;
     const boxes = DAYS.map((day) => make("input", { type: "checkbox", value: day, checked: days.includes(day), onchange: changed }));
@@ -33,9 +33,9 @@ export function officeHours({ changed }) {
   return {
     node: make("div", {}, rows, button(say("addHours"), another, { class: "small" }), zone, holidays,
       make("label", {}, address, say("hoursAddress"))), inputs: [zone, holidays, address], group: true,
-    read: () => (rows.children.length ? { ...kept, timezone: zone.value.trim(), hours: [...rows.children].map((row) => row.read()), holidays: lines(holidays.value), askAddress: address.checked } : null),
+    read: () => (rows.children.length ? { ...saved, timezone: zone.value.trim(), hours: [...rows.children].map((row) => row.read()), holidays: lines(holidays.value), askAddress: address.checked } : null),
     show(value) {
-      kept = value ?? {};
+      saved = value ?? {};
       rows.replaceChildren();
       value?.hours.forEach(add);
       zone.value = value?.timezone ?? "";

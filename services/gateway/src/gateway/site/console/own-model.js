@@ -1,4 +1,4 @@
-/* A company's own model: where it is, what it is called there, its key, its price and whether it takes pictures. */
+/* A company's own model: provider, address, name, key, price, and whether it accepts pictures. */
 import { make } from "./dom.js";
 import { choose } from "./rows.js";
 import { say } from "./i18n.js";
@@ -6,8 +6,8 @@ import { say } from "./i18n.js";
 const COMPATIBLE = "compatible", OFFLINE = "offline", WIDE = new Set(["provider", "address"]);
 
 export function ownModel({ changed }) {
-  let kept = {}, seen = false;
-  const write = (type, more = {}) => make("input", { type, oninput: changed, ...more });
+  let saved = {}, savedSees = false;
+  const write = (type, attributes = {}) => make("input", { type, oninput: changed, ...attributes });
   const money = { min: 0, step: "any", inputmode: "decimal" };
   const inputs = {
     provider: make("select", { onchange: changed }), address: write("url", { placeholder: "https://models.example/v1" }),
@@ -18,17 +18,17 @@ export function ownModel({ changed }) {
   const read = () => {
     const { provider, address, model, key, prompt, completion } = inputs;
     if (!model.value.trim() && !address.value.trim()) return null;
-    const value = { ...kept, ...(sees.checked !== seen && { sees: sees.checked }), provider: provider.value, address: address.value.trim(), model: model.value.trim(), key: key.value };
+    const value = { ...saved, ...(sees.checked !== savedSees && { sees: sees.checked }), provider: provider.value, address: address.value.trim(), model: model.value.trim(), key: key.value };
     value.price = prompt.value === "" && completion.value === "" ? "" : { prompt: Number(prompt.value), completion: Number(completion.value) };
     for (const name of ["address", "key", "price"]) if (value[name] === "") delete value[name];
     return value;
   };
   const show = (value) => {
-    kept = value ?? {};
-    sees.checked = seen = kept.sees ?? false;
-    choose(inputs.provider, kept.provider ?? COMPATIBLE);
-    for (const name of ["address", "model", "key"]) inputs[name].value = kept[name] ?? "";
-    for (const name of ["prompt", "completion"]) inputs[name].value = kept.price?.[name] ?? "";
+    saved = value ?? {};
+    sees.checked = savedSees = saved.sees ?? false;
+    choose(inputs.provider, saved.provider ?? COMPATIBLE);
+    for (const name of ["address", "model", "key"]) inputs[name].value = saved[name] ?? "";
+    for (const name of ["prompt", "completion"]) inputs[name].value = saved.price?.[name] ?? "";
   };
   const offer = (providers) => {
     const { value } = inputs.provider;

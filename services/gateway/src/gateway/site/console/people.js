@@ -1,65 +1,64 @@
-/* Whom a visitor has turned out to be: looked for among those who have written, merged with them after a question, and
-   separated again. */
+/* Merging a visitor with a known person, who is searched for among those who have written, and separating them again. */
 import { call, get } from "./api.js";
 import { button, make } from "./dom.js";
 import { nameOf } from "./inbox.js";
 import { ask } from "./question.js";
 import { moment, say } from "./i18n.js";
 
-const PAUSE = 250, MOST = 30, ROUNDS = 20;
+const SEARCH_PAUSE_MS = 250, MAX_PEOPLE = 30, MAX_ROUNDS = 20;
 
 const path = (visitor) => `/v2/visitors/${encodeURIComponent(visitor)}/merge`;
-/* As often as there is more to be done. */
-async function whole(method, visitor, body) {
-  for (let round = 0; round < ROUNDS; round += 1) if (!(await call(method, path(visitor), { body })).body.left) return;
+/* Repeats the call until nothing is left to do. */
+async function repeatUntilDone(method, visitor, body) {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) if (!(await call(method, path(visitor), { body })).body.left) return;
 }
 
-/* Others who have written: one row a person, those first whose id is what is looked for. */
-async function others(query, visitor) {
-  const asked = [`/v2/conversations?${new URLSearchParams({ limit: MOST, ...(query && { q: query }) })}`];
-  if (/^[\w-]{1,64}$/.test(query)) asked.unshift(`/v2/conversations?${new URLSearchParams({ visitor: query, limit: 1 })}`);
-  const found = (await Promise.all(asked.map(get))).flatMap(({ items }) => items);
+/* Finds others who have written: one row for each person, an exact id first. */
+async function findOthers(query, visitor) {
+  const paths = [`/v2/conversations?${new URLSearchParams({ limit: MAX_PEOPLE, ...(query && { q: query }) })}`];
+  if (/^[\w-]{1,64}$/.test(query)) paths.unshift(`/v2/conversations?${new URLSearchParams({ visitor: query, limit: 1 })}`);
+  const conversations = (await Promise.all(paths.map(get))).flatMap(({ items }) => items);
   const people = new Map();
-  for (const one of found) if (one.visitor?.id && one.visitor.id !== visitor && !people.has(one.visitor.id)) people.set(one.visitor.id, one);
+  for (const conversation of conversations) if (conversation.visitor?.id && conversation.visitor.id !== visitor && !people.has(conversation.visitor.id)) people.set(conversation.visitor.id, conversation);
   return [...people.values()];
 }
 
-/* Gives whether they were merged; raises Problem. */
+/* Asks whom to merge with. Resolves to whether they were merged; rejects with Problem. */
 export function merge({ visitor }) {
   return new Promise((resolve, reject) => {
-    let chosen = null, pause = 0, asked = 0, done = () => resolve(false);
-    const told = make("p", { class: "hint", role: "status" });
+    let chosen = null, pause = 0, lastSearch = 0, done = () => resolve(false);
+    const status = make("p", { class: "hint", role: "status" });
     const people = make("div", { class: "people", role: "radiogroup", "aria-label": say("mergeTitle") });
     const yes = button(say("merge"), () => {
-      done = () => whole("POST", visitor.id, { into: chosen.visitor.id }).then(() => resolve(true), reject);
+      done = () => repeatUntilDone("POST", visitor.id, { into: chosen.visitor.id }).then(() => resolve(true), reject);
       dialog.close();
     }, { class: "primary", disabled: true });
-    const choose = (one) => {
-      chosen = one;
+    const choose = (conversation) => {
+      chosen = conversation;
       yes.disabled = false;
-      told.textContent = say("mergeHint", { to: nameOf(one) });
+      status.textContent = say("mergeHint", { to: nameOf(conversation) });
     };
-    const row = (one) => make("label", {},
-      make("input", { type: "radio", name: "person", value: one.visitor.id, checked: one.visitor.id === chosen?.visitor.id, onchange: () => choose(one) }),
+    const row = (conversation) => make("label", {},
+      make("input", { type: "radio", name: "person", value: conversation.visitor.id, checked: conversation.visitor.id === chosen?.visitor.id, onchange: () => choose(conversation) }),
       make("span", {},
-        make("span", { class: "top" }, make("b", { dir: "auto" }, nameOf(one)), one.visitor.plan && make("span", { class: "chip" }, one.visitor.plan),
-          make("time", { datetime: one.lastMessage?.createdAt || one.startedAt }, moment(one.lastMessage?.createdAt || one.startedAt))),
-        make("small", { dir: "auto" }, [one.visitor.email, one.visitor.page?.title || one.visitor.page?.url, one.lastMessage?.text.slice(0, 80)].filter(Boolean).join(" · "))));
+        make("span", { class: "top" }, make("b", { dir: "auto" }, nameOf(conversation)), conversation.visitor.plan && make("span", { class: "chip" }, conversation.visitor.plan),
+          make("time", { datetime: conversation.lastMessage?.createdAt || conversation.startedAt }, moment(conversation.lastMessage?.createdAt || conversation.startedAt))),
+        make("small", { dir: "auto" }, [conversation.visitor.email, conversation.visitor.page?.title || conversation.visitor.page?.url, conversation.lastMessage?.text.slice(0, 80)].filter(Boolean).join(" · "))));
     const look = async () => {
-      const mine = asked += 1;
+      const search = lastSearch += 1;
       try {
-        const found = await others(field.value.trim(), visitor.id);
-        if (mine !== asked) return;
-        // Who is no longer in the list is not chosen: nobody is merged with somebody they do not see.
-        if (chosen && !found.some((one) => one.visitor.id === chosen.visitor.id)) { chosen = null; yes.disabled = true; }
-        people.replaceChildren(...found.map(row));
-        if (!chosen) told.textContent = found.length ? "" : say("mergeNobody");
-      } catch (error) { told.textContent = error.message; }
+        const matches = await findOthers(field.value.trim(), visitor.id);
+        if (search !== lastSearch) return;
+        // A person who is no longer in the list is not chosen: nobody is merged with a person who is not shown.
+        if (chosen && !matches.some((conversation) => conversation.visitor.id === chosen.visitor.id)) { chosen = null; yes.disabled = true; }
+        people.replaceChildren(...matches.map(row));
+        if (!chosen) status.textContent = matches.length ? "" : say("mergeNobody");
+      } catch (error) { status.textContent = error.message; }
     };
     const field = make("input", { type: "search", "aria-label": say("mergeFind"), placeholder: say("mergeFind"), maxlength: "200",
-      oninput: () => { clearTimeout(pause); pause = setTimeout(look, PAUSE); } });
+      oninput: () => { clearTimeout(pause); pause = setTimeout(look, SEARCH_PAUSE_MS); } });
     const dialog = make("dialog", { class: "merge", "aria-labelledby": "merge-title", onclose: () => { clearTimeout(pause); dialog.remove(); done(); } },
-      make("h2", { id: "merge-title" }, say("mergeTitle")), field, people, told,
+      make("h2", { id: "merge-title" }, say("mergeTitle")), field, people, status,
       make("p", { class: "row end" }, button(say("no"), () => dialog.close(), {}), yes));
     document.body.append(dialog);
     dialog.showModal();
@@ -67,9 +66,9 @@ export function merge({ visitor }) {
   });
 }
 
-/* The same, the other way. */
+/* Separates them again, after a question. */
 export async function separate(view) {
   if (!await ask(say("separateTitle", { to: nameOf(view) }), say("separateHint"), say("separate"))) return false;
-  await whole("DELETE", view.visitor.was);
+  await repeatUntilDone("DELETE", view.visitor.was);
   return true;
 }

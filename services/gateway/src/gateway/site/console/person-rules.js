@@ -1,14 +1,14 @@
-/* The field of what goes to a person first, and what never does: rows that are looked at in their order. */
+/* The field of rules for what goes to a person first, and what never does: the first matching row counts. */
 import { make } from "./dom.js";
 import { choose, rows } from "./rows.js";
 import { say } from "./i18n.js";
 
-export const lines = (text) => text.split("\n").map((one) => one.trim()).filter(Boolean);
+export const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
 const PLANS = ["free", "pro", "premium"];
 
 export function personRules({ changed }) {
   const draw = (rule) => {
-    const to = make("select", { "aria-label": say("ruleTo"), onchange: changed }, ...["person", "never"].map((one) => make("option", { value: one }, say(`rule_${one}`))));
+    const to = make("select", { "aria-label": say("ruleTo"), onchange: changed }, ...["person", "never"].map((target) => make("option", { value: target }, say(`rule_${target}`))));
     choose(to, rule.to);
     const list = (name) => {
       const input = make("textarea", { rows: "2", "aria-label": say(`rule_${name}`), placeholder: say(`rule_${name}`), oninput: changed });

@@ -1,13 +1,13 @@
-/* Suggestions for what one writes in a field: a list that is walked with the arrows while the field keeps the focus. */
+/* Suggestions for a text field: a list moved through with the arrow keys while the field keeps the focus. */
 import { make } from "./dom.js";
 
-let made = 0;
+let pickerCount = 0;
 
 export class Picker {
-  node; #field; #sources; #options = []; #at = 0; #asked = 0; #id = `picker-${made += 1}`;
+  node; #field; #sources; #options = []; #selected = 0; #lastSearch = 0; #id = `picker-${pickerCount += 1}`;
 
-  /* sources: functions of what stands before the caret that give {label, options: [{title, text, pick()}]}, also promised,
-     or nothing; the first that gives something counts. */
+  /* sources: functions of the text before the caret that return {label, options: [{title, text, pick()}]} or nothing, or
+     a promise of it; the first result counts. */
   constructor(field, ...sources) {
     this.#field = field;
     this.#sources = sources;
@@ -16,27 +16,27 @@ export class Picker {
     field.addEventListener("blur", () => this.close());
   }
   async look() {
-    const asked = this.#asked += 1, before = this.#field.value.slice(0, this.#field.selectionStart);
-    let found = null;
-    for (const source of this.#sources) found ||= await source(before);
-    if (asked !== this.#asked) return;
-    this.#options = found?.options || [];
-    this.#at = 0;
-    if (found) this.node.setAttribute("aria-label", found.label);
+    const search = this.#lastSearch += 1, textBefore = this.#field.value.slice(0, this.#field.selectionStart);
+    let suggestions = null;
+    for (const source of this.#sources) suggestions ||= await source(textBefore);
+    if (search !== this.#lastSearch) return;
+    this.#options = suggestions?.options || [];
+    this.#selected = 0;
+    if (suggestions) this.node.setAttribute("aria-label", suggestions.label);
     this.#draw();
   }
   close() {
-    this.#asked += 1;
+    this.#lastSearch += 1;
     this.#options = [];
     this.#draw();
   }
-  /* Whether the key was for it. */
+  /* Returns whether the picker used the key. */
   key(event) {
-    const most = this.#options.length;
-    if (!most || event.isComposing) return false;
-    if (event.key === "ArrowDown") this.#at = (this.#at + 1) % most;
-    else if (event.key === "ArrowUp") this.#at = (this.#at + most - 1) % most;
-    else if ((event.key === "Enter" && !event.ctrlKey && !event.metaKey) || event.key === "Tab") { this.#pick(this.#options[this.#at]); return true; }
+    const count = this.#options.length;
+    if (!count || event.isComposing) return false;
+    if (event.key === "ArrowDown") this.#selected = (this.#selected + 1) % count;
+    else if (event.key === "ArrowUp") this.#selected = (this.#selected + count - 1) % count;
+    else if ((event.key === "Enter" && !event.ctrlKey && !event.metaKey) || event.key === "Tab") { this.#pick(this.#options[this.#selected]); return true; }
     else if (event.key === "Escape") { this.close(); return true; }
     else return false;
     this.#draw();
@@ -45,12 +45,12 @@ export class Picker {
   #pick(option) { this.close(); option.pick(); }
   #draw() {
     this.node.hidden = !this.#options.length;
-    this.node.replaceChildren(...this.#options.map((one, index) =>
-      // Pressed, not clicked: the field keeps the focus.
-      make("li", { role: "option", id: `${this.#id}-${index}`, "aria-selected": String(index === this.#at), onpointerdown: (event) => { event.preventDefault(); this.#pick(one); } },
-        make("b", { dir: "auto" }, one.title), " ", one.text)));
+    this.node.replaceChildren(...this.#options.map((option, index) =>
+      // On pointer down, not on click, so that the field keeps the focus.
+      make("li", { role: "option", id: `${this.#id}-${index}`, "aria-selected": String(index === this.#selected), onpointerdown: (event) => { event.preventDefault(); this.#pick(option); } },
+        make("b", { dir: "auto" }, option.title), " ", option.text)));
     if (this.node.hidden) this.#field.removeAttribute("aria-activedescendant");
-    else this.#field.setAttribute("aria-activedescendant", `${this.#id}-${this.#at}`);
-    this.node.children[this.#at]?.scrollIntoView({ block: "nearest" });
+    else this.#field.setAttribute("aria-activedescendant", `${this.#id}-${this.#selected}`);
+    this.node.children[this.#selected]?.scrollIntoView({ block: "nearest" });
   }
 }

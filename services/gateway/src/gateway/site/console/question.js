@@ -1,4 +1,4 @@
-/* A question with a yes and a no, in the middle of the page. */
+/* A dialog with a yes and a no. */
 import { make, button } from "./dom.js";
 import { say } from "./i18n.js";
 

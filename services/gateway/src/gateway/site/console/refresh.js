@@ -1,45 +1,45 @@
-/* Loads a view again when it is said to have changed: at most every PAUSE ms, one load at a time, and once more later,
-   because the answer may be a moment behind the change. */
+/* Loads a view again after a change: at most every PAUSE_MS, one load at a time, and once more later, because the reply
+   may be older than the change. */
 import { Problem } from "./api.js";
 import { say } from "./i18n.js";
 
-const PAUSE = 200, LATER = 5_000;
+const PAUSE_MS = 200, LATER_MS = 5_000;
 
-/* Why a view could not be loaded. If the server does not answer, the view is loaded again by itself. */
-export const unread = ({ status, message }) => (status === 0 || status === 503 ? say("readAgain") : message);
+/* Why a view could not be loaded. If the server does not reply, the view is loaded again later. */
+export const faultText = ({ status, message }) => (status === 0 || status === 503 ? say("readAgain") : message);
 
 export class Refresh {
-  #read; #tell; #timer = 0; #late = 0; #busy = false; #again = false; #failed = false; #ended = false;
+  #read; #onFault; #timer = 0; #late = 0; #busy = false; #repeat = false; #failed = false; #ended = false;
 
-  /* read(whole) may raise: then it is tried again later. `whole`: not only what was told.
-     tell(text): why nothing is read, and "" as soon as it is. */
-  constructor(read, tell = () => {}) {
+  /* read(isWhole) may raise: it is then repeated later. isWhole: not only what was reported as changed. onFault(text):
+     why nothing could be read, and "" when it can be again. */
+  constructor(read, onFault = () => {}) {
     this.#read = read;
-    this.#tell = tell;
+    this.#onFault = onFault;
   }
 
-  /* What is told while a reading is due waits for that one: a wait that began anew each time would never end. */
-  told() {
-    this.#soon(PAUSE);
-    this.#late ||= setTimeout(() => { this.#late = 0; this.now(true); }, LATER);
+  /* A change reported while a load is due waits for that one: a wait that started again each time might never end. */
+  changed() {
+    this.#soon(PAUSE_MS);
+    this.#late ||= setTimeout(() => { this.#late = 0; this.now(true); }, LATER_MS);
   }
-  async now(whole = false) {
-    if (this.#busy) { this.#again ||= true; return; }
+  async now(isWhole = false) {
+    if (this.#busy) { this.#repeat ||= true; return; }
     this.#busy = true;
     clearTimeout(this.#timer);
     this.#timer = 0;
     try {
-      await this.#read(whole);
-      if (this.#failed && !this.#ended) this.#tell("");
+      await this.#read(isWhole);
+      if (this.#failed && !this.#ended) this.#onFault("");
       this.#failed = false;
     } catch (error) {
       if (!(error instanceof Problem)) reportError(error);
-      else if (!this.#ended) this.#tell(unread(error));
+      else if (!this.#ended) this.#onFault(faultText(error));
       this.#failed = true;
-      this.#soon(LATER);
+      this.#soon(LATER_MS);
     }
     this.#busy = false;
-    if (this.#again) { this.#again = false; this.#soon(PAUSE); }
+    if (this.#repeat) { this.#repeat = false; this.#soon(PAUSE_MS); }
   }
   end() { this.#ended = true; clearTimeout(this.#timer); clearTimeout(this.#late); }
 

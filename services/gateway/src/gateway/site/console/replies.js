@@ -1,27 +1,27 @@
-/* The company's ready replies: found by "/", with their places filled in; and the page on which they are kept. */
+/* The company's ready replies: found by "/", with their places filled in; and the page on which they are edited. */
 import { call, get } from "./api.js";
 import { make, button } from "./dom.js";
 import { Refresh } from "./refresh.js";
 import { fill, say } from "./i18n.js";
 
-const MOST_SHOWN = 6;
+const MAX_SHOWN = 6;
 
-/* {name}, {agent}, {company}, {page}: a visitor without a name is greeted without one; what else is not known stays as it is,
-   to be seen and filled in. */
+/* Fills in {name}, {agent}, {company} and {page}. The greeting of a visitor without a name has none; other unknown places
+   stay, to be seen and filled in. */
 export const filled = (text, places) => fill(places.name ? text : text.replace(/ \{name\}|\{name\},? ?/g, ""),
   Object.fromEntries(Object.entries(places).filter(([, value]) => value)));
 
-/* For a picker: a slash and the beginning of a shortcut, or words of the reply. onPick(text, company) */
+/* A source for a picker: a slash and the beginning of a shortcut, or words of the reply. onPick(text, company) */
 export function replySource(onPick) {
   let replies = null;
-  return async (before) => {
-    const asked = /^\/(\S*)$/.exec(before);
-    if (!asked) return null;
+  return async (textBefore) => {
+    const match = /^\/(\S*)$/.exec(textBefore);
+    if (!match) return null;
     replies ||= get("/v2/replies").catch(() => { replies = null; return { items: [] }; });
-    const wanted = asked[1].toLowerCase(), { items: all, company } = await replies;
-    const found = [...all.filter((one) => one.shortcut.startsWith(wanted)),
-      ...all.filter((one) => !one.shortcut.startsWith(wanted) && one.text.toLowerCase().includes(wanted))].slice(0, MOST_SHOWN);
-    return { label: say("replies"), options: found.map((one) => ({ title: `/${one.shortcut}`, text: one.text.slice(0, 120), pick: () => onPick(one.text, company) })) };
+    const typed = match[1].toLowerCase(), { items: items, company } = await replies;
+    const matches = [...items.filter((reply) => reply.shortcut.startsWith(typed)),
+      ...items.filter((reply) => !reply.shortcut.startsWith(typed) && reply.text.toLowerCase().includes(typed))].slice(0, MAX_SHOWN);
+    return { label: say("replies"), options: matches.map((reply) => ({ title: `/${reply.shortcut}`, text: reply.text.slice(0, 120), pick: () => onPick(reply.text, company) })) };
   };
 }
 
@@ -40,11 +40,11 @@ export const repliesView = {
     };
     const draw = async () => {
       const { items } = await get("/v2/replies");
-      list.replaceChildren(...(items.length ? items.map((one) => make("li", {},
-        make("p", { class: "row" }, make("b", {}, `/${one.shortcut}`),
-          button(say("edit"), () => { shortcut.value = one.shortcut; text.value = one.text; text.focus(); }, { class: "small" }),
-          button(say("delete"), () => change(() => call("DELETE", `/v2/replies/${encodeURIComponent(one.shortcut)}`)), { class: "small danger" })),
-        make("p", { class: "text plain" }, one.text))) : [make("li", { class: "empty" }, say("noReplies"))]));
+      list.replaceChildren(...(items.length ? items.map((reply) => make("li", {},
+        make("p", { class: "row" }, make("b", {}, `/${reply.shortcut}`),
+          button(say("edit"), () => { shortcut.value = reply.shortcut; text.value = reply.text; text.focus(); }, { class: "small" }),
+          button(say("delete"), () => change(() => call("DELETE", `/v2/replies/${encodeURIComponent(reply.shortcut)}`)), { class: "small danger" })),
+        make("p", { class: "text plain" }, reply.text))) : [make("li", { class: "empty" }, say("noReplies"))]));
     };
     const reading = new Refresh(draw, (text) => { fault.textContent = text; });
     stage.append(make("div", { class: "page" }, make("h1", {}, say("replies")), make("p", { class: "hint" }, say("repliesHint")),

@@ -1,4 +1,4 @@
-/* Whether it helped: a period's figures, by what one chooses; each opens down to its conversations. */
+/* Reports on a period, grouped as chosen; each figure opens the list of its conversations. */
 import { get } from "./api.js";
 import { save } from "./copying.js";
 import { button, make } from "./dom.js";
@@ -28,8 +28,8 @@ class ReportsView {
   #body; #spans; #days = 30; #by = "day"; #opened; #reading = new Refresh(() => this.#load(), (text) => text && this.#body.replaceChildren(make("p", { class: "fault", role: "alert" }, text)));
 
   constructor(stage) {
-    this.#spans = SPANS.map((days) => button(say("lastDays", { days }), () => { this.#days = days; this.#show(); }, { class: "filter" }));
-    const by = make("select", { "aria-label": say("reportBy"), onchange: () => { this.#by = by.value; this.#show(); } }, ...BY.map((one) => make("option", { value: one }, say(`reportBy_${one}`))));
+    this.#spans = SPANS.map((span) => button(say("lastDays", { days: span }), () => { this.#days = span; this.#show(); }, { class: "filter" }));
+    const by = make("select", { "aria-label": say("reportBy"), onchange: () => { this.#by = by.value; this.#show(); } }, ...BY.map((name) => make("option", { value: name }, say(`reportBy_${name}`))));
     this.#body = make("div", { class: "figures-page", "aria-live": "polite" });
     this.#opened = make("section", { "aria-live": "polite" });
     stage.append(make("div", { class: "page broad" }, make("div", { class: "row spread" }, make("h1", {}, say("reports")),
@@ -39,24 +39,24 @@ class ReportsView {
   }
   end() { this.#reading.end(); }
   get #query() {
-    // Until today, which is the company's: it may be another day there than here.
+    // Until the company's today, which may be another day than the browser's.
     return `from=${new Date(Date.now() - (this.#days - 1) * 86_400_000).toLocaleDateString("sv")}&by=${this.#by}`;
   }
   #show() {
-    SPANS.forEach((days, index) => this.#spans[index].setAttribute("aria-pressed", String(days === this.#days)));
+    SPANS.forEach((span, index) => this.#spans[index].setAttribute("aria-pressed", String(span === this.#days)));
     this.#body.replaceChildren(make("p", { class: "empty" }, say("loading")));
     this.#opened.replaceChildren();
     this.#reading.now();
   }
   async #load() {
     const query = this.#query;
-    const found = await get(`/v2/reports?${query}`);
-    if (query !== this.#query) return; // something else has been chosen since
-    this.#body.replaceChildren(this.#table(found, query), !found.complete ? make("p", { class: "hint" }, say("reportIncomplete")) : "");
+    const report = await get(`/v2/reports?${query}`);
+    if (query !== this.#query) return; // another choice was made meanwhile
+    this.#body.replaceChildren(this.#table(report, query), !report.complete ? make("p", { class: "hint" }, say("reportIncomplete")) : "");
   }
   #table({ rows, total, currency }, query) {
-    const line = (name, row, key) => make("tr", {}, make("th", { scope: "row" }, name), ...COLUMNS.map(([field, shown, figure]) => {
-      const value = row[field] ?? null, words = value === null ? "–" : shown(value, currency, row);
+    const line = (name, row, key) => make("tr", {}, make("th", { scope: "row" }, name), ...COLUMNS.map(([field, format, figure]) => {
+      const value = row[field] ?? null, words = value === null ? "–" : format(value, currency, row);
       return make("td", {}, value && figure ? button(words, () => this.#open(query, key, figure), { class: "quiet figure" }) : words);
     }));
     const named = (key) => (this.#by === "day" ? dayOf(key) : this.#by === "user" ? nameOf({ id: key }) : key);
@@ -65,32 +65,32 @@ class ReportsView {
       make("tbody", {}, ...rows.map((row) => line(named(row.key), row, row.key)), line(say("total"), total, null))));
   }
   async #open(query, key, figure) {
-    const where = key === null ? "" : `&key=${encodeURIComponent(key)}`;
+    const filter = key === null ? "" : `&key=${encodeURIComponent(key)}`;
     try {
-      const { conversationIds } = await get(`/v2/reports/conversations?${query}${where}&figure=${figure}`);
-      const list = make("ul", { class: "complaints" }), more = button(say("more"), () => next(), { class: "small" });
+      const { conversationIds } = await get(`/v2/reports/conversations?${query}${filter}&figure=${figure}`);
+      const list = make("ul", { class: "complaints" }), moreButton = button(say("more"), () => next(), { class: "small" });
       const next = async () => {
-        list.append(...await Promise.all(conversationIds.splice(0, OPENED).map(conversation)));
-        more.hidden = !conversationIds.length;
+        list.append(...await Promise.all(conversationIds.splice(0, OPENED).map(conversationRow)));
+        moreButton.hidden = !conversationIds.length;
       };
       const heading = make("h2", {}, say("behindFigure", { count: number.format(conversationIds.length) }));
       await next();
-      this.#opened.replaceChildren(heading, list, more);
+      this.#opened.replaceChildren(heading, list, moreButton);
       this.#opened.scrollIntoView({ block: "nearest" });
     } catch (error) {
       this.#opened.replaceChildren(make("p", { class: "fault" }, error.message));
     }
   }
   #download() {
-    save(`/v2/reports?${this.#query}`, "text/csv", `report-${this.#by}.csv`, (why) => this.#opened.replaceChildren(make("p", { class: "fault" }, why)));
+    save(`/v2/reports?${this.#query}`, "text/csv", `report-${this.#by}.csv`, (fault) => this.#opened.replaceChildren(make("p", { class: "fault" }, fault)));
   }
 }
 
-/* Who it is with, and about what; one that is deleted meanwhile is its id. */
-async function conversation(id) {
-  const row = (...told) => make("li", {}, make("a", { href: `#/inbox/${encodeURIComponent(id)}`, dir: "auto" }, ...told));
-  let found;
-  try { found = await get(`/v2/conversations/${encodeURIComponent(id)}`); } catch { return row(id); }
-  const at = found.lastMessage?.createdAt || found.startedAt;
-  return row(make("b", {}, nameOf(found)), " ", found.topic || found.lastMessage?.text.slice(0, 80) || "", " ", make("time", { datetime: at, title: exactly(at) }, moment(at)));
+/* A row with who and what about; a deleted conversation is shown by its id. */
+async function conversationRow(id) {
+  const row = (...children) => make("li", {}, make("a", { href: `#/inbox/${encodeURIComponent(id)}`, dir: "auto" }, ...children));
+  let conversation;
+  try { conversation = await get(`/v2/conversations/${encodeURIComponent(id)}`); } catch { return row(id); }
+  const time = conversation.lastMessage?.createdAt || conversation.startedAt;
+  return row(make("b", {}, nameOf(conversation)), " ", conversation.topic || conversation.lastMessage?.text.slice(0, 80) || "", " ", make("time", { datetime: time, title: exactly(time) }, moment(time)));
 }

@@ -1,14 +1,15 @@
-/* A field of rows that are added and removed. */
+/* A field of rows that can be added and removed. */
 import { button, make } from "./dom.js";
 import { say } from "./i18n.js";
 
-/* What is stored and not among a select's choices is one too: nothing is changed by being looked at. */
+/* A stored value that is not among the choices is added, so that opening the page changes nothing. */
 export function choose(select, value) {
-  if (![...select.options].some((one) => one.value === value)) select.append(make("option", { value }, value));
+  if (![...select.options].some((option) => option.value === value)) select.append(make("option", { value }, value));
   select.value = value;
 }
 
-/* draw(value): {nodes, read()} of a row, read() with what it was drawn from and does not show; blank(): what a new one begins with; another: what the button says. */
+/* draw(value): returns {nodes, read()} of a row, read() including the fields it does not show; blank(): the value of a
+   new row; another: the text of the button. */
 export function rows({ changed, draw, blank, another }) {
   const list = make("div", { class: "hooks" });
   const add = (value) => {

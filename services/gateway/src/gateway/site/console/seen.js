@@ -1,17 +1,16 @@
-/* What visitors have written and one has not read: as the server tells it for whoever is signed in, in whatever browser,
-   less what one has read here since. */
-let told = new Map();
+/* Unread messages of visitors: the server's count for the signed-in agent, less what was read here since. */
+let newestSeqs = new Map();
 const read = new Map();
 
-/* {conversation: place of the visitor's newest message}, as counted just now; null: it cannot be told. */
-export function tellUnread(unread) {
+/* {conversation: seq of the visitor's newest message}, as just counted; null: unknown. */
+export function setUnread(unread) {
   if (!unread) return;
-  told = new Map(Object.entries(unread));
-  for (const id of read.keys()) if (!told.has(id)) read.delete(id);
+  newestSeqs = new Map(Object.entries(unread));
+  for (const id of read.keys()) if (!newestSeqs.has(id)) read.delete(id);
 }
-export const isUnread = ({ id }) => (told.get(id) || 0) > (read.get(id) || 0);
-export const unreadIds = () => [...told.keys()].filter((id) => isUnread({ id }));
-/* Whether that is news. */
+export const isUnread = ({ id }) => (newestSeqs.get(id) || 0) > (read.get(id) || 0);
+export const unreadIds = () => [...newestSeqs.keys()].filter((id) => isUnread({ id }));
+/* Returns whether it was unread. */
 export function markRead(id, seq) {
   if ((read.get(id) || 0) >= seq) return false;
   read.set(id, seq);

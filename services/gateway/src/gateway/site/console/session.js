@@ -1,12 +1,12 @@
-/* Who is signed in: a token of the company's own, kept for this tab alone. */
+/* Who is signed in: a token kept for this tab alone. */
 const KEY = "nexus.console.token";
 
-/* What a token says, or null for what is no token. It is the server that believes it or not. */
+/* Returns what a token says, or null if it is none. Only the server checks it. */
 export function claims(token) {
   try {
     const body = token.split(".")[1].replace(/-/g, "+").replace(/_/g, "/");
-    const said = JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(body), (one) => one.charCodeAt(0))));
-    return { subject: said.sub, role: said.role, company: said.company, name: said.name, expires: said.exp * 1000 };
+    const payload = JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(body), (letter) => letter.charCodeAt(0))));
+    return { subject: payload.sub, role: payload.role, company: payload.company, name: payload.name, expires: payload.exp * 1000 };
   } catch { return null; }
 }
 
@@ -15,14 +15,14 @@ export const session = {
   get who() { return this.token ? claims(this.token) : null; },
   get isAdmin() { return this.who?.role === "admin"; },
   begin(token) { this.token = token; sessionStorage.setItem(KEY, token); },
-  /* `refused`: by the server, of which whoever is at the page is told. */
+  /* refused: the server ended it, which the sign-in page says. */
   end(refused = false) {
     this.token = null;
     sessionStorage.removeItem(KEY);
     if (refused) dispatchEvent(new Event("signedout"));
   },
 };
-/* A sign-in link brings its token behind #, where no server and no log sees it; it does not stay in the address. */
+/* Uses the token of a sign-in link. It is behind #, so no server or log sees it, and is removed from the address. */
 export function linked() {
   const [, token] = location.hash.match(/^#token=([\w-]+\.[\w-]+\.[\w-]+)$/) || [];
   if (!token) return;

@@ -1,8 +1,8 @@
-/* The company's settings: read, changed by merge patch under their version, and tried before they are saved. */
+/* The company's settings: read, changed by a merge patch with their version, and tried before they are saved. */
 import { call, get, Problem } from "./api.js";
 import { make, button } from "./dom.js";
 import { inOrder } from "./categories.js";
-import { at, field, SECTIONS, written } from "./fields.js";
+import { valueAt, field, SECTIONS, written } from "./fields.js";
 import { Refresh } from "./refresh.js";
 import { TryOut } from "./tryout.js";
 import { number, say } from "./i18n.js";
@@ -15,12 +15,12 @@ export const settingsView = {
   open: (stage, context) => new SettingsView(stage, context),
 };
 
-const MOST_TRIES = 4;
-/* What one has changed and not saved, by the address of its settings: it is there again when one comes back to it. */
+const MAX_TRIES = 4;
+/* Unsaved changes, by the address of the settings: they are there again when the admin comes back. */
 const unsaved = new Map();
-/* Null inside a value is what is not said there; no text is none. */
-const bare = (value) => JSON.stringify(value === "" ? null : value, (_, one) => one ?? undefined);
-const same = (one, other) => bare(one) === bare(other);
+/* Compared as JSON: a null inside a value counts as missing, and an empty text as null. */
+const bare = (value) => JSON.stringify(value === "" ? null : value, (_, part) => part ?? undefined);
+const isSame = (value, other) => bare(value) === bare(other);
 
 class SettingsView {
   #address; #fields; #settings = null; #tag = ""; #status; #save; #undo; #switch; #stage; #leaving; #answering; #last = Promise.resolve(); #reading = new Refresh(() => this.#load(), (text) => { this.#status.textContent = text; });
@@ -28,8 +28,8 @@ class SettingsView {
   constructor(stage, { session }) {
     this.#stage = stage;
     this.#address = `/v2/llm/config/${session.who.company}`;
-    this.#fields = SECTIONS.flatMap(([, fields]) => fields).map((one) => field(one, () => this.#changed(), session.who.company));
-    const byPath = new Map(this.#fields.map((one) => [one.path, one]));
+    this.#fields = SECTIONS.flatMap(([, fields]) => fields).map((definition) => field(definition, () => this.#changed(), session.who.company));
+    const byPath = new Map(this.#fields.map((setting) => [setting.path, setting]));
     this.#status = make("p", { class: "told", role: "status" }, say("loading"));
     this.#save = make("button", { type: "submit", class: "primary", disabled: true }, say("save"));
     this.#undo = button(say("undo"), () => this.#show(), { disabled: true });
@@ -50,47 +50,47 @@ class SettingsView {
   end() {
     removeEventListener("beforeunload", this.#leaving);
     this.#reading.end();
-    if (this.#settings) unsaved.set(this.#address, new Map(this.#fields.filter((one) => this.#differs(one)).map((one) => [one.path, one.read()])));
+    if (this.#settings) unsaved.set(this.#address, new Map(this.#fields.filter((setting) => this.#differs(setting)).map((setting) => [setting.path, setting.read()])));
   }
 
   async #load() {
     try {
       if (!this.#settings) this.#begin(await call("GET", this.#address));
     } catch (error) {
-      // A company without settings begins: its first steps make them.
+      // A company without settings starts with the first steps.
       if (error.status !== 404) throw error;
       location.hash = "#/begin";
       return;
     }
     const { providers } = await get("/v2/llm/config/providers");
     const named = providers.map(({ id, label }) => [id, label ?? id]);
-    for (const path of ["preferredProvider", "ownModel"]) this.#fields.find((one) => one.path === path).offer(named);
+    for (const path of ["preferredProvider", "ownModel"]) this.#fields.find((setting) => setting.path === path).offer(named);
     this.#stage.querySelector("#models").replaceChildren(...providers.flatMap((provider) =>
       provider.models.map((model) => make("option", { value: model.id }, `${provider.label ?? provider.id}${provider.configured ? "" : `, ${say("notConfigured")}`}`))));
   }
   #begin(answer) {
     this.#took(answer);
     this.#show();
-    const left = unsaved.get(this.#address);
-    for (const one of this.#fields) if (left?.has(one.path)) one.show(left.get(one.path));
+    const values = unsaved.get(this.#address);
+    for (const setting of this.#fields) if (values?.has(setting.path)) setting.show(values.get(setting.path));
     unsaved.delete(this.#address);
     this.#changed();
-    for (const one of this.#stage.querySelectorAll("fieldset")) one.disabled = false;
+    for (const setting of this.#stage.querySelectorAll("fieldset")) setting.disabled = false;
   }
   #took({ body, headers }) {
     this.#settings = body;
     this.#tag = headers.get("etag");
     this.#drawSwitch();
     this.#warn(body.warnings);
-    const { provider, model, why } = body.answering ?? {};
-    this.#answering.textContent = why ? say(`why_${why}`, { provider, model }) : "";
+    const { provider, model, why: reason } = body.answering ?? {};
+    this.#answering.textContent = reason ? say(`why_${reason}`, { provider, model }) : "";
   }
-  /* What is stored and has no effect, beside its field. */
+  /* Shows beside a field that its stored value has no effect. */
   #warn(warnings = []) {
-    for (const one of this.#fields) one.warn(warnings.filter(({ field: name }) => name === one.path).map(({ message }) => message));
+    for (const setting of this.#fields) setting.warn(warnings.filter(({ field: name }) => name === setting.path).map(({ message }) => message));
   }
   #show(fields = this.#fields) {
-    for (const one of fields) { one.show(at(this.#settings, one.path)); one.fault(""); }
+    for (const setting of fields) { setting.show(valueAt(this.#settings, setting.path)); setting.fault(""); }
     this.#changed();
   }
   #changed() {
@@ -99,34 +99,34 @@ class SettingsView {
     this.#status.textContent = dirty ? say("unsaved") : "";
   }
 
-  #differs(one) {
-    const value = one.read();
-    return value !== undefined && !same(value, comparable(one.path, at(this.#settings, one.path)));
+  #differs(setting) {
+    const value = setting.read();
+    return value !== undefined && !isSame(value, comparable(setting.path, valueAt(this.#settings, setting.path)));
   }
-  /* What differs from what is stored, as a merge patch. */
+  /* The changed settings, as a merge patch. */
   #patch() {
     const patch = {};
     if (!this.#settings) return patch;
-    for (const one of this.#fields.filter((each) => this.#differs(each))) {
-      const names = one.path.split(".");
+    for (const setting of this.#fields.filter((each) => this.#differs(each))) {
+      const names = setting.path.split(".");
       const last = names.pop();
-      names.reduce((inner, name) => (inner[name] ??= {}), patch)[last] = one.read();
+      names.reduce((inner, name) => (inner[name] ??= {}), patch)[last] = setting.read();
     }
     return patch;
   }
 
   async #store() {
-    for (const one of this.#fields) one.fault(one.bounds());
-    if (this.#fields.some((one) => one.bounds())) {
+    for (const setting of this.#fields) setting.fault(setting.bounds());
+    if (this.#fields.some((setting) => setting.bounds())) {
       this.#status.textContent = say("faults");
       this.#stage.querySelector("[aria-invalid]").focus();
       return;
     }
-    const sent = new Map(this.#fields.map((one) => [one, one.read()]));
+    const values = new Map(this.#fields.map((setting) => [setting, setting.read()]));
     try {
       this.#took(await call("PATCH", this.#address, { body: this.#patch(), headers: { "If-Match": this.#tag } }));
-      // What has been written since the click is not saved, and not lost.
-      this.#show(this.#fields.filter((one) => same(one.read(), sent.get(one))));
+      // Text written since the click is not saved, and not lost.
+      this.#show(this.#fields.filter((setting) => isSame(setting.read(), values.get(setting))));
       if (this.#save.disabled) this.#status.textContent = say("saved");
     } catch (error) {
       if (error.status === 412) await this.#conflict();
@@ -135,43 +135,43 @@ class SettingsView {
   }
   #refused(error) {
     for (const { field: name, message } of error.fields) {
-      // A fault inside a list is told at the list.
-      const owner = this.#fields.find((one) => name === one.path || name.startsWith(`${one.path}.`));
+      // A fault inside a list is shown at the list.
+      const owner = this.#fields.find((setting) => name === setting.path || name.startsWith(`${setting.path}.`));
       if (owner) owner.fault(message);
     }
     this.#status.textContent = error.fields.length ? say("faults") : error.message;
-    // Whoever is elsewhere by now stays there.
+    // The focus stays where it is if the admin is elsewhere.
     if ([this.#save, document.body].includes(document.activeElement)) this.#stage.querySelector("[aria-invalid]")?.focus();
   }
-  /* Somebody else has saved: theirs is shown where one has not written oneself; what both changed is named. */
+  /* Another admin has saved: their values are shown in fields not edited here, and those that both changed are named. */
   async #conflict() {
-    const mine = new Map(this.#fields.map((one) => [one.path, one.read()]));
-    const before = this.#settings;
+    const edited = new Map(this.#fields.map((setting) => [setting.path, setting.read()]));
+    const previous = this.#settings;
     try { this.#took(await call("GET", this.#address)); } catch (error) { return this.#refused(error instanceof Problem ? error : new Problem(0, {})); }
-    const both = [];
-    for (const one of this.#fields) {
-      const was = comparable(one.path, at(before, one.path)), now = comparable(one.path, at(this.#settings, one.path));
-      const wrote = !same(mine.get(one.path), was);
-      if (!wrote) one.show(at(this.#settings, one.path));
-      else if (!same(was, now)) {
-        one.fault(say("theirs", { value: shown(one.path, now) }));
-        both.push(one.path);
+    const conflicts = [];
+    for (const setting of this.#fields) {
+      const was = comparable(setting.path, valueAt(previous, setting.path)), current = comparable(setting.path, valueAt(this.#settings, setting.path));
+      const wrote = !isSame(edited.get(setting.path), was);
+      if (!wrote) setting.show(valueAt(this.#settings, setting.path));
+      else if (!isSame(was, current)) {
+        setting.fault(say("theirs", { value: inWords(setting.path, current) }));
+        conflicts.push(setting.path);
       }
     }
     this.#changed();
-    this.#status.textContent = say(both.length ? "conflict" : "merged");
+    this.#status.textContent = say(conflicts.length ? "conflict" : "merged");
   }
 
   /* ---------------------------------------------------------------- the kill switch */
   #drawSwitch() {
-    const on = this.#settings.aiAutoResponseEnabled;
-    this.#switch.dataset.on = String(on);
+    const isOn = this.#settings.aiAutoResponseEnabled;
+    this.#switch.dataset.on = String(isOn);
     this.#switch.replaceChildren(
-      make("div", {}, make("b", {}, say(on ? "assistantOn" : "assistantOff")), make("p", { class: "hint" }, say(on ? "assistantOnHint" : "assistantOffHint"))),
-      button(say(on ? "switchOff" : "switchOn"), () => this.#ask(on), { class: on ? "danger" : "primary" }));
+      make("div", {}, make("b", {}, say(isOn ? "assistantOn" : "assistantOff")), make("p", { class: "hint" }, say(isOn ? "assistantOnHint" : "assistantOffHint"))),
+      button(say(isOn ? "switchOff" : "switchOn"), () => this.#ask(isOn), { class: isOn ? "danger" : "primary" }));
   }
-  #ask(on) {
-    if (!on) { this.#flip(true); return; }
+  #ask(isOn) {
+    if (!isOn) { this.#flip(true); return; }
     const dialog = make("dialog", { "aria-labelledby": "kill-title", onclose: () => dialog.remove() },
       make("h2", { id: "kill-title" }, say("switchOffTitle")), make("p", {}, say("switchOffText")),
       make("p", { class: "row end" }, button(say("cancel"), () => dialog.close()),
@@ -179,32 +179,32 @@ class SettingsView {
     document.body.append(dialog);
     dialog.showModal();
   }
-  /* At once, whoever else has saved meanwhile; what is written in the fields is neither saved with it nor lost. */
-  async #flip(on) {
+  /* Switches at once, whoever else has saved meanwhile; edited fields are neither saved nor lost. */
+  async #flip(isOn) {
     let tag = this.#tag, answer = null;
     try {
       for (let tries = 1; !answer; tries += 1) {
         try {
-          answer = await call("PATCH", this.#address, { body: { aiAutoResponseEnabled: on }, headers: { "If-Match": tag } });
+          answer = await call("PATCH", this.#address, { body: { aiAutoResponseEnabled: isOn }, headers: { "If-Match": tag } });
         } catch (error) {
-          if (error.status !== 412 || tries === MOST_TRIES) throw error;
+          if (error.status !== 412 || tries === MAX_TRIES) throw error;
           tag = (await call("GET", this.#address)).headers.get("etag");
         }
       }
     } catch (error) { this.#refused(error); return; }
-    // What somebody else has changed is met with the next save, under the version that is shown here.
+    // Another admin's change is met with the next save, under the version shown here.
     if (tag === this.#tag) this.#tag = answer.headers.get("etag");
-    this.#settings = { ...this.#settings, aiAutoResponseEnabled: on };
+    this.#settings = { ...this.#settings, aiAutoResponseEnabled: isOn };
     this.#warn(answer.body.warnings);
-    const there = document.activeElement === document.body || this.#switch.contains(document.activeElement);
+    const hadFocus = document.activeElement === document.body || this.#switch.contains(document.activeElement);
     this.#drawSwitch();
-    if (there) this.#switch.querySelector("button").focus();
+    if (hadFocus) this.#switch.querySelector("button").focus();
     if (this.#save.disabled) this.#status.textContent = say("saved");
   }
 }
 
-/* A setting as a person would say it. */
-function shown(path, value) {
+/* The value of a setting in words. */
+function inWords(path, value) {
   if (value === null || value === "" || value.length === 0) return say("valueNone");
   if (path === "budget.whenSpent") return say(`spent_${value}`);
   if (path === "ownerIdleAction") return say(`idle_${value}`);
@@ -215,11 +215,11 @@ function shown(path, value) {
   if (path === "profile") return say(`profile_${value}`);
   if (typeof value === "boolean") return say(value ? "valueOn" : "valueOff");
   if (typeof value === "number") return number.format(value);
-  if (!Array.isArray(value) && typeof value === "object") return Object.entries(value).map(([name, on]) => `${say(`category_${name}`)}: ${shown("", on)}`).join(", ");
-  return Array.isArray(value) ? value.map((one) => one.url ?? one.address ?? one.text ?? one).join(", ") : value;
+  if (!Array.isArray(value) && typeof value === "object") return Object.entries(value).map(([name, isOn]) => `${say(`category_${name}`)}: ${inWords("", isOn)}`).join(", ");
+  return Array.isArray(value) ? value.map((item) => item.url ?? item.address ?? item.text ?? item).join(", ") : value;
 }
 
-/* What the server shows beside what one writes is no change. */
+/* Values that the server adds are not changes. */
 const WRITTEN = {
   "toolConfig.categories.visitors": inOrder, "toolConfig.categories.customers": inOrder,
   webhooks: (value) => (value ?? []).map(written),

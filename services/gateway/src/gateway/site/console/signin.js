@@ -1,19 +1,19 @@
-/* Signing in: with the company's accounts or an invitation; in development with a token too, or as one of the demo's people. */
-import { accept, invited, leave } from "./account.js";
+/* Signing in: with a company account or an invitation; in development also with a token, or as one of the demo's people. */
+import { accept, invited, goToProvider } from "./account.js";
 import { call } from "./api.js";
 import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
 import { claims, session } from "./session.js";
 import { say } from "./i18n.js";
 
-export function signIn(root, done, isDevelopment, why = "") {
+export function signIn(root, done, isDevelopment, reason = "") {
   const fault = make("p", { class: "fault", role: "alert" });
   const field = make("textarea", { id: "token", rows: "4", spellcheck: "false", autocomplete: "off", required: true });
   const enter = (token) => {
-    const who = claims(token);
-    if (!who) { fault.textContent = say("tokenUnread"); return; }
-    if (!["commercial", "admin"].includes(who.role)) { fault.textContent = say("tokenRole", { role: String(who.role) }); return; }
-    if (who.expires < Date.now()) { fault.textContent = say("tokenOld"); return; }
+    const claimed = claims(token);
+    if (!claimed) { fault.textContent = say("tokenUnread"); return; }
+    if (!["commercial", "admin"].includes(claimed.role)) { fault.textContent = say("tokenRole", { role: String(claimed.role) }); return; }
+    if (claimed.expires < Date.now()) { fault.textContent = say("tokenOld"); return; }
     session.begin(token);
     done();
   };
@@ -34,13 +34,13 @@ export function signIn(root, done, isDevelopment, why = "") {
     event.preventDefault();
     fault.textContent = "";
     if (!invitation) {
-      try { await leave(company.value.trim()); } catch (error) { fault.textContent = error.message; }
+      try { await goToProvider(company.value.trim()); } catch (error) { fault.textContent = error.message; }
       return;
     }
-    const wrong = await accept(invitation);
-    if (wrong === null) return; // on the way to the provider
+    const faultText = await accept(invitation);
+    if (faultText === null) return; // on the way to the provider
     history.replaceState(null, "", location.pathname);
-    if (wrong) fault.textContent = wrong;
+    if (faultText) fault.textContent = faultText;
     else done();
   } }, invitation && make("p", {}, say("invitedTo", { company: invitation.company })),
   make("label", { for: "company" }, say("companyId")), company,
@@ -48,7 +48,7 @@ export function signIn(root, done, isDevelopment, why = "") {
   root.replaceChildren(make("main", { class: "door" },
     make("p", { class: "mark" }, glyph("mark"), make("span", {}, "Nexus")),
     make("h1", {}, say("signInTitle")),
-    why && make("p", { class: "line", role: "status" }, why),
+    reason && make("p", { class: "line", role: "status" }, reason),
     isDevelopment && !invitation && make("section", { class: "people", "aria-label": say("demoPeople") },
       make("p", {}, say("demoPeople")), make("div", { class: "row" }, ...people)),
     account, fault, isDevelopment && !invitation && make("details", { open: true }, make("summary", {}, say("otherToken")), form)));

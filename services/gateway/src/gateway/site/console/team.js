@@ -1,5 +1,5 @@
-/* Who works for the company here: invited, given a role, signed out, removed; and the provider that says who they are. */
-import { begin } from "./account.js";
+/* The company's team: invite, set a role, sign out, remove; and the provider at which they sign in. */
+import { startSignIn } from "./account.js";
 import { call, get, Problem } from "./api.js";
 import { make, button } from "./dom.js";
 import { copying } from "./copying.js";
@@ -14,37 +14,37 @@ export const teamView = {
 };
 
 class TeamView {
-  #company; #told; #people; #provider; #link; #reading = new Refresh(() => this.#load(), (text) => { this.#told.textContent = text; });
+  #company; #status; #people; #provider; #link; #reading = new Refresh(() => this.#load(), (text) => { this.#status.textContent = text; });
 
   constructor(stage, { session }) {
     this.#company = session.who.company;
-    this.#told = make("p", { class: "told", role: "status" });
+    this.#status = make("p", { class: "told", role: "status" });
     this.#people = make("div", {});
     this.#provider = make("section", {});
     this.#link = make("div", { class: "result", "aria-live": "polite" });
-    const own = make("section", {}, make("h2", {}, say("ownSessions")), make("p", { class: "hint" }, say("ownSessionsHint")),
-      make("p", {}, button(say("signOutEverywhere"), () => this.#do(() => call("POST", "/v2/team/me/sign-out")))));
-    stage.append(make("div", { class: "page" }, make("h1", {}, say("team")), this.#told, ...(session.isAdmin ? [this.#invite(), this.#link, this.#people, this.#provider] : []), own));
+    const ownSection = make("section", {}, make("h2", {}, say("ownSessions")), make("p", { class: "hint" }, say("ownSessionsHint")),
+      make("p", {}, button(say("signOutEverywhere"), () => this.#run(() => call("POST", "/v2/team/me/sign-out")))));
+    stage.append(make("div", { class: "page" }, make("h1", {}, say("team")), this.#status, ...(session.isAdmin ? [this.#invite(), this.#link, this.#people, this.#provider] : []), ownSection));
     if (session.isAdmin) this.#reading.now();
   }
   end() { this.#reading.end(); }
 
   async #load() {
     const { members } = await get("/v2/team");
-    this.#people.replaceChildren(...(members.length ? [make("ul", { class: "people" }, ...members.map((one) => this.#row(one)))] : [make("p", { class: "empty" }, say("noTeam"))]));
+    this.#people.replaceChildren(...(members.length ? [make("ul", { class: "people" }, ...members.map((member) => this.#row(member)))] : [make("p", { class: "empty" }, say("noTeam"))]));
     if (!this.#provider.firstChild) await this.#showProvider();
   }
-  /* Something is done, which is told, and the team is as it is then. */
-  async #do(work, done = "done", told = this.#told) {
-    told.textContent = "";
+  /* Runs an action, shows that it is done, and loads the team again. */
+  async #run(work, doneName = "done", status = this.#status) {
+    status.textContent = "";
     try {
       const answer = await work();
-      told.textContent = say(done);
+      status.textContent = say(doneName);
       await this.#reading.now();
       return answer;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      told.textContent = error.message;
+      status.textContent = error.message;
       return null;
     }
   }
@@ -53,18 +53,18 @@ class TeamView {
       make("option", { value: role, ...(role === chosen && { selected: true }) }, say(`role_${role}`))));
   }
   #row({ userId, name, email, role, joined }) {
-    const who = name || email || userId, path = `/v2/team/${userId}`;
-    const roles = this.#roles(`role-${userId}`, role, () => this.#do(() => call("PATCH", path, { body: { role: roles.value } }), "roleChanged"));
+    const label = name || email || userId, path = `/v2/team/${userId}`;
+    const roles = this.#roles(`role-${userId}`, role, () => this.#run(() => call("PATCH", path, { body: { role: roles.value } }), "roleChanged"));
     const remove = button(say("remove"), () => {
-      if (remove.dataset.sure) return this.#do(() => call("DELETE", path), "memberGone");
+      if (remove.dataset.sure) return this.#run(() => call("DELETE", path), "memberGone");
       remove.dataset.sure = "true";
-      remove.textContent = say("removeSure", { name: who });
+      remove.textContent = say("removeSure", { name: label });
     }, { class: "small danger" });
     return make("li", { class: "row spread" },
-      make("span", {}, make("b", {}, who), " ", make("small", {}, [name && email, say(joined ? "joined" : "notJoined")].filter(Boolean).join(" · "))),
+      make("span", {}, make("b", {}, label), " ", make("small", {}, [name && email, say(joined ? "joined" : "notJoined")].filter(Boolean).join(" · "))),
       make("span", { class: "row" }, roles,
-        button(say("newLink"), async () => this.#showLink(await this.#do(() => call("POST", `${path}/invitation`))), { class: "small" }),
-        button(say("signOutEverywhere"), () => this.#do(() => call("POST", `${path}/sign-out`)), { class: "small" }), remove));
+        button(say("newLink"), async () => this.#showLink(await this.#run(() => call("POST", `${path}/invitation`))), { class: "small" }),
+        button(say("signOutEverywhere"), () => this.#run(() => call("POST", `${path}/sign-out`)), { class: "small" }), remove));
   }
   #invite() {
     const name = make("input", { id: "invite-name", maxlength: "80" });
@@ -73,35 +73,35 @@ class TeamView {
     return make("form", { class: "settings", onsubmit: async (event) => {
       event.preventDefault();
       const body = { role: role.value, ...(name.value.trim() && { name: name.value.trim() }), ...(email.value.trim() && { email: email.value.trim() }) };
-      const made = await this.#do(() => call("POST", "/v2/team", { body }), "invited");
-      this.#showLink(made);
-      if (made) event.target.reset();
+      const invitation = await this.#run(() => call("POST", "/v2/team", { body }), "invited");
+      this.#showLink(invitation);
+      if (invitation) event.target.reset();
     } }, make("label", { for: "invite-name" }, say("name")), name, make("label", { for: "invite-email" }, say("email")), email,
     make("label", { for: "invite-role" }, say("role")), role, make("p", { class: "row end" }, make("button", { type: "submit", class: "primary" }, say("invite"))));
   }
-  #showLink(made) {
-    if (!made) return;
-    const { member: { name, email, userId }, link } = made.body;
+  #showLink(invitation) {
+    if (!invitation) return;
+    const { member: { name, email, userId }, link } = invitation.body;
     this.#link.replaceChildren(make("p", {}, say("inviteLink", { name: name || email || userId })), make("pre", { tabindex: "0" }, make("code", {}, link)), copying(link));
   }
 
   async #showProvider() {
     const address = `/v2/llm/config/${this.#company}`;
     const { provider } = (await get(address)).team ?? {};
-    const field = (name, type, more = {}) => make("input", { id: `provider-${name}`, type, value: provider?.[name] ?? "", ...more });
+    const field = (name, type, attributes = {}) => make("input", { id: `provider-${name}`, type, value: provider?.[name] ?? "", ...attributes });
     const fields = { issuer: field("issuer", "url", { placeholder: "https://login.example.com" }), clientId: field("clientId", "text"), clientSecret: field("clientSecret", "password", { autocomplete: "new-password" }) };
-    const told = make("p", { class: "told", role: "status" });
+    const status = make("p", { class: "told", role: "status" });
     const save = async (event) => {
       event.preventDefault();
       const value = Object.fromEntries(Object.entries(fields).map(([name, input]) => [name, input.value.trim() || null]));
-      const saved = await this.#do(() => call("PATCH", address, { body: { team: { provider: value.issuer ? value : null } }, headers: { "If-Match": "*" } }), value.issuer ? "providerTried" : "providerGone", told);
+      const saved = await this.#run(() => call("PATCH", address, { body: { team: { provider: value.issuer ? value : null } }, headers: { "If-Match": "*" } }), value.issuer ? "providerTried" : "providerGone", status);
       if (!saved || !value.issuer) return;
-      // As whoever signs in does: a provider that is not there, or is none, is told now and not to them.
-      told.textContent = await begin(this.#company).then(() => say("providerSaved"), (error) => say("providerUnusable", { why: error.message }));
+      // Tries the provider as a sign-in would: a missing or wrong one is reported now.
+      status.textContent = await startSignIn(this.#company).then(() => say("providerSaved"), (error) => say("providerUnusable", { why: error.message }));
     };
     this.#provider.replaceChildren(make("h2", {}, say("provider")), make("p", { class: "hint" }, say("providerHint")),
       make("p", { class: "hint" }, say("redirectUri"), " ", make("code", {}, `${location.origin}/console`)),
       make("form", { class: "settings", onsubmit: save }, ...Object.entries(fields).flatMap(([name, input]) => [make("label", { for: input.id }, say(`provider_${name}`)), input]),
-        make("div", { class: "row end" }, told, make("button", { type: "submit", class: "primary" }, say("save")))));
+        make("div", { class: "row end" }, status, make("button", { type: "submit", class: "primary" }, say("save")))));
   }
 }

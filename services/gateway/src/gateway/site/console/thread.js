@@ -1,11 +1,11 @@
-/* The messages of a conversation, the answer that is being written, and what its tools do meanwhile. */
+/* The messages of a conversation, the answer being written, and its tools meanwhile. */
 import { chart } from "./charts.js";
 import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
 import { block, blocks, link } from "./markdown.js";
 import { exactly, moment, say } from "./i18n.js";
 
-const NEAR = 80; // pixels from the end at which one is taken to follow
+const NEAR = 80; // pixels from the end within which the reader follows new messages
 
 export class Thread {
   node = make("ol", { class: "thread", "aria-live": "polite", "aria-relevant": "additions", tabindex: "0", "aria-label": say("messages"), onscroll: () => this.#scrolled() });
@@ -13,20 +13,20 @@ export class Thread {
   onWhy = () => {};
   onStop = () => {};
   onEdit = () => {};
-  files = null; // shows those of messages
-  #seen = new Map(); #waiting = new Map(); #draft = null; #turn = null; #text = ""; #next = 0; #tools = null;
-  // Turns that are over: what still comes of one (signs and facts have no common order) begins no draft anew.
+  files = null; // shows the files of messages
+  #rows = new Map(); #waiting = new Map(); #draft = null; #turn = null; #text = ""; #next = 0; #tools = null;
+  // Turns that are over: late signs of one (signs and events have no common order) start no new draft.
   #over = new Set();
   #following = true; #top = 0;
 
-  /* What is loaded late, a picture, makes the thread longer; a long reply leaves it less room. */
+  /* A picture that loads late makes the thread longer; a long reply leaves it less room. */
   constructor() {
     this.node.addEventListener("load", () => this.bottom(), true);
     new ResizeObserver(() => this.bottom()).observe(this.node);
   }
 
   reset() {
-    this.#seen.clear();
+    this.#rows.clear();
     this.#waiting.clear();
     this.#over.clear();
     this.#endDraft();
@@ -34,16 +34,16 @@ export class Thread {
     this.#following = true;
     this.#top = 0;
   }
-  add(message, mine = "") {
+  add(message, userId = "") {
     if (message.turnId) this.stopped(message.turnId);
-    const row = this.#row(message, mine);
-    const known = this.#seen.get(message.id);
-    if (known) known.replaceWith(row);
+    const row = this.#row(message, userId);
+    const shownRow = this.#rows.get(message.id);
+    if (shownRow) shownRow.replaceWith(row);
     else this.node.insertBefore(row, this.#draft);
-    this.#seen.set(message.id, row);
+    this.#rows.set(message.id, row);
     this.bottom();
   }
-  /* One's own words that are on their way. */
+  /* Shows a message of the agent's own that is being sent. */
   waits({ clientMessageId, text }) {
     if (this.#waiting.has(clientMessageId)) return;
     const row = make("li", { class: "said operator waiting" },
@@ -52,18 +52,18 @@ export class Thread {
     this.node.append(row);
     this.bottom(true);
   }
-  /* They are in the log, or back where they were written. */
+  /* Removes it when it is stored, or back in the field. */
   arrived(clientMessageId) {
     this.#waiting.get(clientMessageId)?.remove();
     this.#waiting.delete(clientMessageId);
   }
   /* A change of owner at its place, `text` with its time. A snapshot brings them after its messages. */
   event({ id, seq, createdAt }, text) {
-    if (this.#seen.has(id)) return;
+    if (this.#rows.has(id)) return;
     const row = make("li", { class: "notice", "data-seq": seq }, text, " ", make("time", { datetime: createdAt, title: exactly(createdAt) }, moment(createdAt)));
-    const later = [...this.node.children].find((one) => Number(one.dataset.seq) > seq) || this.#draft;
+    const later = [...this.node.children].find((row) => Number(row.dataset.seq) > seq) || this.#draft;
     this.node.insertBefore(row, later);
-    this.#seen.set(id, row);
+    this.#rows.set(id, row);
     this.bottom();
   }
   notice(text) {
@@ -73,12 +73,12 @@ export class Thread {
   action(action) {
     const state = this.node.querySelector(`[data-action="${CSS.escape(action.id)}"] .state`);
     if (!state) return;
-    // A yes may have changed it.
+    // The decision may have changed it.
     state.parentNode.firstChild.textContent = action.summary;
     state.textContent = say(`action_${action.state}`);
     state.dataset.state = action.state;
   }
-  /* Whether something waits for a person's yes, as far as is known here. */
+  /* Whether an action is known to wait for a person's yes. */
   get undecided() { return Boolean(this.node.querySelector('.state[data-state="pending"]')); }
 
   /* ---------------------------------------------------------------- the running answer */
@@ -89,7 +89,7 @@ export class Thread {
     this.#text = "";
     this.#next = 0;
     this.#tools = make("p", { class: "doing" }, say("thinks"));
-    // Read out once, as the answer that it becomes: not letter by letter.
+    // Screen readers read the finished answer once, not letter by letter.
     this.#draft = make("li", { class: "said assistant draft", "data-turn": turnId, "aria-live": "off" },
       make("p", { class: "by" }, make("b", {}, say("draft"))),
       this.#tools,
@@ -104,7 +104,7 @@ export class Thread {
     if (this.#over.has(frame.turnId)) return;
     if (this.#turn !== frame.turnId) this.begin(frame.turnId);
     if (frame.deltaSeq === 0) { this.#text = ""; this.#next = 0; }
-    // A text with a hole is no draft: the answer has all of it.
+    // A text with a gap is not shown as a draft: the answer has all of it.
     if (frame.deltaSeq !== this.#next) return;
     this.#next += 1;
     this.#text += frame.delta;
@@ -125,7 +125,7 @@ export class Thread {
   }
   get running() { return this.#turn; }
 
-  /* What comes is followed, unless one looks back. */
+  /* Follows new messages unless the reader has scrolled up. */
   bottom(always = false) {
     if (always) this.#following = true;
     const { node } = this;
@@ -134,37 +134,37 @@ export class Thread {
   #scrolled() {
     const { scrollTop, scrollHeight, clientHeight } = this.node;
     if (scrollTop < NEAR) this.onTop();
-    // Whoever looks back scrolls up: the end also goes away when the thread gets less room.
+    // Only scrolling up counts as looking back: the end also moves away when the thread gets less room.
     this.#following = scrollHeight - scrollTop - clientHeight < NEAR || (this.#following && scrollTop >= this.#top);
     this.#top = scrollTop;
   }
-  /* Older messages, above those that are there; what one reads stays where it is. */
-  older(messages, mine) {
+  /* Adds older messages above; the messages being read keep their position. */
+  older(messages, userId) {
     const { node } = this;
-    const before = node.scrollHeight, first = node.firstChild;
+    const height = node.scrollHeight, first = node.firstChild;
     for (const message of messages) {
-      if (this.#seen.has(message.id)) continue;
-      const row = this.#row(message, mine);
+      if (this.#rows.has(message.id)) continue;
+      const row = this.#row(message, userId);
       node.insertBefore(row, first);
-      this.#seen.set(message.id, row);
+      this.#rows.set(message.id, row);
     }
-    node.scrollTop += node.scrollHeight - before;
+    node.scrollTop += node.scrollHeight - height;
   }
-  /* A note or a change at its time: it is in no order with the messages but that. */
-  aside(id, at, text, kind, by = "") {
-    if (this.#seen.has(id)) return;
-    const time = make("time", { datetime: at, title: exactly(at) }, moment(at));
+  /* A note or a change, placed by its time: it has no other order with the messages. */
+  aside(id, createdAt, text, kind, by = "") {
+    if (this.#rows.has(id)) return;
+    const time = make("time", { datetime: createdAt, title: exactly(createdAt) }, moment(createdAt));
     const row = kind === "note"
-      ? make("li", { class: "said note", "data-at": at }, make("p", { class: "by" }, glyph("note"), make("b", {}, say("noteBy", { name: by })), time), make("div", { class: "text plain", dir: "auto" }, text))
-      : make("li", { class: "notice change", "data-at": at }, text, " ", time);
-    const later = [...this.node.children].find((one) => Date.parse(one.dataset.at || one.querySelector("time")?.dateTime) > Date.parse(at)) || this.#draft;
+      ? make("li", { class: "said note", "data-at": createdAt }, make("p", { class: "by" }, glyph("note"), make("b", {}, say("noteBy", { name: by })), time), make("div", { class: "text plain", dir: "auto" }, text))
+      : make("li", { class: "notice change", "data-at": createdAt }, text, " ", time);
+    const later = [...this.node.children].find((row) => Date.parse(row.dataset.at || row.querySelector("time")?.dateTime) > Date.parse(createdAt)) || this.#draft;
     this.node.insertBefore(row, later);
-    this.#seen.set(id, row);
+    this.#rows.set(id, row);
     this.bottom();
   }
   #drawDraft() {
     this.#tools.hidden = true;
-    this.#draft.querySelector(".text").replaceChildren(...blocks(this.#text).map((one) => block(one)));
+    this.#draft.querySelector(".text").replaceChildren(...blocks(this.#text).map((part) => block(part)));
     this.bottom();
   }
   #endDraft() {
@@ -172,16 +172,16 @@ export class Thread {
     this.#draft = this.#turn = this.#tools = null;
   }
 
-  #row(message, mine) {
+  #row(message, userId) {
     const { role } = message;
     if (role === "system") return make("li", { class: "notice", "data-id": message.id, "data-seq": message.seq, "data-at": message.createdAt }, message.text);
-    const who = role === "operator" ? message.name || (message.operatorId === mine ? say("you") : say("short_operator")) : say(`by_${role}`);
-    const why = role === "assistant" && message.turnId
+    const author = role === "operator" ? message.name || (message.operatorId === userId ? say("you") : say("short_operator")) : say(`by_${role}`);
+    const whyButton = role === "assistant" && message.turnId
       && button("", () => this.onWhy(message), { class: "small quiet", title: say("why") }, glyph("why"), say("why"));
     return make("li", { class: `said ${role}`, "data-id": message.id, "data-seq": message.seq },
-      make("p", { class: "by" }, make("b", {}, who), make("time", { datetime: message.createdAt, title: exactly(message.createdAt) }, moment(message.createdAt)), why),
+      make("p", { class: "by" }, make("b", {}, author), make("time", { datetime: message.createdAt, title: exactly(message.createdAt) }, moment(message.createdAt)), whyButton),
       this.files.isAll(message.files || [], message.text) ? "" : role === "visitor" || role === "user" ? make("div", { class: "text plain", dir: "auto" }, message.text)
-        : make("div", { class: "text", dir: "auto" }, ...blocks(message.text).map((one) => block(one))),
+        : make("div", { class: "text", dir: "auto" }, ...blocks(message.text).map((part) => block(part))),
       message.files && this.files.shown(message.files),
       ...(message.charts || []).map(chart),
       ...(message.actions || []).map((action) => make("p", { class: "action", "data-action": action.id },

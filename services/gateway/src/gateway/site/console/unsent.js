@@ -1,29 +1,30 @@
-/* Words and files that are for visitors and that the log does not have: what is being written, and what is on its way. Kept
-   for this tab, so that neither another page nor a new sign-in costs them, and sent, in whatever conversation, until they are stored. */
+/* Messages and files for visitors that are not yet stored: drafts, and what is being sent. They are kept for this tab, so
+   that neither another page nor a new sign-in loses them, and sent until they are stored. */
 import { named } from "./files.js";
 
-const AGAIN = 2_000, PATIENCE = 8_000, LATE = 10_000;
+const AGAIN = 2_000, PATIENCE = 8_000, LATE_MS = 10_000;
 const read = (key, none) => { try { return JSON.parse(sessionStorage.getItem(key)) || none; } catch { return none; } };
-/* What cannot be kept (storage is full or forbidden) is there for as long as the page is. */
-const keep = (key, value) => { try { sessionStorage.setItem(key, JSON.stringify(value)); } catch { /* the page remembers it */ } };
+/* If storage is full or forbidden, the page keeps them as long as it is open. */
+const keep = (key, value) => { try { sessionStorage.setItem(key, JSON.stringify(value)); } catch { /* the page still has
+                                                                                                      it */ } };
 export const joined = (...texts) => texts.filter(Boolean).join("\n");
 
 export class Unsent {
-  #send; #late; #tell; #draftsKey; #sentKey; #drafts; #sent; #open = null; #timer = 0; #waiting = []; #pickers = new Map();
+  #send; #onLate; #onRefused; #draftsKey; #sentKey; #drafts; #sent; #open = null; #timer = 0; #waiting = []; #pickers = new Map();
 
-  /* send(type, fields); late(): the server has not said for LATE ms what became of something; tell(id, why): what was written
-     in a conversation that one has left was refused. */
-  constructor({ company, subject }, send, late, tell) {
+  /* send(type, fields); onLate(): the server has not confirmed something within LATE_MS; onRefused(id, reason): a message
+     of a conversation that is no longer open was refused. */
+  constructor({ company, subject }, send, onLate, onRefused) {
     this.#send = send;
-    this.#late = late;
-    this.#tell = tell;
+    this.#onLate = onLate;
+    this.#onRefused = onRefused;
     this.#draftsKey = `nexus.console.drafts.${company}.${subject}`;
     this.#sentKey = `nexus.console.unsent.${company}.${subject}`;
     this.#drafts = read(this.#draftsKey, {});
     this.#sent = read(this.#sentKey, []);
   }
   end() { clearTimeout(this.#timer); }
-  /* {id, stored(message), refused(message, why)} of the conversation that is looked at, or null. */
+  /* {id, stored(message), refused(message, reason)} of the open conversation, or null. */
   watch(open) { this.#open = open; }
 
   /* {text, isNote, files} */
@@ -34,14 +35,14 @@ export class Unsent {
     else delete this.#drafts[id];
     keep(this.#draftsKey, this.#drafts);
   }
-  /* Where a conversation's files are chosen: what is on its way there goes on while another one is open. */
+  /* The file picker of a conversation: its uploads go on while another one is open. */
   picker(id, make) {
     if (!this.#pickers.has(id)) this.#pickers.set(id, make({ read: () => this.draft(id).files, write: (files) => this.keepDraft(id, { files }) }));
     return this.#pickers.get(id);
   }
 
-  of(conversationId) { return this.#sent.filter((one) => one.conversationId === conversationId); }
-  /* Whether all that was sent to a conversation is stored, told as soon as it is known. */
+  of(conversationId) { return this.#sent.filter((message) => message.conversationId === conversationId); }
+  /* Resolves to whether all messages sent to a conversation are stored, as soon as that is known. */
   settled(conversationId) {
     if (!this.of(conversationId).length) return true;
     return new Promise((done) => {
@@ -51,58 +52,59 @@ export class Unsent {
   }
   #settle(conversationId, stored) {
     if (stored && this.of(conversationId).length) return;
-    for (const one of this.#waiting) if (one.conversationId === conversationId) one.done(stored);
-    this.#waiting = this.#waiting.filter((one) => one.conversationId !== conversationId);
+    for (const waiter of this.#waiting) if (waiter.conversationId === conversationId) waiter.done(stored);
+    this.#waiting = this.#waiting.filter((waiter) => waiter.conversationId !== conversationId);
   }
-  /* seenSeq: the newest change of owner that whoever wrote it had seen. */
+  /* seenSeq: the newest change of owner that the agent had seen. */
   add(message, seenSeq) {
     this.#sent.push({ ...message, seenSeq });
     keep(this.#sentKey, this.#sent);
     this.#write(this.#sent.at(-1));
-    setTimeout(() => { if (this.#sent.some((one) => one.clientMessageId === message.clientMessageId)) this.#late(); }, LATE);
+    setTimeout(() => { if (this.#sent.some((other) => other.clientMessageId === message.clientMessageId)) this.#onLate(); }, LATE_MS);
   }
-  /* A colleague who has taken the conversation meanwhile keeps it: the words go back to where they were written. */
+  /* A colleague who has taken the conversation meanwhile keeps it: the message goes back to its field. */
   #write(message) { this.#send("message.send", { ...message, files: message.files.map((file) => file.id) }); }
-  /* The line is up: whoever wrote has taken the conversation over, also where the line was cut between the two. */
+  /* The connection is back: takes the conversation over again and sends, since the line may have been cut between the
+     two. */
   again() {
     clearTimeout(this.#timer);
-    const taken = new Map(this.#sent.map(({ conversationId, seenSeq }) => [conversationId, seenSeq]));
-    for (const [conversationId, seenSeq] of taken) this.#send("owner.take", { conversationId, seenSeq });
+    const seenSeqs = new Map(this.#sent.map(({ conversationId, seenSeq }) => [conversationId, seenSeq]));
+    for (const [conversationId, seenSeq] of seenSeqs) this.#send("owner.take", { conversationId, seenSeq });
     for (const message of this.#sent) this.#write({ ...message, retry: true });
   }
   frame({ type, clientMessageId, message, messages, ...error }) {
-    if (type === "snapshot") for (const one of messages) this.#stored(one.clientMessageId);
+    if (type === "snapshot") for (const message of messages) this.#stored(message.clientMessageId);
     else if (type === "message.ack") this.#stored(clientMessageId);
     else if (type === "message.created") this.#stored(message.clientMessageId);
     else if (type === "error" && error.ref) this.#refused(error, message);
   }
-  /* What cannot be sent now is tried again soon; what never can goes back to where it was written. */
-  #refused({ ref, retryable, retryAfterMs }, why) {
-    const message = retryable ? this.#sent.find((one) => one.clientMessageId === ref) : this.#taken(ref);
+  /* A message that cannot be sent now is tried again soon; one that never can goes back to its field. */
+  #refused({ ref, retryable, retryAfterMs }, reason) {
+    const message = retryable ? this.#sent.find((message) => message.clientMessageId === ref) : this.#take(ref);
     if (!message) return;
     if (retryable) {
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.again(), retryAfterMs || AGAIN);
       return;
     }
-    const { conversationId, files } = message, said = message.text === named(files) ? "" : message.text;
+    const { conversationId, files } = message, typed = message.text === named(files) ? "" : message.text;
     this.#settle(conversationId, false);
-    if (this.#open?.id === conversationId) { this.#open.refused({ ...message, text: said }, why); return; }
+    if (this.#open?.id === conversationId) { this.#open.refused({ ...message, text: typed }, reason); return; }
     const draft = this.draft(conversationId);
-    this.keepDraft(conversationId, { text: joined(said, draft.text), files: [...draft.files, ...files] });
+    this.keepDraft(conversationId, { text: joined(typed, draft.text), files: [...draft.files, ...files] });
     this.#pickers.get(conversationId)?.put(files);
-    this.#tell(conversationId, why);
+    this.#onRefused(conversationId, reason);
   }
   #stored(id) {
-    const message = this.#taken(id);
+    const message = this.#take(id);
     if (!message) return;
     this.#settle(message.conversationId, true);
     if (this.#open?.id === message.conversationId) this.#open.stored(message);
   }
-  #taken(id) {
-    const at = this.#sent.findIndex((one) => one.clientMessageId === id);
-    if (at < 0) return null;
-    const [message] = this.#sent.splice(at, 1);
+  #take(id) {
+    const index = this.#sent.findIndex((message) => message.clientMessageId === id);
+    if (index < 0) return null;
+    const [message] = this.#sent.splice(index, 1);
     keep(this.#sentKey, this.#sent);
     return message;
   }

@@ -1,4 +1,4 @@
-/* What the assistant used against its budget, and how it did: days as bars, figures as text beside them. */
+/* What the assistant used of its budget, and how well it did: bars for the days, and figures as text. */
 import { get } from "./api.js";
 import { draw, make, button } from "./dom.js";
 import { Refresh } from "./refresh.js";
@@ -28,20 +28,20 @@ class UsageView {
   end() { this.#reading.end(); }
 
   async #load(days) {
-    SPANS.forEach((one, index) => this.#buttons[index].setAttribute("aria-pressed", String(one === days)));
+    SPANS.forEach((span, index) => this.#buttons[index].setAttribute("aria-pressed", String(span === days)));
     const until = new Date(), since = new Date(until - (days - 1) * 86_400_000);
-    const day = (at) => at.toISOString().slice(0, 10);
-    const query = `from=${day(since)}&to=${day(until)}`;
-    const names = Array.from({ length: days }, (_, index) => day(new Date(since.getTime() + index * 86_400_000)));
+    const isoDay = (time) => time.toISOString().slice(0, 10);
+    const query = `from=${isoDay(since)}&to=${isoDay(until)}`;
+    const names = Array.from({ length: days }, (_, index) => isoDay(new Date(since.getTime() + index * 86_400_000)));
     const [used, did] = await Promise.all([this.#admin ? get(`/v2/usage?${query}`) : null, get(`/v2/insights?${query}`)]);
-    if (days !== this.#days) return; // another period has been chosen since
-    this.#body.replaceChildren(...(used ? spent(used, names) : []), ...doing(did, names));
+    if (days !== this.#days) return; // another period was chosen meanwhile
+    this.#body.replaceChildren(...(used ? spendingSections(used, names) : []), ...qualitySections(did, names));
   }
 }
 
 const sum = (days, name) => days.reduce((total, day) => total + (day[name] || 0), 0);
-const share = (part, whole) => (whole ? percent.format(part / whole) : "–");
-const outOf = (part, whole) => say("outOf", { part: number.format(part), whole: number.format(whole) });
+const share = (part, total) => (total ? percent.format(part / total) : "–");
+const outOf = (part, total) => say("outOf", { part: number.format(part), whole: number.format(total) });
 const card = (name, value, note = "") => make("div", { class: "card" }, make("p", {}, say(name)), make("b", {}, value), make("small", {}, note));
 
 function costCard(days, currency) {
@@ -49,7 +49,7 @@ function costCard(days, currency) {
   return card("cost", cost(sum(days, "cost"), currency, unpriced), unpriced ? say("unpriced", { count: number.format(unpriced) }) : "");
 }
 
-function spent({ days, budget }, names) {
+function spendingSections({ days, budget }, names) {
   const tokens = (day) => day.promptTokens + day.completionTokens;
   const currency = days[0]?.currency || "USD";
   const limit = budget.dailyTokens;
@@ -67,7 +67,7 @@ function spent({ days, budget }, names) {
   ];
 }
 
-function doing({ days, complaints, complete }, names) {
+function qualitySections({ days, complaints, complete }, names) {
   const talks = sum(days, "conversations"), up = sum(days, "thumbsUp"), down = sum(days, "thumbsDown");
   return [
     make("section", { "aria-label": say("doing") },
@@ -81,9 +81,9 @@ function doing({ days, complaints, complete }, names) {
       !complete && make("p", { class: "hint" }, say("incomplete"))),
     make("section", { "aria-label": say("complaints") },
       make("h2", {}, say("complaints")),
-      complaints.length ? make("ul", { class: "complaints" }, ...complaints.map((one) => make("li", {},
-        make("a", { href: `#/inbox/${encodeURIComponent(one.conversationId)}` }, one.reason || say("noReason")),
-        " ", make("small", {}, exactly(one.givenAt))))) : make("p", { class: "empty" }, say("noComplaints"))),
+      complaints.length ? make("ul", { class: "complaints" }, ...complaints.map((complaint) => make("li", {},
+        make("a", { href: `#/inbox/${encodeURIComponent(complaint.conversationId)}` }, complaint.reason || say("noReason")),
+        " ", make("small", {}, exactly(complaint.givenAt))))) : make("p", { class: "empty" }, say("noComplaints"))),
   ];
 }
 
@@ -94,10 +94,10 @@ const bar = (part) => {
 };
 
 function bars(title, names, values) {
-  const most = Math.max(0, ...values.values());
+  const maximum = Math.max(0, ...values.values());
   const step = WIDTH / names.length;
   const columns = names.map((name, index) => {
-    const value = values.get(name) || 0, height = most && (value / most) * (HEIGHT - 20);
+    const value = values.get(name) || 0, height = maximum && (value / maximum) * (HEIGHT - 20);
     return draw("rect", { x: String(index * step + 1), y: String(HEIGHT - height), width: String(Math.max(step - 2, 1)), height: String(Math.max(height, value ? 2 : 0)), rx: "2" },
       draw("title", {}, `${dayOf(name)}: ${number.format(value)}`));
   });
@@ -105,8 +105,8 @@ function bars(title, names, values) {
     make("table", {}, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, say("day")), make("th", { scope: "col" }, title))),
       make("tbody", {}, ...names.filter((name) => values.has(name)).map((name) =>
         make("tr", {}, make("td", {}, dayOf(name)), make("td", {}, number.format(values.get(name)))))))));
-  const told = most ? say("mostADay", { count: number.format(most) }) : say("nothingThen");
-  return make("figure", {}, make("figcaption", {}, title, make("small", {}, told)),
-    draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "bars", preserveAspectRatio: "none", role: "img", "aria-label": `${title}: ${told}` }, ...columns),
-    make("p", { class: "row spread", "aria-hidden": "true" }, make("small", {}, dayOf(names[0])), make("small", {}, dayOf(names[names.length - 1]))), most > 0 && table);
+  const summary = maximum ? say("mostADay", { count: number.format(maximum) }) : say("nothingThen");
+  return make("figure", {}, make("figcaption", {}, title, make("small", {}, summary)),
+    draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "bars", preserveAspectRatio: "none", role: "img", "aria-label": `${title}: ${summary}` }, ...columns),
+    make("p", { class: "row spread", "aria-hidden": "true" }, make("small", {}, dayOf(names[0])), make("small", {}, dayOf(names[names.length - 1]))), maximum > 0 && table);
 }

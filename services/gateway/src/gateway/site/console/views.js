@@ -1,4 +1,4 @@
-/* What the console shows, in the order of its rail. One entry here is all that a new view needs. */
+/* The views of the console, in the order of its menu. A new view only needs an entry here. */
 import { beginView } from "./begin.js";
 import { erasuresView } from "./erasures.js";
 import { failedView } from "./failed.js";

@@ -19,14 +19,14 @@ export async function showWhy(conversation, message) {
     const calls = callsOf(turn);
     body.replaceChildren(...described(turn, calls));
     if (!session.isAdmin) return;
-    const more = button(say("sides"), () => { dialog.classList.add("wide"); more.replaceWith(new Sides(address, { text: message.text, calls }).node); }, { class: "small" });
-    body.append(more);
+    const sidesButton = button(say("sides"), () => { dialog.classList.add("wide"); sidesButton.replaceWith(new Sides(address, { text: message.text, calls }).node); }, { class: "small" });
+    body.append(sidesButton);
   } catch (error) {
     body.replaceChildren(make("p", { class: "fault" }, error.message));
   }
 }
 
-const callsOf = (turn) => (turn.calls || []).map((one) => ({ ...one, note: `${number.format(Math.round(one.ms))} ms${one.cached ? `, ${say("fromCache")}` : ""}` }));
+const callsOf = (turn) => (turn.calls || []).map((call) => ({ ...call, note: `${number.format(Math.round(call.ms))} ms${call.cached ? `, ${say("fromCache")}` : ""}` }));
 
 function described(turn, calls) {
   const rows = [
@@ -42,9 +42,9 @@ function described(turn, calls) {
     return link(url || "", [name], name);
   };
   const pages = (turn.citations || []).map((page) => make("li", {}, named(page)));
-  const passages = (turn.passages || []).map((one) => make("li", {}, named(one), " ",
-    make("small", {}, say("why_passage", { share: percent.format(one.score), when: exactly(one.readAt) })),
-    make("pre", { tabindex: "0" }, one.text)));
+  const passages = (turn.passages || []).map((passage) => make("li", {}, named(passage), " ",
+    make("small", {}, say("why_passage", { share: percent.format(passage.score), when: exactly(passage.readAt) })),
+    make("pre", { tabindex: "0" }, passage.text)));
   return [
     make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, say(`why_${name}`)), make("dd", {}, value)])),
     make("h3", {}, say("why_tools")), callList(calls),

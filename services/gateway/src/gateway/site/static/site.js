@@ -1,18 +1,18 @@
-/* The demo site's own few lines: light or dark, who to be (in development), and buttons that ask the assistant. */
+/* The demo site's own script: light or dark, who to be (in development), and buttons that ask the assistant. */
 "use strict";
 
 const root = document.documentElement;
-const store = (name, value) => { try { localStorage.setItem(`site:${name}`, value); } catch { /* this page alone */ } };
+const store = (name, value) => { try { localStorage.setItem(`site:${name}`, value); } catch { /* only this page remembers */ } };
 const stored = (name) => { try { return localStorage.getItem(`site:${name}`) || ""; } catch { return ""; } };
 
 const theme = document.getElementById("theme");
 const isDark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-function wear(name) {
+function applyTheme(name) {
   if (name) root.dataset.theme = name;
   theme.setAttribute("aria-label", isDark() ? theme.dataset.light : theme.dataset.dark);
   if (window.Nexus && name) window.Nexus.theme(name);
 }
-theme.addEventListener("click", () => { const name = isDark() ? "light" : "dark"; store("theme", name); wear(name); });
+theme.addEventListener("click", () => { const name = isDark() ? "light" : "dark"; store("theme", name); applyTheme(name); });
 
 const persona = document.getElementById("persona");
 async function token(name) {
@@ -35,12 +35,12 @@ async function become(name) {
   }
 }
 
-wear(stored("theme"));
+applyTheme(stored("theme"));
 addEventListener("nexus:ready", () => {
-  wear(stored("theme"));
+  applyTheme(stored("theme"));
   if (!persona) return;
   persona.value = stored("persona");
   if (persona.value) become(persona.value);
   persona.addEventListener("change", () => { persona.setCustomValidity(""); become(persona.value); });
 });
-for (const one of document.querySelectorAll("[data-ask]")) one.addEventListener("click", () => window.Nexus.send(one.dataset.ask));
+for (const link of document.querySelectorAll("[data-ask]")) link.addEventListener("click", () => window.Nexus.send(link.dataset.ask));

@@ -1,4 +1,4 @@
-/* What stands beside words: orders that wait for a yes, alerts that fired, pages that were read. */
+/* Cards beside the messages' text: orders that wait for a yes, alerts that fired, pages that were read. */
 import { button, icon, make } from "./dom.js";
 import { countdown, moment, price, quantity } from "./figures.js";
 import { fill, words } from "./i18n.js";
@@ -8,11 +8,11 @@ const DECIDING_MS = 15_000;
 const BELL = "M6 16.5V11a6 6 0 1 1 12 0v5.5l1.5 1.5h-15ZM10 20.5a2 2 0 0 0 4 0";
 const SHEET = "M13.5 3.5H6.5v17h11V7.5ZM13.5 3.5v4h4M9.5 12.5h5M9.5 16h5";
 
-/* An action that needs a person's yes. Its state is the server's alone: a click asks, the answer shows. */
+/* An action that needs a person's yes. Only the server changes its state: a click asks, the reply shows. */
 export class ActionCard {
   #decide; #timer = 0; #deciding = 0; #typed = {};
 
-  /* decide(actionId, "confirm" | "reject", edits) says whether it could be sent. */
+  /* decide(actionId, "confirm" | "reject", edits) returns whether it could be sent. */
   constructor(action, decide) {
     this.#decide = decide;
     this.node = make("section", { class: "card action", role: "group" });
@@ -20,43 +20,43 @@ export class ActionCard {
   }
 
   update(action) {
-    // A later frame may say less of the details than the answer did (the estimate): what is known stays.
-    const known = (this.action || {}).details || {}, details = { ...known, ...action.details };
-    // It was of what had been asked for, which the yes has changed.
-    if (known.contentHash && details.contentHash !== known.contentHash) delete details.estimate;
+    // A later frame may lack details that the answer had (the estimate): known ones stay.
+    const previous = (this.action || {}).details || {}, details = { ...previous, ...action.details };
+    // The estimate was for the order before its edit.
+    if (previous.contentHash && details.contentHash !== previous.contentHash) delete details.estimate;
     this.action = { ...this.action, ...action, details };
     this.#settled();
   }
-  /* The decision did not reach its place. */
+  /* The decision was not accepted. */
   failed(text) { this.#settled(text); }
 
   #settled(problem = "") {
     clearTimeout(this.#deciding);
     clearInterval(this.#timer);
-    // `tool`: of a call of the company's own tool; all else is an order on paper.
+    // `tool`: a call of the company's own tool; without it the action is a paper order.
     const { state, summary, details, expiresAt } = this.action, { tool } = details;
-    // What is typed outlives a refusal and news of the same action; so does the place where one types.
-    const fields = [...this.node.querySelectorAll("input")], at = fields.find((one) => one.matches(":focus"))?.name;
+    // Typed values and the focus are kept when the card is drawn again.
+    const fields = [...this.node.querySelectorAll("input")], focused = fields.find((field) => field.matches(":focus"))?.name;
     for (const { name, value } of fields) this.#typed[name] = value;
-    const left = make("span", { class: "left" });
+    const timeLeft = make("span", { class: "left" });
     const open = state === "pending" && !(expiresAt && Date.parse(expiresAt) <= Date.now());
     this.node.className = `card action ${open ? "pending" : state === "pending" ? "expired" : state}`;
     this.node.setAttribute("aria-label", summary);
-    const title = make("div", { class: "card-title" }, make("strong", {}, tool || words.paperOrder), open ? left : "");
+    const title = make("div", { class: "card-title" }, make("strong", {}, tool || words.paperOrder), open ? timeLeft : "");
     const parts = [title, make("p", { class: "summary", dir: "auto" }, summary), this.#facts(details, open ? this.action.editable || {} : {})];
     if (open) parts.push(tool ? "" : make("p", { class: "fine" }, words.paperNote), this.#buttons());
     else parts.push(this.#outcome(state === "pending" ? "expired" : state, details));
     if (problem) parts.push(make("p", { class: "problem" }, problem));
     this.node.replaceChildren(...parts);
-    if (at) this.node.querySelector(`[name=${at}]`)?.focus();
-    if (open && expiresAt) this.#count(left, Date.parse(expiresAt));
+    if (focused) this.node.querySelector(`[name=${focused}]`)?.focus();
+    if (open && expiresAt) this.#count(timeLeft, Date.parse(expiresAt));
   }
 
   #facts(details, editable) {
     const estimate = details.estimate || {}, currency = details.currency || "";
     const money = (value) => value != null && `${price(Number(value))} ${currency}`;
-    const field = (name, label, shown) => [label, editable[name]
-      ? make("input", { type: "number", step: "any", required: true, name, "aria-label": label, value: this.#typed[name] ?? details[name] }) : shown];
+    const field = (name, label, value) => [label, editable[name]
+      ? make("input", { type: "number", step: "any", required: true, name, "aria-label": label, value: this.#typed[name] ?? details[name] }) : value];
     const rows = [
       field("quantity", words.quantity, details.quantity != null && quantity(Number(details.quantity))), field("limitPrice", words.limitPrice, money(details.limitPrice)),
       [words.stopPrice, money(details.stopPrice)], [words.estimatedPrice, money(estimate.price)],
@@ -75,7 +75,7 @@ export class ActionCard {
       }
       if (!this.#decide(this.action.id, decision, edits)) return this.#settled(words.notNow);
       row.classList.add("busy");
-      for (const one of row.querySelectorAll("button")) one.setAttribute("aria-disabled", "true");
+      for (const choice of row.querySelectorAll("button")) choice.setAttribute("aria-disabled", "true");
       this.#deciding = setTimeout(() => this.#settled(words.notNow), DECIDING_MS);
     };
     const busy = (act) => () => { if (!row.classList.contains("busy")) act(); };
@@ -86,7 +86,7 @@ export class ActionCard {
   #outcome(state, details) {
     const texts = { confirmed: words.confirmed, rejected: words.rejected, expired: words.expired, failed: words.failedOrder };
     const mark = { confirmed: "check", failed: "warning", expired: "clock" }[state] || "close";
-    // What the market, or the company's server, has made of it is said in the language in which it was asked for.
+    // The outcome's text comes in the language in which the action was asked for.
     if (details.outcome) return make("p", { class: "outcome", dir: "auto" }, icon(details.tool || details.status === "filled" || state === "failed" ? mark : "clock"), details.outcome);
     const reasons = { insufficient_cash: words.noCash, insufficient_position: words.noShares, changed: words.orderChanged };
     return make("p", { class: "outcome" }, icon(mark), `${texts[state] || state} ${reasons[details.reason] || ""}`);

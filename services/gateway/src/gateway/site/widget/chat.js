@@ -1,4 +1,4 @@
-/* One person's chat: frames in, what is seen of them; what is asked for, frames out. */
+/* One person's chat: shows the frames that arrive, and sends what the reader asks for. */
 import { Composer } from "./composer.js";
 import { Connection } from "./connection.js";
 import { button, draw, icon, make } from "./dom.js";
@@ -10,9 +10,9 @@ import { fill, locale, words } from "./i18n.js";
 import { host, server } from "./settings.js";
 import { Thread } from "./thread.js";
 
-const PATIENCE = 700; // a line that comes back sooner needs no words
+const PATIENCE = 700; // a connection that is back sooner is not mentioned
 const RECEIPT_AFTER = 400;
-const LATE = 10_000; // an answer of which nothing comes for so long needs words
+const LATE = 10_000; // an answer that shows nothing for so long is
 
 export class Chat {
   over = false;
@@ -30,10 +30,10 @@ export class Chat {
       score: (score, comment) => this.net.send("conversation.rate", { score, ...(comment && { comment }) }),
       rate: (messageId, rating, reason) => this.net.send("feedback", { messageId, rating, ...(reason && { reason }) }),
       say: (text) => this.#pressed(text), draft: (text) => this.composer.draft(text), announce: ui.announce, busy: (on) => this.composer.busy(on),
-      files: async (one, message) => (await this.#files)?.show(one, message),
+      files: async (row, message) => (await this.#files)?.show(row, message),
     }, this.#intro());
-    this.outbox = new Outbox(kept, (type, fields) => this.net.send(type, fields), (entry, state, why, again) => {
-      this.thread.waiting(entry, state, why, again);
+    this.outbox = new Outbox(kept, (type, fields) => this.net.send(type, fields), (entry, state, reason, retry) => {
+      this.thread.waiting(entry, state, reason, retry);
       this.#suggest();
     }, () => this.net.doubt());
     this.face = make("span", { class: "face", "aria-hidden": "true" });
@@ -52,9 +52,9 @@ export class Chat {
   say(text, files) { this.outbox.add(text, files); }
   #pressed(text) { this.say(text); this.composer.input.focus(); }
   end() { this.over = true; this.outbox.forget(); this.net.close(); }
-  /* Whether a machine answers at all, as the company's settings have it. */
+  /* Whether the AI answers at all, by the company's settings. */
   assisted(ai) { this.#ai = ai; this.#show(this.#owner); }
-  /* The company has said how its assistant begins. */
+  /* The company's greeting has arrived. */
   presented() { this.greeting.textContent = host.greeting; this.#suggest(); }
   seen() {
     clearTimeout(this.#receipt);
@@ -72,16 +72,16 @@ export class Chat {
       this.disclosure, this.chips);
   }
   #suggest() {
-    const wanted = this.thread.empty ? host.suggestions : [];
-    if ([...this.chips.children].map((one) => one.textContent).join("|") !== wanted.join("|")) {
-      this.chips.replaceChildren(...wanted.map((text) => button(text, () => this.#pressed(text))));
+    const texts = this.thread.empty ? host.suggestions : [];
+    if ([...this.chips.children].map((chip) => chip.textContent).join("|") !== texts.join("|")) {
+      this.chips.replaceChildren(...texts.map((text) => button(text, () => this.#pressed(text))));
     }
   }
 
   #frame(frame) {
     switch (frame.type) {
       case "welcome": return this.#welcomed(frame);
-      case "snapshot": this.thread.snapshot(frame.messages, frame.events); for (const one of [...frame.messages, ...(frame.events || [])]) this.#opens(one); this.#pending(); this.#resume(); this.#suggest(); return this.seen();
+      case "snapshot": this.thread.snapshot(frame.messages, frame.events); for (const item of [...frame.messages, ...(frame.events || [])]) this.#opens(item); this.#pending(); this.#resume(); this.#suggest(); return this.seen();
       case "message.created": return this.#created(frame.message);
       case "message.ack": this.outbox.stored(frame.clientMessageId); this.#awaits(); return this.thread.acknowledged(frame.clientMessageId, frame.seq);
       case "run.started": this.#awaits(); return this.thread.started(frame);
@@ -113,7 +113,7 @@ export class Chat {
     this.#resume();
     this.outbox.flush();
   }
-  /* Where the page forbids scripts of ours but the first, there are no files. */
+  /* If the page forbids our other scripts, there are no files. */
   async #withFiles() {
     const { Files } = await import(`${server}/static/files.js`), { composer, identity } = this;
     const files = new Files({ make, button, draw }, { locale, server, token: () => identity.token(), conversation: () => this.#at, root: composer.node.getRootNode() });
@@ -147,7 +147,7 @@ export class Chat {
     if (reason === "user") this.thread.notice(words.stopped);
     if (reason === "disabled") this.thread.notice(words.switchedOff);
   }
-  /* Whoever reads knows that a message has arrived, also while whoever would answer it stands still. */
+  /* The reader is told that the message has arrived if no answer begins. */
   #awaits() {
     this.#answered();
     this.#late = setTimeout(() => { if (this.#ai && this.#owner.kind === "ai" && this.net.ready) this.#notify("late", make("span", {}, words.late)); }, LATE);
@@ -166,8 +166,8 @@ export class Chat {
     }
     if (frame.ref && this.thread.actionFailed(frame.ref, { NOT_FOUND: words.noLonger, BAD_FIELD: frame.message }[frame.code] || words.notNow)) return;
     const wait = Math.ceil((frame.retryAfterMs || 0) / 1000);
-    const why = frame.code === "RATE_LIMITED" ? fill(words.slower, { seconds: wait || 1 }) : frame.retryable ? words.notNow : words.notPossible;
-    this.thread.notice(why, "warning");
+    const text = frame.code === "RATE_LIMITED" ? fill(words.slower, { seconds: wait || 1 }) : frame.retryable ? words.notNow : words.notPossible;
+    this.thread.notice(text, "warning");
   }
 
   /* ---- who answers */
@@ -175,14 +175,14 @@ export class Chat {
     if (!this.net.send("handoff.request")) { this.net.hurry(); this.thread.notice(words.notNow, "warning"); }
   }
   #ownerChanged(frame) {
-    const { owner } = frame, before = this.#owner;
+    const { owner } = frame, previous = this.#owner;
     this.thread.knows(owner);
     this.#opens(frame);
     this.#show(owner);
-    if (owner.kind !== before.kind || owner.operatorId !== before.operatorId || frame.opensAt) this.thread.owned(frame);
+    if (owner.kind !== previous.kind || owner.operatorId !== previous.operatorId || frame.opensAt) this.thread.owned(frame);
     this.#ui.emit("owner", owner);
   }
-  /* What is resolved is open again by one's own message, and by whoever takes it or is asked for. */
+  /* A resolved conversation is opened again by the reader's message, by a person who takes it, or by a request for one. */
   #opens({ role, owner, seq }) {
     if (!(owner ? owner.kind !== "ai" : isMine(role)) || seq <= this.#open) return;
     this.#open = seq;
@@ -196,20 +196,20 @@ export class Chat {
     const ai = make("span", { class: "tag" }, words.ai);
     const texts = { human: [fill(words.talkingTo, { name: name || words.agent })], waiting: [this.#ai ? words.waitingShort : words.peopleShort], ai: this.#ai ? [ai, words.aiShort] : [words.peopleShort] };
     this.status.replaceChildren(...resolved && kind !== "ai" ? [words.resolved] : texts[kind]);
-    const left = this.person.getRootNode().activeElement === this.person;
+    const hadFocus = this.person.getRootNode().activeElement === this.person;
     this.person.hidden = kind !== "ai";
-    if (left && this.person.hidden) this.composer.input.focus();
+    if (hadFocus && this.person.hidden) this.composer.input.focus();
     this.disclosure.hidden = !this.#ai;
     this.caution.hidden = !this.#ai || kind === "human";
   }
 
-  /* ---- the line */
+  /* ---- the connection */
   #connection(state, code) {
     clearTimeout(this.#quiet);
     if (state === "connecting") loadExtras();
     this.composer.enabled(state !== "ended");
     this.#ui.emit("state", { state, code });
-    // What waits for a yes may be decided elsewhere meanwhile: no later fact of the conversation says so.
+    // An action that waits for a yes may be decided elsewhere meanwhile: no later event says so.
     if (state !== "ready" && this.thread.undecided) this.net.forget();
     if (state === "ready") { this.#banner.hidden = true; return; }
     if (state !== "connecting" || !this.#banner.hidden) this.#tell(state, code);
@@ -217,11 +217,11 @@ export class Chat {
     this.outbox.held();
   }
   #tell(state, code) {
-    const again = button(words.tryNow, () => this.net.hurry(), { class: "link" });
+    const retry = button(words.tryNow, () => this.net.hurry(), { class: "link" });
     const texts = { connecting: words.connecting, offline: words.offline, ended: ENDED[code] || words.endedOther };
     const parts = [make("span", { class: "pulse", "aria-hidden": "true" }), make("span", {}, `${texts[state]} ${this.outbox.size ? words.waits : ""}`)];
     const hopeless = state === "ended" && [4503, 4510, FORBIDDEN_SITE].includes(code);
-    this.#notify(state, ...parts, ...(hopeless ? [] : [again]));
+    this.#notify(state, ...parts, ...(hopeless ? [] : [retry]));
   }
   #notify(state, ...parts) {
     this.#banner.replaceChildren(...parts);

@@ -1,4 +1,4 @@
-/* A company's colour, made fit to be read on light and on dark: contrast after WCAG 2.2 (relative luminance). */
+/* Makes a company's colour readable on light and on dark: contrast as in WCAG 2.2 (relative luminance). */
 const SURFACES = [[255, 255, 255], [19, 26, 24]]; // light, dark
 const DARK_INK = "#06211c", READABLE = 4.6, VISIBLE = 3;
 
@@ -6,15 +6,15 @@ const luminance = (rgb) => {
   const [r, g, b] = rgb.map((part) => { const share = part / 255; return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4; });
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 };
-const contrast = (one, other) => {
-  const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+const contrast = (first, second) => {
+  const [low, high] = [luminance(first), luminance(second)].sort((a, b) => a - b);
   return (high + 0.05) / (low + 0.05);
 };
-const parse = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+const parse = (hex) => [1, 3, 5].map((index) => parseInt(hex.slice(index, index + 2), 16));
 const hexOf = (rgb) => `#${rgb.map((part) => Math.round(part).toString(16).padStart(2, "0")).join("")}`;
-const towards = (rgb, target, share) => rgb.map((part, at) => part + (target[at] - part) * share);
+const towards = (rgb, target, share) => rgb.map((part, index) => part + (target[index] - part) * share);
 
-/* The nearest shade that stands out from the surface by so much. */
+/* The nearest shade with at least this contrast to the surface. */
 const fit = (rgb, surface, least) => {
   const target = luminance(surface) > 0.5 ? [0, 0, 0] : [255, 255, 255];
   for (let share = 0; share < 1; share += 0.05) {
@@ -24,7 +24,7 @@ const fit = (rgb, surface, least) => {
   return target;
 };
 
-/* The custom properties of tokens.css that follow from one colour (#rrggbb); null for anything else. */
+/* The custom properties of tokens.css for one colour (#rrggbb); null for anything else. */
 export function palette(color) {
   if (!/^#[0-9a-f]{6}$/i.test(color || "")) return null;
   const brand = parse(color);

@@ -1,4 +1,4 @@
-/* Where one writes: grows with the text, sends with Enter, and is Stop while an answer is made. */
+/* The field to write in: it grows with the text, sends with Enter, and shows Stop while an answer is written. */
 import { button, icon, make } from "./dom.js";
 import { fill, words } from "./i18n.js";
 
@@ -28,10 +28,10 @@ export class Composer {
     if (!on && this.stop.getRootNode().activeElement === this.stop) this.input.focus();
     this.stop.hidden = !on;
   }
-  /* Words to go on from. */
+  /* Puts a text in the field, to go on from. */
   draft(text) { this.input.value = text; this.changed(); this.input.focus(); }
   enabled(on) { this.input.disabled = !on; this.changed(); }
-  /* Files go with the words (static/files.js). */
+  /* Adds the picker of files (static/files.js). */
   attach(files) {
     this.#files = files.listen(this.node);
     this.node.prepend(files.list);

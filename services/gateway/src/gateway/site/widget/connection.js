@@ -1,5 +1,5 @@
-/* The socket: hello, heartbeat, and coming back with what was seen last.
-   Close codes: 4000-4499 (and a lost line) reconnect, 4500-4999 are final (docs/architecture/chat.md). */
+/* The socket: hello, heartbeat, and reconnecting from what was seen last. Close codes: 4000-4499 (and a lost connection)
+   reconnect, 4500-4999 are final (docs/architecture/chat.md). */
 import { REFUSED } from "./identities.js";
 import { pauseBefore } from "./returning.js";
 import { locale } from "./i18n.js";
@@ -36,9 +36,9 @@ export class Connection {
       else this.#later(error.retryAfter);
     } finally { this.#opening = false; }
   }
-  /* With the next hello: the history as it is now, not only what is missed of it. */
+  /* The next hello asks for the whole history, not only for what was missed. */
   forget() { this.#cursor = null; }
-  /* What the reader asked for: now, not when the next try is due. */
+  /* Reconnects at once, as the reader asked. */
   hurry() { this.#tries = 0; this.open(); }
 
   send(type, fields = {}) {
@@ -47,7 +47,7 @@ export class Connection {
     if (type === "message.send") { this.#missed ||= 1; this.send("ping"); }
     return true;
   }
-  /* A message is not stored for long: a line on which not even the ping behind it was answered is lost. */
+  /* If a message is not acknowledged and not even the ping after it was answered, the connection is lost. */
   doubt() { if (this.#missed) this.#cut(); }
 
   close() {
@@ -98,14 +98,14 @@ export class Connection {
     this.#onState("ready");
   }
   #helloRefused(frame, token) {
-    if (frame.code === "NOT_FOUND" && this.#identity.kept.get("conversation")) { // not this person's any more: a new one
+    if (frame.code === "NOT_FOUND" && this.#identity.kept.get("conversation")) { // it belongs to somebody else by now: a new one begins
       this.#identity.kept.set("conversation", null);
       this.#cursor = null;
       this.#hello(token);
     } else if (frame.retryable) this.#lost(1006, frame.retryAfterMs);
     else this.#end(REFUSED);
   }
-  /* The cursor is the last durable fact that came, or the snapshot's: acknowledgements do not move it. */
+  /* The cursor is the last stored event, or the snapshot's; acknowledgements do not move it. */
   #advance(frame) {
     if (frame.type === "snapshot") this.#cursor = { epoch: frame.epoch, seq: frame.seq };
     else if (["message.created", "owner.changed", "run.cancelled"].includes(frame.type) && this.#cursor) {
@@ -125,7 +125,7 @@ export class Connection {
     if (isFinal(code) && !(code === REFUSED && this.#another())) return this.#end(code);
     this.#later(code === CROWDED ? CROWDED_WAIT : wait);
   }
-  /* A token that is not believed: another one is tried once. */
+  /* If a token is refused, another one is tried once. */
   #another() {
     if (this.#doubted) return false;
     this.#doubted = true;
@@ -133,9 +133,9 @@ export class Connection {
   }
   #later(wait) {
     this.#waiting();
-    const asked = (wait || 0) * (0.5 + Math.random() / 2);
+    const pause = (wait || 0) * (0.5 + Math.random() / 2);
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#wanted && this.open(), Math.max(asked, pauseBefore(this.#tries++)));
+    this.#timer = setTimeout(() => this.#wanted && this.open(), Math.max(pause, pauseBefore(this.#tries++)));
   }
   #waiting() { this.#onState(navigator.onLine === false ? "offline" : "connecting"); }
   #end(code) {

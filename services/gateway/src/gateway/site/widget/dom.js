@@ -1,4 +1,4 @@
-/* Nodes, never markup: whatever people, pages or models write becomes text. */
+/* Makes nodes, never markup: texts of people, pages and models stay texts. */
 export const make = (tag, attributes = {}, ...children) => fitted(document.createElement(tag), attributes, children);
 export const draw = (tag, attributes = {}, ...children) =>
   fitted(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
@@ -14,7 +14,7 @@ const fitted = (node, attributes, children) => {
 export const button = (label, onclick, attributes = {}, ...children) =>
   make("button", { type: "button", onclick, ...attributes }, ...(children.length ? children : [label]));
 
-/* Drawn, since not every machine has a font with pictures. One stroke, 24 by 24. */
+/* Icons drawn with one stroke, 24 by 24: not every machine has a font with icons. */
 const SHAPES = {
   chat: "M20 11.5a7.5 7.5 0 0 1-11 6.6L4 19.5l1.4-4.6A7.5 7.5 0 1 1 20 11.5Z",
   down: "m6 9 6 6 6-6",
@@ -28,7 +28,7 @@ const SHAPES = {
   clock: "M12 20.5a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM12 7.5V12l3 2",
   retry: "M19.5 12a7.5 7.5 0 1 1-2.2-5.3M19.5 3.5v4.5h-4.5",
 };
-/* name: one of these, or the shape itself where only beside.js draws it. */
+/* name: one of these, or the shape itself if only beside.js draws it. */
 export const icon = (name, turned = false) =>
   draw("svg", { viewBox: "0 0 24 24", class: turned ? "icon turned" : "icon", "aria-hidden": "true" },
     draw("path", { d: SHAPES[name] || name }));

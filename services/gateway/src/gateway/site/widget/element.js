@@ -1,4 +1,4 @@
-/* The element: the launcher, the panel around one person's chat, and what holds for all of them. */
+/* The element: the launcher, and the panel around one person's chat. */
 import { Chat } from "./chat.js";
 import { palette } from "./colors.js";
 import { button, icon, make } from "./dom.js";
@@ -19,7 +19,7 @@ export class NexusChat extends HTMLElement {
   connectedCallback() {
     if (this.#root) return;
     this.#root = this.attachShadow({ mode: "open" });
-    this.#sheet = new CSSStyleSheet(); // needs no permission of the page's content security policy
+    this.#sheet = new CSSStyleSheet(); // allowed by every content security policy
     this.#root.adoptedStyleSheets = [this.#sheet];
     DARK.addEventListener("change", () => this.#dress());
     extras(({ style }) => { this.#style += style; this.#dress(); });
@@ -41,7 +41,7 @@ export class NexusChat extends HTMLElement {
   }
   get isOpen() { return !this.panel.hidden; }
 
-  /* From now on the chat is this person's. */
+  /* Gives the chat to this person. */
   settle(identity) {
     if (this.chat) this.chat.end();
     this.#count(0);
@@ -49,7 +49,7 @@ export class NexusChat extends HTMLElement {
       announce: (text) => this.#announce(text), unread: (text) => this.#told(text), isOpen: () => this.isOpen && !document.hidden,
       assisted: (ai) => this.#assisted(ai),
       emit: (name, detail) => {
-        if (detail.state === "ready") this.#settings(); // what has changed meanwhile was told to nobody
+        if (detail.state === "ready") this.#settings(); // changes made meanwhile were not announced
         this.emit(name, detail);
       },
     });
@@ -72,7 +72,7 @@ export class NexusChat extends HTMLElement {
       head.topics.toggle();
     });
   }
-  /* The page has said what it has to say. */
+  /* The page has said who the reader is, if it does. */
   start() {
     if (this.#started) return;
     this.#started = true;
@@ -100,7 +100,7 @@ export class NexusChat extends HTMLElement {
     if (name === "auto") delete this.dataset.theme; else this.dataset.theme = name;
     this.#dress();
   }
-  /* Browsers without light-dark() get the one or the other of each pair (Safari before 17.5). */
+  /* Browsers without light-dark() (Safari before 17.5) get one of each pair. */
   #dress() {
     this.#sheet?.replaceSync(this.#plain(this.#style));
     if (!PAIRS) this.#color(this.#brand);
@@ -129,27 +129,27 @@ export class NexusChat extends HTMLElement {
   }
   #announce(text) {
     if (!this.isOpen) return;
-    // Two nodes in turns: the same words twice are two announcements.
+    // Two nodes in turn, so that a repeated text is announced again.
     this.live.replaceChildren(make("p", { "data-turn": String(this.#spoken++ % 2) }, text.slice(0, 1500)));
   }
 
-  /* On a small screen the chat is all there is: the rest of the page is out of reach until it is closed. */
+  /* On a small screen the open chat covers the page, which is then out of reach. */
   #modal() {
-    const whole = SMALL.matches && this.isOpen;
-    this.panel.classList.toggle("whole", whole);
-    if (whole) this.panel.setAttribute("aria-modal", "true");
+    const isModal = SMALL.matches && this.isOpen;
+    this.panel.classList.toggle("whole", isModal);
+    if (isModal) this.panel.setAttribute("aria-modal", "true");
     else this.panel.removeAttribute("aria-modal");
-    this.launcher.classList.toggle("covered", whole);
-    this.#still(whole);
+    this.launcher.classList.toggle("covered", isModal);
+    this.#still(isModal);
     this.#fit();
   }
-  /* The page behind does not scroll while the chat is all there is. */
+  /* The covered page does not scroll. */
   #still(on) {
     const { style } = document.documentElement;
     if (on && this.#scrolled === null) { this.#scrolled = style.overflow; style.overflow = "hidden"; }
     else if (!on && this.#scrolled !== null) { style.overflow = this.#scrolled; this.#scrolled = null; }
   }
-  #fit() { // a keyboard on the screen takes its room from the panel, not from what is written
+  #fit() { // an on-screen keyboard makes the panel smaller and does not cover the field
     const view = window.visualViewport;
     if (!view || !this.panel.classList.contains("whole")) return this.panel.removeAttribute("style");
     this.panel.style.height = `${view.height}px`;
@@ -158,12 +158,12 @@ export class NexusChat extends HTMLElement {
   #key(event) {
     if (event.key === "Escape") { event.stopPropagation(); return this.toggle(false); }
     if (event.key !== "Tab" || !this.panel.classList.contains("whole")) return;
-    const stops = [...this.panel.querySelectorAll("button, a[href], textarea, input, summary, [tabindex='0']")].filter((one) => !one.disabled && one.checkVisibility());
-    const first = stops[0], last = stops[stops.length - 1], now = this.#root.activeElement;
-    if (event.shiftKey ? now === first : now === last) { event.preventDefault(); (event.shiftKey ? last : first).focus(); }
+    const stops = [...this.panel.querySelectorAll("button, a[href], textarea, input, summary, [tabindex='0']")].filter((stop) => !stop.disabled && stop.checkVisibility());
+    const first = stops[0], last = stops[stops.length - 1], focused = this.#root.activeElement;
+    if (event.shiftKey ? focused === first : focused === last) { event.preventDefault(); (event.shiftKey ? last : first).focus(); }
   }
 
-  /* What the company chose: its colour, and whether a machine answers. Without it the chat works all the same. */
+  /* The company's choices: its colour, and whether the AI answers. Without them the chat works as well. */
   async #settings() {
     try {
       const answer = await look();
@@ -180,7 +180,7 @@ export class NexusChat extends HTMLElement {
         loadExtras();
         extras(({ proactive }) => proactive(this, rules));
       }
-    } catch { /* no line: there is one when the chat is opened, or words about it */ }
+    } catch { /* offline: they are read again when the chat connects */ }
   }
   #assisted(ai) { this.assisted = ai; this.chat.assisted(ai); }
   #color(color) {

@@ -1,4 +1,4 @@
-/* Prices, amounts and times, as the reader's language writes them. */
+/* Prices, amounts and times in the format of the reader's language. */
 import { locale } from "./i18n.js";
 
 const formats = new Map();
@@ -16,12 +16,12 @@ export const quantity = (value) => format(Intl.NumberFormat, { maximumFractionDi
 export const percent = (share) =>
   format(Intl.NumberFormat, { style: "percent", signDisplay: "exceptZero", minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(share);
 export const time = (value) => format(Intl.DateTimeFormat, { hour: "numeric", minute: "2-digit" }).format(value);
-/* The year, where it is not this one. */
+/* The year, unless it is this one. */
 const year = (value) => new Date(value).getFullYear() !== new Date().getFullYear() && { year: "numeric" };
 export const day = (value) => format(Intl.DateTimeFormat, { weekday: "long", day: "numeric", month: "long", ...year(value) }).format(value);
 export const moment = (value) =>
   format(Intl.DateTimeFormat, { day: "numeric", month: "short", ...year(value), hour: "numeric", minute: "2-digit" }).format(value);
-/* A bar's time, in UTC as it came: days, or hours where the bars are shorter. */
+/* A bar's time in UTC: the day, with the hour if bars are shorter. */
 export const barTime = (value, short) => format(Intl.DateTimeFormat,
   short ? { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone: "UTC" }
     : { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" }).format(value);

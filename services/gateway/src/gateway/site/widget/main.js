@@ -1,15 +1,15 @@
 /* The chat widget: one script tag, one custom element in a shadow root, no framework.
    <script src="https://chat.example/widget.js" data-company="acme" defer></script>
-   This file is the way in: it puts the element into the page and gives the page window.Nexus (docs/architecture/widget.md). */
+   This file is the entry: it puts the element into the page and defines window.Nexus (docs/architecture/widget.md). */
 import { Customer, Visitor } from "./identities.js";
 import { NexusChat } from "./element.js";
 import { company, onPage } from "./settings.js";
 
-/* A page has one chat: its first tag's. A page that runs its scripts again (Turbo and the like) has it already. */
+/* A page has one chat, of its first tag. A page that runs its scripts again (Turbo and the like) already has it. */
 if (!customElements.get("nexus-chat")) {
   customElements.define("nexus-chat", NexusChat);
 
-  /* Calls from before this script was there: the stub's, or an array's, each [name, ...arguments]. */
+  /* Calls made before this script was loaded, from the stub or an array: each is [name, ...arguments]. */
   const early = Array.isArray(window.Nexus) ? window.Nexus : (window.Nexus && window.Nexus.q) || [];
   const element = document.querySelector("nexus-chat") || document.createElement("nexus-chat");
   element.dataset.company = company;
@@ -20,10 +20,10 @@ if (!customElements.get("nexus-chat")) {
     close: () => element.toggle(false, false),
     toggle: () => element.toggle(),
     send: (text) => { element.toggle(true); element.chat.say(String(text).trim().slice(0, 8000)); },
-    /* A signed-in customer: a token, or a function that gives one and is asked again when it has expired. */
+    /* Signs a customer in: a token, or a function that returns one and is called again when it has expired. */
     identify: async (source) => {
       await ready;
-      element.chat.end(); // nobody becomes a visitor while the page brings the token
+      element.chat.end(); // no visitor is made while the page gets the token
       try {
         const token = await (typeof source === "function" ? source() : source);
         element.settle(new Customer(source, token));
@@ -32,10 +32,10 @@ if (!customElements.get("nexus-chat")) {
         throw error;
       }
     },
-    /* The customer has signed out: a visitor from now on. */
+    /* Signs the customer out: the reader is a visitor again. */
     forget: () => element.settle(new Visitor()),
     theme: (name) => element.theme(name),
-    /* Where the reader is, in the page's own words; without them it is what the address and the title say. */
+    /* Says where the reader is; otherwise the address and the title do. */
     page: (about) => onPage(about),
     on: (name, listener) => { element.addEventListener(`nexus:${name}`, listener); return () => element.removeEventListener(`nexus:${name}`, listener); },
   });
@@ -44,7 +44,7 @@ if (!customElements.get("nexus-chat")) {
   const ready = new Promise((resolve) => {
     begin = () => {
       if (!element.isConnected) document.body.append(element);
-      // A page that puts another body in place of this one (Turbo and the like) keeps its chat.
+      // If the page replaces its body (Turbo and the like), the chat stays.
       new MutationObserver(() => { if (!element.isConnected && document.body) document.body.append(element); })
         .observe(document.documentElement, { childList: true });
       resolve();
@@ -54,7 +54,7 @@ if (!customElements.get("nexus-chat")) {
   });
   if (document.body) begin();
   else addEventListener("DOMContentLoaded", begin, { once: true });
-  // The page's own scripts come first: one of them may say who the reader is.
+  // Waits for the page's own scripts: one of them may say who the reader is.
   const start = () => element.start();
   if (document.readyState === "complete") start();
   else for (const event of ["DOMContentLoaded", "load"]) addEventListener(event, start, { once: true });

@@ -1,4 +1,4 @@
-/* Markdown of answers as nodes: headings, lists, tables, quotes, code, emphasis, links. What is none of these is text,
+/* Shows an answer's Markdown as nodes: headings, lists, tables, quotes, code, emphasis, links. Anything else is text,
    markup above all; pictures become links, since nothing of another site may load here. */
 import { make } from "./dom.js";
 
@@ -9,33 +9,33 @@ const RULE = /^\s*([-*_])(\s*\1){2,}\s*$/;
 const TABLE_LINE = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
 const INLINE = /(`+)([^`]+)\1(?!`)|!?\[([^\][]{1,500})\]\(([^()\s]{1,2000})(?:\s+"[^"]*")?\)|<?(https?:\/\/[^\s<>"'`]{1,2000})>?|(\*\*|__)(?=\S)(.+?)\6(?!\w)|(?<![*\w])(\*|_)(?=[^\s*_])(.+?)\8(?![*\w])|~~(?=\S)(.+?)~~/g;
 
-/* The blocks of a text, each with its source: a streamed answer changes its last ones only. */
+/* The blocks of a text, each as its source: while an answer is written only the last ones change. */
 export function blocks(text) {
   const lines = text.replace(/\r\n?/g, "\n").split("\n");
-  const found = [];
-  for (let at = 0; at < lines.length;) {
-    if (!lines[at].trim()) { at += 1; continue; }
-    const end = endOf(lines, at);
-    found.push(lines.slice(at, end).join("\n"));
-    at = end;
+  const sources = [];
+  for (let index = 0; index < lines.length;) {
+    if (!lines[index].trim()) { index += 1; continue; }
+    const end = endOf(lines, index);
+    sources.push(lines.slice(index, end).join("\n"));
+    index = end;
   }
-  return found;
+  return sources;
 }
 
-const starts = (lines, at) => FENCE.test(lines[at]) || /^#{1,6}\s/.test(lines[at]) || /^\s*>/.test(lines[at])
-  || LIST.test(lines[at]) || RULE.test(lines[at]) || isTable(lines, at);
-const isTable = (lines, at) => lines[at].includes("|") && at + 1 < lines.length && lines[at + 1].includes("-")
-  && TABLE_LINE.test(lines[at + 1]);
+const starts = (lines, index) => FENCE.test(lines[index]) || /^#{1,6}\s/.test(lines[index]) || /^\s*>/.test(lines[index])
+  || LIST.test(lines[index]) || RULE.test(lines[index]) || isTable(lines, index);
+const isTable = (lines, index) => lines[index].includes("|") && index + 1 < lines.length && lines[index + 1].includes("-")
+  && TABLE_LINE.test(lines[index + 1]);
 
-function endOf(lines, at) {
-  const first = lines[at];
-  let end = at + 1;
+function endOf(lines, index) {
+  const first = lines[index];
+  let end = index + 1;
   if (FENCE.test(first)) {
     while (end < lines.length && !FENCE.test(lines[end])) end += 1;
     return Math.min(end + 1, lines.length);
   }
   if (/^#{1,6}\s/.test(first) || (RULE.test(first) && !LIST.test(first))) return end;
-  const quoted = /^\s*>/.test(first), listed = LIST.test(first), table = !listed && isTable(lines, at);
+  const quoted = /^\s*>/.test(first), listed = LIST.test(first), table = !listed && isTable(lines, index);
   while (end < lines.length && lines[end].trim()) {
     if (table ? !lines[end].includes("|") : quoted ? !/^\s*>/.test(lines[end]) : !listed && starts(lines, end)) break;
     if (listed && !LIST.test(lines[end]) && !/^\s/.test(lines[end]) && starts(lines, end)) break;
@@ -44,7 +44,7 @@ function endOf(lines, at) {
   return end;
 }
 
-/* One block as a node. */
+/* Makes the node of one block. */
 export function block(source, depth = 0) {
   const lines = source.split("\n"), first = lines[0];
   if (depth > DEEPEST) return make("p", {}, source);
@@ -56,7 +56,7 @@ export function block(source, depth = 0) {
   if (heading) return make("p", { class: "heading" }, ...inline(heading[1]));
   if (/^\s*>/.test(first)) {
     const inner = lines.map((line) => line.replace(/^\s*>\s?/, "")).join("\n");
-    return make("blockquote", {}, ...blocks(inner).map((one) => block(one, depth + 1)));
+    return make("blockquote", {}, ...blocks(inner).map((part) => block(part, depth + 1)));
   }
   if (LIST.test(first)) return list(lines, depth);
   if (RULE.test(first)) return make("hr");
@@ -81,35 +81,35 @@ function table(lines) {
   const cells = (line) => line.trim().replace(/^\||\|$/g, "").split("|").map((cell) => cell.trim());
   const head = cells(lines[0]);
   const sides = cells(lines[1]).map((mark) => (/^:-+:$/.test(mark) ? "center" : mark.endsWith(":") ? "end" : null));
-  const row = (line) => make("tr", {}, ...cells(line).slice(0, head.length).map((cell, at) => make("td", { class: sides[at] }, ...inline(cell))));
+  const row = (line) => make("tr", {}, ...cells(line).slice(0, head.length).map((cell, index) => make("td", { class: sides[index] }, ...inline(cell))));
   return make("div", { class: "scroll", tabindex: "0", role: "group" }, make("table", {},
-    make("thead", {}, make("tr", {}, ...head.map((cell, at) => make("th", { scope: "col", class: sides[at] }, ...inline(cell))))),
+    make("thead", {}, make("tr", {}, ...head.map((cell, index) => make("th", { scope: "col", class: sides[index] }, ...inline(cell))))),
     make("tbody", {}, ...lines.slice(2).map(row))));
 }
 
 const broken = (text) => text.split("\n").flatMap((line, index) => [...(index ? [make("br")] : []), ...inline(line)]);
 
-/* A line's emphasis, code and links; `depth` bounds what can be nested. */
+/* The emphasis, code and links of a line; `depth` limits the nesting. */
 export function inline(text, depth = 0) {
   if (depth > DEEPEST) return [text];
   const nodes = [];
   let last = 0;
-  for (const found of text.matchAll(INLINE)) {
-    const [whole, , code, label, target, address, , strong, , soft, struck] = found;
-    if (found.index > last) nodes.push(text.slice(last, found.index));
-    last = found.index + whole.length;
+  for (const match of text.matchAll(INLINE)) {
+    const [whole, , code, label, target, address, , strong, , soft, struck] = match;
+    if (match.index > last) nodes.push(text.slice(last, match.index));
+    last = match.index + whole.length;
     if (code) nodes.push(make("code", {}, code.trim()));
     else if (label) nodes.push(link(target, inline(label, depth + 1), whole));
     else if (address) {
-      const tail = /[.,;:!?)\]]+$/.exec(address), shown = tail ? address.slice(0, tail.index) : address;
-      nodes.push(link(shown, [shown], whole), tail ? tail[0] : "");
+      const tail = /[.,;:!?)\]]+$/.exec(address), target = tail ? address.slice(0, tail.index) : address;
+      nodes.push(link(target, [target], whole), tail ? tail[0] : "");
     } else nodes.push(make(strong ? "strong" : soft ? "em" : "s", {}, ...inline(strong || soft || struck, depth + 1)));
   }
   if (last < text.length) nodes.push(text.slice(last));
   return nodes;
 }
 
-/* Addresses that may be followed: of the web, and of this site (an answer may say /pricing). */
+/* Returns the address if it may be followed: web addresses, and paths of this site (/pricing). */
 export function safeAddress(target) {
   try {
     const address = new URL(target, target.startsWith("/") ? location.origin : undefined);

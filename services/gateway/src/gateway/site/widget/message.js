@@ -1,4 +1,4 @@
-/* One message: who, what, and what became of it. What goes with it (charts, orders, sources) comes from beside.js. */
+/* One message: author, text, and delivery. Charts, orders and sources come from beside.js. */
 import { button, icon, make } from "./dom.js";
 import { day, time } from "./figures.js";
 import { block, blocks } from "./markdown.js";
@@ -8,7 +8,7 @@ import { host } from "./settings.js";
 export const isMine = (role) => role === "visitor" || role === "user";
 
 export class Message {
-  #shown = []; // the blocks that stand in the body, as sources: what did not change is not made anew
+  #shown = []; // sources of the blocks shown: an unchanged one keeps its node
   #who; #steps; #day; #calls = new Map();
 
   constructor(role, name) {
@@ -25,24 +25,24 @@ export class Message {
     this.named(name);
   }
   named(name) {
-    const known = { assistant: host.title, operator: name || words.agent, system: words.notice };
+    const names = { assistant: host.title, operator: name || words.agent, system: words.notice };
     const sign = this.role === "assistant" ? icon("spark") : this.role === "operator" ? make("span", { class: "initial", "aria-hidden": "true" }, initial(name)) : "";
-    this.#who.replaceChildren(sign, make("span", { class: isMine(this.role) ? "unseen" : "" }, isMine(this.role) ? words.you : known[this.role]));
+    this.#who.replaceChildren(sign, make("span", { class: isMine(this.role) ? "unseen" : "" }, isMine(this.role) ? words.you : names[this.role]));
   }
 
-  /* What one writes oneself, and notices, are shown as they are; an answer is Markdown, the assistant's or a person's: it may
-     have been the other's draft. */
+  /* The reader's own texts and notices are shown as they are; an answer, of the assistant or a person, is Markdown, since
+     either may have drafted it. */
   say(text) {
     if (this.role !== "assistant" && this.role !== "operator") { this.body.textContent = text; return; }
     const sources = blocks(text);
-    let same = 0;
-    while (same < sources.length && sources[same] === this.#shown[same]) same += 1;
-    while (this.body.children.length > same) this.body.lastChild.remove();
-    this.body.append(...sources.slice(same).map((source) => block(source)));
+    let count = 0;
+    while (count < sources.length && sources[count] === this.#shown[count]) count += 1;
+    while (this.body.children.length > count) this.body.lastChild.remove();
+    this.body.append(...sources.slice(count).map((source) => block(source)));
     this.#shown = sources;
   }
 
-  /* The final message, as the log has it. */
+  /* Shows the stored message. */
   settle(message) {
     this.final = message;
     this.seq = message.seq;
@@ -55,16 +55,16 @@ export class Message {
     this.meta.replaceChildren(make("time", { datetime: message.createdAt }, time(this.at)));
   }
 
-  /* What became of one's own message: sending, waiting, sent, seen, failed (with why, and another try). */
-  delivery(state, why = "", retry = null) {
+  /* Shows the delivery of the reader's message: sending, waiting, sent, seen, or failed with a reason and a retry button. */
+  delivery(state, reason = "", retry = null) {
     const texts = { sending: words.sending, waiting: words.waitingToSend, sent: words.sent, seen: words.seen, failed: words.notSent };
     this.node.dataset.delivery = state;
     this.meta.replaceChildren(...(this.at ? [make("time", {}, time(this.at))] : []),
-      make("span", { class: "delivery" }, state === "failed" ? icon("warning") : "", why ? `${texts[state]}: ${why}` : texts[state]),
+      make("span", { class: "delivery" }, state === "failed" ? icon("warning") : "", reason ? `${texts[state]}: ${reason}` : texts[state]),
       ...(retry ? [button("", retry, { class: "link" }, icon("retry"), words.retry)] : []));
   }
 
-  /* While the answer is made: its tools at work, then its text. */
+  /* While the answer is written: running tools, then the text. */
   stream() { this.node.classList.add("streaming"); this.#work(); }
   toolStarted({ callId, label }) { this.#calls.set(callId, { label, done: false }); this.#work(); }
   toolFinished({ callId, success }) {
@@ -86,7 +86,7 @@ export class Message {
     if (first) this.#work();
   }
 
-  /* Where it stands: the first of a day, the first and last of what one person said. */
+  /* Marks the first message of a day, and the first and last in a row of one author. */
   place(previous, next) {
     const today = this.at && (!previous || !previous.at || new Date(previous.at).toDateString() !== new Date(this.at).toDateString());
     this.#day.textContent = today && new Date(this.at).toDateString() !== new Date().toDateString() ? day(this.at) : "";

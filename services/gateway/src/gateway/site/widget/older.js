@@ -1,13 +1,13 @@
-/* What was said before what a chat begins with: older messages as one scrolls up to them. And asking the server for such. */
+/* Older messages than the newest page, loaded when the reader scrolls up; and calls of the conversations' API. */
 import { server } from "./settings.js";
 
 const PAGE = 50; // as many as a chat begins with
 const EDGE = 200; // pixels from the top
 
-/* What the server says of this person's conversations; raises where it does not. */
-export async function fromServer(identity, path = "", how = {}) {
-  const { accept = "application/json" } = how, headers = { accept, authorization: `Bearer ${await identity.token()}`, "content-type": "application/json" };
-  const answer = await fetch(`${server}/v2/conversations${path}`, { headers, ...how });
+/* Calls the API of this person's conversations; raises an error if it fails. */
+export async function fromServer(identity, path = "", options = {}) {
+  const { accept = "application/json" } = options, headers = { accept, authorization: `Bearer ${await identity.token()}`, "content-type": "application/json" };
+  const answer = await fetch(`${server}/v2/conversations${path}`, { headers, ...options });
   if (!answer.ok) throw new Error(answer.status);
   return accept === "text/plain" ? answer.text() : answer.json();
 }
@@ -17,16 +17,16 @@ export function older(identity, thread) {
   let of = "", cursor = null, done = false, busy = false;
   const look = async () => {
     if (busy || thread.node.scrollTop > EDGE || thread.list.childElementCount < PAGE) return;
-    const id = identity.kept.get("conversation"), now = `${id} ${thread.round}`;
-    if (now !== of) { of = now; cursor = null; done = false; }
+    const id = identity.kept.get("conversation"), shown = `${id} ${thread.round}`;
+    if (shown !== of) { of = shown; cursor = null; done = false; }
     if (done) return;
     busy = true;
     try {
-      // The first page is the one that the chat began with.
-      for (let more = false; !more && !done;) {
+      // The first page is usually shown already.
+      for (let isNew = false; !isNew && !done;) {
         const { items, events, next } = await messagesOf(identity, id, cursor);
-        if (now !== `${identity.kept.get("conversation")} ${thread.round}`) break;
-        more = thread.before(items, events || []);
+        if (shown !== `${identity.kept.get("conversation")} ${thread.round}`) break;
+        isNew = thread.before(items, events || []);
         cursor = next;
         done = !next;
       }
@@ -34,5 +34,5 @@ export function older(identity, thread) {
     busy = false;
   };
   thread.node.addEventListener("scroll", look, { passive: true });
-  look(); // whoever is at the top already scrolls no further
+  look(); // a reader who is at the top already cannot scroll
 }

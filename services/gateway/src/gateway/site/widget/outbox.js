@@ -1,4 +1,4 @@
-/* One's own messages on their way: kept until the server has stored them, sent again with the same id until then. */
+/* The reader's messages that are not yet stored: kept in the browser, and sent again with the same id until they are. */
 import { uuid } from "./storage.js";
 import { fill, words } from "./i18n.js";
 import { page, visited } from "./settings.js";
@@ -8,8 +8,8 @@ const UNANSWERED = 10_000, PAUSE = 2_000;
 export class Outbox {
   #timers = new Map(); #kept; #send; #show; #late;
 
-  /* send(type, fields) says whether the line is up; show(entry, state, why, again); late(): the server has not said what
-     became of one. */
+  /* send(type, fields) returns whether it could be sent; show(entry, state, why, again); late(): a message was not
+     confirmed in time. */
   constructor(kept, send, show, late) {
     this.#kept = kept;
     this.#send = send;
@@ -19,11 +19,11 @@ export class Outbox {
   get size() { return this.#kept.waiting().length; }
 
   add(text, files) {
-    const entry = { id: uuid(), text, files: files?.map((one) => one.id), at: Date.now(), tried: false };
+    const entry = { id: uuid(), text, files: files?.map((file) => file.id), at: Date.now(), tried: false };
     this.#kept.keep(entry);
     this.#try(entry);
   }
-  /* The line is up, or the page is: whatever waits, in the order in which it was written. */
+  /* Sends the waiting messages in their order, when the page or the connection is ready. */
   flush() { for (const entry of this.#kept.waiting()) this.#try(entry); }
   held() { for (const entry of this.#kept.waiting()) { this.#pause(entry.id); this.#show(entry, "waiting"); } }
   forget() { for (const id of [...this.#timers.keys()]) this.#pause(id); }
@@ -32,9 +32,9 @@ export class Outbox {
     this.#pause(id);
     this.#kept.settle(id);
   }
-  /* An error about one of them; says whether it was about one. */
+  /* Handles an error about a message; returns whether it was about one of these. */
   refused({ ref, code, retryable, retryAfterMs }) {
-    const entry = this.#kept.waiting().find((one) => one.id === ref);
+    const entry = this.#kept.waiting().find((entry) => entry.id === ref);
     if (!entry) return false;
     this.#pause(ref);
     if (retryable) {

@@ -1,11 +1,11 @@
-/* Five steps and a word under the question whether a conversation helped; what was said can be changed. */
+/* A score from 1 to 5 and a comment, under the question whether a conversation helped. Both can be changed. */
 import { button, make } from "./dom.js";
 import { words } from "./i18n.js";
 
-/* `scored`: what was said before, 1 to 5; score(value, comment) says whether it could be sent. */
+/* `scored`: the earlier score, 1 to 5; score(value, comment) returns whether it could be sent. */
 export function scoring(scored, score) {
   const note = make("span", { class: "thanks", role: "status" });
-  const said = make("input", { type: "text", maxlength: "1000", "aria-label": words.scoreWord, placeholder: words.scoreWord });
+  const commentField = make("input", { type: "text", maxlength: "1000", "aria-label": words.scoreWord, placeholder: words.scoreWord });
   let chosen = scored || 0;
   const steps = [1, 2, 3, 4, 5].map((value) => button(String(value), () => choose(value), { class: "chip", "aria-pressed": String(value === chosen) }));
   const send = (comment) => { note.textContent = score(chosen, comment) ? words.thanks : words.notNow; };
@@ -13,10 +13,10 @@ export function scoring(scored, score) {
     chosen = value;
     steps.forEach((step, index) => step.setAttribute("aria-pressed", String(index + 1 === value)));
     form.hidden = false;
-    send(said.value.trim());
+    send(commentField.value.trim());
     note.scrollIntoView({ block: "nearest" });
   };
-  const form = make("form", { class: "row", hidden: !chosen, onsubmit: (event) => { event.preventDefault(); send(said.value.trim()); } },
-    said, make("button", { type: "submit" }, words.send));
+  const form = make("form", { class: "row", hidden: !chosen, onsubmit: (event) => { event.preventDefault(); send(commentField.value.trim()); } },
+    commentField, make("button", { type: "submit" }, words.send));
   return make("div", { class: "feedback scoring" }, make("div", { class: "chips", role: "group", "aria-label": words.score }, ...steps), form, note);
 }

@@ -1,20 +1,20 @@
-/* A person's topics: a new one, and the earlier ones to go back to; and this one by e-mail. */
+/* A person's topics: a new one, the earlier ones to go back to, and this one by e-mail. */
 import { button, make } from "./dom.js";
 import { fromServer, messagesOf } from "./older.js";
 import { words } from "./i18n.js";
 import { host } from "./settings.js";
 
-const MOST_PAGES = 10, MOST_MAIL = 1500; // characters: some mail programs take no longer address
+const MOST_PAGES = 10, MOST_MAIL = 1500; // characters: some mail programs accept no longer address
 
 export class Topics {
-  #identity; #thread; #held; #go;
+  #identity; #thread; #hasUnsent; #restart;
 
-  /* held(): words are on their way that belong to this topic; go(): the chat begins anew, in the topic that is kept then. */
-  constructor(identity, thread, held, go) {
+  /* hasUnsent(): there are unsent messages of this topic; restart(): opens the chat in the stored conversation. */
+  constructor(identity, thread, hasUnsent, restart) {
     this.#identity = identity;
     this.#thread = thread;
-    this.#held = held;
-    this.#go = go;
+    this.#hasUnsent = hasUnsent;
+    this.#restart = restart;
     this.node = make("nav", { class: "suggestions topics", "aria-label": words.topics, hidden: true });
   }
   async toggle() {
@@ -22,34 +22,34 @@ export class Topics {
     if (this.node.hidden) return;
     this.node.replaceChildren(button(words.newTopic, () => this.#try(async () => this.#open((await fromServer(this.#identity, "", { method: "POST", body: "{}" })).conversationId))));
     await this.#try(async () => {
-      const { items } = await fromServer(this.#identity), now = this.#identity.kept.get("conversation");
-      this.node.append(...items.filter(({ id }) => id !== now).map(({ id, topic, lastMessage, visitor }) =>
+      const { items } = await fromServer(this.#identity), current = this.#identity.kept.get("conversation");
+      this.node.append(...items.filter(({ id }) => id !== current).map(({ id, topic, lastMessage, visitor }) =>
         button((topic || lastMessage?.text || id).slice(0, 50), () => (visitor.was ? this.#try(() => this.#read(id)) : this.#open(id)))));
-      if (items.some(({ id }) => id === now)) this.node.append(await this.#mail(now));
+      if (items.some(({ id }) => id === current)) this.node.append(await this.#mail(current));
     });
   }
-  /* What was said as a message in one's own mail program; of a long conversation its end. */
+  /* A link that mails the transcript; of a long conversation its end. */
   async #mail(id) {
-    const said = [...await fromServer(this.#identity, `/${id}/transcript`, { accept: "text/plain" })];
-    const body = `${said.length > MOST_MAIL ? "…" : ""}${said.slice(-MOST_MAIL).join("")}`;
+    const lines = [...await fromServer(this.#identity, `/${id}/transcript`, { accept: "text/plain" })];
+    const body = `${lines.length > MOST_MAIL ? "…" : ""}${lines.slice(-MOST_MAIL).join("")}`;
     return make("a", { href: `mailto:?subject=${encodeURIComponent(host.title)}&body=${encodeURIComponent(body)}` }, words.mail);
   }
   #open(id) {
-    if (this.#held()) return this.#failed();
+    if (this.#hasUnsent()) return this.#failed();
     this.#identity.kept.set("conversation", id);
-    this.#go();
+    this.#restart();
   }
-  /* What one wrote before one signed in is read where one is; nobody goes on there. */
+  /* Shows a conversation from before the sign-in here, since it cannot be continued. */
   async #read(id) {
     let pages = 0, cursor = null;
     do {
       const { items, next } = await messagesOf(this.#identity, id, cursor);
-      this.#thread.before(items.map((one) => ({ ...one, still: true, actions: [], files: one.files?.map((file) => ({ ...file, of: id })) })));
+      this.#thread.before(items.map((message) => ({ ...message, still: true, actions: [], files: message.files?.map((file) => ({ ...file, of: id })) })));
       cursor = next;
     } while (cursor && ++pages < MOST_PAGES);
     this.node.hidden = true;
     this.#thread.node.scrollTop = 0;
   }
-  async #try(what) { try { await what(); } catch { this.#failed(); } }
+  async #try(action) { try { await action(); } catch { this.#failed(); } }
   #failed() { this.node.append(make("p", { role: "alert" }, words.notNow)); }
 }

@@ -1,4 +1,4 @@
-"""The guide's pages as HTML, and their sections for the search, from docs/guide."""
+"""The pages of the guide as HTML, and their sections for the search, from docs/guide."""
 
 import re
 import unicodedata
@@ -48,7 +48,7 @@ def page_path(language: Language, slug: str) -> str:
 
 @cache
 def slugs() -> tuple[dict[Language, str], ...]:
-    """The pages in the guide's order, each with its name in every language: the rows of its table of contents."""
+    """The pages in the order of the guide's table of contents, each with its name in every language."""
     index = (SITE / "guide" / "README.md").read_text(encoding="utf-8")
     rows = (dict(_TRANSLATION.findall(line)) for line in index.splitlines())
     return tuple({language: row[language] for language in LANGUAGES} for row in rows if row)
@@ -62,8 +62,8 @@ def guide(language: Language) -> tuple[GuidePage, ...]:
 
 @cache
 def example(name: str) -> str | None:
-    """A program that the guide links; None if there is none of that name."""
-    linked = {found["name"] for names in slugs() for found in _EXAMPLE.finditer(_source("en", names["en"]))}
+    """The source of an example program that the guide links; None if there is none of that name."""
+    linked = {match["name"] for names in slugs() for match in _EXAMPLE.finditer(_source("en", names["en"]))}
     return (SITE / "examples" / name).read_text(encoding="utf-8") if name in linked else None
 
 
@@ -82,9 +82,9 @@ def _page(language: Language, slug: str) -> GuidePage:
         path = page_path(language, slug) + (f"#{anchor}" if anchor else "")
         sections.append(GuideSection(path, title, heading, " ".join(texts)))
 
-    for at, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if token.type == "heading_open":
-            name = _plain(tokens[at + 1])
+            name = _plain(tokens[index + 1])
             if token.tag == "h1":
                 title = name
                 continue
@@ -93,13 +93,13 @@ def _page(language: Language, slug: str) -> GuidePage:
             token.attrSet("id", anchor)
         elif token.type == "inline":
             texts.append(_plain(token))
-            _link(token, language)
+            _convert_links(token, language)
         elif token.type == "fence":
             texts.append(token.content)
         elif token.type == "table_open":
-            token.attrSet("tabindex", "0")  # what scrolls can be reached with keys
-        elif token.type in {"th_open", "th_close"} and not tokens[at + (1 if token.nesting == 1 else -1)].content:
-            token.tag = "td"  # a column without a name has no header
+            token.attrSet("tabindex", "0")  # so that the scrolling table can be reached with the keyboard
+        elif token.type in {"th_open", "th_close"} and not tokens[index + (1 if token.nesting == 1 else -1)].content:
+            token.tag = "td"  # an empty header cell is no header
     close()
     return GuidePage(language, slug, title, markdown.renderer.render(tokens, markdown.options, {}), tuple(sections))
 
@@ -108,19 +108,19 @@ def _plain(token: Token) -> str:
     return "".join(child.content or " " for child in token.children or ())
 
 
-def _anchor(name: str, taken: set[str]) -> str:
-    """A heading's id: its words without accents, numbered if another heading has the same."""
+def _anchor(name: str, taken_anchors: set[str]) -> str:
+    """The id of a heading: its words without accents, numbered if another heading has the same words."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     base = "-".join(re.findall(r"\w+", plain)) or "part"
     anchor, number = base, 2
-    while anchor in taken:
+    while anchor in taken_anchors:
         anchor, number = f"{base}-{number}", number + 1
-    taken.add(anchor)
+    taken_anchors.add(anchor)
     return anchor
 
 
-def _link(token: Token, language: Language) -> None:
-    """Links between files become links between pages; a file that is only in the repository is named."""
+def _convert_links(token: Token, language: Language) -> None:
+    """Turns links between files into links between pages; files that are only in the repository are named instead."""
     target = address = ""
     for child in token.children or ():
         if child.type == "link_open":
@@ -136,7 +136,7 @@ def _link(token: Token, language: Language) -> None:
 
 
 def _in_repository(address: str) -> str:
-    """A file's path from the repository's root; pages are two folders below docs."""
+    """The path of a linked file from the root of the repository; pages are two folders below docs."""
     path = address.replace("../", "")
     return path if address.startswith("../../../") else f"docs/{path}"
 

@@ -16,12 +16,12 @@ from gateway.web.field_words import complete, examples
 
 _VERSIONS = frozenset({"v1", "v2"})
 _CODE = re.compile(r"``?([^`]+)``?")
-_NAMED = re.compile(r"\{(\w+)\}")
+_SCHEMA_NAME = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """The operations whose paths begin with the same word, or the frames. `body` is HTML."""
+    """The operations whose paths begin with the same word, or the frames of the websocket. `body` is HTML."""
 
     slug: str
     title: str
@@ -35,7 +35,7 @@ def chapter_path(language: Language, slug: str) -> str:
 
 
 def chapters(document: dict[str, Any]) -> list[Chapter]:
-    """A chapter for each first word of the paths in the OpenAPI document, and one of the chat's frames."""
+    """A chapter for each first word of the paths in the OpenAPI document, and one about the frames of the websocket."""
     schemas, responses = Schemas(document["components"]["schemas"], examples()), document["components"]["responses"]
     grouped = dict[str, list[tuple[str, str, Schema]]]()
     for path, operations in document["paths"].items():
@@ -47,8 +47,13 @@ def chapters(document: dict[str, Any]) -> list[Chapter]:
 
 
 def _with_responses(operation: Schema, shared: dict[str, Schema]) -> Schema:
-    told = cast("dict[str, Schema]", operation["responses"])
-    return operation | {"responses": {one: shared[named(it)] if "$ref" in it else it for one, it in told.items()}}
+    operation_responses = cast("dict[str, Schema]", operation["responses"])
+    return operation | {
+        "responses": {
+            status: shared[named(response)] if "$ref" in response else response
+            for status, response in operation_responses.items()
+        }
+    }
 
 
 def _chapter(slug: str, operations: list[tuple[str, str, Schema]], schemas: Schemas) -> Chapter:
@@ -58,16 +63,18 @@ def _chapter(slug: str, operations: list[tuple[str, str, Schema]], schemas: Sche
     body = "".join(parts) + "".join(_schema(name, schemas) for name in used)
     path = chapter_path("en", slug)
     sections = [
-        GuideSection(f"{path}#{_id(name)}", slug, name, f"{one.get('summary', '')}. {one.get('description', '')}")
-        for name, (_, _, one) in zip(names, operations, strict=True)
+        GuideSection(
+            f"{path}#{_id(name)}", slug, name, f"{details.get('summary', '')}. {details.get('description', '')}"
+        )
+        for name, (_, _, details) in zip(names, operations, strict=True)
     ]
-    sections += [_searched(path, slug, name, schemas.named[name]) for name in used]
+    sections += [_search_section(path, slug, name, schemas.named[name]) for name in used]
     return Chapter(slug, slug, tuple(names), body, tuple(sections))
 
 
-def _searched(path: str, page: str, name: str, schema: Schema) -> GuideSection:
+def _search_section(path: str, page: str, name: str, schema: Schema) -> GuideSection:
     fields = cast("dict[str, Schema]", schema.get("properties", {}))
-    texts = (f"{field}: {one.get('description', '')}" for field, one in fields.items())
+    texts = (f"{field}: {field_schema.get('description', '')}" for field, field_schema in fields.items())
     return GuideSection(f"{path}#{_id(name)}", page, _short(name), " ".join([schema.get("description", ""), *texts]))
 
 
@@ -79,30 +86,30 @@ def _operation(name: str, operation: Schema, schemas: Schemas) -> str:
     ]
     if parameters := operation.get("parameters"):
         parts.append("<h3>Parameters</h3>")
-        parts.append(_list(_field(one["name"], _of_parameter(one), one.get("required", False), schemas, one["in"])
-                           for one in parameters))  # fmt: skip
+        parts.append(_list(_parameter(parameter, schemas) for parameter in parameters))
     if body := operation.get("requestBody"):
         parts.append("<h3>Body</h3>" + _contents(body.get("content", {}), schemas))
     for status, response in operation.get("responses", {}).items():
         parts.append(f"<h3>{status}</h3>{_text(response.get('description', ''))}")
         if headers := response.get("headers"):
             parts.append(f"<p>{' '.join(f'<code>{escape(name)}</code>' for name in headers)}</p>")
-        parts.append(_contents(response.get("content", {}), schemas, shown=status.startswith("2")))
+        parts.append(_contents(response.get("content", {}), schemas, with_example=status.startswith("2")))
     return "".join(parts) + "</section>"
 
 
-def _of_parameter(parameter: Schema) -> Schema:
-    return {**parameter.get("schema", {}), "description": parameter.get("description", "")}
+def _parameter(parameter: Schema, schemas: Schemas) -> str:
+    schema = {**parameter.get("schema", {}), "description": parameter.get("description", "")}
+    return _field(parameter["name"], schema, parameter.get("required", False), schemas, parameter["in"])
 
 
-def _contents(contents: dict[str, Any], schemas: Schemas, *, shown: bool = True) -> str:
+def _contents(contents: dict[str, Any], schemas: Schemas, *, with_example: bool = True) -> str:
     parts = list[str]()
     for media_type, content in contents.items():
         schema = cast("Schema", content.get("schema") or {})
         parts.append(f"<p><code>{escape(media_type)}</code> {_kind(schemas.kind(schema))}</p>")
         if "properties" in schema:
             parts.append(_fields(schema, schemas))
-        if shown and media_type.endswith("json") and schema:
+        if with_example and media_type.endswith("json") and schema:
             parts.append(f"<pre><code>{escape(_json(schemas.example(schema)))}</code></pre>")
     return "".join(parts)
 
@@ -117,8 +124,8 @@ def _fields(schema: Schema, schemas: Schemas) -> str:
     required = schema.get("required", ())
     fields = cast("dict[str, Schema]", schema.get("properties", {}))
     if not fields:
-        return f"<p>{_kind(schemas.kind(schema))} {_said(schemas.bounds(schema))}</p>"
-    return _list(_field(name, one, name in required, schemas) for name, one in fields.items())
+        return f"<p>{_kind(schemas.kind(schema))} {_bounds_html(schemas.bounds(schema))}</p>"
+    return _list(_field(name, field_schema, name in required, schemas) for name, field_schema in fields.items())
 
 
 def _list(rows: Iterable[str]) -> str:
@@ -136,7 +143,7 @@ def _field(name: str, schema: Schema, required: bool, schemas: Schemas, place: s
     kind = " · ".join([_kind(schemas.kind(schema)), *notes])
     return (
         f'<dt><code>{escape(name)}</code> <span class="kind">{kind}</span></dt>'
-        f"<dd>{_text(schema.get('description', ''))}{_said(bounds)}</dd>"
+        f"<dd>{_text(schema.get('description', ''))}{_bounds_html(bounds)}</dd>"
     )
 
 
@@ -144,17 +151,19 @@ def _plain_example(value: Any) -> str | None:
     return None if isinstance(value, dict | list) or value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _said(bounds: list[str]) -> str:
+def _bounds_html(bounds: list[str]) -> str:
     return f'<p class="bounds">{escape(" · ".join(bounds))}</p>' if bounds else ""
 
 
 def _kind(text: str) -> str:
-    return _NAMED.sub(lambda one: f'<a href="#{_id(one[1])}">{_short(one[1])}</a>', escape(text))
+    return _SCHEMA_NAME.sub(lambda match: f'<a href="#{_id(match[1])}">{_short(match[1])}</a>', escape(text))
 
 
 def _text(text: str) -> str:
-    paragraphs = (_CODE.sub(r"<code>\1</code>", escape(one)) for one in text.split("\n\n") if one.strip())
-    return "".join(f"<p>{one}</p>" for one in paragraphs)
+    paragraphs = (
+        _CODE.sub(r"<code>\1</code>", escape(paragraph)) for paragraph in text.split("\n\n") if paragraph.strip()
+    )
+    return "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
 
 
 def _json(value: Any) -> str:
@@ -162,7 +171,7 @@ def _json(value: Any) -> str:
 
 
 def _short(name: str) -> str:
-    """Returns the name without the module prefix that distinguishes equal names."""
+    """The name without the module prefix that distinguishes equal names."""
     return name.rpartition("__")[2]
 
 
@@ -171,40 +180,40 @@ def _id(name: str) -> str:
 
 
 def _frames() -> Chapter:
-    """The frames of the chat's websocket, both ways."""
+    """The chapter about the frames of the chat's websocket, in both directions."""
     path, parts, names, sections = chapter_path("en", "frames"), list[str](), list[str](), list[GuideSection]()
-    named = dict[str, Schema]()
+    named_schemas = dict[str, Schema]()
     for side, table in (("client", CLIENT_FRAMES), ("server", SERVER_FRAMES)):
         parts.append(f"<h2>From the {side}</h2>")
         for kind, model in table.items():
             schema = complete(schema_of_frame(kind, model))
-            named |= schema.get("$defs", {})
-            schemas = Schemas(named, examples())
+            named_schemas |= schema.get("$defs", {})
+            schemas = Schemas(named_schemas, examples())
             name = f"{side} {kind}"
             names.append(name)
-            sections.append(_searched(path, "frames", name, schema))
+            sections.append(_search_section(path, "frames", name, schema))
             head = f'<section id="{_id(name)}" class="operation"><h2><code>{escape(kind)}</code></h2>'
-            shown = escape(_json(schemas.example(schema)))
+            example_json = escape(_json(schemas.example(schema)))
             parts += [head, _text(schema.get("description", "")), _fields(schema, schemas)]
-            parts.append(f"<pre><code>{shown}</code></pre></section>")
-    schemas = Schemas(named, examples())
-    parts.extend(_schema(name, schemas) for name in named)
+            parts.append(f"<pre><code>{example_json}</code></pre></section>")
+    schemas = Schemas(named_schemas, examples())
+    parts.extend(_schema(name, schemas) for name in named_schemas)
     return Chapter("frames", "frames", tuple(names), "".join(parts), tuple(sections))
 
 
 def missing(document: Any, place: str = "") -> Iterator[str]:
-    """The fields and parameters of a document without a description."""
+    """Yields the paths of fields and parameters in a document that have no description."""
     if isinstance(document, list):
-        for at, one in enumerate(cast("list[Any]", document)):
-            yield from missing(one, f"{place}/{at}")
+        for index, entry in enumerate(cast("list[Any]", document)):
+            yield from missing(entry, f"{place}/{index}")
     elif isinstance(document, dict):
-        whole = cast("dict[str, Any]", document)
-        fields = whole.get("properties")
+        node = cast("dict[str, Any]", document)
+        fields = node.get("properties")
         if isinstance(fields, dict):
-            for name, one in cast("dict[str, Any]", fields).items():
-                if not one.get("description"):
+            for name, field_schema in cast("dict[str, Any]", fields).items():
+                if not field_schema.get("description"):
                     yield f"{place}/{name}"
-        if "in" in whole and "schema" in whole and not whole.get("description"):
-            yield f"{place}/{whole['name']}"
-        for name, one in whole.items():
-            yield from missing(one, f"{place}/{name}")
+        if "in" in node and "schema" in node and not node.get("description"):
+            yield f"{place}/{node['name']}"
+        for name, child in node.items():
+            yield from missing(child, f"{place}/{name}")

@@ -1,4 +1,4 @@
-"""/docs and /openapi.json: made on first request, beside the event loop; no script but this server's."""
+"""/docs and /openapi.json, rendered on first request in a thread. Pages run no scripts but this server's."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from contracts.languages import LANGUAGES, Language, named_language
 from gateway.web.assets import PAGE_HEADERS, Asset, asset
 from gateway.web.docs.guide import GuidePage, example, guide, page_path, slugs
 from gateway.web.docs.reference import Chapter, chapter_path, chapters
-from gateway.web.docs.search import LONGEST, MARK, MOST, Found, Index
+from gateway.web.docs.search import MARK, MAX_QUERY_CHARACTERS, MAX_RESULTS, Index, SearchMatch
 from gateway.web.pages import language_links, static
 from gateway.web.words import SITE, words
 
@@ -29,7 +29,7 @@ _HEADERS = PAGE_HEADERS | {
     )
 }
 _API = "api"
-"""The reference's page, in every language."""
+"""Slug of the API reference in every language."""
 
 
 def docs_routes(document: Callable[[], dict[str, object]]) -> list[BaseRoute]:
@@ -37,7 +37,7 @@ def docs_routes(document: Callable[[], dict[str, object]]) -> list[BaseRoute]:
     docs = _Docs(document)
     return [
         Route("/openapi.json", docs.document, methods=["GET", "HEAD"]),
-        Route("/docs", _begin, methods=["GET"]),
+        Route("/docs", _redirect_to_language, methods=["GET"]),
         Route("/docs/examples/{name}", _example, methods=["GET"]),
         Route("/docs/{language}", docs.page, methods=["GET", "HEAD"]),
         Route("/docs/{language}/search", docs.search, methods=["GET"]),
@@ -46,17 +46,17 @@ def docs_routes(document: Callable[[], dict[str, object]]) -> list[BaseRoute]:
     ]
 
 
-async def _begin(request: Request) -> Response:
+async def _redirect_to_language(request: Request) -> Response:
     language = named_language(request.headers.get("accept-language")) or "en"
     return RedirectResponse(f"/docs/{language}", headers={"Vary": "Accept-Language"})
 
 
 async def _example(request: Request) -> Response:
     text = example(request.path_params["name"])
-    return PlainTextResponse(text, headers=PAGE_HEADERS) if text is not None else _nothing()
+    return PlainTextResponse(text, headers=PAGE_HEADERS) if text is not None else _raise_not_found()
 
 
-def _nothing() -> NoReturn:
+def _raise_not_found() -> NoReturn:
     raise HTTPException(404, "there is no such page: see /docs")
 
 
@@ -75,26 +75,26 @@ class _Docs:
 
     @cached_property
     def _reference(self) -> Index:
-        found = (section for chapter in self._chapters.values() for section in chapter.sections)
-        return Index({section.heading: section for section in found}.values())
+        sections = (section for chapter in self._chapters.values() for section in chapter.sections)
+        return Index({section.heading: section for section in sections}.values())
 
-    def _find(self, language: Language, question: str) -> list[Found]:
-        """The guide's parts first; those of the reference at the language's own addresses."""
+    def _find(self, language: Language, question: str) -> list[SearchMatch]:
+        """The matches in the guide, then those in the reference, with addresses in the language."""
         reference = (
-            replace(one, path=one.path.replace("/docs/en/", f"/docs/{language}/"))
-            for one in self._reference.find(question)
+            replace(match, path=match.path.replace("/docs/en/", f"/docs/{language}/"))
+            for match in self._reference.find(question)
         )
-        return [*self._guides[language].find(question), *reference][:MOST]
+        return [*self._guides[language].find(question), *reference][:MAX_RESULTS]
 
     async def document(self, request: Request) -> Response:
         """The OpenAPI document."""
         return await self._answer(request, "en", "openapi", self._as_json, "application/json")
 
     async def page(self, request: Request) -> Response:
-        """A page of the guide; without a name the first one."""
+        """A page of the guide; without a slug, the first page."""
         language = _language(request)
         slug = request.path_params.get("slug") or slugs()[0][language]
-        make = self._overview if slug == _API else _of_guide
+        make = self._overview if slug == _API else _guide_page
         return await self._answer(request, language, slug, make)
 
     async def chapter(self, request: Request) -> Response:
@@ -102,9 +102,9 @@ class _Docs:
 
     async def search(self, request: Request) -> Response:
         """The sections that contain the words."""
-        language, question = _language(request), request.query_params.get("q", "")[:LONGEST]
-        found = await asyncio.to_thread(self._find, language, question)
-        body = _results(language, question, found)
+        language, question = _language(request), request.query_params.get("q", "")[:MAX_QUERY_CHARACTERS]
+        matches = await asyncio.to_thread(self._find, language, question)
+        body = _results(language, question, matches)
         return HTMLResponse(body, headers=_HEADERS | {"Cache-Control": "no-store"})
 
     async def _answer(
@@ -112,18 +112,18 @@ class _Docs:
         request: Request,
         language: Language,
         name: str,
-        make: Callable[[Language, str], str | None],
+        render: Callable[[Language, str], str | None],
         media_type: str = "text/html",
     ) -> Response:
         path = request.url.path
-        made = self._pages.get(path)
-        if made is None:
-            body = await asyncio.to_thread(make, language, name)
+        page_asset = self._pages.get(path)
+        if page_asset is None:
+            body = await asyncio.to_thread(render, language, name)
             if body is None:
-                _nothing()
-            made = await asyncio.to_thread(asset, path, media_type, body.encode(), headers=_HEADERS)
-            self._pages[path] = made  # as many as there are pages
-        return await made.answer(request)
+                _raise_not_found()
+            page_asset = await asyncio.to_thread(asset, path, media_type, body.encode(), headers=_HEADERS)
+            self._pages[path] = page_asset  # bounded by the number of pages
+        return await page_asset.answer(request)
 
     def _as_json(self, language: Language, name: str) -> str:
         del language, name
@@ -132,57 +132,58 @@ class _Docs:
     def _overview(self, language: Language, slug: str) -> str:
         texts = words(language, "docs")
         rows = "".join(
-            f'<h2><a href="{chapter_path(language, one.slug)}">{escape(one.title)}</a></h2><ul class="operations">'
-            + "".join(f"<li><code>{escape(name)}</code></li>" for name in one.names)
+            f'<h2><a href="{chapter_path(language, chapter.slug)}">{escape(chapter.title)}</a></h2>'
+            + '<ul class="operations">'
+            + "".join(f"<li><code>{escape(name)}</code></li>" for name in chapter.names)
             + "</ul>"
-            for one in self._chapters.values()
+            for chapter in self._chapters.values()
         )
-        told = Template(escape(texts["api_lead"])).substitute(
+        lead = Template(escape(texts["api_lead"])).substitute(
             openapi='<a href="/openapi.json">/openapi.json</a>', asyncapi='<a href="/asyncapi">/asyncapi</a>'
         )
         return _layout(
-            language, slug, texts["api"], f"<h1>{escape(texts['api'])}</h1><p>{told}</p>{rows}", _in_each_language(slug)
+            language, slug, texts["api"], f"<h1>{escape(texts['api'])}</h1><p>{lead}</p>{rows}", _in_each_language(slug)
         )
 
     def _chapter(self, language: Language, slug: str) -> str | None:
         chapter = self._chapters.get(slug)
         if chapter is None:
             return None
-        back = f'<p><a href="{page_path(language, _API)}">{escape(words(language, "docs")["api"])}</a></p>'
-        body = f'{back}<div lang="en"><h1>{escape(chapter.title)}</h1>{chapter.body}</div>'
+        back_link = f'<p><a href="{page_path(language, _API)}">{escape(words(language, "docs")["api"])}</a></p>'
+        body = f'{back_link}<div lang="en"><h1>{escape(chapter.title)}</h1>{chapter.body}</div>'
         return _layout(language, _API, chapter.title, body, _in_each_language(f"{_API}/{slug}"))
 
 
 def _language(request: Request) -> Language:
-    given = request.path_params["language"]
+    requested = request.path_params["language"]
     for language in LANGUAGES:
-        if language == given:
+        if language == requested:
             return language
-    raise HTTPException(404, f"the documentation is at {', '.join(f'/docs/{one}' for one in LANGUAGES)}")
+    raise HTTPException(404, f"the documentation is at {', '.join(f'/docs/{available}' for available in LANGUAGES)}")
 
 
-def _of_guide(language: Language, slug: str) -> str | None:
+def _guide_page(language: Language, slug: str) -> str | None:
     pages = guide(language)
-    at = next((at for at, page in enumerate(pages) if page.slug == slug), None)
-    if at is None:
+    index = next((index for index, page in enumerate(pages) if page.slug == slug), None)
+    if index is None:
         return None
-    page = pages[at]
-    following = pages[at + 1] if at + 1 < len(pages) else None
+    page = pages[index]
+    following = pages[index + 1] if index + 1 < len(pages) else None
     onward = f'<p class="onward"><a href="{following.path}">{escape(following.title)}</a></p>' if following else ""
-    return _layout(language, slug, page.title, page.body + onward, slugs()[at])
+    return _layout(language, slug, page.title, page.body + onward, slugs()[index])
 
 
-def _results(language: Language, question: str, found: list[Found]) -> str:
+def _results(language: Language, question: str, matches: list[SearchMatch]) -> str:
     texts = words(language, "docs")
     rows = "".join(
-        f'<li><a href="{escape(one.path)}">{escape(one.heading or one.page)}</a> <span>{escape(one.page)}</span>'
-        f"<p>{_marked(one.excerpt)}</p></li>"
-        for one in found
+        f'<li><a href="{escape(match.path)}">{escape(match.heading or match.page)}</a> '
+        f"<span>{escape(match.page)}</span><p>{_marked(match.excerpt)}</p></li>"
+        for match in matches
     )
-    told = f'<ol class="results">{rows}</ol>' if found else f"<p>{escape(texts['nothing'])}</p>"
+    result_list = f'<ol class="results">{rows}</ol>' if matches else f"<p>{escape(texts['nothing'])}</p>"
     title = texts["results"]
     search = _in_each_language(f"search?q={quote(question)}")
-    return _layout(language, "search", title, f"<h1>{escape(title)}</h1>{told}", search, question)
+    return _layout(language, "search", title, f"<h1>{escape(title)}</h1>{result_list}", search, question)
 
 
 def _marked(excerpt: str) -> str:
@@ -196,7 +197,7 @@ def _in_each_language(slug: str) -> dict[Language, str]:
 def _layout(
     language: Language, slug: str, title: str, body: str, translations: Mapping[Language, str], question: str = ""
 ) -> str:
-    links = "".join(_link(page, page.slug == slug) for page in guide(language))
+    links = "".join(_nav_link(page, page.slug == slug) for page in guide(language))
     texts = {name: escape(text) for name, text in words(language, "docs").items()}
     current = ' aria-current="page"' if slug == _API else ""
     return _template().substitute(
@@ -205,10 +206,15 @@ def _layout(
             "lang": language,
             "title": escape(title),
             "links": links + f'<li><a href="{page_path(language, _API)}"{current}>{texts["api"]}</a></li>',
-            "body": body.replace("<pre>", '<pre tabindex="0">'),  # what scrolls can be reached with keys
+            "body": body.replace(
+                "<pre>", '<pre tabindex="0">'
+            ),  # so that scrolling code can be reached with the keyboard
             "question": escape(question),
             "home": f"/docs/{language}",
-            **language_links(language, {one: page_path(one, name) for one, name in translations.items()}),
+            **language_links(
+                language,
+                {tag: page_path(tag, name) for tag, name in translations.items()},
+            ),
             "icon": static("icon.svg").url,
             "tokens": static("tokens.css").url,
             "styles": static("docs.css").url,
@@ -217,7 +223,7 @@ def _layout(
     )
 
 
-def _link(page: GuidePage, current: bool) -> str:
+def _nav_link(page: GuidePage, current: bool) -> str:
     mark = ' aria-current="page"' if current else ""
     return f'<li><a href="{page.path}"{mark}>{escape(page.title)}</a></li>'
 

@@ -8,21 +8,21 @@ from dataclasses import dataclass
 
 from gateway.web.docs.guide import GuideSection
 
-LONGEST = 100
-"""Characters of a query that are used."""
-MOST_WORDS = 8
-MOST = 20
-"""Results."""
+MAX_QUERY_CHARACTERS = 100
+"""Characters of a query that are used at most."""
+MAX_WORDS = 8
+MAX_RESULTS = 20
+"""Number of results at most."""
 MARK = ("\x01", "\x02")
-"""The marks before and after a match in an excerpt."""
-_TELLING = 3
-"""The least letters of a word for it to be searched among others."""
+"""Marks before and after a match in an excerpt."""
+_MIN_WORD_LENGTH = 3
+"""Shorter words are ignored in a query of several words."""
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A section that contains the words. `excerpt` has MARK around them."""
+class SearchMatch:
+    """A section that matches a query. `excerpt` has MARK around the matched words."""
 
     path: str
     page: str
@@ -31,7 +31,7 @@ class Found:
 
 
 class Index:
-    """An index of sections, ignoring case and accents."""
+    """A full-text index of sections that ignores case and accents."""
 
     def __init__(self, sections: Iterable[GuideSection]) -> None:
         self._lock = threading.Lock()
@@ -40,27 +40,29 @@ class Index:
             "CREATE VIRTUAL TABLE part USING fts5(path UNINDEXED, page, heading, text, "
             "tokenize = 'unicode61 remove_diacritics 2')"
         )
-        rows = [(one.path, one.page, one.heading, one.text) for one in sections]
+        rows = [(section.path, section.page, section.heading, section.text) for section in sections]
         self._store.executemany("INSERT INTO part VALUES (?, ?, ?, ?)", rows)
 
-    def find(self, question: str) -> list[Found]:
-        """The sections that contain every word or its beginning; if there are none, those that contain some."""
-        asked = _WORD.findall(question[:LONGEST].lower())
-        words = [_stem(word) for word in asked if len(word) >= _TELLING or len(asked) == 1][:MOST_WORDS]
+    def find(self, question: str) -> list[SearchMatch]:
+        """The sections that contain all words, as prefixes; if there are none, those that contain some."""
+        typed_words = _WORD.findall(question[:MAX_QUERY_CHARACTERS].lower())
+        words = [_stem(word) for word in typed_words if len(word) >= _MIN_WORD_LENGTH or len(typed_words) == 1][
+            :MAX_WORDS
+        ]
         if not words:
             return []
         quoted = [f'"{word}"*' for word in words]
         return self._matches(" AND ".join(quoted)) or self._matches(" OR ".join(quoted))
 
-    def _matches(self, query: str) -> list[Found]:
+    def _matches(self, query: str) -> list[SearchMatch]:
         statement = (
             "SELECT path, page, heading, snippet(part, 3, ?, ?, '…', 24) FROM part WHERE part MATCH ? "
             "ORDER BY bm25(part, 0, 6, 8, 1) LIMIT ?"
         )
         with self._lock:
-            return [Found(*row) for row in self._store.execute(statement, (*MARK, query, MOST))]
+            return [SearchMatch(*row) for row in self._store.execute(statement, (*MARK, query, MAX_RESULTS))]
 
 
 def _stem(word: str) -> str:
-    """The word without a plural ending, in English and Spanish, for a prefix search."""
+    """The word without an English or Spanish plural ending, for the search by prefix."""
     return re.sub(r"(?:es|s)$", "", word) if len(word) > 4 else word
