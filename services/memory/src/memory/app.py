@@ -273,7 +273,7 @@ class MemoryReplica:
         desk = desk_handlers.serve(deps, intake, inbox)
         knowledge.consume()
         older_lists = listed(stored_conversations, stored_facts)
-        migrations.serve(service, (*knowledge.changes(), older_lists, companies.sealed_anew()), stored_format)
+        migrations.serve(service, (*knowledge.changes(), older_lists, companies.reseal_step()), stored_format)
         contexts.consume(service, activity)
         settings_sweep = PeriodicSweep("settings on the bus", SETTINGS_AGAIN, companies.refresh, rest=SETTINGS_EVERY)
 
@@ -308,8 +308,8 @@ class MemoryReplica:
             log=log,
             looks=deps.looks,
             clock=floor.now,
-            usual=reports.usual_wait,
-            give=desk.give_in_turn,
+            measure_usual_wait=reports.usual_wait,
+            assign_in_turn=desk.assign_in_turn,
         )
         handoff_sweeps = [
             PeriodicSweep(name, settings.handoff_sweep, look, rest=REST * settings.handoff_sweep)

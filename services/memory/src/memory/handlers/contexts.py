@@ -36,7 +36,7 @@ async def decide(activity: Activity, fact: TakenFact[ActionDecided]) -> Ack | De
     """An action no longer waits."""
     if fact.user is None:
         return MISPLACED
-    await activity.decided(fact.company, fact.user, fact.data.action.id, fact.event.time)
+    await activity.clear_action(fact.company, fact.user, fact.data.action.id, fact.event.time)
     return Ack()
 
 

@@ -160,7 +160,7 @@ class ConversationMethods:
         )
         direction = request.direction or "desc"
         page, complete = await self._inbox.search(
-            request.company_id, wanted, request.limit, request.cursor, turned=direction == "asc"
+            request.company_id, wanted, request.limit, request.cursor, oldest_first=direction == "asc"
         )
         return conversation_rpc.ConversationsReply(
             items=page.items, next=page.next, order="activity", direction=direction, complete=complete

@@ -54,9 +54,9 @@ def serve(deps: Deps, intake: FactIntake, inbox: Inbox) -> Desk:
     async def counts(request: desk_rpc.CountsRequest) -> desk_rpc.CountsReply:
         who = request.company_id, request.operator_id
         if request.present:
-            await desk.at_desk(*who, request.operator_name)
+            await desk.report_at_desk(*who, request.operator_name)
         counted, unread, new = await asyncio.gather(
-            inbox.counts(*who), inbox.unread(*who), desk.named_new(*who, request.operator_name)
+            inbox.counts(*who), inbox.unread(*who), desk.count_new_mentions(*who, request.operator_name)
         )
         return desk_rpc.CountsReply.model_validate({**counted, "unread": unread, "named": new})
 
@@ -82,24 +82,24 @@ def serve(deps: Deps, intake: FactIntake, inbox: Inbox) -> Desk:
     service.serve(desk_rpc.REPLY_DELETE, delete_reply)
 
     async def updated(fact: TakenFact[ConversationUpdated]) -> Ack:
-        await take_update(desk, fact)
+        await apply_update(desk, fact)
         if fact.data.state == RESOLVED:
             # Whether it helped is asked once it is over.
             await question.ask(fact.company, fact.data.conversation_id)
         return Ack()
 
     take_in(intake, UPDATE_FACTS, updated)
-    take_in(intake, NOTE_FACTS, partial(take_note, desk))
+    take_in(intake, NOTE_FACTS, partial(store_note, desk))
     return desk
 
 
-async def take_update(desk: Desk, fact: TakenFact[ConversationUpdated]) -> None:
+async def apply_update(desk: Desk, fact: TakenFact[ConversationUpdated]) -> None:
     """Applies a desk change to its conversation."""
     data = fact.data.model_copy(update={"company_id": fact.company})
-    await desk.take_update(Update(fact.event.id, fact.place, data))
+    await desk.apply_update(Update(fact.event.id, fact.place, data))
 
 
-async def take_note(desk: Desk, fact: TakenFact[NoteAdded]) -> Ack:
+async def store_note(desk: Desk, fact: TakenFact[NoteAdded]) -> Ack:
     """Adds a note to its conversation."""
-    await desk.take_note(fact.place, fact.data.model_copy(update={"company_id": fact.company}))
+    await desk.store_note(fact.place, fact.data.model_copy(update={"company_id": fact.company}))
     return Ack()

@@ -25,7 +25,7 @@ from memory.application.companies import CompanyRegistry
 from memory.application.company_deletion import CompanyDeletion
 from memory.application.deleted_words import DeletedWords
 from memory.application.erasure import DataErasure
-from memory.application.late_facts import Drop, LateFacts
+from memory.application.late_facts import ConversationDropper, LateFacts
 from memory.application.memories import Memories
 from memory.application.retention import RetentionSweep
 from memory.application.sweeps import PeriodicSweep
@@ -56,7 +56,7 @@ def serve(
     knowledge: KnowledgePart,
     companies: CompanyRegistry,
     memories: Memories,
-    drop: Drop,
+    drop: ConversationDropper,
 ) -> ErasureParts:
     """Serves deletion. `drop` removes conversations from this process's memory."""
     service, database, settings, clock = deps.service, deps.asked, deps.settings, deps.clock

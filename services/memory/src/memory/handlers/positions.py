@@ -127,8 +127,8 @@ def in_mongodb(
         _facts(usage.USAGE_FACTS, count),
         ProjectionSource(FACTS.name, knowledge_part.DURABLE, knowledge_part.SUBJECT, _one_by_one(knowledge.again)),
         _facts(ratings.ANSWER_RATINGS, partial(ratings.rate_answer, answer_ratings)),
-        _facts(desk.UPDATE_FACTS, partial(desk.take_update, human_desk)),
-        _facts(desk.NOTE_FACTS, partial(desk.take_note, human_desk)),
+        _facts(desk.UPDATE_FACTS, partial(desk.apply_update, human_desk)),
+        _facts(desk.NOTE_FACTS, partial(desk.store_note, human_desk)),
         _facts(ratings.CONVERSATION_RATINGS, partial(ratings.rate_conversation, reports)),
     )
 
@@ -144,7 +144,7 @@ def in_redis(log: StreamLog, activity: Activity, budgets: BudgetBook) -> tuple[P
     async def note(stored: StoredFact) -> None:
         fact = log.fact(stored)
         if fact is not None:
-            await activity.again(fact)
+            await activity.reapply(fact)
 
     async def settle(fact: TakenFact[UsageRecorded]) -> None:
         await budgets.settle_all(usage.settlements(fact))

@@ -48,7 +48,7 @@ async def watch(learner: Learner, fact: TakenFact[ToolCallCompleted]) -> None:
         symbol = parse_symbol(str(call.arguments.get("symbol"))).name
     except InvalidSymbolError:
         return
-    await learner.watched(fact.company, fact.user, symbol, call.call_id, fact.event.time)
+    await learner.add_favourite(fact.company, fact.user, symbol, call.call_id, fact.event.time)
 
 
 def serve(service: Service, memories: Memories, learner: Learner, exports: Exports, forgetting: DataErasure) -> None:

@@ -51,7 +51,7 @@ async def deliver(
     chatwoot = ChatwootApi(posting)
     _serve_channels(service, table, chatwoot, echoes)
     channels = ChannelDelivery(chatwoot, echoes)
-    deliveries = Deliveries(table, posting, channels, give_up=settings.webhook_give_up, gone=companies.webhook_gone)
+    deliveries = Deliveries(table, posting, channels, give_up=settings.webhook_give_up, gone=companies.stop_webhook)
     service.add_worker(
         PullWorker(
             service.nats,
