@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from benchmarks.report import Figure, median, percentile
-from memory.application.message_search import MOST
+from memory.application.message_search import MAX_MESSAGES
 from memory.domain.recall.index import IndexedMessage, RecallIndex
 from memory.embeddings.fusion import fused_messages
 from memory.embeddings.neighbours import POOL, Neighbours, UsualQuestions
@@ -27,8 +27,8 @@ BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
 
 def made(chance: random.Random, words: list[str], weights: list[float]) -> list[IndexedMessage]:
     """As many messages as are searched, in conversations."""
-    texts = (" ".join(chance.choices(words, cum_weights=weights, k=WORDS)) for _ in range(MOST))
-    at = [BEGUN + number * timedelta(minutes=9) for number in range(MOST)]
+    texts = (" ".join(chance.choices(words, cum_weights=weights, k=WORDS)) for _ in range(MAX_MESSAGES))
+    at = [BEGUN + number * timedelta(minutes=9) for number in range(MAX_MESSAGES)]
     return [
         IndexedMessage(f"m{n}", f"c{n // TALK}", n, "user" if n % 2 == 0 else "assistant", text, at[n])
         for n, text in enumerate(texts)
@@ -48,10 +48,10 @@ async def run() -> list[Figure]:
     texts = {one.id: one.text for one in messages}
     for key, text in texts.items():
         near.put(key, text)
-    vectors = numbers.normal(size=(MOST + 2 + QUESTIONS, DIMENSIONS)).astype(np.float32)
+    vectors = numbers.normal(size=(MAX_MESSAGES + 2 + QUESTIONS, DIMENSIONS)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    near.take(texts, vectors[:MOST])
-    usual = UsualQuestions(vectors[MOST : MOST + 1], vectors[MOST + 1 : MOST + 2])
+    near.take(texts, vectors[:MAX_MESSAGES])
+    usual = UsualQuestions(vectors[MAX_MESSAGES : MOST + 1], vectors[MOST + 1 : MOST + 2])
     by_words: list[float] = []
     with_vectors: list[float] = []
     for number in range(QUESTIONS):
@@ -61,12 +61,12 @@ async def run() -> list[Figure]:
         began = time.process_time()
         found = [(one.passage.id, one.score) for one in index.search(asked, POOL, messages[-1].at)]
         half = time.process_time()
-        nearness = near.to(vectors[MOST + 2 + number : MOST + 3 + number], usual)
+        nearness = near.to(vectors[MAX_MESSAGES + 2 + number : MOST + 3 + number], usual)
         assert nearness is not None
         fused_messages(found, nearness, (), index.nearby)
         by_words.append((half - began) * 1000)
         with_vectors.append((time.process_time() - began) * 1000)
-    note = f"{MOST:,} messages of {WORDS} words"
+    note = f"{MAX_MESSAGES:,} messages of {WORDS} words"
     return [
         Figure(QUESTION, "own work by words, median", median(by_words), "ms", note=note),
         Figure(QUESTION, "own work by words, 95 of 100", percentile(by_words, 0.95), "ms", 30.0),

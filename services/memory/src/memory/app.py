@@ -43,7 +43,7 @@ from memory.application.inbox import Inbox
 from memory.application.inbox_search import InboxSearch
 from memory.application.insights import Insights
 from memory.application.log_trimmer import LogTrimmer
-from memory.application.older_conversations import listed
+from memory.application.older_conversations import lists_step
 from memory.application.projection import Projection
 from memory.application.reports import Reports
 from memory.application.seed import seed
@@ -272,7 +272,7 @@ class MemoryReplica:
         usage.serve(intake, self._usages, self._spending)
         desk = desk_handlers.serve(deps, intake, inbox)
         knowledge.consume()
-        older_lists = listed(stored_conversations, stored_facts)
+        older_lists = lists_step(stored_conversations, stored_facts)
         migrations.serve(service, (*knowledge.changes(), older_lists, companies.reseal_step()), stored_format)
         contexts.consume(service, activity)
         settings_sweep = PeriodicSweep("settings on the bus", SETTINGS_AGAIN, companies.refresh, rest=SETTINGS_EVERY)

@@ -7,7 +7,7 @@ import pytest
 
 from contracts.channels import ChatKind
 from contracts.events.chat import OperatorMessage
-from memory.application.positions import MANY, Positions
+from memory.application.positions import FACTS_BETWEEN_CHECKS, Positions
 from memory.application.projection_sources import ProjectionSource
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
@@ -188,7 +188,7 @@ async def test_who_starts_behind_an_end_takes_nothing_in_again() -> None:
     looked = positions(store, bus, every=3600)
     await looked.look()
     bus.done = bus.furthest = bus.delivered = 7
-    looked.taken([stored_fact(seq) for seq in range(8 - MANY, 8)])
+    looked.taken([stored_fact(seq) for seq in range(8 - FACTS_BETWEEN_CHECKS, 8)])
     await looked.look()
     assert store.at == {"CHAT/memory-projection": LogPosition(1, 7)}
     bus.done = bus.furthest = bus.delivered = 9

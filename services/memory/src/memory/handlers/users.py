@@ -70,12 +70,12 @@ def serve(service: Service, memories: Memories, learner: Learner, exports: Expor
                 request.company_id,
                 request.user_id,
                 request.patch,
-                over=request.over,
+                base_version=request.over,
                 request=request.request_id,
-                body=request.body,
-                about=request.about,
-                past=request.past or (),
-                corrects=request.corrects or {},
+                body_digest=request.body,
+                subject=request.about,
+                forgotten_facts=request.past or (),
+                replacements=request.corrects or {},
             )
         )
 
