@@ -51,7 +51,7 @@ async def run() -> list[Figure]:
     vectors = numbers.normal(size=(MAX_MESSAGES + 2 + QUESTIONS, DIMENSIONS)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     near.take(texts, vectors[:MAX_MESSAGES])
-    usual = UsualQuestions(vectors[MAX_MESSAGES : MOST + 1], vectors[MOST + 1 : MOST + 2])
+    usual = UsualQuestions(vectors[MAX_MESSAGES : MAX_MESSAGES + 1], vectors[MAX_MESSAGES + 1 : MAX_MESSAGES + 2])
     by_words: list[float] = []
     with_vectors: list[float] = []
     for number in range(QUESTIONS):
@@ -61,7 +61,7 @@ async def run() -> list[Figure]:
         began = time.process_time()
         found = [(one.passage.id, one.score) for one in index.search(asked, POOL, messages[-1].at)]
         half = time.process_time()
-        nearness = near.to(vectors[MAX_MESSAGES + 2 + number : MOST + 3 + number], usual)
+        nearness = near.to(vectors[MAX_MESSAGES + 2 + number : MAX_MESSAGES + 3 + number], usual)
         assert nearness is not None
         fused_messages(found, nearness, (), index.nearby)
         by_words.append((half - began) * 1000)

@@ -157,7 +157,7 @@ class ShortTerm:
 class Tools:
     """Tools."""
 
-    async def offered(self, company: str, role: str, plan: str, language: str) -> Mapping[str, str]:
+    async def categories(self, company: str, role: str, plan: str, language: str) -> Mapping[str, str]:
         return {f"tool_{number}": "market" for number in range(TOOLS)}
 
 

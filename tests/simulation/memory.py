@@ -142,7 +142,7 @@ class Memory:
         """
         fresh = str(uuid4())
         try:
-            store = await mongo.name_of(self._asked, fresh)
+            store = await mongo.database_id(self._asked, fresh)
         except NexusError as error:
             raise NotReadyError(str(error)) from error
         consumer = ChatConsumer(
@@ -200,7 +200,7 @@ class Memory:
         except NexusError as error:
             raise NotReadyError(str(error)) from error
 
-        hooks.on_reconnect.append(self.log.reconnected)
+        hooks.on_reconnect.append(self.log.refresh_after_reconnect)
         compared = PeriodicSweep("position of MongoDB", positions.POSITIONS_EVERY, self.positions.look)
         self.positions.hurry = compared.hurry
         self._parts += [

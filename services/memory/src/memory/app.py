@@ -157,8 +157,8 @@ class MemoryReplica:
         service, settings = self._service, self._settings
         for close in (self._mongo.close, self._redis.aclose, self._budgets.aclose):
             service.on_stop(close)
-        fresh = str(uuid4())
-        store, stored_format = await mongo.opened(self._database, fresh)
+        new_id = str(uuid4())
+        store, stored_format = await mongo.open_database(self._database, new_id)
         facts, stored_facts = MongoFacts(self._database["facts"]), MongoFacts(self._storing["facts"])
         conversations = MongoConversations(self._database["conversations"])
         stored_conversations = MongoConversations(self._storing["conversations"])
@@ -299,7 +299,7 @@ class MemoryReplica:
             self._budgets,
             in_mongodb,
             positions.in_redis(log, activity, self._spending),
-            empty=store == fresh,
+            empty=store == new_id,
             restored=store_was_restored,
         )
         handoffs = Handoffs(
@@ -325,11 +325,11 @@ class MemoryReplica:
         except NexusError as error:
             raise NotReadyError(str(error), retryable=error.retryable) from error
 
-        service.on_reconnect(log.reconnected)
+        service.on_reconnect(log.refresh_after_reconnect)
         service.on_reconnect(mongodb.bus_is_back)
         service.on_reconnect(knowledge.indexes.look)
         figures = stream_figures.StreamFigures(service.nats, service.streams)
-        for refresh_figures in (floor.refresh, figures.renew, handoffs.measure):
+        for refresh_figures in (floor.refresh, figures.read_if_old, handoffs.measure):
             service.before_metrics(refresh_figures)
         await self._keep_on(
             floor,
@@ -343,9 +343,9 @@ class MemoryReplica:
             *erasing.sweeps,
             *handoff_sweeps,
             PeriodicSweep("quiet conversations", settings.quiet_sweep, desk.sweep_quiet),
-            PeriodicSweep("figures of the streams", stream_figures.EVERY, figures.look),
+            PeriodicSweep("figures of the streams", stream_figures.INTERVAL_SECONDS, figures.read),
             PeriodicSweep("the log's window", TRIM_SWEEP, self._trimming(log, floor).sweep),
-            PeriodicSweep("bounds of the log", BOUNDS_EVERY, log.renew),
+            PeriodicSweep("bounds of the log", BOUNDS_EVERY, log.refresh_if_old),
             PeriodicSweep("untold settings", settings.settings_sweep, companies.sweep),
             settings_sweep,
         )

@@ -60,18 +60,20 @@ class Versioned:
 
 
 class MemoryStore(Protocol):
-    """Stores what is remembered of users."""
+    """Stores what is remembered about users."""
 
     async def load(self, company: str, user: str) -> Versioned:
         """The user's memory; empty if nothing is remembered."""
         ...
 
-    async def save(self, company: str, user: str, state: Remembered, over: str | None, version: str) -> bool:
-        """Replaces the version `over` by `version`; False: another one is there."""
+    async def save(
+        self, company: str, user: str, state: Remembered, previous_version: str | None, version: str
+    ) -> bool:
+        """Replaces `previous_version` by `version`; returns False if another version is stored."""
         ...
 
     async def delete(self, company: str, user: str) -> bool:
-        """Deletes it; True if there was something."""
+        """Deletes the user's memory; returns whether there was one."""
         ...
 
 

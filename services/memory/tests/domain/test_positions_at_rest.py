@@ -29,10 +29,10 @@ class Store:
     async def load(self) -> dict[str, LogPosition]:
         return dict(self.at)
 
-    async def move(self, name: str, before: LogPosition | None, to: LogPosition) -> bool:
-        if self.at.get(name) != before:
+    async def move(self, name: str, expected: LogPosition | None, new: LogPosition) -> bool:
+        if self.at.get(name) != expected:
             return False
-        self.at[name] = to
+        self.at[name] = new
         return True
 
     async def missed(self) -> list[Missed]:
@@ -66,8 +66,8 @@ class Bus:
         self.read_after.append(after)
         return [StoredFact(self.delivered, "chat.acme.c1.message.visitor.v1", b"{}", "")], False
 
-    async def since(self, stream: str, subject: str, at: datetime) -> int:
-        del stream, subject, at
+    async def since(self, stream: str, subject: str, start: datetime) -> int:
+        del stream, subject, start
         return 0
 
     async def delete(self, stream: str, durable: str) -> None:

@@ -50,10 +50,10 @@ class ChannelDelivery:
             if again:
                 raise
             has_arrived = False
-        if has_arrived or (again and await self._api.holds(channel, ids[1], message, stored_at)):
+        if has_arrived or (again and await self._api.has_message(channel, ids[1], message, stored_at)):
             _log.info("channel.has_come_already", company=company, message=message.id)
             return NOTHING_TO_SEND
-        answer = await self._api.say(channel, ids[1], message)
+        answer = await self._api.send(channel, ids[1], message)
         if answer.status // 100 == 2:
             try:
                 await self._echoes.note(company, conversation, message.id, message.digest)

@@ -216,7 +216,7 @@ class CompanyRegistry:
         now = datetime.now(UTC)
         if published is None or published.version < settings.version or now - published_at > REPUBLISH_AFTER:
             # Fenced by what was read: if that was out of date, a newer version must not be overwritten.
-            await self._announcements.company_changed(shown(settings), again=now.date().isoformat(), over=seq)
+            await self._announcements.company_changed(shown(settings), repeat=now.date().isoformat(), last_seen_seq=seq)
             return True
         if published.version == settings.version:
             return False
@@ -238,5 +238,5 @@ class CompanyRegistry:
     async def _publish(self, settings: CompanySettings) -> None:
         await self._announcements.company_changed(shown(settings))
         for state in HANDED_OVER_STATES:
-            await self._conversations.look_again(settings.config.company_id, state)
-        await self._store.announced(settings.config.company_id, settings.version)
+            await self._conversations.look_now(settings.config.company_id, state)
+        await self._store.mark_announced(settings.config.company_id, settings.version)

@@ -81,7 +81,8 @@ class ContextBuilder:
         memory = parts.start("memory", self._remembered(request), waits=is_about_writer(request.text))
         holdings_task = parts.start("portfolio", self._holdings(company, user))
         tools = parts.start(
-            "system.availableTools", self._tools.offered(company, request.role, request.plan, request.language or "es")
+            "system.availableTools",
+            self._tools.categories(company, request.role, request.plan, request.language or "es"),
         )
         conversation = parts.start("conversation", self._conversations.read(request, tools, parts), waits=True)
         short_term = parts.start("shortTerm", self._short_term.get(company, user))
@@ -120,7 +121,8 @@ class ContextBuilder:
         parts = Parts(part_deadline(self._seconds))
         memory = parts.start("memory", self._remembered(request), waits=is_about_writer(request.text))
         tools = parts.start(
-            "system.availableTools", self._tools.offered(company, request.role, request.plan, request.language or "es")
+            "system.availableTools",
+            self._tools.categories(company, request.role, request.plan, request.language or "es"),
         )
         conversation = parts.start("conversation", self._conversations.read(request, tools, parts), waits=True)
         passages = parts.start("knowledge", self._knowledge(company, request.knowledge)) if request.knowledge else None

@@ -110,7 +110,7 @@ class Desk:
     async def note(self, request: NoteRequest) -> NoteView:
         """Adds an internal note; if one of the same id exists, that one is returned."""
         data = NoteAdded.model_validate({**dict(request), "mentions": mentions(request.text)})
-        position = await self._facts.noted(data)
+        position = await self._facts.publish_note(data)
         stored = None
         try:
             await self._store.add_note(position, data)
@@ -196,7 +196,7 @@ class Desk:
         except RedisUnavailableError:
             return
         if is_first and await self._assigns_in_turn(company):
-            await self._conversations.look_again(company, NEEDS_HUMAN)
+            await self._conversations.look_now(company, NEEDS_HUMAN)
 
     async def _assigns_in_turn(self, company: str) -> bool:
         settings = await self._companies.get(company)
@@ -280,7 +280,7 @@ class Desk:
         return min(newest, seen_seq) if newest_news.era == self._log.era and newest_news.seq > seen_seq else newest
 
     async def _publish(self, update_id: str, data: ConversationUpdated) -> InboxConversation:
-        position = await self._facts.updated(update_id, data)
+        position = await self._facts.publish_update(update_id, data)
         return await self.apply_update(Update(update_id, position, data))
 
     async def _load(self, company: str, conversation: str) -> InboxConversation:

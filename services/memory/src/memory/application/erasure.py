@@ -176,7 +176,7 @@ class DataErasure:
         plan = await (self._bus.plan_conversation_facts(absent_job) if reappeared else self._bus.plan(absent_job))
         await self._receipts.note(job.company, job.receipt, LATE, plan.found)
         await self._bus.carry_out(plan)
-        await self._store.erase_calls(absent_job, own=bool(job.user) and not reappeared)
+        await self._store.erase_calls(absent_job, all_of_user=bool(job.user) and not reappeared)
 
     async def _erase_elsewhere(self, job: Erasure) -> dict[str, int]:
         """Deletes in other services and from remembered facts; returns how much, by place.

@@ -131,7 +131,7 @@ class Handoffs:
         now_ms, configs = milliseconds(await self._clock()), dict[str, CompanyConfig]()
         if len(batch) == BATCH:
             # So many are checked that those who have just begun to wait go first.
-            newest = await self._conversations.to_look_at(now_ms, NEWEST_FIRST, latest_first=True)
+            newest = await self._conversations.due_for_look(now_ms, NEWEST_FIRST, latest_first=True)
             newest_keys = {(state.company, state.conversation) for state, _ in newest}
             batch = [
                 *newest,
@@ -146,7 +146,7 @@ class Handoffs:
         for group in (due[start : start + CONCURRENCY] for start in range(0, len(due), CONCURRENCY)):
             settled = await asyncio.gather(*(self._settle_safely(state, configs[state.company]) for state, _ in group))
             appended += sum(outcome.appended for outcome in settled)
-            await self._conversations.looked_at(
+            await self._conversations.store_next_looks(
                 [
                     (state, due_ms, milliseconds(outcome.again) if outcome.again else None)
                     for (state, due_ms), outcome in zip(group, settled, strict=True)
@@ -159,7 +159,7 @@ class Handoffs:
         return [(state.company, state.conversation) for state, _ in await self._conversations_due(timedelta())]
 
     async def _conversations_due(self, ahead: timedelta) -> list[tuple[InboxConversation, int]]:
-        return await self._conversations.to_look_at(milliseconds(await self._clock() + ahead), BATCH)
+        return await self._conversations.due_for_look(milliseconds(await self._clock() + ahead), BATCH)
 
     async def _settle_safely(self, state: InboxConversation, config: CompanyConfig) -> Settled:
         try:
@@ -250,7 +250,7 @@ class Handoffs:
 
     async def _has_staff(self, company: str, now: datetime, waiting_since: datetime) -> bool | None:
         try:
-            has_staff = await self._looks.somebody_here(company, now - AT_DESK_FOR)
+            has_staff = await self._looks.is_anybody_here(company, now - AT_DESK_FOR)
         except RedisUnavailableError:
             return True  # without evidence, people are not reported as away
         # Open consoles report their human agents only once somebody waits.

@@ -60,10 +60,10 @@ class LogTrimmer:
         return min(oldest, state.read_up_to + 1)
 
     async def _trim(self, company: str, conversation: str, cut_before: int) -> int:
-        conversation_log = await self._chat.look(company, conversation)
+        conversation_log = await self._chat.read(company, conversation)
         if conversation_log is None:
             return 0
         removed = 0
         for cut in cuts(conversation_log.snapshot, conversation_log.first_waiting, cut_before):
-            removed += await self._chat.cut(company, conversation, cut.kind, cut.before)
+            removed += await self._chat.purge(company, conversation, cut.kind, cut.before)
         return removed

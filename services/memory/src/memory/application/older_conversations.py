@@ -38,4 +38,4 @@ def lists_step(conversations: MongoConversations, facts: MongoFacts) -> Migratio
             )
 
     description = "conversations are put into the inbox's lists, and found by their words"
-    return MigrationStep("conversation-lists", description, conversations.left, migrate_batch)
+    return MigrationStep("conversation-lists", description, conversations.count_older, migrate_batch)

@@ -60,7 +60,7 @@ class People:
         await self._inbox.fresh()
         company, person = request.company_id, request.person_id
         into = await self._target(request) if request.into else None
-        conversations = await self._conversations.of_person(company, person, request.most + 1, lent=into is None)
+        conversations = await self._conversations.of_person(company, person, request.most + 1, handed_over=into is None)
         if into is not None and into != request.by:
             await self._check(company, person, into, conversations)
         moved, has_more = conversations[: request.most], len(conversations) > request.most
@@ -91,8 +91,8 @@ class People:
 
     async def _identity(self, company: str, person: str) -> str:
         """The id under which the desk shows a person, which differs after a merge; raises NoSuchPersonError."""
-        for lent in (False, True):
-            for conversation in await self._conversations.of_person(company, person, 1, lent=lent):
+        for handed_over in (False, True):
+            for conversation in await self._conversations.of_person(company, person, 1, handed_over=handed_over):
                 return conversation.whose or person
         raise NoSuchPersonError(f"nobody with the id {person} has written to this company")
 

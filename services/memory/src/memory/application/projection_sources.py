@@ -68,8 +68,8 @@ class Consumers(Protocol):
         """Deletes a consumer, if it exists; raises NexusError."""
         ...
 
-    async def since(self, stream: str, subject: str, time: datetime) -> int:
-        """The sequence of the first fact stored at `time` or later; 0 if there is none."""
+    async def since(self, stream: str, subject: str, start: datetime) -> int:
+        """The sequence of the first fact stored at `start` or later; 0 if there is none."""
         ...
 
 

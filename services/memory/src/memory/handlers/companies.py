@@ -15,7 +15,7 @@ from contracts.sign_in_rpc import (
     SignInFinished,
 )
 from memory.adapters.mongo_sightings import MongoSightings
-from memory.adapters.openid_provider import SECONDS, OpenIdProviders
+from memory.adapters.openid_provider import REQUEST_TIMEOUT_SECONDS, OpenIdProviders
 from memory.adapters.webhook_client import WebhookPosting
 from memory.application.companies import CompanyRegistry
 from memory.application.sign_in import SignIns
@@ -73,7 +73,7 @@ def serve(deps: Deps, companies: CompanyRegistry) -> None:
 def serve_sign_in(deps: Deps, companies: CompanyRegistry) -> None:
     """Signing in to the console."""
     service = deps.service
-    posting = WebhookPosting(seconds=SECONDS, local=deps.local)
+    posting = WebhookPosting(seconds=REQUEST_TIMEOUT_SECONDS, local=deps.local)
     service.on_stop(posting.close)
     sign_ins = SignIns(companies, OpenIdProviders(posting, Seal(SealSettings()), deps.clock))
 

@@ -8,7 +8,7 @@ from contracts.conversation_rpc import ConversationReply
 from contracts.envelope import CloudEvent
 from contracts.events.desk import ConversationUpdated, NoteAdded
 from contracts.streams import FACTS
-from memory.adapters.desk_facts import NOTED, UPDATED, BusDeskFacts
+from memory.adapters.desk_facts import NOTE_EVENT, UPDATED_EVENT, BusDeskFacts
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_desk import MongoDesk
 from memory.application.desk import Desk
@@ -21,8 +21,8 @@ from memory.fact_intake import FactIntake, FactType, TakenFact, take_in
 from runtime.bus.direct import DirectReader
 from runtime.workers.outcomes import Ack
 
-UPDATE_FACTS = FactType(UPDATED, "memory-updates", CloudEvent[ConversationUpdated])
-NOTE_FACTS = FactType(NOTED, "memory-notes", CloudEvent[NoteAdded])
+UPDATE_FACTS = FactType(UPDATED_EVENT, "memory-updates", CloudEvent[ConversationUpdated])
+NOTE_FACTS = FactType(NOTE_EVENT, "memory-notes", CloudEvent[NoteAdded])
 
 
 def serve(deps: Deps, intake: FactIntake, inbox: Inbox) -> Desk:

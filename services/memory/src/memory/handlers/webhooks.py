@@ -93,7 +93,7 @@ async def deliver(
 def _serve_channels(service: Service, table: WebhookTable, api: ChatwootApi, echoes: RedisEchoes) -> None:
 
     async def verify(request: channel_rpc.ChannelVerifyRequest) -> channel_rpc.ChannelVerifyReply:
-        endpoint = await table.found_channel(request.channel_id)
+        endpoint = await table.find_channel(request.channel_id)
         if endpoint is None or endpoint.channel is None:
             raise RpcError(ErrorCode.NOT_FOUND, "there is no such channel")
         if not genuine(endpoint.channel.secret, request.timestamp, request.signature, request.body, time.time()):
@@ -105,7 +105,7 @@ def _serve_channels(service: Service, table: WebhookTable, api: ChatwootApi, ech
         return channel_rpc.ChannelEchoReply()
 
     async def check(request: channel_rpc.ChannelCheckRequest) -> channel_rpc.ChannelCheckReply:
-        channels = [one.channel for one in await table.stored(request.company_id) if one.channel is not None]
+        channels = [one.channel for one in await table.read_stored(request.company_id) if one.channel is not None]
         problems = await asyncio.gather(*(api.problem(channel) for channel in channels))
         return channel_rpc.ChannelCheckReply(
             problems=[
