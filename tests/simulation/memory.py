@@ -167,8 +167,8 @@ class Memory:
         deps = Deps(
             service=service,
             settings=_SETTINGS,
-            asked=self._asked,
-            storing=self._storing,
+            database=self._asked,
+            fact_database=self._storing,
             companies=MongoCompanies(self._asked["companies"]),
             looks=RedisLooks(self._redis),
             market=cast("Any", None),
@@ -212,7 +212,7 @@ class Memory:
         ]
         for part in self._parts:
             await part.start()
-        server = RpcServer(self._client, answers=refusals.refused)
+        server = RpcServer(self._client, answers=refusals.reply_for)
         for method, handler in self._methods:
             await server.serve(method, handler)
         await self._client.flush()
@@ -247,7 +247,7 @@ def _chat(log: StreamLog, projection: Projection) -> ProjectionSource:
     """The source of conversations among sources.in_mongodb."""
     nothing, knowledge = cast("Any", None), cast("Any", _NoKnowledge())
     others = (nothing, nothing, nothing, nothing, nothing, nothing)
-    return positions.in_mongodb(log, projection, *others, knowledge, nothing)[0]
+    return positions.mongodb_sources(log, projection, *others, knowledge, nothing)[0]
 
 
 class _NoKnowledge:

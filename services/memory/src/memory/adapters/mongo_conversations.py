@@ -138,7 +138,7 @@ class MongoConversations:
     ) -> PageOf[InboxConversation]:
         """A page of conversations, latest activity first (`needs_human`: longest wait first)."""
         index, prefix = _index(company, filters)
-        ascending = filters.turned != (filters.state == NEEDS_HUMAN)
+        ascending = filters.reversed != (filters.state == NEEDS_HUMAN)
         async with store_errors("read the inbox"):
             return (await page_of(self._rows, index, prefix, limit, cursor, ascending=ascending)).mapped(self._read)
 

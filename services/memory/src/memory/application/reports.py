@@ -51,7 +51,7 @@ class Reports:
         counted, complete = await self._counted(request)
         return report(counted, request.by, await self._clock(), complete=complete)
 
-    async def behind(self, request: ReportOpenRequest) -> ReportOpenReply:
+    async def conversations_counted(self, request: ReportOpenRequest) -> ReportOpenReply:
         """The conversations that a figure counts; raises StoreUnavailableError."""
         counted, complete = await self._counted(request)
         now = await self._clock()
