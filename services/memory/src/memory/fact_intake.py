@@ -71,8 +71,8 @@ class FactIntake:
 def consume_facts(
     intake: FactIntake, kind: FactType[DataT], handle: Callable[[ReceivedFact[DataT]], Awaitable[Outcome]]
 ) -> None:
-    """Consumes facts of handle_one type, retried while a dependency is away; a misfit becomes a dead letter, and a fact
-    subject somebody deleted is removed from the stream."""
+    """Consumes facts of one type, retried while a dependency is unavailable. A misfit becomes a dead letter, and a fact
+    about a deleted user or conversation is removed from the stream."""
 
     async def handle_one(delivery: Delivery, event: CloudEvent[DataT]) -> Outcome:
         fact = _fact_of_delivery(delivery, event)
