@@ -10,7 +10,7 @@ from contracts.symbols import parse_symbol
 from contracts.tools.market import Indicator
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.domain.bars import BarHistory
-from market_adapter.domain.indicators import BARS, indicator
+from market_adapter.domain.indicators import DEFAULT_BARS, indicator
 from market_adapter.domain.series import series_of
 
 QUESTION = "indicators"
@@ -21,11 +21,11 @@ TARGET_MICROSECONDS = 250.0
 def histories() -> list[BarHistory]:
     """One window of 500 bars a symbol, no two alike."""
     found: list[BarHistory] = []
-    held = [one for one in load_sample().series.values() if len(one.bars) > BARS + SYMBOLS // 3]
+    held = [one for one in load_sample().series.values() if len(one.bars) > DEFAULT_BARS + SYMBOLS // 3]
     for number in range(SYMBOLS):
         series = held[number % len(held)]
         first = number // len(held)
-        bars = series.bars[first : first + BARS]
+        bars = series.bars[first : first + DEFAULT_BARS]
         found.append(BarHistory(parse_symbol(series.ticker), "USD", "sample", bars, series.splits))
     return found
 
@@ -45,7 +45,7 @@ async def run() -> list[Figure]:
     for window in windows:
         series_of(window)
     reading = time.process_time() - began
-    note = f"nine indicators, {BARS} bars, {SYMBOLS} symbols; {lasted:.2f} s in all"
+    note = f"nine indicators, {DEFAULT_BARS} bars, {SYMBOLS} symbols; {lasted:.2f} s in all"
     return [
         Figure(QUESTION, "CPU a symbol", used / SYMBOLS * 1e6, "µs", TARGET_MICROSECONDS, note=note),
         Figure(QUESTION, "CPU a symbol to make arrays of bars", reading / SYMBOLS * 1e6, "µs"),

@@ -135,7 +135,9 @@ class Remembering:
     async def load(self, company: str, user: str) -> Versioned:
         return self._held
 
-    async def save(self, company: str, user: str, state: Remembered, over: str | None, version: str) -> bool:
+    async def save(
+        self, company: str, user: str, state: Remembered, previous_version: str | None, version: str
+    ) -> bool:
         return True
 
     async def delete(self, company: str, user: str) -> bool:

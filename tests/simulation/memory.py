@@ -158,11 +158,13 @@ class Memory:
         await consumer.ensure()
         service = cast("Service", self)
         refresh_settings = self.companies.refresh
-        told = PeriodicSweep("settings on the bus", app.SETTINGS_AGAIN, refresh_settings, rest=app.SETTINGS_EVERY)
+        told = PeriodicSweep(
+            "settings on the bus", app.SETTINGS_RETRY_SECONDS, refresh_settings, rest=app.SETTINGS_SWEEP_SECONDS
+        )
 
         def older() -> None:
             self.projection.forget()
-            told.hurry(app.SETTINGS_LOOKS)
+            told.hurry(app.SETTINGS_REPEATS)
 
         deps = Deps(
             service=service,
@@ -201,12 +203,12 @@ class Memory:
             raise NotReadyError(str(error)) from error
 
         hooks.on_reconnect.append(self.log.refresh_after_reconnect)
-        compared = PeriodicSweep("position of MongoDB", positions.POSITIONS_EVERY, self.positions.look)
+        compared = PeriodicSweep("position of MongoDB", positions.POSITIONS_SWEEP_SECONDS, self.positions.look)
         self.positions.hurry = compared.hurry
         self._parts += [
             consumer,
             compared,
-            PeriodicSweep("bounds of the log", app.BOUNDS_EVERY, self.log.refresh),
+            PeriodicSweep("bounds of the log", app.BOUNDS_REFRESH_SECONDS, self.log.refresh),
             PeriodicSweep("untold settings", _SETTINGS.settings_sweep, self.companies.sweep),
             told,
         ]

@@ -40,6 +40,7 @@ MEMORY_PAGES = 200
 PACE = 64
 """Frames after which a long recovery waits for the client to read."""
 RESYNC_CONCURRENCY = 16
+"""Gaps that are filled concurrently."""
 _KINDS = frozenset(kind.value for kind in ChatKind)
 
 

@@ -21,6 +21,7 @@ from runtime.bus.streams import continue_after_lost_end, counted_since, note_los
 from runtime.errors import NotReadyError
 
 REPLY_TIMEOUT_SECONDS = 2.0
+"""Deadline of one request to JetStream's API."""
 
 
 class BusConsumers:

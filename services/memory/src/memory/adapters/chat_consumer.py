@@ -43,6 +43,7 @@ BATCHED_KINDS = (ChatKind.VISITOR, ChatKind.ASSISTANT)
 STORE_PAUSE_SECONDS = 0.5
 """Pause before the next batch while the database is unavailable."""
 RETRY_SECONDS = 1.0
+"""When facts that could not be stored are delivered again."""
 MAX_DELIVERIES = 5
 """A fact that fails on its own while the database works becomes a dead letter after this many deliveries."""
 STOP_TIMEOUT_SECONDS = 10.0

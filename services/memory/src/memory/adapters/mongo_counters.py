@@ -11,6 +11,7 @@ from memory.adapters.mongo import duplicate_writes
 from runtime.stores.mongo import Collection, Document
 
 _SINGLE_ATTEMPTS = 2
+"""How often refused events are tried one by one: a document may be inserted during the first attempt."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,9 @@ RECENT_SECONDS = 0.2
 POLL_SECONDS = 0.02
 """Pause between two questions while somebody waits; after a projection here the server is asked at once."""
 REPLY_TIMEOUT_SECONDS = 2.0
+"""Deadline of the server's answer."""
 LONGEST_REFRESH_SECONDS = 10.0
+"""A question that takes longer than this counts as stuck."""
 
 _log = structlog.get_logger(__name__)
 

@@ -16,6 +16,7 @@ from runtime.bus.replies import ReplyInbox
 
 PAGE_SIZE = 1_000
 REPLY_TIMEOUT_SECONDS = 5.0
+"""Deadline of a purge."""
 
 
 class RecordedTraces:

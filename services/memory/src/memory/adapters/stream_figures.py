@@ -22,10 +22,12 @@ RECENT_SECONDS = 60.0
 INTERVAL_SECONDS = 600.0
 """Time between two reads for the log."""
 REPLY_TIMEOUT_SECONDS = 5.0
+"""Deadline of one request to JetStream's API."""
 WARNING_FILL = 0.8
 CUT_SHORT_FILL = 0.9
 """From this fill on, a stream whose oldest fact is younger than promised is cut short by its size limit."""
 REPEAT_SECONDS = 3_600.0
+"""How long a warning about a stream is not repeated."""
 
 _log = structlog.get_logger(__name__)
 

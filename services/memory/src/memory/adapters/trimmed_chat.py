@@ -21,6 +21,7 @@ from runtime.conversation import ConversationLog
 
 PAGE_SIZE = 256
 REPLY_TIMEOUT_SECONDS = 5.0
+"""Deadline of one request to JetStream's API."""
 
 
 class TrimmedChat:

@@ -45,6 +45,7 @@ SPECS = (
 LINGER_SECONDS = 0.02
 """How long a batch may fill."""
 RETRY_SECONDS = 1.0
+"""When facts that could not be queued are delivered again."""
 DRAIN_TIMEOUT_SECONDS = 5.0
 """How long it may still queue what has arrived when it stops."""
 UNUSED_SECONDS = 60.0

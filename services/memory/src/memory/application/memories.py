@@ -26,6 +26,7 @@ MAX_PAUSE_SECONDS = 0.05
 LOOKUP_SECONDS = 8.0
 """How long to find out whether a change was stored if the store did not answer."""
 LOOKUP_INTERVAL_SECONDS = 0.2
+"""Pause between two lookups of a change."""
 PUBLISH_TIMEOUT_SECONDS = 2.0
 """Deadline for publishing that a memory has changed; without that event it is read slightly later."""
 NO_VERSION = "none"

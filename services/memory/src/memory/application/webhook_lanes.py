@@ -23,6 +23,7 @@ OVERDUE_SECONDS = 5.0
 ORDER_WAIT_SECONDS = 0.2
 """A fact that waits for an earlier one comes again after this time at the earliest."""
 _FIRST_DURATION_SECONDS = 0.1
+"""The assumed duration of a request before an endpoint's first one."""
 
 
 @dataclass(slots=True)

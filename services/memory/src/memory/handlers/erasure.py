@@ -99,7 +99,7 @@ def serve(
         files=files,
         traces=RecordedTraces(service.nats, bus),
         erasure=erasure,
-        clean_up=clean_up,
+        also=clean_up,
         clock=clock,
     )
     _serve_deletions(service, erasure, deletion, receipts, retention)

@@ -45,7 +45,7 @@ def serve_budgets(service: Service, budgets: BudgetBook, knowledge: PassageSearc
         if reached_limit == "both":
             return BudgetReserveReply(granted=True, reserved_at=reserved_at, knowledge=passages, further=True)
         return BudgetReserveReply(
-            granted=reached_limit is None, usage_of=reached_limit, reserved_at=reserved_at, knowledge=passages
+            granted=reached_limit is None, spent=reached_limit, reserved_at=reserved_at, knowledge=passages
         )
 
     async def settle(request: BudgetSettleRequest) -> BudgetSettled:
