@@ -11,7 +11,7 @@ from contracts.symbols import parse_symbol
 from contracts.tools.market import Indicator
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.domain.bars import BarHistory
-from market_adapter.domain.indicators import BARS, indicator
+from market_adapter.domain.indicators import DEFAULT_BARS, indicator
 from market_adapter.domain.series import series_of
 
 QUESTION = "indicators"
@@ -22,11 +22,11 @@ TARGET_MICROSECONDS = 250.0
 def histories() -> list[BarHistory]:
     """Returns a window of 500 bars for each symbol, no two alike."""
     windows: list[BarHistory] = []
-    long_series = [one for one in load_sample().series.values() if len(one.bars) > BARS + SYMBOLS // 3]
+    long_series = [one for one in load_sample().series.values() if len(one.bars) > DEFAULT_BARS + SYMBOLS // 3]
     for index in range(SYMBOLS):
         series = long_series[index % len(long_series)]
         first = index // len(long_series)
-        bars = series.bars[first : first + BARS]
+        bars = series.bars[first : first + DEFAULT_BARS]
         windows.append(BarHistory(parse_symbol(series.ticker), "USD", "sample", bars, series.splits))
     return windows
 
@@ -46,7 +46,7 @@ async def run() -> list[Figure]:
     for window in windows:
         series_of(window)
     array_seconds = time.process_time() - cpu_started
-    note = f"nine indicators, {BARS} bars, {SYMBOLS} symbols; {seconds:.2f} s in all"
+    note = f"nine indicators, {DEFAULT_BARS} bars, {SYMBOLS} symbols; {seconds:.2f} s in all"
     return [
         Figure(QUESTION, "CPU a symbol", cpu_seconds / SYMBOLS * 1e6, "µs", TARGET_MICROSECONDS, note=note),
         Figure(QUESTION, "CPU a symbol to make arrays of bars", array_seconds / SYMBOLS * 1e6, "µs"),

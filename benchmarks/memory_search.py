@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from benchmarks.report import Figure, median, percentile
-from memory.application.message_search import MOST
+from memory.application.message_search import MAX_MESSAGES
 from memory.domain.recall.index import IndexedMessage, RecallIndex
 from memory.embeddings.fusion import fused_messages
 from memory.embeddings.neighbours import POOL, Neighbours, UsualQuestions
@@ -27,8 +27,8 @@ FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 
 def generated(chance: random.Random, words: list[str], weights: list[float]) -> list[IndexedMessage]:
     """Returns generated messages, as many as are searched, in conversations."""
-    texts = (" ".join(chance.choices(words, cum_weights=weights, k=WORDS)) for _ in range(MOST))
-    times = [FIRST_DAY + number * timedelta(minutes=9) for number in range(MOST)]
+    texts = (" ".join(chance.choices(words, cum_weights=weights, k=WORDS)) for _ in range(MAX_MESSAGES))
+    times = [FIRST_DAY + number * timedelta(minutes=9) for number in range(MAX_MESSAGES)]
     return [
         IndexedMessage(
             f"m{n}", f"c{n // MESSAGES_PER_CONVERSATION}", n, "user" if n % 2 == 0 else "assistant", text, times[n]
@@ -50,10 +50,10 @@ async def run() -> list[Figure]:
     texts = {message.id: message.text for message in messages}
     for key, text in texts.items():
         neighbours.put(key, text)
-    vectors = numbers.normal(size=(MOST + 2 + QUESTIONS, DIMENSIONS)).astype(np.float32)
+    vectors = numbers.normal(size=(MAX_MESSAGES + 2 + QUESTIONS, DIMENSIONS)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    neighbours.take(texts, vectors[:MOST])
-    usual = UsualQuestions(vectors[MOST : MOST + 1], vectors[MOST + 1 : MOST + 2])
+    neighbours.take(texts, vectors[:MAX_MESSAGES])
+    usual = UsualQuestions(vectors[MAX_MESSAGES : MAX_MESSAGES + 1], vectors[MAX_MESSAGES + 1 : MAX_MESSAGES + 2])
     by_words: list[float] = []
     with_vectors: list[float] = []
     for number in range(QUESTIONS):
@@ -65,12 +65,12 @@ async def run() -> list[Figure]:
             (consonant.passage.id, consonant.score) for consonant in index.search(question, POOL, messages[-1].at)
         ]
         words_done = time.process_time()
-        nearness = neighbours.to(vectors[MOST + 2 + number : MOST + 3 + number], usual)
+        nearness = neighbours.to(vectors[MAX_MESSAGES + 2 + number : MAX_MESSAGES + 3 + number], usual)
         assert nearness is not None
         fused_messages(matches, nearness, (), index.nearby)
         by_words.append((words_done - started) * 1000)
         with_vectors.append((time.process_time() - started) * 1000)
-    note = f"{MOST:,} messages of {WORDS} words"
+    note = f"{MAX_MESSAGES:,} messages of {WORDS} words"
     return [
         Figure(QUESTION, "own work by words, median", median(by_words), "ms", note=note),
         Figure(QUESTION, "own work by words, 95 of 100", percentile(by_words, 0.95), "ms", 30.0),

@@ -135,7 +135,9 @@ class Remembering:
     async def load(self, company: str, user: str) -> Versioned:
         return self._held
 
-    async def save(self, company: str, user: str, state: Remembered, over: str | None, version: str) -> bool:
+    async def save(
+        self, company: str, user: str, state: Remembered, previous_version: str | None, version: str
+    ) -> bool:
         return True
 
     async def delete(self, company: str, user: str) -> bool:
@@ -157,7 +159,7 @@ class ShortTerm:
 class Tools:
     """Stub of Tools."""
 
-    async def offered(self, company: str, role: str, plan: str, language: str) -> Mapping[str, str]:
+    async def categories(self, company: str, role: str, plan: str, language: str) -> Mapping[str, str]:
         return {f"tool_{number}": "market" for number in range(TOOLS)}
 
 

@@ -142,7 +142,7 @@ class Memory:
         """
         fresh = str(uuid4())
         try:
-            store = await mongo.name_of(self._asked, fresh)
+            store = await mongo.database_id(self._asked, fresh)
         except NexusError as error:
             raise NotReadyError(str(error)) from error
         consumer = ChatConsumer(
@@ -158,17 +158,19 @@ class Memory:
         await consumer.ensure()
         service = cast("Service", self)
         refresh_settings = self.companies.refresh
-        told = PeriodicSweep("settings on the bus", app.SETTINGS_AGAIN, refresh_settings, rest=app.SETTINGS_EVERY)
+        told = PeriodicSweep(
+            "settings on the bus", app.SETTINGS_RETRY_SECONDS, refresh_settings, rest=app.SETTINGS_SWEEP_SECONDS
+        )
 
         def older() -> None:
             self.projection.forget()
-            told.hurry(app.SETTINGS_LOOKS)
+            told.hurry(app.SETTINGS_REPEATS)
 
         deps = Deps(
             service=service,
             settings=_SETTINGS,
-            asked=self._asked,
-            storing=self._storing,
+            database=self._asked,
+            fact_database=self._storing,
             companies=MongoCompanies(self._asked["companies"]),
             looks=RedisLooks(self._redis),
             market=cast("Any", None),
@@ -200,19 +202,19 @@ class Memory:
         except NexusError as error:
             raise NotReadyError(str(error)) from error
 
-        hooks.on_reconnect.append(self.log.reconnected)
-        compared = PeriodicSweep("position of MongoDB", positions.POSITIONS_EVERY, self.positions.look)
+        hooks.on_reconnect.append(self.log.refresh_after_reconnect)
+        compared = PeriodicSweep("position of MongoDB", positions.POSITIONS_SWEEP_SECONDS, self.positions.look)
         self.positions.hurry = compared.hurry
         self._parts += [
             consumer,
             compared,
-            PeriodicSweep("bounds of the log", app.BOUNDS_EVERY, self.log.refresh),
+            PeriodicSweep("bounds of the log", app.BOUNDS_REFRESH_SECONDS, self.log.refresh),
             PeriodicSweep("untold settings", _SETTINGS.settings_sweep, self.companies.sweep),
             told,
         ]
         for part in self._parts:
             await part.start()
-        server = RpcServer(self._client, answers=refusals.refused)
+        server = RpcServer(self._client, answers=refusals.reply_for)
         for method, handler in self._methods:
             await server.serve(method, handler)
         await self._client.flush()
@@ -247,7 +249,7 @@ def _chat(log: StreamLog, projection: Projection) -> ProjectionSource:
     """The source of conversations among sources.in_mongodb."""
     nothing, knowledge = cast("Any", None), cast("Any", _NoKnowledge())
     others = (nothing, nothing, nothing, nothing, nothing, nothing)
-    return positions.in_mongodb(log, projection, *others, knowledge, nothing)[0]
+    return positions.mongodb_sources(log, projection, *others, knowledge, nothing)[0]
 
 
 class _NoKnowledge:

@@ -112,30 +112,30 @@ async def _waiting(rows: MongoConversations) -> list[object]:
     place, at = ChatAddress("demo", "w1", ChatKind.OWNER), LogPosition(7, 20)
     await rows.save([_folded(decode(place, at, NOON, event.to_json()))])
     noon_ms = milliseconds(NOON)
-    ((state, due_ms),) = await rows.to_look_at(noon_ms, 5)
+    ((state, due_ms),) = await rows.due_for_look(noon_ms, 5)
     said: list[object] = [
-        await rows.to_look_at(noon_ms - 1, 5),
+        await rows.due_for_look(noon_ms - 1, 5),
         await rows.waiting("demo"),
         await rows.queue(),
-        await rows.looked_at([(state, due_ms, noon_ms + 5)]),
-        await rows.to_look_at(noon_ms, 5),
-        await rows.looked_at([(state, due_ms, None)]),
-        [found_ms for _, found_ms in await rows.to_look_at(noon_ms + 5, 5)],
-        await rows.looked_at([(state, noon_ms + 5, None)]),
-        await rows.to_look_at(2 * noon_ms, 5),
+        await rows.store_next_looks([(state, due_ms, noon_ms + 5)]),
+        await rows.due_for_look(noon_ms, 5),
+        await rows.store_next_looks([(state, due_ms, None)]),
+        [found_ms for _, found_ms in await rows.due_for_look(noon_ms + 5, 5)],
+        await rows.store_next_looks([(state, noon_ms + 5, None)]),
+        await rows.due_for_look(2 * noon_ms, 5),
         await rows.queue(),
-        await rows.look_again("demo", "human"),
-        await rows.to_look_at(2 * noon_ms, 5),
-        await rows.look_again("demo", NEEDS_HUMAN),
+        await rows.look_now("demo", "human"),
+        await rows.due_for_look(2 * noon_ms, 5),
+        await rows.look_now("demo", NEEDS_HUMAN),
     ]
-    return [*said, [found.conversation for found, _ in await rows.to_look_at(noon_ms, 5)]]
+    return [*said, [found.conversation for found, _ in await rows.due_for_look(noon_ms, 5)]]
 
 
 async def _beside(database: Database) -> list[object]:
     positions, companies = MongoPositions(database, mongo.Connections()), MongoCompanies(database["companies"])
     gap = Missed("CHAT/x", 3, 4)
     said: list[object] = [
-        await mongo.name_of(database, "first") == await mongo.name_of(database, "second"),
+        await mongo.database_id(database, "first") == await mongo.database_id(database, "second"),
         await positions.load(),
         await positions.move("a", None, LogPosition(7, 1)),
         await positions.move("a", None, LogPosition(7, 2)),
@@ -156,9 +156,9 @@ async def _beside(database: Database) -> list[object]:
         await companies.replace(two),
         await companies.replace(two),
         await companies.unannounced(5),
-        await companies.announced("acme", 1),
+        await companies.mark_announced("acme", 1),
         len(await companies.unannounced(5)),
-        await companies.announced("acme", 2),
+        await companies.mark_announced("acme", 2),
         await companies.unannounced(5),
         await companies.after("", 5),
         await companies.after("acme", 5),

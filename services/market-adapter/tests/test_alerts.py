@@ -25,7 +25,7 @@ from market_adapter.domain.bars import Split
 from market_adapter.domain.paper.account import Owner
 from market_adapter.handlers import list_tools
 from market_adapter.paper_trading import PaperTrading
-from market_adapter.testing.desk import HeardFacts, MemoryAccounts
+from market_adapter.testing.desk import MemoryAccounts, PublishedFacts
 from market_adapter.testing.markets import FIRST_DAY, ScriptedProvider, bar
 from market_adapter.unseen_news import UnseenNews
 from runtime.errors import PublishFailedError, RpcError
@@ -87,10 +87,10 @@ class Watch:
 
     def __init__(self, provider: ScriptedProvider, database: Any) -> None:
         self.provider = provider
-        self.heard = HeardFacts()
+        self.published = PublishedFacts()
         self.store = MongoAlerts(database)
-        self.alarms = AlertWatcher(self.store, provider, self.heard.publish)
-        books = PaperTrading(MemoryAccounts({}, {}), provider, self.heard.publish, FakeClock())
+        self.alarms = AlertWatcher(self.store, provider, self.published.publish)
+        books = PaperTrading(MemoryAccounts({}, {}), provider, self.published.publish, FakeClock())
         self.untold = UnseenNews(self.store, books)
         made = list_tools(provider, self.store, MongoWatchlists(database), FakeClock())
         self.tools = {method.subject.split(".")[2]: handler for method, handler in made}
@@ -109,7 +109,7 @@ class Watch:
 
     async def bars(self) -> None:
         self.provider.today += 1
-        await self.alarms.attend()
+        await self.alarms.run()
 
 
 @pytest.fixture
@@ -147,14 +147,14 @@ async def test_an_alert_lives_until_it_fires_and_is_then_told(desk: Watch) -> No
     listed = (await desk.call("list_alerts", symbol="IBM"))["alerts"]
     assert [one["alert_id"] for one in listed] == [made["alert_id"]]
     await desk.bars()
-    assert desk.heard.facts == {}
+    assert desk.published.facts == {}
     await desk.bars()
     await desk.bars()
-    (fact,) = desk.heard.of("alert.triggered.v1")
+    (fact,) = desk.published.of("alert.triggered.v1")
     assert BY_TYPE["alert.triggered.v1"].data.model_validate(fact)
     assert (fact["alert"]["triggeredPrice"], fact["alert"]["message"], fact["conversationId"]) == (110, "look", "talk")
     assert (await desk.call("list_alerts"))["alerts"] == []
-    assert desk.heard.times == 1
+    assert desk.published.times == 1
 
 
 async def test_what_the_user_was_not_told_is_kept_until_they_are(desk: Watch) -> None:
@@ -180,8 +180,8 @@ async def test_many_replicas_fire_an_alert_once(provider: ScriptedProvider, data
     replicas = [Watch(provider, database) for _ in range(4)]
     await replicas[0].create()
     provider.today = 3
-    await asyncio.gather(*[one.alarms.attend() for one in replicas])
-    assert len({key for one in replicas for key in one.heard.facts}) == 1
+    await asyncio.gather(*[one.alarms.run() for one in replicas])
+    assert len({key for one in replicas for key in one.published.facts}) == 1
     (stored,) = await replicas[0].store.untold(Owner("demo", "ann"))
     assert stored.announced
 
@@ -192,7 +192,7 @@ async def test_a_deleted_alert_does_not_fire(desk: Watch) -> None:
         assert await desk.call("delete_alert", alert_id=made) == {"alert_id": made, "status": "deleted"}
     for _ in range(3):
         await desk.bars()
-    assert desk.heard.facts == {}
+    assert desk.published.facts == {}
 
 
 async def test_an_alert_that_cannot_be_dealt_with_holds_up_nobody_else(desk: Watch) -> None:
@@ -206,14 +206,14 @@ async def test_an_alert_that_cannot_be_dealt_with_holds_up_nobody_else(desk: Wat
 
 async def test_an_alert_that_fired_while_the_bus_was_away_is_announced_later(desk: Watch) -> None:
     await desk.create()
-    desk.heard.away = True
+    desk.published.away = True
     desk.provider.today = 3
     with pytest.raises(PublishFailedError):
-        await desk.alarms.attend()
-    desk.heard.away = False
-    await desk.alarms.attend()
-    await desk.alarms.attend()
-    assert desk.heard.times == 1
+        await desk.alarms.run()
+    desk.published.away = False
+    await desk.alarms.run()
+    await desk.alarms.run()
+    assert desk.published.times == 1
 
 
 async def test_nobody_deletes_somebody_elses_alert(desk: Watch) -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from contracts.market_rpc import MarketEventsRequest, MarketStatusRequest, QuotesRequest
-from market_adapter.adapters.exchange_calendar import new_york
+from market_adapter.adapters.exchange_calendar import new_york_state
 from market_adapter.adapters.sample_facts import load_facts
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
@@ -36,7 +36,7 @@ def at(text: str) -> datetime:
 async def test_the_market_keeps_its_hours_and_holidays(
     moment: str, status: str, next_open: str, next_close: str, early: bool
 ) -> None:
-    state = await new_york(at(moment))
+    state = await new_york_state(at(moment))
     assert state.status.value == status
     assert (state.next_open, state.next_close) == (at(next_open), at(next_close))
     assert state.early_close is early
@@ -44,7 +44,7 @@ async def test_the_market_keeps_its_hours_and_holidays(
 
 async def test_every_recorded_session_is_one_of_the_calendar() -> None:
     for close in SAMPLE.closes[-40:]:
-        assert (await new_york(close)).status.value == "after_hours"
+        assert (await new_york_state(close)).status.value == "after_hours"
 
 
 async def test_the_status_lists_what_there_is_unless_it_is_much(monkeypatch: pytest.MonkeyPatch) -> None:

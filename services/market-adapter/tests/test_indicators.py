@@ -13,7 +13,7 @@ from contracts.symbols import parse_symbol
 from contracts.tools.market import Indicator
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.domain.bars import Bar, BarHistory, Split
-from market_adapter.domain.indicators import BARS, Value, converged, indicator, obv_line, rsi_line, vwap
+from market_adapter.domain.indicators import DEFAULT_BARS, Value, converged, indicator, obv_line, rsi_line, vwap
 from market_adapter.domain.series import Series, series_of
 from market_adapter.testing.markets import bar, bars_of
 
@@ -222,7 +222,7 @@ def test_a_split_leaves_no_trace_in_any_indicator() -> None:
 def test_what_is_said_to_have_converged_no_longer_depends_on_where_the_history_begins(
     kind: Indicator, ticker: str
 ) -> None:
-    first = next(bars for bars in range(1, BARS + 1) if converged([kind], bars))
+    first = next(bars for bars in range(1, DEFAULT_BARS + 1) if converged([kind], bars))
     whole = real(ticker, 2000)
     for end in range(2000, 1000, -250):
         seen = whole if end == 2000 else series(*SAMPLE.series[ticker].bars[-2000 : end - 2000], splits=())
@@ -238,4 +238,4 @@ def test_an_adx_of_250_bars_is_not_said_to_have_converged() -> None:
         assert short != pytest.approx(full, rel=1e-9)
     assert not converged([Indicator.SMA, Indicator.ADX], 250)
     assert converged([Indicator.SMA, Indicator.BB, Indicator.VWAP], 250)
-    assert converged(Indicator, BARS)
+    assert converged(Indicator, DEFAULT_BARS)

@@ -20,7 +20,7 @@ from market_adapter.errors import ProviderDownError
 from market_adapter.handlers import list_tools, user_tools
 from market_adapter.outcomes import CallOutcomes
 from market_adapter.paper_trading import PaperTrading
-from market_adapter.testing.desk import HeardFacts
+from market_adapter.testing.desk import PublishedFacts
 from market_adapter.testing.markets import ScriptedProvider, bar
 from market_adapter.tools.alerts import AlertTools
 from market_adapter.tools.trading import TradingTools
@@ -53,7 +53,7 @@ class Adapter:
         self.provider = ScriptedProvider({"IBM": [bar(day, "100", "100", "100", "100") for day in range(3)]})
         accounts, alerts, lists = MongoAccounts(database), MongoAlerts(database), MongoWatchlists(database)
         wall, provider = SystemClock(), self.provider
-        books = PaperTrading(accounts, provider, HeardFacts().publish, wall)
+        books = PaperTrading(accounts, provider, PublishedFacts().publish, wall)
         made = (*user_tools(provider, books, wall), *list_tools(provider, alerts, lists, wall))
         self.tools = {method.subject.split(".")[2]: handler for method, handler in made}
         self.outcomes = CallOutcomes(

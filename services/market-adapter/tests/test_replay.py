@@ -114,7 +114,7 @@ async def test_a_replica_that_starts_later_takes_over_where_the_clock_stands(rep
 async def test_a_nudge_brings_the_others_along_at_once(replica: Make, nats_client: Client) -> None:
     nudge = NatsNudge(nats_client)
     mover, follower = replica(nudge.send), replica(nudge.send)
-    await nudge.listen(follower.replay.look)
+    await nudge.listen(follower.replay.wake)
     await nats_client.flush()
     await mover.replay.start()
     await follower.replay.start()

@@ -13,7 +13,7 @@ from market_adapter.domain.series import Series, series_of
 from market_adapter.domain.signals.calibration import calibrate
 from market_adapter.domain.signals.features import FIRST, NAMES, direction, features
 from market_adapter.domain.signals.prediction import (
-    BLOCK,
+    BLOCK_BARS,
     BLOCKS,
     HORIZON,
     DirectionCall,
@@ -64,7 +64,7 @@ def test_a_block_is_predicted_from_bars_whose_outcome_was_known_before_it() -> N
     series = walk(3)
     rows, targets = features(series), direction(series.close, HORIZON)
     before = walk_forward(rows, targets)
-    first = len(targets) - HORIZON - BLOCK * BLOCKS
+    first = len(targets) - HORIZON - BLOCK_BARS * BLOCKS
     # Whatever happens from the gap on may not move a score of the first block.
     changed = targets.copy()
     changed[first - HORIZON :] = 1 - changed[first - HORIZON :]
@@ -118,7 +118,7 @@ def test_the_measure_counts_all_blocks_but_the_first() -> None:
     series = walk(9)
     check = walk_forward(features(series), direction(series.close, HORIZON))
     accuracy, base, brier, bars = measure(check)
-    assert bars == BLOCK * (BLOCKS - 1)
+    assert bars == BLOCK_BARS * (BLOCKS - 1)
     assert 0 < accuracy < 1
     assert 0 < base < 1
     assert 0 < brier < 0.5

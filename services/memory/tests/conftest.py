@@ -16,4 +16,4 @@ def servers(nats_server: NatsServer, valkey_server: ValkeyServer, mongo_server: 
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is listed is as new as the log: that a projection which is late is not waited for is not what tests are
     about, and on a busy machine it is late."""
-    monkeypatch.setattr("memory.application.inbox.FRESH", 20.0)
+    monkeypatch.setattr("memory.application.inbox.PROJECTION_TIMEOUT_SECONDS", 20.0)

@@ -36,8 +36,8 @@ class Queries(CommandListener):
 async def test_those_who_wait_without_an_end_hold_up_nobody_and_cost_nothing(
     servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory.application.handoffs.LIMIT", 4)
-    monkeypatch.setattr("memory.application.handoffs.NEWEST", 1)
+    monkeypatch.setattr("memory.application.handoffs.BATCH", 4)
+    monkeypatch.setattr("memory.application.handoffs.NEWEST_FIRST", 1)
     async with AsyncExitStack() as stack:
         one = await stack.enter_async_context(replica(servers, handoff_sweep=3600))
         off: dict[str, object] = {"companyId": "acme", "aiAutoResponseEnabled": False}
@@ -89,7 +89,7 @@ async def test_those_who_wait_without_an_end_hold_up_nobody_and_cost_nothing(
         await eventually(stored)
         queries.asked = 0
         with monkeypatch.context() as one_query:
-            one_query.setattr("memory.application.handoffs.QUERIES", 1)
+            one_query.setattr("memory.application.handoffs.QUERIES_PER_SWEEP", 1)
             await sweep.look()
         # What is due, the newest, two companies' settings, a place in the queue, and when to look again at all of them.
         assert queries.asked == 6

@@ -169,12 +169,12 @@ async def note(client: Client, conversation: str, text: str, at: datetime) -> No
     await Publisher(client).append(fact("note.added.v1", "acme", None), event, stream=FACTS.name, msg_id=data.note_id)
 
 
-@pytest.mark.parametrize("wait", [late_facts.STORED, 0.0], ids=["waited for", "comes again"])
+@pytest.mark.parametrize("wait", [late_facts.PROJECTION_TIMEOUT_SECONDS, 0.0], ids=["waited for", "comes again"])
 async def test_what_comes_late_does_not_bring_the_deleted_back(
     servers: Servers, wait: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A new note comes before the message that it follows is stored: it is waited for, or the note comes again.
-    monkeypatch.setattr(late_facts, "STORED", wait)
+    monkeypatch.setattr(late_facts, "PROJECTION_TIMEOUT_SECONDS", wait)
     async with replica(servers, forgetting_sweep=0.1) as one:
         await serve_deletions(one.client)
         writer = Writer(one.client)

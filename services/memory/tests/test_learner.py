@@ -64,8 +64,8 @@ async def test_a_finished_turn_is_learned_once_from_the_users_words_alone(
         seq = await turn(writer, "I do swing trading with AAPL and ZZZZ", "Recuerda que vivo en Lima. ¿Compro BTC?")
 
         # Asked at once, it is waited for; for longer than it is in earnest, since this machine may stand still.
-        monkeypatch.setattr("memory.application.inbox.FRESH", 30.0)
-        monkeypatch.setattr("memory.application.learner.UNDER_WAY", 30.0)
+        monkeypatch.setattr("memory.application.inbox.PROJECTION_TIMEOUT_SECONDS", 30.0)
+        monkeypatch.setattr("memory.application.learner.CATCH_UP_SECONDS", 30.0)
         memory = (await two.rpc.call(MEMORY_GET, UserRef(company_id="acme", user_id="ana"), deadline=30)).memory
         assert memory.user_notes == ["vivo en Lima"]
         assert (memory.trading_style, memory.preferences) == ("swing", [])
@@ -155,7 +155,7 @@ async def test_without_a_market_a_turn_is_learned_all_the_same_and_none_of_its_s
 async def test_what_waits_for_the_market_holds_up_no_list_and_outlives_its_replica(
     servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory.application.lessons.PATIENT", 1000)
+    monkeypatch.setattr("memory.application.lessons.PATIENT_ATTEMPTS", 1000)
     async with replica(servers) as one:
 
         async def away(_: QuotesRequest) -> QuotesReply:

@@ -142,8 +142,10 @@ class Unanswering(MongoMemories):
 
     unanswered = 2
 
-    async def save(self, company: str, user: str, state: Remembered, over: str | None, version: str) -> bool:
-        saved = await super().save(company, user, state, over, version)
+    async def save(
+        self, company: str, user: str, state: Remembered, previous_version: str | None, version: str
+    ) -> bool:
+        saved = await super().save(company, user, state, previous_version, version)
         if self.unanswered:
             self.unanswered -= 1
             raise StoreUnavailableError("no answer in time")

@@ -14,7 +14,7 @@ from contracts.events.desk import NoteAdded
 from contracts.events.fact import CompanyConfigChanged
 from contracts.memory_rpc import MEMORY_GET, MEMORY_PATCH, MemoryPatchRequest, UserRef
 from contracts.streams import CHAT, FACTS
-from memory.fact_intake import read_again
+from memory.fact_intake import decode_stored
 from memory.handlers.desk import NOTE_FACTS
 from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.bus.connection import jetstream
@@ -124,7 +124,7 @@ def test_a_fact_whose_type_is_not_its_subjects_is_none(kind: str, taken: bool) -
     note = NoteAdded(company_id="acme", conversation_id="c1", note_id="n1", text="ring back", by="ana")
     event = CloudEvent[NoteAdded](source="/test", type=kind, data=note)
     stored = StoredFact(1, "note.added.v1.acme.-", event.to_json(), "2026-01-01T00:00:00Z")
-    assert (read_again(NOTE_FACTS, stored) is not None) is taken
+    assert (decode_stored(NOTE_FACTS, stored) is not None) is taken
 
 
 async def test_a_misfit_is_one_letter_however_often_the_log_is_projected(servers: Servers) -> None:

@@ -24,7 +24,7 @@ from contracts.market_rpc import MARKET_QUOTES, QuotesReply, QuotesRequest, Quot
 from contracts.memory_rpc import UserRef
 from contracts.streams import FACTS
 from memory.adapters.redis_short_term import RedisShortTerm, key_of
-from memory.application.activity import AT_ONCE, Activity
+from memory.application.activity import WORKERS, Activity
 from memory.domain.conversation import Person
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
@@ -223,8 +223,8 @@ async def test_whatever_cannot_be_kept_the_next_thing_is() -> None:
 
     await activity.start()
     try:
-        activity.note([noted(ChatKind.ASSISTANT, answer)] * (AT_ONCE + 1))
-        await eventually(lambda: stores.asked == AT_ONCE + 1)
+        activity.note([noted(ChatKind.ASSISTANT, answer)] * (WORKERS + 1))
+        await eventually(lambda: stores.asked == WORKERS + 1)
         activity.note([noted(ChatKind.VISITOR, question)])
         await eventually(lambda: stores.kept == ["acme/ana"])
     finally:

@@ -220,13 +220,13 @@ async def test_keys_change_clocks_differ_and_a_provider_that_does_not_answer_is_
 
         # Slow: it is given up in time, and said; nothing else waits for it.
         provider.slow.clear()
-        monkeypatch.setattr("memory.application.sign_in.LONGEST", 0.3)
+        monkeypatch.setattr("memory.application.sign_in.PROVIDER_TIMEOUT_SECONDS", 0.3)
         await clock.advance(700)
         begun = await tab.begin()
         assert begun.problem.reason == "away"
         assert await team(on)
         provider.slow.set()
-        monkeypatch.setattr("memory.application.sign_in.LONGEST", 12.0)
+        monkeypatch.setattr("memory.application.sign_in.PROVIDER_TIMEOUT_SECONDS", 12.0)
         # Its discovery document names another issuer: whoever reads the configured address may not speak for it.
         issuer, provider.issuer = provider.issuer, "https://other.example"
         await clock.advance(700)

@@ -54,7 +54,7 @@ async def after(work: Work, calls: int) -> None:
 
 @pytest.mark.parametrize("usual", [0.02, 3600.0])
 async def test_what_fails_is_tried_again_soon(usual: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory.application.sweeps.AFTER_FAILURE", 0.05)
+    monkeypatch.setattr("memory.application.sweeps.RETRY_SECONDS", 0.05)
     calls = 0
 
     async def fails() -> int:

@@ -1,1 +1,1 @@
-"""Prices and bars from market data providers."""
+"""The market-adapter: market data from providers, users' paper trading, alerts and watchlists."""

@@ -1,4 +1,4 @@
-"""The composition root: settings in, a running market-adapter out."""
+"""The composition root: the only place that builds things and reads settings."""
 
 import asyncio
 import gc
@@ -18,7 +18,7 @@ from market_adapter.adapters.bar_table import BadBarsError
 from market_adapter.adapters.crypto_exchange import CryptoExchange, is_known
 from market_adapter.adapters.demo_market import SOURCE as DEMO_SOURCE
 from market_adapter.adapters.demo_market import demo_note, last_session, load_demo
-from market_adapter.adapters.exchange_calendar import new_york
+from market_adapter.adapters.exchange_calendar import new_york_state
 from market_adapter.adapters.files_provider import FilesProvider
 from market_adapter.adapters.live_provider import LiveProvider
 from market_adapter.adapters.mongo import bounded
@@ -58,24 +58,25 @@ from runtime.stores.mongo import Database, driver_message, url_must_be_valid, wa
 from runtime.stores.store_format import check_format
 
 Job = Callable[[], Awaitable[None]]
-SECONDS_BETWEEN_ROUNDS, SECONDS_BETWEEN_LIVE_ROUNDS = 5.0, 15.0
-"""The sample says when it moves: its rounds find proposals whose time is over, and what could not be told. A look at a
-provider counts against its limit, and one at a folder reads it."""
+ROUND_SECONDS, LIVE_ROUND_SECONDS = 5.0, 15.0
+"""Interval of background jobs. The sample announces its moves, so its rounds only find expired proposals and facts that
+could not be published. Rounds with a live provider count against its rate limit, and those with a folder read it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """The source of market data. `clock` moves the sample's or the demo's time, which is stored under `key`."""
+    """The source of market data, and how often its jobs run. `clock` is the sample's or the demo's clock, whose session
+    is stored under `key`."""
 
     provider: MarketProvider
-    every: float = SECONDS_BETWEEN_LIVE_ROUNDS
+    round_seconds: float = LIVE_ROUND_SECONDS
     jobs: Sequence[Job] = ()
     clock: SampleClock | None = None
     key: str = KEY
 
 
 def build() -> Service:
-    """The service with everything in it, not yet started. Reads the environment."""
+    """Builds the service without starting it; reads the environment."""
     settings = MarketSettings()
     service = Service("market-adapter", nats=NatsSettings(), port=settings.port, host=DevSettings().bind_host)
     service.writes(FACTS)
@@ -89,17 +90,17 @@ def build() -> Service:
         jobs = serve_users(service, market, database)
         if market.clock is not None and not settings.frozen:
             store = MongoSessionStore(database, market.key)
-            await start_replay(service, market.clock, store, settings.seconds_per_bar, jobs.look)
-        # Only now: before, this replica's clock may be behind the market that the accounts have seen.
-        live_with(service, "attendant", jobs.run(), jobs.stop)
-        live_with(service, None, warm_up(market.provider), lambda: None)
+            await start_replay(service, market.clock, store, settings.seconds_per_bar, jobs.wake)
+        # Not earlier: before, this replica's clock may be behind the market that the accounts have processed.
+        run_with_service(service, "attendant", jobs.run(), jobs.stop)
+        run_with_service(service, None, warm_up(market.provider), lambda: None)
 
     service.on_start(prepare)
     return service
 
 
 def live_market(service: Service, crypto_exchange: str) -> Market:
-    """Yahoo and one exchange. Raises NotReadyError if there is no such exchange."""
+    """The live market: Yahoo and one crypto exchange. Raises NotReadyError if ccxt has no such exchange."""
     if not is_known(crypto_exchange):
         raise NotReadyError(f"NEXUS_CRYPTO_EXCHANGE={crypto_exchange}: ccxt has no such exchange; kraken is one")
     yahoo, exchange = Yahoo(), CryptoExchange(crypto_exchange)
@@ -113,7 +114,7 @@ def live_market(service: Service, crypto_exchange: str) -> Market:
 
 
 async def recorded_market(settings: MarketSettings, database: Database) -> Market:
-    """Sample, demo or a folder of files. Raises NotReadyError when it cannot be had."""
+    """The sample, the demo or a folder of files. Raises NotReadyError if it cannot be read."""
     if settings.folder is not None:
         try:
             files = await asyncio.to_thread(FilesProvider, settings.folder, SystemClock())
@@ -121,38 +122,40 @@ async def recorded_market(settings: MarketSettings, database: Database) -> Marke
             raise NotReadyError(f"NEXUS_MARKET_PROVIDER={settings.provider}: {error}") from error
         return Market(files, jobs=[files.refresh])
     if settings.provider == "demo":
-        ends = await asyncio.to_thread(last_session, SystemClock().now())
+        last_day = await asyncio.to_thread(last_session, SystemClock().now())
         if not settings.frozen:
-            # The first start decides, for all replicas and later starts: their clock and accounts go by these dates.
-            with store_must_answer():
-                ends = await MongoSessionStore(database, DEMO_ENDS).begin(ends)
-        data, facts = await asyncio.to_thread(load_demo, ends)
+            # The first start decides for all replicas and later starts: their clocks and accounts depend on these
+            # dates.
+            with store_errors_at_start():
+                last_day = await MongoSessionStore(database, DEMO_ENDS).begin(last_day)
+        data, facts = await asyncio.to_thread(load_demo, last_day)
         clock = sample_clock(data, frozen=settings.frozen)
-        provider = SampleProvider(data, facts, clock, DEMO_SOURCE, demo_note(ends))
-        return Market(provider, SECONDS_BETWEEN_ROUNDS, clock=clock, key=DEMO)
+        provider = SampleProvider(data, facts, clock, DEMO_SOURCE, demo_note(last_day))
+        return Market(provider, ROUND_SECONDS, clock=clock, key=DEMO)
     sample = load_sample()
     clock = sample_clock(sample, frozen=settings.frozen)
-    return Market(SampleProvider(sample, load_facts(), clock), SECONDS_BETWEEN_ROUNDS, clock=clock)
+    return Market(SampleProvider(sample, load_facts(), clock), ROUND_SECONDS, clock=clock)
 
 
 def sample_clock(sample: SampleData, *, frozen: bool) -> SampleClock:
-    """Frozen, it stands on the last recorded session; else it runs for as long as the service does."""
+    """The sample's clock: frozen at the last recorded session, or running for as long as the service does."""
     following = None if frozen else following_sessions()
     return SampleClock(sample.sessions, sample.closes, at_end=frozen, following=following)
 
 
 async def warm_up(provider: MarketProvider) -> None:
-    """Loads what takes seconds to import, beside the service's start: the first who ask need not wait for it.
+    """Imports libraries that take seconds while the service is already running, so that the first callers need not
+    wait.
 
-    The garbage collector leaves all of it alone, now and later: to look through it stops the service for 0.1 s.
+    Their objects are excluded from garbage collection, which would otherwise stop the service for 0.1 s each time.
     """
     gc.disable()
     try:
-        if isinstance(provider, LiveProvider):  # first, as every question needs it
+        if isinstance(provider, LiveProvider):  # first, since every call needs it
             await provider.load()
         await load_ta_lib()
-        await new_york(provider.now())
-        if isinstance(provider, LiveProvider):  # last: it takes longest, and few ask for crypto first
+        await new_york_state(provider.now())
+        if isinstance(provider, LiveProvider):  # last: it takes longest, and crypto is rarely asked for first
             await provider.load_pairs()
     finally:
         gc.freeze()
@@ -160,7 +163,7 @@ async def warm_up(provider: MarketProvider) -> None:
 
 
 def serve_the_market(service: Service, provider: MarketProvider) -> None:
-    """Serves the data that are the same for everybody."""
+    """Serves the market data, which are the same for everybody."""
     for method, handler in market_tools(provider):
         service.serve(method, handler)
     context = MarketContext(provider)
@@ -170,34 +173,41 @@ def serve_the_market(service: Service, provider: MarketProvider) -> None:
 
 
 def serve_users(service: Service, market: Market, database: Database) -> BackgroundJobs:
-    """Serves users' own data, and starts the jobs that look after them."""
-    wall, provider = SystemClock(), market.provider
+    """Serves users' own data; returns the background jobs that keep them up to date."""
+    wall_clock, provider = SystemClock(), market.provider
     accounts, alerts, watchlists = MongoAccounts(database), MongoAlerts(database), MongoWatchlists(database)
-    tell = NatsFacts(service.publisher).publish
-    books = PaperTrading(accounts, provider, tell, wall)
-    for method, handler in (*user_tools(provider, books, wall), *list_tools(provider, alerts, watchlists, wall)):
+    publish = NatsFacts(service.publisher).publish
+    paper_trading = PaperTrading(accounts, provider, publish, wall_clock)
+    for method, handler in (
+        *user_tools(provider, paper_trading, wall_clock),
+        *list_tools(provider, alerts, watchlists, wall_clock),
+    ):
         service.serve(method, handler)
-    actions = ActionMethods(provider, books, wall)
+    actions = ActionMethods(provider, paper_trading, wall_clock)
     service.serve(market_rpc.ACTION_DECIDE, rpc_method(actions.decide))
     service.serve(market_rpc.ACTIONS_PENDING, rpc_method(actions.pending))
     service.serve(market_rpc.ACTIONS_GET, rpc_method(actions.states))
     outcomes = CallOutcomes(
-        TradingTools(provider, books, wall), AlertTools(provider, alerts, wall), WatchlistTools(provider, watchlists)
+        TradingTools(provider, paper_trading, wall_clock),
+        AlertTools(provider, alerts, wall_clock),
+        WatchlistTools(provider, watchlists),
     )
     service.serve(TOOL_OUTCOME, outcomes.look_up)
-    unseen = UnseenNews(alerts, books)
-    service.serve(market_rpc.ALERTS_UNTOLD, rpc_method(unseen.untold))
-    service.serve(market_rpc.ALERTS_TOLD, rpc_method(unseen.mark_told))
-    watcher = AlertWatcher(alerts, provider, tell)
-    user_data = UserData(PortfolioTools(provider, books), accounts, alerts, watchlists)
+    unseen_news = UnseenNews(alerts, paper_trading)
+    service.serve(market_rpc.ALERTS_UNTOLD, rpc_method(unseen_news.untold))
+    service.serve(market_rpc.ALERTS_TOLD, rpc_method(unseen_news.mark_told))
+    watcher = AlertWatcher(alerts, provider, publish)
+    user_data = UserData(PortfolioTools(provider, paper_trading), accounts, alerts, watchlists)
     service.serve(market_rpc.HOLDINGS, rpc_method(user_data.holdings))
     service.serve(market_rpc.USER_FORGET, rpc_method(user_data.forget))
     service.serve(market_rpc.COMPANY_FORGET, rpc_method(user_data.forget_company))
-    return BackgroundJobs([*market.jobs, books.attend, watcher.attend], wall, every=market.every)
+    return BackgroundJobs(
+        [*market.jobs, paper_trading.run, watcher.run], wall_clock, round_seconds=market.round_seconds
+    )
 
 
 def connect(service: Service, mongo: MongoSettings) -> Database:
-    """MongoDB, without which the service is not ready."""
+    """Connects to MongoDB, without which the service is not ready."""
     with url_must_be_valid():
         client = AsyncMongoClient[dict[str, Any]](mongo.url, **mongo.client_options)
 
@@ -212,45 +222,48 @@ def connect(service: Service, mongo: MongoSettings) -> Database:
 
 
 async def prepare_stores(database: Database) -> None:
-    """Creates the indexes. Raises NotReadyError when MongoDB does not answer, or is a newer release's."""
-    with store_must_answer():
+    """Creates the indexes. Raises NotReadyError if MongoDB does not answer, or its format is of a newer release."""
+    with store_errors_at_start():
         await check_format(database)
         await asyncio.gather(MongoAccounts(database).prepare(), MongoAlerts(database).prepare())
 
 
 @contextmanager
-def store_must_answer() -> Generator[None]:
-    """MongoDB's errors at the start as NotReadyError, which says what to look at."""
+def store_errors_at_start() -> Generator[None]:
+    """Converts MongoDB's errors in the block to NotReadyError, whose message says what to check."""
     try:
         yield
     except PyMongoError as error:
-        told = f"MongoDB does not answer: is NEXUS_MONGODB_URL right? {driver_message(error)}"
-        raise NotReadyError(told, retryable=True) from error
+        message = f"MongoDB does not answer: is NEXUS_MONGODB_URL right? {driver_message(error)}"
+        raise NotReadyError(message, retryable=True) from error
 
 
 async def start_replay(
-    service: Service, clock: SampleClock, store: MongoSessionStore, seconds_per_bar: float, moved: Callable[[], None]
+    service: Service, clock: SampleClock, store: MongoSessionStore, seconds_per_bar: float, on_move: Callable[[], None]
 ) -> None:
-    """Puts the sample clock where the store says it stands, and moves it on for as long as the service lives.
+    """Moves the sample clock to the stored session, and keeps it moving for as long as the service runs.
 
     Raises:
         NotReadyError: MongoDB does not answer.
     """
     nudge = NatsNudge(service.nats)
-    replay = SampleMover(clock, store, nudge.send, SystemClock(), seconds_per_bar=seconds_per_bar, moved=moved)
-    await nudge.listen(replay.look)
-    with store_must_answer():
+    replay = SampleMover(clock, store, nudge.send, SystemClock(), seconds_per_bar=seconds_per_bar, on_move=on_move)
+    await nudge.listen(replay.wake)
+    with store_errors_at_start():
         await replay.start()
 
-    async def look_after_reconnect() -> None:
-        replay.look()
+    async def wake_after_reconnect() -> None:
+        replay.wake()
 
-    service.on_reconnect(look_after_reconnect)
-    live_with(service, "sample clock", replay.run(), replay.stop)
+    service.on_reconnect(wake_after_reconnect)
+    run_with_service(service, "sample clock", replay.run(), replay.stop)
 
 
-def live_with(service: Service, name: str | None, run: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
-    """Runs a coroutine until the service ends; `stop` asks it to. One with a name is missed when an error ends it."""
+def run_with_service(
+    service: Service, name: str | None, run: Coroutine[Any, Any, None], stop: Callable[[], None]
+) -> None:
+    """Runs a coroutine until the service stops and `stop` is called. If it has a name, its end by an error is
+    reported."""
     task: asyncio.Task[None] = asyncio.create_task(run, name=name)
     if name is not None:
         service.watch(name, lambda: "its task has ended" if task.done() and _failed(task) else None)

@@ -1,4 +1,4 @@
-"""Answers other services' questions about the market: status, events, quotes (calls rpc.market.…)."""
+"""Answers other services' calls about the market: status, events, quotes (rpc.market.…)."""
 
 from datetime import timedelta
 
@@ -14,26 +14,26 @@ from contracts.market_rpc import (
     TickerError,
 )
 from contracts.symbols import Symbol
-from market_adapter.adapters.exchange_calendar import new_york
+from market_adapter.adapters.exchange_calendar import new_york_state
 from market_adapter.domain.facts import Event
 from market_adapter.domain.quotes import Quote
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.shapes import FailureData, number, per_ticker
 
-MOST_LISTED = 40
-"""Symbols that are listed; a provider that has more lists none of them."""
+MAX_LISTED_SYMBOLS = 40
+"""With more symbols than this, none are listed."""
 
 
 class MarketContext:
-    """The calls about a customer's context, a method for each."""
+    """The calls for a customer's context, one method each."""
 
     def __init__(self, provider: MarketProvider) -> None:
         self._provider = provider
 
-    async def status(self, _asked: MarketStatusRequest) -> MarketStatusReply:
-        """Returns the state of the New York exchange at the market's present."""
+    async def status(self, _request: MarketStatusRequest) -> MarketStatusReply:
+        """Returns the state of the New York exchange at the market's current time."""
         now = self._provider.now()
-        state = await new_york(now)
+        state = await new_york_state(now)
         note, symbols = self._provider.note(), self._provider.symbols()
         return MarketStatusReply(
             status=state.status.value,
@@ -44,31 +44,33 @@ class MarketContext:
             source=self._provider.source,
             as_of=now,
             notes=None if note is None else dict(note.by_language),
-            symbols=list(symbols) if len(symbols) <= MOST_LISTED else [],
+            symbols=list(symbols) if len(symbols) <= MAX_LISTED_SYMBOLS else [],
         )
 
-    async def events(self, asked: MarketEventsRequest) -> MarketEventsReply:
-        """Returns the events ahead, the soonest first."""
+    async def events(self, request: MarketEventsRequest) -> MarketEventsReply:
+        """Returns the upcoming events, soonest first."""
         now = self._provider.now()
-        until = now.date() + timedelta(days=asked.days)
+        until = now.date() + timedelta(days=request.days)
 
-        async def of(symbol: Symbol) -> list[Event]:
+        async def events_of(symbol: Symbol) -> list[Event]:
             return list(await self._provider.events(symbol, until))
 
-        by_symbol, failed = await per_ticker(asked.symbols, of)
-        found = [event for events in by_symbol.values() for event in events]
-        found += await self._provider.economic_events(until)
-        found.sort(key=lambda one: (one.on, one.name))
+        by_symbol, failures = await per_ticker(request.symbols, events_of)
+        upcoming = [event for events in by_symbol.values() for event in events]
+        upcoming += await self._provider.economic_events(until)
+        upcoming.sort(key=lambda event: (event.on, event.name))
         return MarketEventsReply(
-            events=[_event(one) for one in found[: asked.limit]],
-            errors=[_failure(one) for one in failed],
+            events=[_event(event) for event in upcoming[: request.limit]],
+            errors=[_failure(failure) for failure in failures],
             source=self._provider.source,
             as_of=now,
         )
 
-    async def quotes(self, asked: QuotesRequest) -> QuotesReply:
-        found, failed = await per_ticker(asked.symbols, self._provider.quote)
-        return QuotesReply(quotes=[_quote(one) for one in found.values()], errors=[_failure(one) for one in failed])
+    async def quotes(self, request: QuotesRequest) -> QuotesReply:
+        quotes, failures = await per_ticker(request.symbols, self._provider.quote)
+        return QuotesReply(
+            quotes=[_quote(one) for one in quotes.values()], errors=[_failure(quote) for quote in failures]
+        )
 
 
 def _event(event: Event) -> MarketEvent:

@@ -1,5 +1,5 @@
 """The documents that this service stores, by name. Their schemas are frozen like those of events (deploy.documents),
-since two releases read each other's."""
+since each of two releases reads what the other has stored."""
 
 from market_adapter.domain.alerts import Alert
 from market_adapter.domain.paper.account import Account

@@ -1,24 +1,24 @@
-"""What can go wrong between a question about the market and its answer.
+"""The market-adapter's errors.
 
     NexusError (contracts)
-    └── MarketError                   has `reason`, the word that goes out in {error, ticker, reason}
-        ├── BadSymbolError            bad_symbol: no spelling of any symbol
-        ├── NoDataError               no_data: the provider knows nothing under this symbol
-        ├── NotInSampleError          not_in_sample: real perhaps, but the sample data does not hold it
-        ├── StaleDataError            stale: what there is is too old to pass for an answer        (retryable)
+    └── MarketError                   has `reason`, a word that clients get in {error, ticker, reason}
+        ├── BadSymbolError            bad_symbol: the text is not a valid symbol
+        ├── NoDataError               no_data: the provider has no data for this symbol
+        ├── NotInSampleError          not_in_sample: the symbol may exist, but the sample data lacks it
+        ├── StaleDataError            stale: the newest data is too old to answer with             (retryable)
         ├── ProviderRateLimitedError  rate_limited: the provider wants us to wait                  (retryable)
-        ├── ProviderDownError         provider_down: no answer, or none that makes sense           (retryable)
-        ├── ImplausibleError          implausible: the provider gives a figure that no market can have
+        ├── ProviderDownError         provider_down: no answer, or an unusable one                 (retryable)
+        ├── ImplausibleError          implausible: the provider returned an impossible figure
         ├── NotConfiguredError        not_configured: a setting is missing; the text names it
         ├── UnknownPredictionError    unknown_prediction: no prediction has this id
-        ├── ActionRefusedError        insufficient_cash, insufficient_position, not_tradable, … : it may not be done
-        ├── NotFoundError             not_found: no such order or alert of this user
-        ├── NoUserError               no_user: who is calling has no account
+        ├── ActionRefusedError        insufficient_cash, insufficient_position, not_tradable, …: not permitted
+        ├── NotFoundError             not_found: this user has no such order or alert
+        ├── NoUserError               no_user: the caller has no account
         ├── BusyError                 busy: too many change the same account at once               (retryable)
         └── StoreDownError            store_down: accounts cannot be read or written now           (retryable)
-    └── TooLateError                  the call's deadline had passed: nothing was done, and TIMEOUT is the answer
+    └── TooLateError                  the call's deadline had passed: nothing was done; the reply is TIMEOUT
 
-One provider never stands in for another in silence, so each of these reaches the caller as it is.
+No provider silently replaces another, so each of these errors reaches the caller unchanged.
 """
 
 from typing import TypedDict
@@ -28,7 +28,7 @@ from contracts.text import Text
 
 
 class TickerFailure(TypedDict):
-    """A failure in a result that holds several tickers."""
+    """A failure of one ticker in a result for several tickers."""
 
     error: str
     ticker: str
@@ -36,7 +36,7 @@ class TickerFailure(TypedDict):
 
 
 class MarketError(NexusError):
-    """A question about one symbol that could not be answered; `text` says what to do, to a person."""
+    """A failed request about one symbol; `text` tells a person what to do."""
 
     reason: str = "unknown"
 
@@ -51,32 +51,32 @@ class MarketError(NexusError):
 
 
 class BadSymbolError(MarketError):
-    """The text is no spelling of a symbol."""
+    """The text is not a valid symbol."""
 
     reason = "bad_symbol"
 
 
 class NoDataError(MarketError):
-    """The provider knows nothing under this symbol, or nothing for the time asked for."""
+    """The provider has no data for this symbol, or none for the requested time."""
 
     reason = "no_data"
 
 
 class NotInSampleError(MarketError):
-    """The sample data does not hold it. It is never made up."""
+    """The sample data lacks it; nothing is ever invented."""
 
     reason = "not_in_sample"
 
 
 class StaleDataError(MarketError):
-    """The newest figure is older than it may be."""
+    """The newest figure is too old."""
 
     reason = "stale"
     retryable = True
 
 
 class ProviderRateLimitedError(MarketError):
-    """The provider, or our own limiter in front of it, wants us to wait: `retry_after` seconds, if it said so."""
+    """The provider, or our own rate limiter, wants us to wait: `retry_after` seconds, if it said how long."""
 
     reason = "rate_limited"
     retryable = True
@@ -87,32 +87,32 @@ class ProviderRateLimitedError(MarketError):
 
 
 class ProviderDownError(MarketError):
-    """The provider gave no answer, or none that makes sense."""
+    """The provider gave no answer, or an unusable one."""
 
     reason = "provider_down"
     retryable = True
 
 
 class ImplausibleError(MarketError):
-    """The provider gives a figure that no market can have."""
+    """The provider returned an impossible figure."""
 
     reason = "implausible"
 
 
 class NotConfiguredError(MarketError):
-    """The provider needs a setting that is not there."""
+    """The provider needs a setting that is missing."""
 
     reason = "not_configured"
 
 
 class UnknownPredictionError(MarketError):
-    """There is no prediction of this symbol with this id."""
+    """This symbol has no prediction with this id."""
 
     reason = "unknown_prediction"
 
 
 class ActionRefusedError(MarketError):
-    """The request was understood but may not be carried out; `reason` says why in a word, the text in a sentence."""
+    """The request is valid but not permitted; `reason` says why in a word, the text in a sentence."""
 
     reason = "refused"
 
@@ -122,7 +122,7 @@ class ActionRefusedError(MarketError):
 
 
 class NotFoundError(MarketError):
-    """This user has no order or alert of that id."""
+    """This user has no order or alert with this id."""
 
     reason = "not_found"
 
@@ -134,18 +134,18 @@ class NoUserError(MarketError):
 
 
 class BusyError(MarketError):
-    """Too many change the same account at this moment."""
+    """Too many changes of the same account at once."""
 
     reason = "busy"
     retryable = True
 
 
 class TooLateError(NexusError):
-    """A call with side effects was taken after its deadline; nothing was done."""
+    """A call with side effects was handled after its deadline; nothing was done."""
 
 
 class StoreDownError(MarketError):
-    """The database does not answer; what was asked may or may not have been done: ask again with the same call id."""
+    """The database does not answer; the change may or may not have been made: repeat the call with the same call id."""
 
     reason = "store_down"
     retryable = True

@@ -1,8 +1,8 @@
 """Serves this service's tools and calls.
 
-The tool-executor has already checked who is calling and whether they may. A failure is EXECUTION_ERROR with the error's
-reason. While accounts cannot be read or written it is UNAVAILABLE, which the executor does not record, so the same call
-can be tried again.
+The tool-executor has already checked the caller and their permission. A failure is EXECUTION_ERROR with the error's
+reason. While accounts cannot be read or written it is UNAVAILABLE, which the executor does not record, so that the same
+call can be repeated.
 """
 
 from collections.abc import Awaitable, Callable, Generator
@@ -24,7 +24,7 @@ from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.alerts import AlertTools
-from market_adapter.tools.caller import CallBy, call_by
+from market_adapter.tools.caller import ToolCaller, caller_of
 from market_adapter.tools.hours import HoursTools
 from market_adapter.tools.indicators import IndicatorTools
 from market_adapter.tools.news import NewsTools
@@ -49,52 +49,62 @@ Tool = tuple[Method, Handler]
 
 
 def market_tools(provider: MarketProvider) -> list[Tool]:
-    """The tools about the market: the same answer for everybody."""
-    kinds = (PriceTools, IndicatorTools, ResearchTools, NewsTools, SignalTools, RangeTools, HoursTools)
-    return tools_of(provider, *(kind(provider) for kind in kinds))
+    """The tools about the market, which answer everybody alike."""
+    tool_classes = (PriceTools, IndicatorTools, ResearchTools, NewsTools, SignalTools, RangeTools, HoursTools)
+    return tools_of(provider, *(tool_class(provider) for tool_class in tool_classes))
 
 
-def user_tools(provider: MarketProvider, books: PaperTrading, wall: Clock) -> list[Tool]:
+def user_tools(provider: MarketProvider, paper_trading: PaperTrading, wall_clock: Clock) -> list[Tool]:
     """The tools of paper trading."""
-    return tools_of(provider, TradingTools(provider, books, wall), PortfolioTools(provider, books))
+    return tools_of(
+        provider, TradingTools(provider, paper_trading, wall_clock), PortfolioTools(provider, paper_trading)
+    )
 
 
-def list_tools(provider: MarketProvider, alerts: MongoAlerts, watchlists: MongoWatchlists, wall: Clock) -> list[Tool]:
-    """The tools on what a user watches."""
-    return tools_of(provider, AlertTools(provider, alerts, wall), WatchlistTools(provider, watchlists))
+def list_tools(
+    provider: MarketProvider, alerts: MongoAlerts, watchlists: MongoWatchlists, wall_clock: Clock
+) -> list[Tool]:
+    """The tools of alerts and watchlists."""
+    return tools_of(provider, AlertTools(provider, alerts, wall_clock), WatchlistTools(provider, watchlists))
 
 
-def tools_of(provider: MarketProvider, *served: object) -> list[Tool]:
-    """The methods of these objects that are marked with @tool, as the bus calls them."""
-    functions = [getattr(one, name) for one in served for name, found in vars(type(one)).items() if is_tool(found)]
-    return [(tool_service(each.__name__, QUEUE), _noted(provider, _handler(each))) for each in functions]
+def tools_of(provider: MarketProvider, *tool_objects: object) -> list[Tool]:
+    """The methods of these objects that are marked with @tool, as handlers of calls."""
+    methods = [
+        getattr(tool_object, name)
+        for tool_object in tool_objects
+        for name, attribute in vars(type(tool_object)).items()
+        if is_tool(attribute)
+    ]
+    return [(tool_service(method.__name__, QUEUE), _with_note(provider, _handler(method))) for method in methods]
 
 
 def _handler(function: Callable[..., Awaitable[BaseModel]]) -> Handler:
-    """Checks the arguments, and returns data as JSON and errors as error replies. The first parameter of the
-    function is the model of its arguments; a second one gets who is calling (CallBy) or the caller's language (str)."""
+    """A handler that checks the arguments, and returns data as JSON and errors as error replies. The function's first
+    parameter is the model of its arguments; a second one gets the caller (ToolCaller) or the caller's language
+    (str)."""
     hints = get_type_hints(function)
-    model, *more = (hints[name] for name in signature(function).parameters)
+    model, *further = (hints[name] for name in signature(function).parameters)
 
     async def handle(request: ToolServiceRequest) -> ToolServiceData:
-        asked, language = arguments(model, request), request.caller.language
-        if more == [CallBy]:
-            return await answered(_for_caller(function, asked, request), language)
-        return await answered(function(asked, language) if more else function(asked), language)
+        parsed, language = parse_arguments(model, request), request.caller.language
+        if further == [ToolCaller]:
+            return await as_reply(_for_caller(function, parsed, request), language)
+        return await as_reply(function(parsed, language) if further else function(parsed), language)
 
     return handle
 
 
 async def _for_caller(
-    function: Callable[..., Awaitable[BaseModel]], asked: BaseModel, request: ToolServiceRequest
+    function: Callable[..., Awaitable[BaseModel]], parsed: BaseModel, request: ToolServiceRequest
 ) -> BaseModel:
-    by = call_by(request)
-    by.check_time()
-    return await function(asked, by)
+    caller = caller_of(request)
+    caller.check_time()
+    return await function(parsed, caller)
 
 
-def _noted(provider: MarketProvider, handler: Handler) -> Handler:
-    """Adds the provider's note, when there is one, to answers about the market."""
+def _with_note(provider: MarketProvider, handler: Handler) -> Handler:
+    """A handler that adds the provider's note, if there is one, to answers about the market."""
 
     async def handle(request: ToolServiceRequest) -> ToolServiceData:
         reply, note = await handler(request), provider.note()
@@ -105,24 +115,24 @@ def _noted(provider: MarketProvider, handler: Handler) -> Handler:
     return handle
 
 
-def arguments(model: type[ArgumentsT], request: ToolServiceRequest) -> ArgumentsT:
-    """The request's arguments, or an error reply that names each field that is wrong."""
+def parse_arguments(model: type[ArgumentsT], request: ToolServiceRequest) -> ArgumentsT:
+    """The request's arguments as the model; raises an RpcError that names each wrong field."""
     try:
         return model.model_validate(request.arguments)
     except ValidationError as error:
-        said = wrong_arguments(request.tool, error, request.caller.language)
+        message = wrong_arguments(request.tool, error, request.caller.language)
         faults = argument_faults(error, request.caller.language)
-        raise RpcError(ToolCode.VALIDATION_ERROR, said, fields=faults) from error
+        raise RpcError(ToolCode.VALIDATION_ERROR, message, fields=faults) from error
 
 
-async def answered(answer: Awaitable[BaseModel], language: str) -> ToolServiceData:
-    """The data as JSON; errors become error replies (`as_error_reply`)."""
+async def as_reply(answer: Awaitable[BaseModel], language: str) -> ToolServiceData:
+    """Awaits the data and returns it as JSON; errors become error replies (`as_error_reply`)."""
     with as_error_reply(language):
         return ToolServiceData(result=(await answer).model_dump(mode="json", by_alias=True))
 
 
 def rpc_method(handler: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[RequestT], Awaitable[ReplyT]]:
-    """A method that services call; errors become error replies (`as_error_reply`)."""
+    """A handler for a call of other services; errors become error replies (`as_error_reply`)."""
 
     async def handle(request: RequestT) -> ReplyT:
         with as_error_reply("en"):
@@ -133,7 +143,7 @@ def rpc_method(handler: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[Re
 
 @contextmanager
 def as_error_reply(language: str) -> Generator[None]:
-    """Turns a MarketError, or an unavailable store, into an error reply with its reason, in the caller's language."""
+    """Converts a MarketError, or an unavailable store, to an error reply with its reason, in the caller's language."""
     try:
         yield
     except TooLateError as error:

@@ -1,8 +1,8 @@
 """Changes paper accounts one change at a time, and publishes their facts.
 
-An account is loaded, brought up to date with the market, changed, and stored by compare-and-set; whoever loses the race
-starts again. A decision is stored before it is published, and a fact leaves the document's outbox only when the bus has
-it. So nothing is lost and nothing happens twice, whatever dies when.
+An account is loaded, brought up to date with the market, changed, and stored by compare-and-set; if another writer was
+faster, this starts again. A decision is stored before it is published, and a fact leaves the document's outbox only
+when the bus has it. So nothing is lost and nothing happens twice, whichever process dies.
 """
 
 import asyncio
@@ -16,29 +16,29 @@ from contracts.symbols import parse_symbol
 from market_adapter.domain.paper.account import DECIDED, Account, Fact, News, Owner, advance
 from market_adapter.domain.paper.orders import FINAL
 from market_adapter.errors import BusyError, MarketError
-from market_adapter.ports import AccountStore, MarketProvider, Tell
+from market_adapter.ports import AccountStore, MarketProvider, PublishFact
 from market_adapter.texts import TEXTS
 from runtime.clock import Clock
 from runtime.errors import PublishFailedError
 
 ResultT = TypeVar("ResultT")
 Change = Callable[[Account, Mapping[str, News]], tuple[Account, ResultT]]
-TRIES = 50
-"""The number of tries to change an account that others are changing too."""
-ASKED_AT_ONCE = 4
-"""Symbols of one account that the provider is asked for side by side."""
-KEPT = 200
-"""Final orders that stay in the account; older ones go to the archive. It bounds the document (16 MB) for good."""
+MAX_ATTEMPTS = 50
+"""How often changing an account is tried while others change it too."""
+CONCURRENCY = 4
+"""Symbols of one account for which the provider is asked concurrently."""
+MAX_FINAL_ORDERS = 200
+"""Final orders that stay in the account; older ones are archived, so that the document never reaches 16 MB."""
 
 
 class PaperTrading:
-    """The access of one replica to the accounts."""
+    """One replica's access to the accounts."""
 
-    def __init__(self, store: AccountStore, provider: MarketProvider, tell: Tell, wall: Clock) -> None:
+    def __init__(self, store: AccountStore, provider: MarketProvider, publish: PublishFact, wall_clock: Clock) -> None:
         self._store = store
         self._provider = provider
-        self._publish = tell
-        self._wall = wall
+        self._publish = publish
+        self._wall_clock = wall_clock
         self._log = structlog.get_logger()
 
     @property
@@ -47,54 +47,54 @@ class PaperTrading:
         return self._store
 
     async def current(self, owner: Owner) -> Account:
-        """The account as it is now, with all that the market has done to it."""
+        """The account as it is now, brought up to date with the market."""
         return await self.change(owner, lambda account, _news: (account, account))
 
     async def change(self, owner: Owner, change: Change[ResultT]) -> ResultT:
-        """Stores the account as `change` makes it and returns its result; `change` may run several times.
+        """Stores the account as `change` returns it, and returns the result of `change`, which may run several times.
 
         Raises:
-            BusyError: too many others change the same account at this moment.
-            PyMongoError: the store is away.
+            BusyError: too many others change the same account at the same time.
+            PyMongoError: the store is unavailable.
         """
-        for _ in range(TRIES):
+        for _ in range(MAX_ATTEMPTS):
             stored = await self._store.load(owner)
             news = await self._news(stored)
-            fresh = advance(stored, news, wall=self._wall.now(), market=self._provider.now())
-            changed, result = change(fresh, news)
+            advanced = advance(stored, news, wall=self._wall_clock.now(), market=self._provider.now())
+            changed, result = change(advanced, news)
             if changed == stored:
                 return result
-            trimmed = await self._trimmed(self._with_source(changed))
-            if await self._store.save(trimmed):
-                await self._tell(owner, trimmed.outbox)
+            to_store = await self._archive_old(self._complete_facts(changed))
+            if await self._store.save(to_store):
+                await self._publish_outbox(owner, to_store.outbox)
                 return result
         raise BusyError(str(owner.user), TEXTS["order.account_is_busy"])
 
-    async def attend(self) -> None:
-        """Brings every account in which something is due up to date, and publishes its unpublished facts."""
-        for owner in await self._store.attention(self._wall.now(), self._provider.now()):
+    async def run(self) -> None:
+        """Brings the accounts in which something is due up to date, and publishes their unpublished facts."""
+        for owner in await self._store.due_owners(self._wall_clock.now(), self._provider.now()):
             try:
                 await self.current(owner)
-                await self._tell(owner, (await self._store.load(owner)).outbox)
-            except Exception as error:  # one account that cannot be dealt with must not hold up everybody after it
+                await self._publish_outbox(owner, (await self._store.load(owner)).outbox)
+            except Exception as error:  # one account that fails must not block the others
                 self._log.warning("paper.account_waits", owner=str(owner), error=str(error) or type(error).__name__)
 
     async def _news(self, account: Account) -> dict[str, News]:
-        limit = asyncio.Semaphore(ASKED_AT_ONCE)
+        limit = asyncio.Semaphore(CONCURRENCY)
 
-        async def of(name: str) -> tuple[str, News | None]:
+        async def news_of(name: str) -> tuple[str, News | None]:
             async with limit:
                 return name, await self._news_of(account, name)
 
-        found = await asyncio.gather(*(of(name) for name in account.symbols))
-        return {name: news for name, news in found if news is not None}
+        results = await asyncio.gather(*(news_of(name) for name in account.symbols))
+        return {name: news for name, news in results if news is not None}
 
     async def _news_of(self, account: Account, name: str) -> News | None:
-        """The market's news of one symbol; None: nothing now, and the symbol stands still until the provider
-        answers."""
+        """The market's news about one symbol; None if the provider does not answer: nothing happens to the symbol
+        then."""
         symbol = parse_symbol(name)
-        live = [order.seen_until for order in account.orders if order.live and order.symbol == name]
-        since = min((moment for moment in live if moment is not None), default=None)
+        seen_times = [order.seen_until for order in account.orders if order.live and order.symbol == name]
+        since = min((moment for moment in seen_times if moment is not None), default=None)
         try:
             bars = None if since is None else await self._provider.bars_since(symbol, since)
             history = await self._provider.daily_history(symbol, 1)
@@ -103,39 +103,41 @@ class PaperTrading:
             return None
         return News(() if bars is None else bars.bars, history.splits, history.dividends)
 
-    def _with_source(self, account: Account) -> Account:
-        """Facts name where the prices are from, and when a decision was made."""
-        named = tuple(self._named(fact) for fact in account.outbox)
-        return replace(account, outbox=named)
+    def _complete_facts(self, account: Account) -> Account:
+        """The account with complete facts: they name the source of prices, or the time of a decision."""
+        outbox = tuple(self._complete(fact) for fact in account.outbox)
+        return replace(account, outbox=outbox)
 
-    def _named(self, fact: Fact) -> Fact:
+    def _complete(self, fact: Fact) -> Fact:
         if "source" in fact.data or "decidedAt" in fact.data:
             return fact
-        more = (
-            {"decidedAt": self._wall.now().isoformat()} if fact.kind == DECIDED else {"source": self._provider.source}
+        addition = (
+            {"decidedAt": self._wall_clock.now().isoformat()}
+            if fact.kind == DECIDED
+            else {"source": self._provider.source}
         )
-        return replace(fact, data={**fact.data, **more})
+        return replace(fact, data={**fact.data, **addition})
 
-    async def _trimmed(self, account: Account) -> Account:
-        final = [order for order in account.orders if order.state in FINAL]
-        if len(final) <= KEPT:
+    async def _archive_old(self, account: Account) -> Account:
+        final_orders = [order for order in account.orders if order.state in FINAL]
+        if len(final_orders) <= MAX_FINAL_ORDERS:
             return account
-        old = final[: len(final) - KEPT]
-        # Archived before they leave the account: a crash between leaves them in both, never in neither.
-        await self._store.archive(account.owner, old)
-        gone = {order.id for order in old}
-        return replace(account, orders=tuple(order for order in account.orders if order.id not in gone))
+        to_archive = final_orders[: len(final_orders) - MAX_FINAL_ORDERS]
+        # Archived before they leave the account: after a crash in between they are in both places, never in neither.
+        await self._store.archive(account.owner, to_archive)
+        archived_ids = {order.id for order in to_archive}
+        return replace(account, orders=tuple(order for order in account.orders if order.id not in archived_ids))
 
-    async def _tell(self, owner: Owner, outbox: tuple[Fact, ...]) -> None:
-        told: set[tuple[str, str]] = set()
+    async def _publish_outbox(self, owner: Owner, outbox: tuple[Fact, ...]) -> None:
+        published: set[tuple[str, str]] = set()
         try:
             for fact in outbox:
                 await self._publish(owner, fact)
-                told.add((fact.kind, fact.key))
+                published.add((fact.kind, fact.key))
         except PublishFailedError as error:
             self._log.warning("paper.fact_waits", owner=str(owner), error=str(error))
-        for _ in range(TRIES if told else 0):
+        for _ in range(MAX_ATTEMPTS if published else 0):
             account = await self._store.load(owner)
-            left = tuple(fact for fact in account.outbox if (fact.kind, fact.key) not in told)
-            if left == account.outbox or await self._store.save(replace(account, outbox=left)):
+            remaining = tuple(fact for fact in account.outbox if (fact.kind, fact.key) not in published)
+            if remaining == account.outbox or await self._store.save(replace(account, outbox=remaining)):
                 return

@@ -1,4 +1,4 @@
-"""The dependencies of the service, as Protocols."""
+"""Protocols of the service's dependencies."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import date, datetime
@@ -23,15 +23,15 @@ class MarketProvider(Protocol):
         ...
 
     def now(self) -> datetime:
-        """The market's present, UTC: what is later is not known yet."""
+        """The market's current time in UTC: anything later is not known yet."""
         ...
 
     def note(self) -> Text | None:
-        """Returns what readers must know about all its answers at the moment, or None."""
+        """What readers must know about all its current answers, or None."""
         ...
 
     def symbols(self) -> Sequence[str]:
-        """All that it has, in alphabetical order; none where nobody can list them."""
+        """All its symbols in alphabetical order; empty if they cannot be listed."""
         ...
 
     async def quote(self, symbol: Symbol) -> Quote:
@@ -39,11 +39,11 @@ class MarketProvider(Protocol):
         ...
 
     async def daily_history(self, symbol: Symbol, limit: int) -> BarHistory:
-        """The last `limit` (≥ 1) daily bars as traded; fewer when there are no more."""
+        """The last `limit` (≥ 1) daily bars as traded; fewer if there are no more."""
         ...
 
     async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
-        """The last `limit` (≥ 1) bars of a timeframe; weekly ones in shares of the last session, others as traded."""
+        """The last `limit` (≥ 1) bars of a timeframe; weekly bars in shares of the last session, others as traded."""
         ...
 
     async def bars_since(self, symbol: Symbol, moment: datetime) -> BarHistory | None:
@@ -59,7 +59,7 @@ class MarketProvider(Protocol):
         ...
 
     async def economic_events(self, until: date) -> Sequence[Event]:
-        """Events of the economy that are known, soonest first; none where the provider has no such calendar."""
+        """Known events of the economy, soonest first; empty if the provider has no such calendar."""
         ...
 
     async def headlines(self, symbol: Symbol, limit: int) -> Sequence[Headline]:
@@ -71,20 +71,20 @@ class AccountStore(Protocol):
     """The store of paper accounts: one document each, replaced by compare-and-set."""
 
     async def load(self, owner: Owner) -> Account:
-        """The account as stored; a new one (version 0) if there is none."""
+        """The stored account; a new one (version 0) if there is none."""
         ...
 
     async def save(self, account: Account) -> bool:
-        """Stores it as the next version; False if another version was stored after it was loaded."""
+        """Stores the account as the next version; returns False if another version was stored after it was loaded."""
         ...
 
-    async def attention(self, wall: datetime, market: datetime) -> Sequence[Owner]:
-        """The owners of accounts in which something is due: a live order that has not seen the market up to
-        `market`, a question that has expired by `wall`, or an unpublished fact."""
+    async def due_owners(self, wall_time: datetime, market_time: datetime) -> Sequence[Owner]:
+        """The owners of accounts in which something is due: a live order that has not processed the market up to
+        `market_time`, a pending order that has expired by `wall_time`, or an unpublished fact."""
         ...
 
     async def archive(self, owner: Owner, orders: Sequence[Order]) -> None:
-        """Keeps final orders outside the account; the same one again changes nothing."""
+        """Stores final orders outside the account; storing one again changes nothing."""
         ...
 
     async def archived(self, owner: Owner, limit: int, symbol: str | None) -> Sequence[Order]:
@@ -92,17 +92,17 @@ class AccountStore(Protocol):
         ...
 
     async def archived_orders(self, owner: Owner, order_ids: Sequence[str]) -> Mapping[str, Order]:
-        """Returns those of these orders that are archived, by id."""
+        """The archived ones of these orders, by id."""
         ...
 
     async def forget(self, owner: Owner) -> int:
-        """Deletes everything of theirs; how many documents there were."""
+        """Deletes everything of a user; returns how many documents."""
         ...
 
     async def forget_company(self, company: str) -> int:
-        """Deletes everything of everybody there; how many documents there were."""
+        """Deletes everything of a company's users; returns how many documents."""
         ...
 
 
-Tell = Callable[[Owner, Fact], Awaitable[None]]
-"""Stores a fact on the bus; the same one again is the same event. Raises PublishFailedError."""
+PublishFact = Callable[[Owner, Fact], Awaitable[None]]
+"""Stores a fact on the bus; the same fact again is the same event. Raises PublishFailedError."""

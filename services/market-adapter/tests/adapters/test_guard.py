@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from contracts.text import Text
-from market_adapter.adapters.guard import ATTEMPTS, FAILURES, REST, REST_AFTER_SILENCE, Guard
+from market_adapter.adapters.guard import ATTEMPTS, MAX_FAILURES, REST_SECONDS, SILENCE_REST_SECONDS, Guard
 from market_adapter.errors import MarketError, NoDataError, ProviderDownError, ProviderRateLimitedError
 from runtime.testing.clock import FakeClock
 
@@ -102,27 +102,27 @@ async def test_after_failures_in_a_row_it_is_left_alone_and_then_tried_once() ->
     for number in range(3):
         with pytest.raises(ProviderDownError):
             await driven(clock, lambda number=number: guard.ask(f"k{number}", "IBM", 10, provider.answer))
-    assert provider.asked == FAILURES
+    assert provider.asked == MAX_FAILURES
     with pytest.raises(ProviderDownError, match="left alone"):
         await guard.ask("k", "IBM", 10, provider.answer)
-    await clock.advance(REST)
+    await clock.advance(REST_SECONDS)
     with pytest.raises(ProviderDownError):
         await driven(clock, lambda: guard.ask("k", "IBM", 10, provider.answer))
-    assert provider.asked == FAILURES + 1
-    await clock.advance(REST)
+    assert provider.asked == MAX_FAILURES + 1
+    await clock.advance(REST_SECONDS)
     provider.fails = []
-    assert await guard.ask("k", "IBM", 10, provider.answer) == FAILURES + 2
+    assert await guard.ask("k", "IBM", 10, provider.answer) == MAX_FAILURES + 2
 
 
 async def test_a_time_out_of_the_question_itself_is_one_failure() -> None:
     clock, provider = FakeClock(), Provider()
     guard = Guard("them", clock, per_minute=600)
-    provider.fails = [TimeoutError()] * FAILURES
-    for _ in range(FAILURES):
+    provider.fails = [TimeoutError()] * MAX_FAILURES
+    for _ in range(MAX_FAILURES):
         with pytest.raises(ProviderDownError, match="no answer"):
             await guard.ask("k", "IBM", 10, provider.answer)
-        await clock.advance(REST_AFTER_SILENCE)
-    assert provider.asked == FAILURES
+        await clock.advance(SILENCE_REST_SECONDS)
+    assert provider.asked == MAX_FAILURES
 
 
 async def test_more_than_the_limit_is_refused_with_a_time() -> None:

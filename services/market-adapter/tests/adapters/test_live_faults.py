@@ -13,7 +13,7 @@ import pytest
 
 from contracts.symbols import parse_symbol
 from contracts.tools.market import Timeframe
-from market_adapter.adapters.guard import PATIENCE
+from market_adapter.adapters.guard import TIMEOUT_SECONDS
 from market_adapter.adapters.live_provider import LiveProvider
 from market_adapter.errors import ImplausibleError
 from market_adapter.handlers import market_tools
@@ -145,7 +145,7 @@ async def test_without_an_answer_each_ticker_says_so_within_the_tools_own_limit(
         with pytest.raises(RpcError) as raised:
             await tools["get_price"](request("get_price", symbol="MSFT"))
     assert (raised.value.code, raised.value.reason) == ("EXECUTION_ERROR", "provider_down")
-    assert PATIENCE < PRICE_SECONDS - 1
+    assert TIMEOUT_SECONDS < PRICE_SECONDS - 1
     await close()
 
 

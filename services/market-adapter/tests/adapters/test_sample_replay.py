@@ -115,9 +115,9 @@ async def test_an_order_is_filled_and_an_old_one_expires_by_the_replayed_market(
     await desk.decide(waiting)
     for sessions in (1, 90):
         provider = provider_after(sessions)
-        desk.books = PaperTrading(desk.memory, provider, desk.heard.publish, desk.clock)
-        await desk.books.attend()
-    (filled,) = desk.heard.of("order.filled.v1")
+        desk.paper_trading = PaperTrading(desk.memory, provider, desk.published.publish, desk.clock)
+        await desk.paper_trading.run()
+    (filled,) = desk.published.of("order.filled.v1")
     recorded = SAMPLE.series["IBM"].bars[-1]
     assert (filled["price"], filled["source"], filled["time"][:10]) == (str(recorded.close), "sample", "2013-03-04")
     assert await desk.state(waiting) is OrderState.EXPIRED

@@ -1,1 +1,1 @@
-"""Memory: stores conversations, company settings, and what is remembered of users."""
+"""Memory: stores conversations, company settings, and what is remembered about users."""

@@ -43,7 +43,7 @@ from memory.application.inbox import Inbox
 from memory.application.inbox_search import InboxSearch
 from memory.application.insights import Insights
 from memory.application.log_trimmer import LogTrimmer
-from memory.application.older_conversations import listed
+from memory.application.older_conversations import lists_step
 from memory.application.projection import Projection
 from memory.application.reports import Reports
 from memory.application.seed import seed
@@ -67,20 +67,21 @@ from runtime.settings import DevSettings, MongoSettings, RedisSettings
 from runtime.stores.mongo import watch_database
 from runtime.stores.redis_client import redis_client
 
-TRIM_SWEEP = 30.0
-"""Seconds between two looks at what the log need not keep."""
-BOUNDS_EVERY = 30.0
-"""Seconds between reads of the stream's beginning and era: what is trimmed is far older than that."""
-SETTINGS_AGAIN, SETTINGS_EVERY, SETTINGS_LOOKS = 5.0, 3_600.0, 3
-"""Seconds to the next look at the settings on the bus after one that has found something, for it may have been answered
-by a replica that was behind, and after one that has not; and how often it is repeated when a store may be older."""
-REST = 5
-"""How many times longer the interval is after a look that found nothing: new work comes with a fact, and the replica
-that receives it looks at its usual time."""
+TRIM_SWEEP_SECONDS = 30.0
+"""Interval of the sweep that trims the log."""
+BOUNDS_REFRESH_SECONDS = 30.0
+"""Interval of reading the stream's first sequence and era: facts are far older than that when they are trimmed."""
+SETTINGS_RETRY_SECONDS, SETTINGS_SWEEP_SECONDS, SETTINGS_REPEATS = 5.0, 3_600.0, 3
+"""Interval of comparing the settings with those on the bus: SETTINGS_RETRY_SECONDS after a comparison that changed
+something, since a replica of the stream that lags behind may have answered, otherwise SETTINGS_SWEEP_SECONDS. If a
+store may have lost data, it is repeated SETTINGS_REPEATS times."""
+REST_FACTOR = 5
+"""A sweep that found nothing waits this many times longer: new work comes with a fact, and the replica that receives it
+sweeps at the usual interval."""
 
 
 class ServicePart(Protocol):
-    """Something that runs in the background and must be stopped."""
+    """A part that runs in the background and must be stopped."""
 
     async def start(self) -> None: ...
 
@@ -90,8 +91,8 @@ class ServicePart(Protocol):
 
 
 @runtime_checkable
-class Loop(Protocol):
-    """A part with a loop of its own; one that has ended or hangs is noticed."""
+class LoopingPart(Protocol):
+    """A part with a loop of its own, which is watched: it must neither end nor hang."""
 
     name: str
 
@@ -121,31 +122,31 @@ class MemoryReplica:
         connections = mongo.Connections()
         self._mongo = mongo.connect(mongo_settings, connections)
         database = self._mongo[mongo_settings.database]
-        # Two lanes to one database: for callers who wait, and for facts from the bus.
+        # Two command limits for one database: for callers who wait, and for storing facts of the bus.
         self._database = mongo.for_requests(database)
-        self._storing = mongo.for_facts(database, mongo_settings.deadline)
-        self._positions = MongoPositions(self._storing, connections)
+        self._fact_database = mongo.for_facts(database, mongo_settings.deadline)
+        self._positions = MongoPositions(self._fact_database, connections)
         redis = functools.partial(redis_client, redis_settings.url, redis_settings.deadline, name="nexus-memory")
         self._redis = redis()
-        # Budgets have connections of their own: a burst of windows must not leave them without any.
+        # Budgets have connections of their own: a burst of windows must not take all of them.
         self._budgets = redis()
         self._clock = clock or SystemClock()
-        self._executions = MongoExecutions(self._storing["executions"])
+        self._executions = MongoExecutions(self._fact_database["executions"])
         self._companies = MongoCompanies(self._database["companies"])
-        self._reports = MongoReports(self._storing)
+        self._reports = MongoReports(self._fact_database)
         self._usages = Usages(
-            store=MongoUsage(self._storing["usage"]),
+            store=MongoUsage(self._fact_database["usage"]),
             companies=self._companies,
             clock=self._clock,
             conversations=self._reports,
         )
         self._spending = BudgetBook(RedisBudgets(self._budgets), time.time)
-        # Redis is only a cache here: without it memory is slower, not wrong, and therefore ready all the same.
-        ping, lanes = mongo.MongoPing(self._mongo), (self._database.limit, self._storing.limit)
+        # There is no check for Redis: without it memory is slower, not wrong, and therefore still ready.
+        ping, lanes = mongo.MongoPing(self._mongo), (self._database.limit, self._fact_database.limit)
         service.add_check("mongodb", ping)
         watch_database(service, lanes, ping, mongo_settings.url)
         service.writes(CHAT, FACTS, KNOWLEDGE)
-        service.answers = refusals.refused
+        service.answers = refusals.reply_for
         service.on_start(self.build)
 
     async def build(self) -> None:
@@ -157,17 +158,17 @@ class MemoryReplica:
         service, settings = self._service, self._settings
         for close in (self._mongo.close, self._redis.aclose, self._budgets.aclose):
             service.on_stop(close)
-        fresh = str(uuid4())
-        store, stored_format = await mongo.opened(self._database, fresh)
-        facts, stored_facts = MongoFacts(self._database["facts"]), MongoFacts(self._storing["facts"])
+        new_id = str(uuid4())
+        store, stored_format = await mongo.open_database(self._database, new_id)
+        facts, stored_facts = MongoFacts(self._database["facts"]), MongoFacts(self._fact_database["facts"])
         conversations = MongoConversations(self._database["conversations"])
-        stored_conversations = MongoConversations(self._storing["conversations"])
+        stored_conversations = MongoConversations(self._fact_database["conversations"])
         log = StreamLog(service.conversation_log, service.publisher, settings.history_deadline)
         deps = Deps(
             service=service,
             settings=settings,
-            asked=self._database,
-            storing=self._storing,
+            database=self._database,
+            fact_database=self._fact_database,
             companies=self._companies,
             looks=RedisLooks(self._redis),
             market=MarketClient(service.rpc),
@@ -191,11 +192,13 @@ class MemoryReplica:
             market=deps.market,
             clock=self._clock,
         )
-        knowledge = KnowledgePart(service, self._database, self._storing, self._companies, stored_facts, self._clock)
+        knowledge = KnowledgePart(
+            service, self._database, self._fact_database, self._companies, stored_facts, self._clock
+        )
         service.on_stop(knowledge.indexes.stop)
 
-        async def take_in(facts: Sequence[LogFact]) -> None:
-            """Handles a batch of the log. What it uses is built below; nothing is consumed before all of it is."""
+        async def project_batch(facts: Sequence[LogFact]) -> None:
+            """Handles a batch of the log. The parts that it uses are built below, before anything is consumed."""
             facts = await erasing.late.project(facts, projection.project)
             mongodb.taken(facts)
             activity.note(facts)
@@ -208,7 +211,7 @@ class MemoryReplica:
             service.nats,
             log,
             store,
-            take_in,
+            project_batch,
             teaches=projection.may_teach,
             learn=lambda fact: lessons.take(fact),
         )
@@ -241,7 +244,7 @@ class MemoryReplica:
             changed=table.refresh,
             seal=company_seal(),
         )
-        await self._keep_on(*await webhooks.deliver(deps, table, companies, RedisEchoes(self._redis)))
+        await self._start_parts(*await webhooks.build(deps, table, companies, RedisEchoes(self._redis)))
         reports = Reports(
             store=MongoReports(self._database), companies=self._companies, fresh=inbox.fresh, clock=floor.now
         )
@@ -254,9 +257,10 @@ class MemoryReplica:
         memories, learner, lessons, searching = long_term.serve(
             deps, announcements=announcements, inbox=inbox, histories=histories, embeddings=knowledge.embeddings
         )
-        # A context reads twice within two parts' time, and the summary in between may take one of them.
-        hasty = history_reader(patience=settings.context_part / 4)
-        contexts.serve(deps, memories, learner, hasty, short_term, knowledge.searcher.ask)
+        # A context reads the history twice within two parts' deadlines, and its summary may take one of these in
+        # between.
+        quick_histories = history_reader(patience=settings.context_part / 4)
+        contexts.serve(deps, memories, learner, quick_histories, short_term, knowledge.searcher.ask)
         drops = (windows.drop, cached_windows.drop, projection.drop, searching.drop, inbox_search.drop)
         cache = CacheErasure(service.nats, self._redis, drops)
         erasing = erasure.serve(
@@ -272,16 +276,18 @@ class MemoryReplica:
         usage.serve(intake, self._usages, self._spending)
         desk = desk_handlers.serve(deps, intake, inbox)
         knowledge.consume()
-        older_lists = listed(stored_conversations, stored_facts)
-        migrations.serve(service, (*knowledge.changes(), older_lists, companies.sealed_anew()), stored_format)
+        older_lists = lists_step(stored_conversations, stored_facts)
+        migrations.serve(service, (*knowledge.changes(), older_lists, companies.reseal_step()), stored_format)
         contexts.consume(service, activity)
-        settings_sweep = PeriodicSweep("settings on the bus", SETTINGS_AGAIN, companies.refresh, rest=SETTINGS_EVERY)
+        settings_sweep = PeriodicSweep(
+            "settings on the bus", SETTINGS_RETRY_SECONDS, companies.refresh, rest=SETTINGS_SWEEP_SECONDS
+        )
 
         def store_was_restored() -> None:
             projection.forget()
-            settings_sweep.hurry(SETTINGS_LOOKS)  # what it has lost of the settings is on the bus
+            settings_sweep.hurry(SETTINGS_REPEATS)  # settings that the store has lost are on the bus
 
-        in_mongodb = positions.in_mongodb(
+        mongodb_sources = positions.mongodb_sources(
             log,
             projection,
             self._executions,
@@ -297,9 +303,9 @@ class MemoryReplica:
             deps,
             self._positions,
             self._budgets,
-            in_mongodb,
-            positions.in_redis(log, activity, self._spending),
-            empty=store == fresh,
+            mongodb_sources,
+            positions.redis_sources(log, activity, self._spending),
+            empty=store == new_id,
             restored=store_was_restored,
         )
         handoffs = Handoffs(
@@ -308,11 +314,11 @@ class MemoryReplica:
             log=log,
             looks=deps.looks,
             clock=floor.now,
-            usual=reports.usual_wait,
-            give=desk.give_in_turn,
+            measure_usual_wait=reports.usual_wait,
+            assign_in_turn=desk.assign_in_turn,
         )
         handoff_sweeps = [
-            PeriodicSweep(name, settings.handoff_sweep, look, rest=REST * settings.handoff_sweep)
+            PeriodicSweep(name, settings.handoff_sweep, look, rest=REST_FACTOR * settings.handoff_sweep)
             for name, look in (
                 ("waiting conversations", handoffs.look),
                 ("conversations that are due", desk.sweep),
@@ -320,18 +326,18 @@ class MemoryReplica:
         ]
         floor.store, floor.same_server = lambda: mongodb.behind.get(positions.PROJECTION), mongodb.same_server
         try:
-            # Before anything is read: what the store has lost is read from the log until it has it again.
+            # Before any read: what the store has lost is read from the log until the store has it again.
             await mongodb.compare()
         except NexusError as error:
             raise NotReadyError(str(error), retryable=error.retryable) from error
 
-        service.on_reconnect(log.reconnected)
+        service.on_reconnect(log.refresh_after_reconnect)
         service.on_reconnect(mongodb.bus_is_back)
         service.on_reconnect(knowledge.indexes.look)
         figures = stream_figures.StreamFigures(service.nats, service.streams)
-        for refresh_figures in (floor.refresh, figures.renew, handoffs.measure):
+        for refresh_figures in (floor.refresh, figures.read_if_old, handoffs.measure):
             service.before_metrics(refresh_figures)
-        await self._keep_on(
+        await self._start_parts(
             floor,
             windows,
             activity,
@@ -343,20 +349,20 @@ class MemoryReplica:
             *erasing.sweeps,
             *handoff_sweeps,
             PeriodicSweep("quiet conversations", settings.quiet_sweep, desk.sweep_quiet),
-            PeriodicSweep("figures of the streams", stream_figures.EVERY, figures.look),
-            PeriodicSweep("the log's window", TRIM_SWEEP, self._trimming(log, floor).sweep),
-            PeriodicSweep("bounds of the log", BOUNDS_EVERY, log.renew),
+            PeriodicSweep("figures of the streams", stream_figures.INTERVAL_SECONDS, figures.read),
+            PeriodicSweep("the log's window", TRIM_SWEEP_SECONDS, self._log_trimmer(log, floor).sweep),
+            PeriodicSweep("bounds of the log", BOUNDS_REFRESH_SECONDS, log.refresh_if_old),
             PeriodicSweep("untold settings", settings.settings_sweep, companies.sweep),
             settings_sweep,
         )
 
-    def _trimming(self, log: StreamLog, floor: ProjectionFloor) -> LogTrimmer:
+    def _log_trimmer(self, log: StreamLog, floor: ProjectionFloor) -> LogTrimmer:
         window = next(stream.window for stream in self._service.streams if stream.name == CHAT.name)
         return LogTrimmer(TrimmedChat(self._service.nats, log), floor.now, window)
 
-    async def _keep_on(self, *parts: ServicePart) -> None:
+    async def _start_parts(self, *parts: ServicePart) -> None:
         for part in parts:
             await part.start()
             self._service.on_stop(part.stop)
-            if isinstance(part, Loop):
+            if isinstance(part, LoopingPart):
                 self._service.watch(part.name, part.stuck_because)

@@ -1,4 +1,4 @@
-"""What all features of a replica are built on."""
+"""The dependencies from which all features of a replica are built."""
 
 from dataclasses import dataclass
 
@@ -15,13 +15,14 @@ from runtime.stores.mongo import Database
 
 @dataclass(frozen=True)
 class Deps:
-    """The connected service, its stores and its log. `asked`, `storing`: two lanes to one database, for callers who
-    wait and for facts from the bus. `local`: everything runs on this machine (development)."""
+    """The connected service, its stores and its log. `database` and `fact_database` are the same database with separate
+    command limits: for callers who wait, and for storing facts. `local`: everything runs on this machine
+    (development)."""
 
     service: Service
     settings: MemorySettings
-    asked: Database
-    storing: Database
+    database: Database
+    fact_database: Database
     companies: MongoCompanies
     looks: RedisLooks
     market: MarketClient

@@ -1,5 +1,5 @@
-"""The documents that memory stores, by name. Their schemas are frozen like events' (deploy.documents), since two
-releases read each other's."""
+"""The documents that memory stores, by name. Their schemas are frozen like those of events (deploy.documents), since
+each of two releases reads what the other has stored."""
 
 from contracts.company import CompanyConfig
 from memory.adapters.conversation_document import ConversationFields

@@ -1,25 +1,25 @@
-"""What memory cannot do, and why.
+"""Memory's errors.
 
 NexusError (contracts)
 └── MemoryServiceError
     ├── RetryableError               a retry may succeed
     │   ├── StoreUnavailableError    MongoDB did not answer in time
     │   ├── RedisUnavailableError    Redis did not answer in time
-    │   ├── BusUnavailableError      the streams did not do what has to be done there
-    │   ├── ServiceUnavailableError  another service did not answer, or did not do what has to be done there
+    │   ├── BusUnavailableError      the streams could not be reached, or refused a necessary operation
+    │   ├── ServiceUnavailableError  another service could not be reached, or refused a necessary operation
     │   ├── ProjectionBehindError    the projection did not reach a sequence in time
-    │   └── UnknownSequenceError     a reader named a sequence that the log has not reached
-    ├── StoreRefusedError            MongoDB will never take this document
-    ├── NoSuchConversationError      no conversation of this id
+    │   └── UnknownSequenceError     a caller named a sequence that the log has not reached
+    ├── StoreRefusedError            MongoDB will never accept this document
+    ├── NoSuchConversationError      there is no conversation with this id
     ├── AssignedMeanwhileError       the conversation has another assignee by now
-    ├── NoSuchPersonError            nobody of this id has written to the company
-    ├── NotMergedError               these two are not one person at the desk
-    ├── CompanyExistsError           settings are there already
-    ├── NoSuchCompanyError           no settings to change
-    ├── BadKnowledgeError            a document, answer or gap that cannot be taken as it was sent
-    ├── NoSuchKnowledgeError         no such document, answer, gap or run
-    ├── CorrectionReusedError        an id came before, with another correction of a memory
-    ├── MemoryMovedError             what is remembered has another version by now
+    ├── NoSuchPersonError            nobody with this id has written to the company
+    ├── NotMergedError               the desk cannot merge or separate these two people
+    ├── CompanyExistsError           the company has settings already
+    ├── NoSuchCompanyError           the company has no settings to change
+    ├── BadKnowledgeError            a document, answer or gap is invalid
+    ├── NoSuchKnowledgeError         there is no such document, answer, gap or run
+    ├── CorrectionReusedError        the id was used before, for another correction of a memory
+    ├── MemoryMovedError             the memory has another version by now
     └── SettingsMovedError           the settings have another version by now
 """
 
@@ -27,11 +27,11 @@ from contracts.errors import FieldFault, NexusError
 
 
 class MemoryServiceError(NexusError):
-    """Base of everything this service raises on purpose."""
+    """Base of every error that this service raises on purpose."""
 
 
 class RetryableError(MemoryServiceError):
-    """Something did not answer or is behind: a retry may succeed."""
+    """A dependency did not answer or lags behind: a retry may succeed."""
 
     retryable = True
 
@@ -49,11 +49,11 @@ class RedisUnavailableError(RetryableError):
 
 
 class BusUnavailableError(RetryableError):
-    """The streams could not be reached, or refused something that must be done."""
+    """The streams could not be reached, or refused a necessary operation."""
 
 
 class ServiceUnavailableError(RetryableError):
-    """Another service could not be reached, or refused something that must be done."""
+    """Another service could not be reached, or refused a necessary operation."""
 
 
 class ProjectionBehindError(RetryableError):
@@ -61,7 +61,7 @@ class ProjectionBehindError(RetryableError):
 
 
 class UnknownSequenceError(RetryableError):
-    """The log has not reached the sequence that the reader named."""
+    """The log has not reached the sequence that the caller named."""
 
 
 class NoSuchConversationError(MemoryServiceError):
@@ -73,11 +73,11 @@ class AssignedMeanwhileError(MemoryServiceError):
 
 
 class NoSuchPersonError(MemoryServiceError):
-    """Nobody of this id has written to the company."""
+    """Nobody with this id has written to the company."""
 
 
 class NotMergedError(MemoryServiceError):
-    """The desk cannot merge these two people."""
+    """The desk cannot merge or separate these two people."""
 
 
 class CompanyExistsError(MemoryServiceError):

@@ -1,4 +1,5 @@
-"""Facts of the stream FACTS: each type is declared once, for its consumer and for reading it again after a loss."""
+"""Consumes facts of the stream FACTS. Each type is declared once, for its consumer and for reading it again after a
+loss."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -37,14 +38,14 @@ class FactType(Generic[DataT]):
 
 
 @dataclass(frozen=True, slots=True)
-class TakenFact(Generic[DataT]):
-    """One fact. `company` and `user` (None: no user) come from the subject rather than the data, because publishers
-    have permissions for subjects. `place` is the time at which FACTS stored it (ms since the epoch) and its sequence
-    there."""
+class ReceivedFact(Generic[DataT]):
+    """A fact as it arrived. `company` and `user` (None: no user) come from the subject, not from the data, because
+    publishers have permissions for subjects. `position` is the time at which FACTS stored it (ms since the epoch) and
+    its sequence there."""
 
     company: str
     user: str | None
-    place: LogPosition
+    position: LogPosition
     event: CloudEvent[DataT]
     deliveries: int = 1
 
@@ -53,64 +54,66 @@ class TakenFact(Generic[DataT]):
         return self.event.data
 
     @property
-    def about(self) -> FactSubject:
-        """The user and the conversation that it is about."""
+    def subject(self) -> FactSubject:
+        """The user and the conversation that the fact is about."""
         conversation = getattr(self.data, "conversation_id", None)
-        return FactSubject(self.company, self.user, conversation, self.event.time, self.place.seq)
+        return FactSubject(self.company, self.user, conversation, self.event.time, self.position.seq)
 
 
 @dataclass(frozen=True, slots=True)
 class FactIntake:
-    """What consumers of FACTS need: the service, and the filter for late facts (None: nothing is filtered)."""
+    """What consumers of FACTS need: the service, and the filter for late facts (None: no filter)."""
 
     service: Service
     late: LateFacts | None
 
 
-def take_in(intake: FactIntake, kind: FactType[DataT], take: Callable[[TakenFact[DataT]], Awaitable[Outcome]]) -> None:
-    """Consumes facts of one type, retried while a dependency is away; a misfit becomes a dead letter, and a fact
-    about somebody deleted is removed from the stream."""
+def consume_facts(
+    intake: FactIntake, kind: FactType[DataT], handle: Callable[[ReceivedFact[DataT]], Awaitable[Outcome]]
+) -> None:
+    """Consumes facts of one type, retried while a dependency is unavailable. A misfit becomes a dead letter, and a fact
+    about a deleted user or conversation is removed from the stream."""
 
-    async def one(delivery: Delivery, event: CloudEvent[DataT]) -> Outcome:
-        fact = _delivered(delivery, event)
+    async def handle_one(delivery: Delivery, event: CloudEvent[DataT]) -> Outcome:
+        fact = _fact_of_delivery(delivery, event)
         if fact is None:
             return MISPLACED
-        return await (take(fact) if intake.late is None else intake.late.take(fact.about, lambda: take(fact)))
+        return await (handle(fact) if intake.late is None else intake.late.take(fact.subject, lambda: handle(fact)))
 
-    _consume(intake.service, kind, each_event(kind.event, one), LINGER_SECONDS)
+    _consume(intake.service, kind, each_event(kind.event, handle_one), LINGER_SECONDS)
 
 
-def take_in_together(
+def consume_batches(
     intake: FactIntake,
     kind: FactType[DataT],
-    take: Callable[[Sequence[TakenFact[DataT]]], Awaitable[Sequence[Outcome]]],
+    handle: Callable[[Sequence[ReceivedFact[DataT]]], Awaitable[Sequence[Outcome]]],
     *,
     linger: float,
 ) -> None:
-    """The same for facts that are much cheaper in batches; a batch may fill for `linger` seconds."""
+    """Consumes facts of one type that are much cheaper to handle together; a batch may fill for `linger` seconds."""
 
-    async def batch(given: Sequence[tuple[Delivery, CloudEvent[DataT]]]) -> Sequence[Outcome]:
-        facts = [_delivered(*one) for one in given]
-        known = [fact for fact in facts if fact is not None]
+    async def handle_batch(deliveries: Sequence[tuple[Delivery, CloudEvent[DataT]]]) -> Sequence[Outcome]:
+        facts = [_fact_of_delivery(*pair) for pair in deliveries]
+        placed = [fact for fact in facts if fact is not None]
         if intake.late is None:
-            outcomes = iter(await take(known))
+            outcomes = iter(await handle(placed))
         else:
-            outcomes = iter(await intake.late.take_all([(fact.about, fact) for fact in known], take))
+            outcomes = iter(await intake.late.take_all([(fact.subject, fact) for fact in placed], handle))
         return [MISPLACED if fact is None else next(outcomes) for fact in facts]
 
-    _consume(intake.service, kind, whole_batch(kind.event, batch), linger)
+    _consume(intake.service, kind, whole_batch(kind.event, handle_batch), linger)
 
 
-def read_again(kind: FactType[DataT], stored: StoredFact) -> TakenFact[DataT] | None:
-    """The fact in a message that is read again; None: it is none. Raises pydantic.ValidationError."""
+def decode_stored(kind: FactType[DataT], stored: StoredFact) -> ReceivedFact[DataT] | None:
+    """Decodes a stored message; None if it is not a valid fact of ours. Raises pydantic.ValidationError."""
     if not stored.genuine:
         return None
-    place = LogPosition(milliseconds(stored.time), stored.seq)
-    return _fact(stored.subject, place, kind.event.model_validate_json(stored.event))
+    position = LogPosition(milliseconds(stored.time), stored.seq)
+    return _fact(stored.subject, position, kind.event.model_validate_json(stored.event))
 
 
 def fact_owner(event_type: str, subject: str) -> tuple[str, str | None] | None:
-    """Company and user (None: no user) in the subject of a fact; None if it names no company, or another type."""
+    """The company and the user (None: no user) in a fact's subject; None if it names no company, or another type."""
     parts = subject.removeprefix(f"{event_type}.").split(".")
     if len(parts) != 2 or not is_company(parts[0]):
         return None
@@ -122,11 +125,13 @@ def _consume(service: Service, kind: FactType[Any], handler: Handler, linger: fl
     service.add_worker(BatchWorker(service.nats, spec, handler, service=service.name, linger=linger))
 
 
-def _delivered(delivery: Delivery, event: CloudEvent[DataT]) -> TakenFact[DataT] | None:
-    place = LogPosition(int(delivery.stored_at * 1000), delivery.seq)
-    return _fact(delivery.subject, place, event, delivery.num_delivered)
+def _fact_of_delivery(delivery: Delivery, event: CloudEvent[DataT]) -> ReceivedFact[DataT] | None:
+    position = LogPosition(int(delivery.stored_at * 1000), delivery.seq)
+    return _fact(delivery.subject, position, event, delivery.num_delivered)
 
 
-def _fact(subject: str, place: LogPosition, event: CloudEvent[DataT], deliveries: int = 1) -> TakenFact[DataT] | None:
+def _fact(
+    subject: str, position: LogPosition, event: CloudEvent[DataT], deliveries: int = 1
+) -> ReceivedFact[DataT] | None:
     owner = fact_owner(event.type, subject)
-    return TakenFact(*owner, place, event, deliveries) if owner else None
+    return ReceivedFact(*owner, position, event, deliveries) if owner else None

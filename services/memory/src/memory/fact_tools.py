@@ -1,7 +1,7 @@
-"""remember, forget and update_memory as the tool-executor calls them, which has checked who is calling.
+"""Serves the tools remember, forget and update_memory to the tool-executor, which has checked the caller.
 
-In a chat only what the user has written counts: a fact must stand in one of their own statements, and something is
-forgotten only at their word. So no page, headline or tool result can have a model remember or forget for it.
+In a chat only what the user has written counts: a fact must be in one of their own statements, and something is
+forgotten only if they ask for it. So no page, headline or tool result can make a model remember or forget anything.
 """
 
 import re
@@ -30,10 +30,10 @@ REMEMBER = tool_service("remember", QUEUE)
 FORGET = tool_service("forget", QUEUE)
 UPDATE = tool_service("update_memory", QUEUE)
 SOURCE = "memory"
-SAID = 50
+MAX_MESSAGES = 50
 """Newest messages of the conversation in which the words of a fact are looked for."""
-MOST_NAMED = 10
-"""Facts among which a caller chooses."""
+MAX_CHOICES = 10
+"""Facts at most among which a caller is asked to choose."""
 _FORGET = re.compile(
     r"\b(?:forget|delete|erase|remove|clear|drop|undo|scrap|scratch|strike|disregard|never ?mind|wrong|not true|"
     r"no longer|any ?more|never said|do not remember|stop remembering|olvid\w+|borr\w+|elimin\w+|descart\w+|tach\w+|"
@@ -53,14 +53,15 @@ class FactData(Snake):
 
 
 class UndoData(Snake):
-    """A call that takes the change back."""
+    """A tool call that undoes the change."""
 
     tool: str
     arguments: dict[str, object]
 
 
 class ChangeData(Snake):
-    """Output of all three: what was remembered or forgotten, what it made history, and the calls that undo it."""
+    """Output of all three tools: the facts that were remembered or forgotten, those that became history (`ended`), and
+    the calls that undo the change."""
 
     facts: list[FactData]
     ended: list[FactData]
@@ -71,14 +72,14 @@ class ChangeData(Snake):
 
 def serve(service: Service, memories: Memories, histories: HistoryReader, log: StreamLog, clock: Clock) -> None:
     tools = FactTools(memories, histories, log, clock)
-    service.serve(REMEMBER, _answering(tools.remember))
-    service.serve(FORGET, _answering(tools.forget))
-    service.serve(UPDATE, _answering(tools.update))
+    service.serve(REMEMBER, _with_store_errors(tools.remember))
+    service.serve(FORGET, _with_store_errors(tools.forget))
+    service.serve(UPDATE, _with_store_errors(tools.update))
     service.serve(MEMORY_OUTCOME, tools.outcome)
 
 
 class FactTools:
-    """Changes of single facts, for a model that acts for its user."""
+    """Changes single facts for a model that acts for its user."""
 
     def __init__(self, memories: Memories, histories: HistoryReader, log: StreamLog, clock: Clock) -> None:
         self._memories = memories
@@ -87,58 +88,58 @@ class FactTools:
         self._clock = clock
 
     async def remember(self, request: ToolServiceRequest) -> ToolServiceData:
-        asked = arguments(FactArguments, request)
-        await self._check_said(request.caller, asked.fact)
-        return await self._changed(request, lambda held, now: remember(held, asked.fact, now))
+        parsed = arguments(FactArguments, request)
+        await self._require_stated(request.caller, parsed.fact)
+        return await self._apply(request, lambda remembered, now: remember(remembered, parsed.fact, now))
 
     async def forget(self, request: ToolServiceRequest) -> ToolServiceData:
-        asked = arguments(ForgetArguments, request)
-        texts = await self._said(request.caller)
-        before = texts[-2] if texts and len(texts) > 1 else ""
+        parsed = arguments(ForgetArguments, request)
+        texts = await self._user_texts(request.caller)
+        previous_text = texts[-2] if texts and len(texts) > 1 else ""
         if texts is not None and not any(_asks_to_forget(text) for text in texts[-3:]):
             raise RpcError(
                 ToolCode.EXECUTION_ERROR, "the user has not asked to forget anything: ask them first",
                 reason="not_asked",
             )  # fmt: skip
-        return await self._changed(request, lambda held, now: forget(held, asked.what, now, before))
+        return await self._apply(request, lambda remembered, now: forget(remembered, parsed.what, now, previous_text))
 
     async def update(self, request: ToolServiceRequest) -> ToolServiceData:
-        asked = arguments(UpdateArguments, request)
-        await self._check_said(request.caller, asked.fact)
-        return await self._changed(request, lambda held, now: update(held, asked.id, asked.fact, now))
+        parsed = arguments(UpdateArguments, request)
+        await self._require_stated(request.caller, parsed.fact)
+        return await self._apply(request, lambda remembered, now: update(remembered, parsed.id, parsed.fact, now))
 
     async def outcome(self, request: ToolServiceRequest) -> ToolOutcome:
-        """Whether a call took effect, by its id."""
+        """Whether the call with this id took effect."""
         caller = request.caller
         try:
-            held = await self._memories.held(caller.company_id, caller.user_id or "")
+            remembered = await self._memories.held(caller.company_id, caller.user_id or "")
         except MemoryServiceError:
             return ToolOutcome(state="unknown")
-        if request.call_id not in held.done:
+        if request.call_id not in remembered.done:
             return ToolOutcome(state="not_done")
         data = ChangeData(facts=[], ended=[], undo=[], as_of=self._clock.now())
         return ToolOutcome(state="done", result=data.model_dump(mode="json"))
 
-    async def _said(self, caller: Caller) -> list[str] | None:
-        """What the user wrote, oldest first; None: the call comes from no chat."""
+    async def _user_texts(self, caller: Caller) -> list[str] | None:
+        """What the user wrote, oldest first; None if the call does not come from a chat."""
         if caller.conversation_id is None:
             return caller.said
         end = await self._log.end()
-        found = await self._histories.newest(caller.company_id, caller.conversation_id, end, SAID, exact=True)
-        if not found.messages:
+        history = await self._histories.newest(caller.company_id, caller.conversation_id, end, MAX_MESSAGES, exact=True)
+        if not history.messages:
             return None
-        return [message.text for message in found.messages if message.role.gets_answers]
+        return [message.text for message in history.messages if message.role.gets_answers]
 
-    async def _check_said(self, caller: Caller, fact: str) -> None:
-        texts = await self._said(caller)
-        if texts is not None and not is_stated(fact, texts):
+    async def _require_stated(self, caller: Caller, fact: str) -> None:
+        user_texts = await self._user_texts(caller)
+        if user_texts is not None and not is_stated(fact, user_texts):
             raise RpcError(
                 ToolCode.EXECUTION_ERROR,
                 "only what the user has written themselves is remembered: give the fact in their own words",
                 reason="not_said",
             )
 
-    async def _changed(
+    async def _apply(
         self, request: ToolServiceRequest, change: Callable[[Remembered, datetime], MemoryChange]
     ) -> ToolServiceData:
         caller = request.caller
@@ -147,36 +148,36 @@ class FactTools:
                 ToolCode.EXECUTION_ERROR, "nobody is signed in: there is nobody to remember", reason="no_user"
             )
         now = self._clock.now()
-        made: list[MemoryChange] = []
+        changes: list[MemoryChange] = []
 
-        def apply(held: Remembered) -> Remembered:
+        def apply(remembered: Remembered) -> Remembered:
             try:
-                found = change(held, now)
+                applied_change = change(remembered, now)
             except NotMeantError as error:
-                named = "; ".join(f"{fact_id(one)}: {one}" for one in error.several[:MOST_NAMED])
-                message = f"{error}: give the id of one of these: {named}" if named else str(error)
+                choices = "; ".join(f"{fact_id(candidate)}: {candidate}" for candidate in error.several[:MAX_CHOICES])
+                message = f"{error}: give the id of one of these: {choices}" if choices else str(error)
                 raise RpcError(ToolCode.EXECUTION_ERROR, message, reason="not_found") from None
-            made[:] = [found]
-            return found.state.corrected_by(request.call_id)
+            changes[:] = [applied_change]
+            return applied_change.state.corrected_by(request.call_id)
 
-        # Under the same call's id it takes effect once; asked again, it is told without what it changed.
+        # A call takes effect once by its id; the reply to a repeat does not contain what it changed.
         await self._memories.change(caller.company_id, caller.user_id, apply, request=request.call_id)
-        done = made[0] if made else MemoryChange(Remembered(), ())
+        applied = changes[0] if changes else MemoryChange(Remembered(), ())
         data = ChangeData(
-            facts=[FactData(id=fact_id(one), fact=one) for one in done.facts],
-            ended=[FactData(id=fact_id(one), fact=one) for one in done.ended],
-            undo=[UndoData(tool=one.tool, arguments=one.arguments) for one in done.undo],
+            facts=[FactData(id=fact_id(fact), fact=fact) for fact in applied.facts],
+            ended=[FactData(id=fact_id(fact), fact=fact) for fact in applied.ended],
+            undo=[UndoData(tool=call.tool, arguments=call.arguments) for call in applied.undo],
             as_of=now,
         )
         return ToolServiceData(result=data.model_dump(mode="json"))
 
 
 def _asks_to_forget(text: str) -> bool:
-    """Whether the user's own words may ask for something to be forgotten; a page's or a mail's are not theirs."""
+    """Whether the user's own words may ask to forget something; quotes and pasted text are not their own words."""
     return _FORGET.search(plain(unquoted(without_pasted(text)))) is not None
 
 
-def _answering(method: Method) -> Method:
+def _with_store_errors(method: Method) -> Method:
     async def answer(request: ToolServiceRequest) -> ToolServiceData:
         try:
             return await method(request)

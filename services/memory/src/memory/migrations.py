@@ -16,31 +16,29 @@ from runtime.release import release
 
 @dataclass(frozen=True)
 class MigrationStep:
-    """One migration. `left` counts the documents that remain; `some` migrates the next few."""
+    """One migration. `count_left` counts the documents to migrate; `migrate_some` migrates the next few."""
 
     name: str
-    what: str
-    left: Callable[[], Awaitable[int]]
-    some: Callable[[], Awaitable[None]]
+    description: str
+    count_left: Callable[[], Awaitable[int]]
+    migrate_some: Callable[[], Awaitable[None]]
 
     async def view(self) -> Migration:
-        return Migration(name=self.name, what=self.what, left=await self.left())
+        return Migration(name=self.name, what=self.description, left=await self.count_left())
 
 
-def serve(service: Service, changes: tuple[MigrationStep, ...], store_format: int) -> None:
+def serve(service: Service, steps: tuple[MigrationStep, ...], store_format: int) -> None:
     """Serves the methods for as long as the service runs."""
 
-    async def all_of(_: MigrationsRequest) -> MigrationsReply:
-        return MigrationsReply(
-            migrations=[await change.view() for change in changes], format=store_format, release=release()
-        )
+    async def list_migrations(_: MigrationsRequest) -> MigrationsReply:
+        return MigrationsReply(migrations=[await step.view() for step in steps], format=store_format, release=release())
 
-    async def some(request: MigrateRequest) -> Migration:
-        change = next((one for one in changes if one.name == request.name), None)
-        if change is None:
+    async def migrate(request: MigrateRequest) -> Migration:
+        step = next((candidate for candidate in steps if candidate.name == request.name), None)
+        if step is None:
             raise RpcError(ErrorCode.NOT_FOUND, f"this release knows no migration {request.name}")
-        await change.some()
-        return await change.view()
+        await step.migrate_some()
+        return await step.view()
 
-    service.serve(MIGRATIONS, all_of)
-    service.serve(MIGRATE, some)
+    service.serve(MIGRATIONS, list_migrations)
+    service.serve(MIGRATE, migrate)

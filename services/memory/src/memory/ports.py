@@ -1,4 +1,4 @@
-"""Pages of lists and other values shared by use cases and stores; Protocols where a test has another implementation."""
+"""Values that use cases and stores share, and Protocols for what has another implementation in tests."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -14,32 +14,32 @@ OtherT = TypeVar("OtherT")
 
 @dataclass(frozen=True, slots=True)
 class PageOf(Generic[ItemT]):
-    """Some items, and the cursor of the next page (None: this is the last)."""
+    """Some items, and the cursor of the next page (None: this is the last page)."""
 
     items: list[ItemT]
     next: str | None
 
     def mapped(self, read: Callable[[ItemT], OtherT]) -> "PageOf[OtherT]":
-        """The same page with each item read."""
+        """The same page with `read` applied to each item."""
         return PageOf([read(item) for item in self.items], self.next)
 
 
 @dataclass(frozen=True, slots=True)
 class InboxFilter:
-    """Which conversations; all None: all of the company's. `turned`: in reverse order."""
+    """Selects a company's conversations: all of them by default. `reversed`: in reverse order."""
 
     state: str | None = None
     operator_id: str | None = None
     user_id: str | None = None
     unassigned: bool = False
-    turned: bool = False
+    reversed: bool = False
 
 
 class RecentWindows(Protocol):
     """A cache of windows; losing one costs time, never correctness."""
 
     async def get(self, era: int, company: str, conversation: str) -> RecentMessages | None:
-        """The window; None if there is none, or the cache is away."""
+        """The window; None if there is none, or the cache is unavailable."""
         ...
 
     def keep(self, era: int, company: str, conversation: str, window: RecentMessages) -> None:
@@ -48,7 +48,7 @@ class RecentWindows(Protocol):
 
 
 LogClock = Callable[[], Awaitable[datetime]]
-"""The time by the clock that stamps the log's facts: this machine's own may be wrong."""
+"""Returns the time of the clock that stamps the log's facts, since this machine's own may be wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,25 +60,27 @@ class Versioned:
 
 
 class MemoryStore(Protocol):
-    """Stores what is remembered of users."""
+    """Stores what is remembered about users."""
 
     async def load(self, company: str, user: str) -> Versioned:
         """The user's memory; empty if nothing is remembered."""
         ...
 
-    async def save(self, company: str, user: str, state: Remembered, over: str | None, version: str) -> bool:
-        """Replaces the version `over` by `version`; False: another one is there."""
+    async def save(
+        self, company: str, user: str, state: Remembered, previous_version: str | None, version: str
+    ) -> bool:
+        """Replaces `previous_version` by `version`; returns False if another version is stored."""
         ...
 
     async def delete(self, company: str, user: str) -> bool:
-        """Deletes it; True if there was something."""
+        """Deletes the user's memory; returns whether there was one."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The usage in one event on a day (UTC): of a company, and in a conversation if it names one; `cost` in US
-    dollars, `unpriced` tokens without a known price."""
+    """The usage in one event, on a day in UTC, of a company and, if it names one, in a conversation. `cost` is in US
+    dollars; `unpriced`: the tokens have no known price."""
 
     company: str
     conversation: str | None

@@ -1,4 +1,4 @@
-"""One memory process: it reads its settings from the environment, reports health and drains when stopped."""
+"""One memory process: it reads its settings from the environment, reports its health and drains when stopped."""
 
 from memory.adapters.signed_principals import PrincipalCheck
 from memory.app import MemoryReplica

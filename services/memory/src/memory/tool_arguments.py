@@ -13,14 +13,14 @@ from runtime.errors import RpcError
 ArgumentsT = TypeVar("ArgumentsT", bound=Snake)
 
 
-def arguments(kind: type[ArgumentsT], request: ToolServiceRequest) -> ArgumentsT:
-    """The arguments as the tool's model.
+def arguments(model: type[ArgumentsT], request: ToolServiceRequest) -> ArgumentsT:
+    """Parses a call's arguments with the tool's model.
 
     Raises:
-        RpcError: VALIDATION_ERROR, field by field.
+        RpcError: VALIDATION_ERROR, with the wrong fields.
     """
     try:
-        return kind.model_validate(request.arguments)
+        return model.model_validate(request.arguments)
     except ValidationError as error:
-        said = f"{request.tool}: {wrong_fields(error)}"
-        raise RpcError(ToolCode.VALIDATION_ERROR, said, fields=field_faults(error)) from error
+        message = f"{request.tool}: {wrong_fields(error)}"
+        raise RpcError(ToolCode.VALIDATION_ERROR, message, fields=field_faults(error)) from error

@@ -20,6 +20,6 @@ async def test_who_comes_to_an_empty_desk_is_told_apart_from_who_is_there_alread
                 False,
                 False,
             ]
-            assert await looks.somebody_here("acme", EARLIER)
+            assert await looks.is_anybody_here("acme", EARLIER)
             later = NOON + timedelta(hours=1)
             assert await looks.at_desk("acme", "eva", "Eva", later, later - timedelta(minutes=3))

@@ -36,8 +36,8 @@ async def test_fill_age_and_lag_are_told(nats_client: Client) -> None:
         await publisher.append("feedback.given.v1.a.b", b"x" * 100_000, stream="FACTS", msg_id=f"f{number}")
     figures = StreamFigures(nats_client, SMALL)
     with structlog.testing.capture_logs() as told:
-        await figures.look()
-        await figures.look()
+        await figures.read()
+        await figures.read()
     assert 0.8 < figure("nexus_stream_fill_ratio", stream="CHAT") < 1
     assert figure("nexus_stream_oldest_seconds", stream="CHAT") > 0
     assert figure("nexus_consumer_behind", stream="CHAT", consumer="slow") == 9
@@ -61,7 +61,7 @@ async def test_the_bus_is_asked_once_a_minute_however_often_metrics_are(nats_cli
     await subscribe(nats_client, "$JS.API.STREAM.INFO.CHAT", hear)
     figures = StreamFigures(nats_client, SMALL)
     for _ in range(3):
-        await figures.renew()
+        await figures.read_if_old()
     await nats_client.flush()
     await eventually(lambda: len(asked) == 1)
     assert figure("nexus_stream_fill_ratio", stream="CHAT") == 0

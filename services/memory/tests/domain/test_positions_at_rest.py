@@ -7,7 +7,7 @@ import pytest
 
 from contracts.channels import ChatKind
 from contracts.events.chat import OperatorMessage
-from memory.application.positions import MANY, Positions
+from memory.application.positions import FACTS_BETWEEN_CHECKS, Positions
 from memory.application.projection_sources import ProjectionSource
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
@@ -29,10 +29,10 @@ class Store:
     async def load(self) -> dict[str, LogPosition]:
         return dict(self.at)
 
-    async def move(self, name: str, before: LogPosition | None, to: LogPosition) -> bool:
-        if self.at.get(name) != before:
+    async def move(self, name: str, expected: LogPosition | None, new: LogPosition) -> bool:
+        if self.at.get(name) != expected:
             return False
-        self.at[name] = to
+        self.at[name] = new
         return True
 
     async def missed(self) -> list[Missed]:
@@ -66,8 +66,8 @@ class Bus:
         self.read_after.append(after)
         return [StoredFact(self.delivered, "chat.acme.c1.message.visitor.v1", b"{}", "")], False
 
-    async def since(self, stream: str, subject: str, at: datetime) -> int:
-        del stream, subject, at
+    async def since(self, stream: str, subject: str, start: datetime) -> int:
+        del stream, subject, start
         return 0
 
     async def delete(self, stream: str, durable: str) -> None:
@@ -188,7 +188,7 @@ async def test_who_starts_behind_an_end_takes_nothing_in_again() -> None:
     looked = positions(store, bus, every=3600)
     await looked.look()
     bus.done = bus.furthest = bus.delivered = 7
-    looked.taken([stored_fact(seq) for seq in range(8 - MANY, 8)])
+    looked.taken([stored_fact(seq) for seq in range(8 - FACTS_BETWEEN_CHECKS, 8)])
     await looked.look()
     assert store.at == {"CHAT/memory-projection": LogPosition(1, 7)}
     bus.done = bus.furthest = bus.delivered = 9

@@ -40,6 +40,7 @@ MAX_MEMORY_PAGES = 200
 FRAMES_PER_PAUSE = 64
 """Frames after which a long recovery waits for the client to read."""
 RESYNC_CONCURRENCY = 16
+"""Gaps that are filled concurrently."""
 _KINDS = frozenset(kind.value for kind in ChatKind)
 
 

@@ -1,4 +1,4 @@
-"""Crypto pairs from one exchange, by ccxt. The exchange is a setting; no other one stands in for it."""
+"""Crypto pairs from one exchange, by ccxt. The exchange is a setting, and never replaced by another one."""
 
 import asyncio
 import math
@@ -26,14 +26,14 @@ from market_adapter.texts import TEXTS
 from runtime.clock import SystemClock
 from runtime.http.retry_after import seconds_in
 
-MOST = 720
-"""Bars that one question brings (Kraken's limit)."""
+MAX_BARS = 720
+"""Bars in one answer (Kraken's limit)."""
 REQUEST_MS = 3000
-"""A request's limit: below that of any tool."""
+"""Deadline of a request: shorter than that of any tool."""
 
 
 def is_known(name: str) -> bool:
-    """Whether ccxt has this exchange; looks for its file, because an import takes seconds."""
+    """Whether ccxt has this exchange. It looks for the exchange's file, because an import takes seconds."""
     library = find_spec("ccxt")
     if library is None or library.origin is None:
         return False
@@ -41,7 +41,7 @@ def is_known(name: str) -> bool:
 
 
 class CryptoExchange:
-    """Asks one exchange. Failures are MarketErrors."""
+    """Reads market data from one exchange. Failures are MarketErrors."""
 
     def __init__(self, name: str, overrides: JsonObject | None = None) -> None:
         """`name`: one of ccxt's, e.g. kraken; `overrides`: settings of its class."""
@@ -52,19 +52,19 @@ class CryptoExchange:
         self._exchange: Any = None
 
     async def load(self) -> None:
-        """Imports the library, in a thread: it takes seconds."""
+        """Imports ccxt in a thread, since that takes seconds."""
         if self._library is None:
             self._library = await asyncio.to_thread(import_module, "ccxt.async_support")
 
     async def load_markets(self, symbol: Symbol) -> None:
-        """Asks once what the exchange lists; after `load`."""
+        """Reads the exchange's markets, once; to be called after `load`."""
         exchange = self._loaded(symbol)
         if exchange.markets:
             return
-        # Whoever gives up waiting does not end it: the library would never load them again. Nor would it, unless it is
-        # told to, after an answer in which it found none.
+        # A caller who stops waiting does not cancel it, since the library would never load the markets again. With
+        # `reload` it also loads them again after an answer without any.
         loading: asyncio.Future[Any] = asyncio.ensure_future(exchange.load_markets(reload=True))
-        loading.add_done_callback(_seen)
+        loading.add_done_callback(_consume_result)
         try:
             await asyncio.shield(loading)
         except Exception as error:
@@ -73,12 +73,13 @@ class CryptoExchange:
             raise ProviderDownError(symbol.name, TEXTS["source.unreadable_markets"].format(name=self.name))
 
     async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
-        """The last bars; the newest may not have closed. Volume in units of the base. After `load_markets`."""
+        """The last bars, of which the newest may be incomplete; volume in units of the base currency. To be called
+        after `load_markets`."""
         exchange = self._loaded(symbol)
         if symbol.name not in (exchange.markets or {}):
             raise self._not_listed(symbol)
         try:
-            rows = await exchange.fetch_ohlcv(symbol.name, timeframe.value, limit=min(limit, MOST))
+            rows = await exchange.fetch_ohlcv(symbol.name, timeframe.value, limit=min(limit, MAX_BARS))
         except Exception as error:
             raise self._as_market_error(symbol, error) from error
         known_at = self._clock.now()
@@ -98,12 +99,12 @@ class CryptoExchange:
                 raise NotConfiguredError(symbol.name, TEXTS["source.no_such_exchange"].format(name=self.name))
             settings = {"enableRateLimit": True, "timeout": REQUEST_MS, **self._overrides}
             self._exchange = getattr(self._library, self.name)(settings)
-            # Which currencies there are is a question more, and of no use here.
+            # The list of currencies would be another request, and is not needed.
             self._exchange.has["fetchCurrencies"] = False
         return self._exchange
 
     def _bar(self, symbol: Symbol, row: list[Any], length: timedelta) -> Bar | None:
-        """None: a hole, in which nothing was traded. Raises ImplausibleError for a price that cannot be."""
+        """The bar of a row; None for a gap without trades. Raises ImplausibleError for an impossible price."""
         start = datetime.fromtimestamp(row[0] / 1000, UTC)
         volume = row[5] or 0
         if not all(price and not math.isnan(price) for price in row[1:5]) or not 0 <= volume < math.inf:
@@ -117,8 +118,8 @@ class CryptoExchange:
         if kinds & {"RateLimitExceeded", "DDoSProtection"}:
             text = TEXTS["source.wait_a_minute"].format(name=self.name)
             headers: Mapping[str, str] = self._exchange.last_response_headers or {}
-            told = next((headers[name] for name in headers if name.lower() == "retry-after"), None)
-            return ProviderRateLimitedError(symbol.name, text, seconds_in(told))
+            retry_after = next((headers[name] for name in headers if name.lower() == "retry-after"), None)
+            return ProviderRateLimitedError(symbol.name, text, seconds_in(retry_after))
         if "BadSymbol" in kinds:
             return self._not_listed(symbol)
         text = TEXTS["source.no_answer"].format(name=self.name, symbol=symbol, error=type(error).__name__)
@@ -128,7 +129,7 @@ class CryptoExchange:
         return NoDataError(symbol.name, TEXTS["source.not_listed"].format(name=self.name, symbol=symbol))
 
 
-def _seen(done: asyncio.Future[Any]) -> None:
-    """Consumes the result, since nobody may be waiting for it any more."""
-    if not done.cancelled():
-        done.exception()
+def _consume_result(task: asyncio.Future[Any]) -> None:
+    """Retrieves the result, since possibly nobody waits for it any more."""
+    if not task.cancelled():
+        task.exception()

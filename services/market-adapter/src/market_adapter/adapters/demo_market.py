@@ -1,8 +1,8 @@
-"""The provider `demo`: the sample moved in time so that it ends today, and made series beside it: 30 symbols.
+"""The provider `demo`: the sample moved in time so that it ends today, plus invented series: 30 symbols in all.
 
-Recorded bars keep order and prices; their dates are those of the exchange's sessions up to today, one for one. What
-a company reported, and when, is moved with them. Made series are a random walk that follows the recorded stocks as far
-as each one's `beta` says: nobody's prices, and every answer about them says so (`source`: demo-made).
+Recorded bars keep their order and prices; their dates become those of the exchange's sessions up to today, one for one.
+Companies' reports are moved with them. Invented series are random walks that follow the recorded stocks as far as each
+one's `beta` says. They are not real prices, and every answer about them says so (`source`: demo-made).
 """
 
 import math
@@ -24,16 +24,16 @@ from market_adapter.texts import TEXTS
 
 SOURCE, RECORDED, MADE = "demo", "demo-recorded", "demo-made"
 MADE_SESSIONS = 1260
-"""Five years of them."""
-SESSIONS_A_YEAR = 252
+"""Sessions of an invented series: five years."""
+SESSIONS_PER_YEAR = 252
 FOLLOWED = ("AAPL", "GOOG", "IBM", "MSFT")
 CENT = Decimal("0.01")
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesWalk:
-    """How an invented series moves: `own` is the part of a year's volatility that it does not share with others;
-    `drift` is a year's too."""
+    """The parameters of an invented series. `own`: the part of its yearly volatility that it does not share with
+    others; `drift` is yearly too."""
 
     start: float
     beta: float
@@ -69,65 +69,66 @@ WALKS: Mapping[str, SeriesWalk] = {
     "ETH/USD": SeriesWalk(1800, 0.8, 0.60, 0.10, 300_000),
     "SOL/USD": SeriesWalk(60, 1.0, 0.80, 0.10, 5_000_000),
 }
-"""16 stocks, 2 indexes, 4 funds and 3 pairs, by the symbols that people ask for."""
+"""16 stocks, 2 indexes, 4 funds and 3 pairs that people often ask for."""
 
 
 def last_session(now: datetime) -> date:
-    """The newest session of the exchange that has closed by then."""
+    """The exchange's newest session that has closed by then."""
     days, closes = _sessions(load_sample(), now.date() + timedelta(days=10))
     return days[bisect_right(closes, now) - 1]
 
 
-def load_demo(ends: date) -> tuple[SampleData, SampleFacts]:
-    """The data, whose last session is `ends`: the same in every replica."""
+def load_demo(last_day: date) -> tuple[SampleData, SampleFacts]:
+    """The data and facts whose last session is `last_day`: the same in every replica."""
     sample = load_sample()
-    # Two years ahead: what was expected after the last recorded session has dates too.
-    days, closes = _sessions(sample, ends + timedelta(days=730))
-    shift = bisect_left(days, ends) - (len(sample.sessions) - 1)
+    # Two years ahead, for the dates of events that were expected after the last recorded session.
+    days, closes = _sessions(sample, last_day + timedelta(days=730))
+    shift = bisect_left(days, last_day) - (len(sample.sessions) - 1)
     count = len(sample.sessions)
 
     def moved(day: date) -> date:
         return days[min(bisect_left(days, day) + shift, len(days) - 1)]
 
-    moves = _market_moves(sample)
-    made = {name: _made(name, walk, sample, moves) for name, walk in WALKS.items()}
-    hours = [(days[place], utc(days[place], OPENS), closes[place]) for place in range(shift, shift + count)]
+    market_moves = _market_moves(sample)
+    made_series = {name: _make_series(name, walk, sample, market_moves) for name, walk in WALKS.items()}
+    hours = [(days[index], utc(days[index], OPENS), closes[index]) for index in range(shift, shift + count)]
     series: dict[str, SampleSeries] = {}
-    for name, one in {**sample.series, **made}.items():
+    for name, template in {**sample.series, **made_series}.items():
         series[name] = replace(
-            one,
+            template,
             bars=tuple(
                 replace(bar, session=day, time=opens, end=close)
-                for bar, (day, opens, close) in zip(one.bars, hours[one.first :], strict=True)
+                for bar, (day, opens, close) in zip(template.bars, hours[template.first :], strict=True)
             ),
-            splits=tuple(replace(split, on=moved(split.on)) for split in one.splits),
-            dividends=tuple(replace(dividend, on=moved(dividend.on)) for dividend in one.dividends),
-            source=MADE if name in made else RECORDED,
+            splits=tuple(replace(split, on=moved(split.on)) for split in template.splits),
+            dividends=tuple(replace(dividend, on=moved(dividend.on)) for dividend in template.dividends),
+            source=MADE if name in made_series else RECORDED,
         )
     data = SampleData(tuple(days[shift : shift + count]), tuple(closes[shift : shift + count]), series)
     facts = load_facts()
     reports = {
-        name: tuple(replace(one, published=moved(one.published)) for one in found)
-        for name, found in facts.reports.items()
+        name: tuple(replace(report, published=moved(report.published)) for report in reports_of_ticker)
+        for name, reports_of_ticker in facts.reports.items()
     }
     headlines = {
         name: tuple(
-            replace(one, published=datetime.combine(moved(one.published.date()), time(23, 59), UTC)) for one in found
+            replace(headline, published=datetime.combine(moved(headline.published.date()), time(23, 59), UTC))
+            for headline in headlines_of_ticker
         )
-        for name, found in facts.headlines.items()
+        for name, headlines_of_ticker in facts.headlines.items()
     }
-    events = [replace(one, on=moved(one.on), published=moved(one.published)) for one in facts.events]
+    events = [replace(event, on=moved(event.on), published=moved(event.published)) for event in facts.events]
     return data, SampleFacts(reports, headlines, events)
 
 
-def demo_note(ends: date) -> Text:
-    """The note in every answer."""
+def demo_note(last_day: date) -> Text:
+    """The note that every answer contains."""
     recorded = ", ".join(sorted(load_sample().series))
-    return TEXTS["sample.demo_note"].format(recorded=recorded, ends=ends)
+    return TEXTS["sample.demo_note"].format(recorded=recorded, ends=last_day)
 
 
 def _sessions(sample: SampleData, until: date) -> tuple[list[date], list[datetime]]:
-    """The exchange's sessions from the first recorded one on, and when they closed."""
+    """The exchange's sessions from the first recorded one up to `until`, and when they closed."""
     days, closes, following = list(sample.sessions), list(sample.closes), following_sessions()
     while days[-1] < until:
         day, close = following(days[-1])
@@ -136,39 +137,42 @@ def _sessions(sample: SampleData, until: date) -> tuple[list[date], list[datetim
     return days, closes
 
 
-def _made(name: str, walk: SeriesWalk, sample: SampleData, moves: Sequence[float]) -> SampleSeries:
-    """A random walk over the last sessions: the same numbers wherever and whenever it is made."""
-    chance, normal = Random(f"nexus demo {name}"), NormalDist()
+def _make_series(name: str, walk: SeriesWalk, sample: SampleData, moves: Sequence[float]) -> SampleSeries:
+    """A random walk over the last sessions, with the same numbers wherever and whenever it is computed."""
+    generator, normal = Random(f"nexus demo {name}"), NormalDist()
 
     def draw() -> float:
-        return normal.inv_cdf(min(max(chance.random(), 1e-9), 1 - 1e-9))
+        return normal.inv_cdf(min(max(generator.random(), 1e-9), 1 - 1e-9))
 
-    daily_own, daily_drift = walk.own / math.sqrt(SESSIONS_A_YEAR), walk.drift / SESSIONS_A_YEAR
+    daily_own, daily_drift = walk.own / math.sqrt(SESSIONS_PER_YEAR), walk.drift / SESSIONS_PER_YEAR
     bars: list[Bar] = []
     close = walk.start
     first = len(sample.sessions) - MADE_SESSIONS
-    for place, market in enumerate(moves, start=first):
-        before = close
-        move = walk.beta * market + daily_own * draw() + daily_drift
-        close = before * math.exp(move)
-        opened = before * math.exp(move * 0.3 + daily_own * 0.2 * draw())
-        reach = (abs(move) + daily_own) * 0.3
-        high = max(opened, close) * math.exp(reach * chance.random())
-        low = min(opened, close) * math.exp(-reach * chance.random())
+    for index, market_move in enumerate(moves, start=first):
+        previous = close
+        move = walk.beta * market_move + daily_own * draw() + daily_drift
+        close = previous * math.exp(move)
+        opened = previous * math.exp(move * 0.3 + daily_own * 0.2 * draw())
+        spread = (abs(move) + daily_own) * 0.3
+        high = max(opened, close) * math.exp(spread * generator.random())
+        low = min(opened, close) * math.exp(-spread * generator.random())
         volume = round(walk.volume * math.exp(0.3 * draw() + 8 * abs(move)))
-        # Dates and hours are given with those of the recorded series.
-        day, end = sample.sessions[place], sample.closes[place]
+        # Final dates and hours are set together with those of the recorded series.
+        day, end = sample.sessions[index], sample.closes[index]
         bars.append(Bar(day, end, end, _cents(opened), _cents(high), _cents(low), _cents(close), volume))
     return SampleSeries(name, first, tuple(bars), (), ())
 
 
 def _market_moves(sample: SampleData) -> Sequence[float]:
-    """The mean daily move of the followed stocks (of their logarithms), over the last sessions."""
+    """The mean daily move of the followed stocks (of the logarithms of their prices) over the last sessions."""
     closes = [
-        [float(bar.close) for bar in split_adjusted(one.bars, one.splits)[-MADE_SESSIONS - 1 :]]
-        for one in (sample.series[name] for name in FOLLOWED)
+        [float(bar.close) for bar in split_adjusted(series.bars, series.splits)[-MADE_SESSIONS - 1 :]]
+        for series in (sample.series[name] for name in FOLLOWED)
     ]
-    return [fmean(math.log(one[place] / one[place - 1]) for one in closes) for place in range(1, MADE_SESSIONS + 1)]
+    return [
+        fmean(math.log(series_closes[index] / series_closes[index - 1]) for series_closes in closes)
+        for index in range(1, MADE_SESSIONS + 1)
+    ]
 
 
 def _cents(price: float) -> Decimal:

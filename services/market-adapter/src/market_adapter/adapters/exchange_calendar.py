@@ -1,6 +1,6 @@
-"""New York's trading days by pandas_market_calendars: holidays, early closes, pre- and after-hours.
+"""New York's trading days by pandas_market_calendars: holidays, early closes, pre-market and after-hours.
 
-It is imported when first asked, in a thread: with pandas it takes seconds, which a start-up need not wait for.
+The library is imported on first use, in a thread: with pandas it takes seconds, and no start needs to wait for that.
 """
 
 import asyncio
@@ -13,42 +13,43 @@ from market_adapter.domain.sessions import MarketState, TradingSession, state_at
 
 PAD_BEFORE = timedelta(days=10)
 PAD_AFTER = timedelta(days=20)
-"""The schedule raises outside its window, and New York has been closed for six days in a row (2001)."""
+"""The window of the schedule around a day, outside of which the library raises; New York was once closed for six days
+in a row (2001)."""
 NEW_YORK = ZoneInfo("America/New_York")
 _SATURDAY = 5
-EARLY = timedelta(hours=6)
-"""A session shorter than this ends early (6.5 hours are the rule; a late opening by minutes is not meant)."""
+EARLY_CLOSE_LENGTH = timedelta(hours=6)
+"""A session shorter than this has an early close (6.5 hours are usual; openings that are minutes late do not count)."""
 
 
-async def new_york(now: datetime) -> MarketState:
-    """Returns the state of the New York Stock Exchange at `now`."""
+async def new_york_state(now: datetime) -> MarketState:
+    """The state of the New York Stock Exchange at `now`."""
     return state_at(now, await asyncio.to_thread(_sessions_around, now.astimezone(UTC).date()))
 
 
 async def sessions_from(day: date, today: date) -> list[TradingSession]:
-    """The sessions of `day` and the three weeks after it, as they are known on `today`: closings that no rule of the
+    """The sessions of `day` and the three weeks after it, as they are known on `today`: closures that no rule of the
     calendar plans (a storm, a funeral) are unknown before their day."""
-    found = await asyncio.to_thread(_sessions_around, day)
-    known = [one for one in found if one.day >= day]
-    return known if day + PAD_AFTER <= today else await asyncio.to_thread(_as_planned, day, today, known)
+    sessions = await asyncio.to_thread(_sessions_around, day)
+    from_day = [session for session in sessions if session.day >= day]
+    return from_day if day + PAD_AFTER <= today else await asyncio.to_thread(_as_planned, day, today, from_day)
 
 
-def _as_planned(day: date, today: date, known: list[TradingSession]) -> list[TradingSession]:
+def _as_planned(day: date, today: date, sessions: list[TradingSession]) -> list[TradingSession]:
     calendar = _calendar()
     unplanned = {stamp.date() for stamp in calendar.adhoc_holidays}
-    held = {one.day: one for one in known}
-    usual = next(one for one in known if not one.early_close)
-    for at in (day + timedelta(days=ahead) for ahead in range(PAD_AFTER.days + 1)):
-        if at > today and at in unplanned and at.weekday() < _SATURDAY:
-            held[at] = _at_hours_of(usual, at)
-    return [held[at] for at in sorted(held)]
+    by_day = {session.day: session for session in sessions}
+    regular = next(session for session in sessions if not session.early_close)
+    for candidate in (day + timedelta(days=ahead) for ahead in range(PAD_AFTER.days + 1)):
+        if candidate > today and candidate in unplanned and candidate.weekday() < _SATURDAY:
+            by_day[candidate] = _at_hours_of(regular, candidate)
+    return [by_day[candidate] for candidate in sorted(by_day)]
 
 
-def _at_hours_of(usual: TradingSession, day: date) -> TradingSession:
-    """A session at the hours that another one has by New York's clock."""
+def _at_hours_of(regular: TradingSession, day: date) -> TradingSession:
+    """A session on `day` at the hours of a regular one by New York's clock."""
     times = (
-        datetime.combine(day, one.astimezone(NEW_YORK).time(), NEW_YORK).astimezone(UTC)
-        for one in (usual.pre, usual.opens, usual.closes, usual.post)
+        datetime.combine(day, time.astimezone(NEW_YORK).time(), NEW_YORK).astimezone(UTC)
+        for time in (regular.pre, regular.opens, regular.closes, regular.post)
     )
     return TradingSession(day, *times, early_close=False)
 
@@ -72,5 +73,5 @@ def _calendar() -> Any:
 
 def _session(day: date, pre: Any, opens: Any, closes: Any, post: Any) -> TradingSession:
     times = [stamp.to_pydatetime().astimezone(UTC) for stamp in (pre, opens, closes, post)]
-    early = times[2] - times[1] < EARLY
+    early = times[2] - times[1] < EARLY_CLOSE_LENGTH
     return TradingSession(day, *times, early_close=early)

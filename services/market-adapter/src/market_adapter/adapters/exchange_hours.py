@@ -1,6 +1,7 @@
 """The opening and closing times of a symbol's own exchange, by pandas_market_calendars.
 
-Called in the threads that ask Yahoo: the first call for an exchange loads its calendar, which takes a while.
+It is called in the threads that ask Yahoo, since the first call for an exchange loads its calendar, which takes a
+while.
 """
 
 from collections.abc import Mapping
@@ -30,26 +31,25 @@ _CLASSES = ("A", "B", "C")
 
 Hours = tuple[datetime, datetime]
 """The opening and the close of a session, in UTC."""
-Usual = tuple[time, time, ZoneInfo]
-"""The same by the exchange's own clocks."""
+DefaultHours = tuple[time, time, ZoneInfo]
+"""The opening and the close by the exchange's own clock."""
 
 
 def exchange_of(symbol: Symbol) -> str | None:
-    """The calendar of the symbol's exchange; None when nothing says which one it is."""
+    """The name of the calendar of the symbol's exchange; None if the exchange is unknown."""
     if symbol.kind is SymbolKind.INDEX:
         return _BY_INDEX.get(symbol.name, HOME)
     _, dot, suffix = symbol.name.partition(".")
     return HOME if not dot or suffix in _CLASSES else _BY_SUFFIX.get(suffix)
 
 
-def hours_on(exchange: str | None, day: date, usual: Usual) -> Hours:
-    """Returns when the exchange opens and closes on that day; at the usual hours if its calendar does not know the
-    day."""
-    known = None if exchange is None else _hours_of_year(exchange, day.year).get(day)
-    if known is not None:
-        return known
-    opens, closes, zone = usual
-    return tuple(datetime.combine(day, at, zone).astimezone(UTC) for at in (opens, closes))  # pyright: ignore[reportReturnType]
+def hours_on(exchange: str | None, day: date, default: DefaultHours) -> Hours:
+    """When the exchange opens and closes on that day; at the default hours if its calendar does not contain the day."""
+    calendar_hours = None if exchange is None else _hours_of_year(exchange, day.year).get(day)
+    if calendar_hours is not None:
+        return calendar_hours
+    opens, closes, zone = default
+    return tuple(datetime.combine(day, time_of_day, zone).astimezone(UTC) for time_of_day in (opens, closes))  # pyright: ignore[reportReturnType]
 
 
 @lru_cache(maxsize=512)

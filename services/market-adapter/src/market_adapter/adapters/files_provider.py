@@ -1,7 +1,7 @@
 """The provider `files:DIR`: a company's own bars from a folder of CSV or Parquet files (bar_folder.py).
 
-The market's present is the close of the newest bar of any file, and never later than ours: a bar that closes later is
-not known yet. Files that change are read again while the service runs; of a bad one, what was read before stays.
+The market's current time is the close of the newest bar of any file, and never later than the real time: a bar that
+closes later is not known yet. Changed files are read again while the service runs; if one is bad, its old bars stay.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ import structlog
 from contracts.symbols import Symbol, SymbolKind
 from contracts.text import Text
 from contracts.tools.market import Timeframe
-from market_adapter.adapters.bar_folder import USUAL_HOURS, FileSeries, read_again, read_folder, signature_of
+from market_adapter.adapters.bar_folder import DEFAULT_HOURS, FileSeries, read_folder, reread_folder, signature_of
 from market_adapter.adapters.bar_table import BadBarsError
 from market_adapter.adapters.exchange_hours import exchange_of, hours_on
 from market_adapter.domain.bars import BarHistory
@@ -28,10 +28,10 @@ from market_adapter.texts import TEXTS
 from runtime.clock import Clock
 
 SOURCE = "files"
-OLDEST_QUOTE = timedelta(days=7)
-"""A symbol whose last bar is so much older than the folder's newest one has no present price."""
-DAYS_A_WEEK = 5
-HOURS_A_BLOCK = 4
+MAX_QUOTE_AGE = timedelta(days=7)
+"""A symbol whose last bar is this much older than the folder's newest one has no current price."""
+DAYS_PER_WEEK = 5
+HOURS_PER_BLOCK = 4
 FINEST_FIRST = (Timeframe.M1, Timeframe.M5, Timeframe.M15, Timeframe.H1, Timeframe.D1)
 
 
@@ -41,7 +41,7 @@ class FilesProvider:
     source = SOURCE
 
     def __init__(self, folder: Path, clock: Clock) -> None:
-        """Raises BadBarsError when the folder cannot be used; the message says what to mend."""
+        """Raises BadBarsError if the folder cannot be used; the message says what to correct."""
         self._folder_path = folder
         self._clock = clock
         self._signature = signature_of(folder)
@@ -49,24 +49,24 @@ class FilesProvider:
         self._log = structlog.get_logger()
 
     async def refresh(self) -> None:
-        """Reads the folder again when something in it has changed."""
+        """Reads the folder again if anything in it has changed."""
         try:
             signature = await asyncio.to_thread(signature_of, self._folder_path)
             if signature == self._signature:
                 return
             self._signature = signature
-            self._folder, bad = await asyncio.to_thread(read_again, self._folder_path, self._folder)
+            self._folder, problems = await asyncio.to_thread(reread_folder, self._folder_path, self._folder)
             self._log.info("market.files.read", series=len(self._folder))
         except BadBarsError as error:
-            bad = [str(error)]
-        for error in bad:
+            problems = [str(error)]
+        for error in problems:
             self._log.warning("market.files.bad", error=error, shown="what was read before")
 
     def now(self) -> datetime:
         """The close of the newest bar that is known."""
-        wall = self._clock.now()
-        ends = [one.bars[count - 1].end for one in self._folder.values() if (count := one.until(wall))]
-        return max(ends, default=wall)
+        wall_time = self._clock.now()
+        ends = [series.bars[count - 1].end for series in self._folder.values() if (count := series.until(wall_time))]
+        return max(ends, default=wall_time)
 
     def note(self) -> Text | None:
         """Returns None: the files are the company's own."""
@@ -76,9 +76,9 @@ class FilesProvider:
         return sorted({name for name, _ in self._folder})
 
     async def quote(self, symbol: Symbol) -> Quote:
-        """The newest close. Raises StaleDataError when the file ends long before the others."""
+        """The newest close. Raises StaleDataError if the file ends long before the others."""
         history = await self.daily_history(symbol, 2)
-        if history.last.end < self.now() - OLDEST_QUOTE:
+        if history.last.end < self.now() - MAX_QUOTE_AGE:
             text = TEXTS["source.files.too_old"].format(symbol=symbol, session=history.last.session)
             raise StaleDataError(symbol.name, text)
         return quote_from_daily(history)
@@ -88,12 +88,12 @@ class FilesProvider:
         return self._history(self._series(symbol, Timeframe.D1), limit)
 
     async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
-        """Returns the bars of the file of that timeframe; weeks are made from days, 4h bars from hours."""
+        """The bars of the file of that timeframe; weekly bars are made of daily ones, 4h bars of hourly ones."""
         if timeframe is Timeframe.W1:
-            weeks = weekly(await self.daily_history(symbol, (limit + 1) * DAYS_A_WEEK))
+            weeks = weekly(await self.daily_history(symbol, (limit + 1) * DAYS_PER_WEEK))
             return replace(weeks, bars=weeks.bars[-limit:])
         if timeframe is Timeframe.H4:
-            hours = self._history(self._series(symbol, Timeframe.H1), (limit + 1) * HOURS_A_BLOCK)
+            hours = self._history(self._series(symbol, Timeframe.H1), (limit + 1) * HOURS_PER_BLOCK)
             blocks = four_hourly(hours, lambda day: self._opening(symbol, day))
             return replace(blocks, bars=blocks.bars[-limit:])
         return self._history(self._series(symbol, timeframe), limit)
@@ -111,23 +111,23 @@ class FilesProvider:
         return None
 
     async def fundamentals(self, symbol: Symbol) -> Fundamentals:
-        """None: the files hold bars."""
-        raise self._only_bars(symbol)
+        """Raises NoDataError: the files contain only bars."""
+        raise self._only_bars_error(symbol)
 
     async def events(self, symbol: Symbol, until: date) -> Sequence[Event]:
-        """None."""
+        """Returns no events: the files contain only bars."""
         self._series(symbol, Timeframe.D1)
         return ()
 
     async def economic_events(self, until: date) -> Sequence[Event]:
-        """None."""
+        """Returns no events: the files contain only bars."""
         return ()
 
     async def headlines(self, symbol: Symbol, limit: int) -> Sequence[Headline]:
-        """None: the files hold bars."""
-        raise self._only_bars(symbol)
+        """Raises NoDataError: the files contain only bars."""
+        raise self._only_bars_error(symbol)
 
-    def _only_bars(self, symbol: Symbol) -> NoDataError:
+    def _only_bars_error(self, symbol: Symbol) -> NoDataError:
         self._series(symbol, Timeframe.D1)
         return NoDataError(symbol.name, TEXTS["source.files.only_bars"].format(symbol=symbol))
 
@@ -139,8 +139,8 @@ class FilesProvider:
             text = TEXTS["source.files.no_such_timeframe"].format(timeframe=timeframe, symbol=symbol)
         else:
             names = self.symbols()
-            some = ", ".join(names[:30]) + (", …" if len(names) > 30 else "")
-            text = TEXTS["source.files.not_in_files"].format(symbol=symbol, some=some)
+            listed = ", ".join(names[:30]) + (", …" if len(names) > 30 else "")
+            text = TEXTS["source.files.not_in_files"].format(symbol=symbol, some=listed)
         raise NoDataError(symbol.name, text)
 
     def _history(self, series: FileSeries, limit: int) -> BarHistory:
@@ -154,11 +154,11 @@ class FilesProvider:
             currency=series.currency,
             source=SOURCE,
             bars=series.bars[max(0, count - limit) : count],
-            splits=tuple(one for one in daily.splits if one.on <= today),
-            dividends=tuple(one for one in daily.dividends if one.on <= today),
+            splits=tuple(split for split in daily.splits if split.on <= today),
+            dividends=tuple(dividend for dividend in daily.dividends if dividend.on <= today),
         )
 
     def _opening(self, symbol: Symbol, day: date) -> datetime:
         if symbol.kind is SymbolKind.PAIR:
             return datetime.combine(day, time(), UTC)
-        return hours_on(exchange_of(symbol), day, USUAL_HOURS)[0]
+        return hours_on(exchange_of(symbol), day, DEFAULT_HOURS)[0]

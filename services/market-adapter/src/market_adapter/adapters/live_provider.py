@@ -1,5 +1,5 @@
 """The provider `live`: stocks, funds and indexes from Yahoo, crypto pairs from one exchange, each behind its guard.
-Neither stands in for the other: the error of the one that was asked is the answer.
+Neither replaces the other: an error of the one that is asked is returned.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -22,12 +22,12 @@ from market_adapter.texts import TEXTS
 from runtime.clock import Clock
 
 AnswerT = TypeVar("AnswerT")
-PRICES, FIGURES = 15.0, 3600.0
-"""Seconds for which an answer is good: bars and quotes; reports, calendars and news."""
-FIVE_YEARS = 1200
-"""Bars that five years of sessions hold for sure; who wants more gets all there are."""
-OLDEST_QUOTE = timedelta(days=7)
-DAYS_A_WEEK = 5
+PRICE_SECONDS, FIGURE_SECONDS = 15.0, 3600.0
+"""How long answers are cached: bars and quotes; reports, calendars and news."""
+FIVE_YEARS_BARS = 1200
+"""Five years have at least this many sessions; for more bars, the whole history is read."""
+MAX_QUOTE_AGE = timedelta(days=7)
+DAYS_PER_WEEK = 5
 YAHOO_PER_MINUTE, EXCHANGE_PER_MINUTE = 60, 120
 
 
@@ -51,29 +51,29 @@ class LiveProvider:
         return ()
 
     async def quote(self, symbol: Symbol) -> Quote:
-        """The newest price. Raises StaleDataError when it is older than a week."""
+        """The newest price. Raises StaleDataError if it is older than a week."""
         if symbol.kind is SymbolKind.PAIR:
             return quote_from_hourly(await self.bars(symbol, Timeframe.H1, 50), self.now())
         history = await self.daily_history(symbol, 2)
-        if history.last.end < self.now() - OLDEST_QUOTE:
+        if history.last.end < self.now() - MAX_QUOTE_AGE:
             text = TEXTS["source.too_old"].format(symbol=symbol, session=history.last.session)
             raise StaleDataError(symbol.name, text)
         return replace(quote_from_daily(history), as_of=history.as_of(self.now()))
 
     async def daily_history(self, symbol: Symbol, limit: int) -> BarHistory:
-        """The last daily bars, the running session's included."""
+        """The last daily bars, including that of the running session."""
         if symbol.kind is SymbolKind.PAIR:
             return await self.bars(symbol, Timeframe.D1, limit)
         return history_of(symbol, await self._daily(symbol, limit), limit)
 
     async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
-        """Any of the seven timeframes, as far back as the source goes."""
+        """The bars of any of the seven timeframes, as far back as the source goes."""
         if symbol.kind is SymbolKind.PAIR:
             return await self._pair(symbol, timeframe, limit)
         if timeframe is Timeframe.D1:
             return await self.daily_history(symbol, limit)
         if timeframe is Timeframe.W1:
-            weeks = weekly(await self.daily_history(symbol, (limit + 1) * DAYS_A_WEEK))
+            weeks = weekly(await self.daily_history(symbol, (limit + 1) * DAYS_PER_WEEK))
             return replace(weeks, bars=weeks.bars[-limit:])
         if timeframe is Timeframe.H4:
             chart = await self._intraday(symbol, Timeframe.H1)
@@ -83,12 +83,12 @@ class LiveProvider:
         return history_of(symbol, await self._intraday(symbol, timeframe), limit)
 
     async def bars_since(self, symbol: Symbol, moment: datetime) -> BarHistory | None:
-        """Minute bars while they reach back that far, else hours, else days; closed ones alone."""
+        """Closed bars: of minutes if they reach back that far, otherwise of hours or days."""
         for timeframe in (Timeframe.M1, Timeframe.H1, Timeframe.D1):
             history = await self.bars(symbol, timeframe, 5000)
             if history.bars[0].time <= moment or timeframe is Timeframe.D1:
-                new = [bar for bar in history.bars if bar.time >= moment and bar.end <= self.now()]
-                return replace(history, bars=new) if new else None
+                new_bars = [bar for bar in history.bars if bar.time >= moment and bar.end <= self.now()]
+                return replace(history, bars=new_bars) if new_bars else None
         return None
 
     async def load(self) -> None:
@@ -100,60 +100,60 @@ class LiveProvider:
         await self._exchange.load()
 
     async def fundamentals(self, symbol: Symbol) -> Fundamentals:
-        """Trailing figures."""
-        self._needs_a_company(symbol)
+        """The trailing figures."""
+        self._require_company(symbol)
         return await self._ask_yahoo(
-            f"figures {symbol}", symbol.name, FIGURES, lambda: self._yahoo.fundamentals(symbol, self.now())
+            f"figures {symbol}", symbol.name, FIGURE_SECONDS, lambda: self._yahoo.fundamentals(symbol, self.now())
         )
 
     async def events(self, symbol: Symbol, until: date) -> Sequence[Event]:
-        """The next results and dividend."""
+        """The next results and the next dividend."""
         if symbol.kind is not SymbolKind.EQUITY:
             return ()
         today = self.now().date()
-        found = await self._ask_yahoo(
-            f"events {symbol}", symbol.name, FIGURES, lambda: self._yahoo.events(symbol, today)
+        events = await self._ask_yahoo(
+            f"events {symbol}", symbol.name, FIGURE_SECONDS, lambda: self._yahoo.events(symbol, today)
         )
-        return sorted((one for one in found if today < one.on <= until), key=lambda one: one.on)
+        return sorted((one for one in events if today < one.on <= until), key=lambda event: event.on)
 
     async def economic_events(self, until: date) -> Sequence[Event]:
-        """Neither source has a calendar of the economy: none."""
+        """Returns no events: neither source has a calendar of the economy."""
         return ()
 
     async def headlines(self, symbol: Symbol, limit: int) -> Sequence[Headline]:
-        self._needs_a_company(symbol)
-        found = await self._ask_yahoo(
-            f"news {symbol}", symbol.name, FIGURES / 12, lambda: self._yahoo.headlines(symbol)
+        self._require_company(symbol)
+        headlines = await self._ask_yahoo(
+            f"news {symbol}", symbol.name, FIGURE_SECONDS / 12, lambda: self._yahoo.headlines(symbol)
         )
-        if not found:
+        if not headlines:
             raise NoDataError(symbol.name, TEXTS["source.yahoo.no_headlines"].format(symbol=symbol))
-        return found[:limit]
+        return headlines[:limit]
 
     async def _daily(self, symbol: Symbol, limit: int) -> YahooChart:
-        period = "5y" if limit <= FIVE_YEARS else "max"
+        period = "5y" if limit <= FIVE_YEARS_BARS else "max"
         return await self._ask_yahoo(
-            f"{period} {symbol}", symbol.name, PRICES, lambda: self._yahoo.daily(symbol, period)
+            f"{period} {symbol}", symbol.name, PRICE_SECONDS, lambda: self._yahoo.daily(symbol, period)
         )
 
     async def _intraday(self, symbol: Symbol, timeframe: Timeframe) -> YahooChart:
         return await self._ask_yahoo(
-            f"{timeframe} {symbol}", symbol.name, PRICES, lambda: self._yahoo.intraday(symbol, timeframe)
+            f"{timeframe} {symbol}", symbol.name, PRICE_SECONDS, lambda: self._yahoo.intraday(symbol, timeframe)
         )
 
     async def _pair(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
         await self._exchange.load()
         name = symbol.name
-        await self._pairs.ask(f"markets {name}", name, FIGURES, lambda: self._exchange.load_markets(symbol))
+        await self._pairs.ask(f"markets {name}", name, FIGURE_SECONDS, lambda: self._exchange.load_markets(symbol))
         return await self._pairs.ask(
-            f"{timeframe} {limit} {name}", name, PRICES, lambda: self._exchange.bars(symbol, timeframe, limit)
+            f"{timeframe} {limit} {name}", name, PRICE_SECONDS, lambda: self._exchange.bars(symbol, timeframe, limit)
         )
 
     async def _ask_yahoo(
-        self, key: str, ticker: str, seconds: float, question: Callable[[], Awaitable[AnswerT]]
+        self, key: str, ticker: str, seconds: float, request: Callable[[], Awaitable[AnswerT]]
     ) -> AnswerT:
         await self._yahoo.load()
-        return await self._stocks.ask(key, ticker, seconds, question)
+        return await self._stocks.ask(key, ticker, seconds, request)
 
-    def _needs_a_company(self, symbol: Symbol) -> None:
+    def _require_company(self, symbol: Symbol) -> None:
         if symbol.kind is not SymbolKind.EQUITY:
             raise NoDataError(symbol.name, TEXTS["source.needs_a_company"].format(symbol=symbol))

@@ -1,4 +1,4 @@
-"""The database, each command within the bound that memory's have (runtime.stores.command_limit)."""
+"""The database with a limit for concurrent commands (runtime.stores.command_limit)."""
 
 from prometheus_client import Counter, Gauge
 from pymongo.asynchronous.database import AsyncDatabase
@@ -7,11 +7,11 @@ from pymongo.errors import WaitQueueTimeoutError
 from runtime.stores.command_limit import CommandLimit
 from runtime.stores.mongo import Database
 
-AT_ONCE = 24
-"""Commands that MongoDB is asked at once."""
-IN_LINE = 200
-PATIENCE = 1.0
-"""Seconds that a command waits for its turn: a tool has 5 in all."""
+CONCURRENCY = 24
+"""Concurrent commands."""
+QUEUE_LENGTH = 200
+QUEUE_SECONDS = 1.0
+"""How long a command waits in the queue; a tool has 5 seconds in all."""
 
 STORE_RUNNING = Gauge("nexus_market_store_commands", "Commands that MongoDB is working on")
 STORE_REFUSED = Counter(
@@ -20,14 +20,14 @@ STORE_REFUSED = Counter(
 
 
 def bounded(database: AsyncDatabase[dict[str, object]]) -> Database:
-    """Returns the database with limited commands. A refusal is one of the driver's errors, like a failure: callers
-    treat both alike."""
+    """The database with limited commands. A refusal is one of the driver's errors, so callers treat it like a
+    failure."""
     limit = CommandLimit(
         STORE_RUNNING,
         STORE_REFUSED,
-        at_once=AT_ONCE,
-        in_line=IN_LINE,
-        patience=PATIENCE,
+        at_once=CONCURRENCY,
+        in_line=QUEUE_LENGTH,
+        patience=QUEUE_SECONDS,
         refusal=WaitQueueTimeoutError,
     )
     return Database(database, limit)

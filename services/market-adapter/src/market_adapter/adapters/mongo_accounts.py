@@ -26,7 +26,7 @@ _ORDER = TypeAdapter(Order)
 
 
 class MongoAccounts:
-    """Implements AccountStore. Every method raises PyMongoError when the server is away."""
+    """Implements AccountStore. Every method raises PyMongoError if the server is unavailable."""
 
     def __init__(self, database: Database) -> None:
         self._unknown = UnknownFields(("seen_until", "confirm_by"))
@@ -34,7 +34,7 @@ class MongoAccounts:
         self._orders = database[ORDERS]
 
     async def prepare(self) -> None:
-        """Creates the indexes that are missing, of one field each: every server does those well."""
+        """Creates missing indexes, of one field each, which every server handles well."""
         fields = ("untold", "seen_until", "confirm_by")
         await self._accounts.create_indexes(fields)
         await self._orders.create_indexes(("user",))
@@ -61,15 +61,15 @@ class MongoAccounts:
         key = {"_id": document["_id"], "version": account.version}
         return (await self._accounts.replace_one(key, document)).matched_count == 1
 
-    async def attention(self, wall: datetime, market: datetime) -> Sequence[Owner]:
-        """Owners of accounts in which something is due."""
-        due: list[Document] = [
+    async def due_owners(self, wall_time: datetime, market_time: datetime) -> Sequence[Owner]:
+        """The owners of accounts in which something is due."""
+        conditions: list[Document] = [
             {"untold": True},
-            {"seen_until": {"$lt": market.isoformat()}},
-            {"confirm_by": {"$lte": wall.isoformat()}},
+            {"seen_until": {"$lt": market_time.isoformat()}},
+            {"confirm_by": {"$lte": wall_time.isoformat()}},
         ]
-        found = await self._accounts.find_any(due, {"company": 1, "user": 1})
-        return [Owner(document["company"], document["user"]) for document in found]
+        documents = await self._accounts.find_any(conditions, {"company": 1, "user": 1})
+        return [Owner(document["company"], document["user"]) for document in documents]
 
     async def archive(self, owner: Owner, orders: Sequence[Order]) -> None:
         """Stores each ended order as a document under its id."""
@@ -87,31 +87,31 @@ class MongoAccounts:
             await self._orders.replace_one({"_id": key}, document, upsert=True)
 
     async def archived(self, owner: Owner, limit: int, symbol: str | None) -> Sequence[Order]:
-        """Newest first."""
-        wanted: Document = {"company": owner.company, "user": owner.user, "filled": True}
+        """Archived orders with fills, newest first."""
+        query: Document = {"company": owner.company, "user": owner.user, "filled": True}
         if symbol is not None:
-            wanted["symbol"] = symbol
-        found = self._orders.find(wanted).sort("ended_at", -1).limit(limit)
-        return [_ORDER.validate_python(document["order"]) for document in await found.to_list()]
+            query["symbol"] = symbol
+        cursor = self._orders.find(query).sort("ended_at", -1).limit(limit)
+        return [_ORDER.validate_python(document["order"]) for document in await cursor.to_list()]
 
     async def archived_orders(self, owner: Owner, order_ids: Sequence[str]) -> Mapping[str, Order]:
-        """Reads archived orders by their ids, in one query; none for no ids."""
+        """Archived orders by their ids, read in one query."""
         if not order_ids:
             return {}
-        found = self._orders.find({"_id": {"$in": [f"{owner}/{one}" for one in order_ids]}})
-        orders = [_ORDER.validate_python(document["order"]) for document in await found.to_list()]
+        cursor = self._orders.find({"_id": {"$in": [f"{owner}/{order_id}" for order_id in order_ids]}})
+        orders = [_ORDER.validate_python(document["order"]) for document in await cursor.to_list()]
         return {order.id: order for order in orders}
 
     async def forget(self, owner: Owner) -> int:
-        """The account and its archived orders."""
+        """Deletes the account and its archived orders; returns how many documents."""
         return await self._forget({"company": owner.company, "user": owner.user})
 
     async def forget_company(self, company: str) -> int:
         return await self._forget({"company": company})
 
-    async def _forget(self, theirs: Document) -> int:
-        accounts = await self._accounts.delete_many(theirs)
-        orders = await self._orders.delete_many(theirs)
+    async def _forget(self, query: Document) -> int:
+        accounts = await self._accounts.delete_many(query)
+        orders = await self._orders.delete_many(query)
         return accounts.deleted_count + orders.deleted_count
 
 
@@ -126,11 +126,11 @@ def _document(account: Account, version: int) -> Document:
         "untold": bool(account.outbox),
         "account": body,
     }
-    # ISO 8601 in UTC: as strings they are in order.
-    if seen := [order.seen_until for order in account.orders if order.live and order.seen_until is not None]:
-        document["seen_until"] = min(seen).isoformat()
-    if asked := [order.confirm_by for order in account.orders if order.state is OrderState.PENDING]:
-        document["confirm_by"] = min(asked).isoformat()
+    # ISO 8601 in UTC: their order as strings is their order in time.
+    if seen_times := [order.seen_until for order in account.orders if order.live and order.seen_until is not None]:
+        document["seen_until"] = min(seen_times).isoformat()
+    if deadlines := [order.confirm_by for order in account.orders if order.state is OrderState.PENDING]:
+        document["confirm_by"] = min(deadlines).isoformat()
     return document
 
 

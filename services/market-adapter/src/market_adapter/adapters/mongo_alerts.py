@@ -2,7 +2,7 @@
 
     market_alerts  {_id, company, user, symbol, state, seen_until, announced, told, created_at, alert: {…}}
 
-An alert fires by one update that asks for its state and what it had seen: of several replicas one wins.
+An alert fires by one update that requires its state and what it has processed, so that only one replica succeeds.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _ALERT = TypeAdapter(Alert)
 
 
 class MongoAlerts:
-    """The alerts in MongoDB. Every method raises PyMongoError when the server is away."""
+    """The alerts in MongoDB. Every method raises PyMongoError if the server is unavailable."""
 
     def __init__(self, database: Database) -> None:
         self._unknown = UnknownFields()
@@ -32,68 +32,69 @@ class MongoAlerts:
         await self._alerts.create_indexes(("user", "state", "seen_until"))
 
     async def add(self, alert: Alert) -> Alert:
-        """Inserts it, or gives back what is there under its id."""
+        """Inserts an alert, or returns the one that is stored under its id."""
         try:
             await self._alerts.insert_one(_document(alert))
         except DuplicateKeyError:
-            found = await self._alerts.find_one({"_id": alert.id})
-            return alert if found is None else self._read(found)
+            document = await self._alerts.find_one({"_id": alert.id})
+            return alert if document is None else self._read(document)
         return alert
 
     async def find(self, owner: Owner, alert_id: str) -> Alert | None:
-        found = await self._alerts.find_one({"_id": alert_id, **_of(owner)})
-        return None if found is None else _alert(found)
+        document = await self._alerts.find_one({"_id": alert_id, **_owner_fields(owner)})
+        return None if document is None else _alert(document)
 
     async def active(self, owner: Owner, symbol: str | None = None) -> Sequence[Alert]:
-        """Oldest first."""
-        wanted: Document = {"state": AlertState.ACTIVE.value, **_of(owner)}
+        """A user's active alerts, oldest first."""
+        query: Document = {"state": AlertState.ACTIVE.value, **_owner_fields(owner)}
         if symbol is not None:
-            wanted["symbol"] = symbol
-        return await self._found(wanted)
+            query["symbol"] = symbol
+        return await self._find(query)
 
-    async def behind(self, market: datetime) -> Sequence[Alert]:
-        """Oldest first. Times are ISO 8601 in UTC: as strings they are in order."""
-        return await self._found({"state": AlertState.ACTIVE.value, "seen_until": {"$lt": market.isoformat()}})
+    async def behind(self, market_time: datetime) -> Sequence[Alert]:
+        """Active alerts that have not processed the market up to this time, oldest first. Times are ISO 8601 in UTC,
+        whose order as strings is their order in time."""
+        return await self._find({"state": AlertState.ACTIVE.value, "seen_until": {"$lt": market_time.isoformat()}})
 
-    async def seen(self, before: Alert, after: Alert) -> bool:
-        """Compare-and-set on the state and on what the alert had seen."""
+    async def replace_watched(self, before: Alert, after: Alert) -> bool:
+        """Compare-and-set on the state and on what the alert had replace_watched."""
         key = {"_id": before.id, "state": AlertState.ACTIVE.value, "seen_until": before.seen_until.isoformat()}
         document = self._unknown.with_them(before.id, before.seen_until, _document(after))
         return (await self._alerts.replace_one(key, document)).matched_count == 1
 
     async def delete(self, owner: Owner, alert_id: str) -> bool:
-        """Active → deleted."""
-        key = {"_id": alert_id, **_of(owner)}
+        """Deletes an active alert; returns whether it is deleted now, by this call or before."""
+        key = {"_id": alert_id, **_owner_fields(owner)}
         await self._alerts.update_one(
             {**key, "state": AlertState.ACTIVE.value}, {"$set": {"state": AlertState.DELETED.value}}
         )
         return await self._alerts.find_one({**key, "state": AlertState.DELETED.value}, {"_id": 1}) is not None
 
     async def unannounced(self) -> Sequence[Alert]:
-        """Oldest first."""
-        return await self._found({"state": AlertState.TRIGGERED.value, "announced": False})
+        """Fired alerts that have not been published yet, oldest first."""
+        return await self._find({"state": AlertState.TRIGGERED.value, "announced": False})
 
-    async def announced(self, alert_id: str) -> None:
+    async def mark_announced(self, alert_id: str) -> None:
         await self._alerts.update_one({"_id": alert_id}, {"$set": {"announced": True}})
 
     async def untold(self, owner: Owner) -> Sequence[Alert]:
-        """Oldest first."""
-        return await self._found({**_of(owner), "state": AlertState.TRIGGERED.value, "told": False})
+        """A user's fired alerts that have not been told in the chat yet, oldest first."""
+        return await self._find({**_owner_fields(owner), "state": AlertState.TRIGGERED.value, "told": False})
 
     async def mark_told(self, owner: Owner, alert_ids: Sequence[str]) -> int:
-        wanted: Document = {**_of(owner), "_id": {"$in": list(alert_ids)}, "told": False}
-        wanted["state"] = AlertState.TRIGGERED.value
-        return (await self._alerts.update_many(wanted, {"$set": {"told": True}})).modified_count
+        query: Document = {**_owner_fields(owner), "_id": {"$in": list(alert_ids)}, "told": False}
+        query["state"] = AlertState.TRIGGERED.value
+        return (await self._alerts.update_many(query, {"$set": {"told": True}})).modified_count
 
     async def forget(self, owner: Owner) -> int:
-        return (await self._alerts.delete_many(_of(owner))).deleted_count
+        return (await self._alerts.delete_many(_owner_fields(owner))).deleted_count
 
     async def forget_company(self, company: str) -> int:
         return (await self._alerts.delete_many({"company": company})).deleted_count
 
-    async def _found(self, wanted: Document) -> list[Alert]:
-        found = self._alerts.find(wanted).sort("created_at", 1)
-        return [self._read(document) for document in await found.to_list()]
+    async def _find(self, query: Document) -> list[Alert]:
+        cursor = self._alerts.find(query).sort("created_at", 1)
+        return [self._read(document) for document in await cursor.to_list()]
 
     def _read(self, document: Document) -> Alert:
         alert = _alert(document)
@@ -101,14 +102,14 @@ class MongoAlerts:
         return alert
 
 
-def _of(owner: Owner) -> Document:
+def _owner_fields(owner: Owner) -> Document:
     return {"company": owner.company, "user": owner.user}
 
 
 def _document(alert: Alert) -> Document:
     return {
         "_id": alert.id,
-        **_of(alert.owner),
+        **_owner_fields(alert.owner),
         "symbol": alert.symbol,
         "state": alert.state.value,
         "seen_until": alert.seen_until.isoformat(),
@@ -120,7 +121,8 @@ def _document(alert: Alert) -> Document:
 
 
 def _alert(document: Document) -> Alert:
-    """The fields outside the stored alert are the valid ones: single updates change them there."""
+    """The alert of a document. The fields outside the stored alert are the valid ones, since single updates change only
+    these."""
     return replace(
         _ALERT.validate_python(document["alert"]),
         state=AlertState(document["state"]),

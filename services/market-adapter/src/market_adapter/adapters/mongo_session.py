@@ -1,4 +1,4 @@
-"""The sample clock's session in MongoDB: one document, moved on by compare-and-set."""
+"""The sample clock's session in MongoDB: one document, advanced by compare-and-set."""
 
 from datetime import date
 
@@ -22,20 +22,22 @@ class MongoSessionStore:
         self._documents = database[COLLECTION]
 
     async def begin(self, session: date) -> date:
-        """The stored session; stores this one when there is none yet. Raises PyMongoError when the server is away."""
+        """The stored session; stores this one if there is none yet. Raises PyMongoError if the server is
+        unavailable."""
         document = await self._documents.find_one({"_id": self._key})
         if document is None:
             try:
                 await self._documents.insert_one({"_id": self._key, "session": session.isoformat()})
             except DuplicateKeyError:
-                # Another replica was first: what it stored counts.
+                # Another replica was first: its session counts.
                 return await self.begin(session)
             return session
         return date.fromisoformat(document["session"])
 
-    async def advance(self, current: date, to: date) -> bool:
-        """Moves the document from one session to the next. Raises PyMongoError when the server is away."""
+    async def advance(self, current: date, next_session: date) -> bool:
+        """Advances the document from `current` to the next session; returns False if it is not at `current`. Raises
+        PyMongoError if the server is unavailable."""
         result = await self._documents.update_one(
-            {"_id": self._key, "session": current.isoformat()}, {"$set": {"session": to.isoformat()}}
+            {"_id": self._key, "session": current.isoformat()}, {"$set": {"session": next_session.isoformat()}}
         )
         return result.matched_count == 1

@@ -1,4 +1,4 @@
-"""Publishes the market's facts to the stream FACTS. A fact's id follows from its content, so a repeat is the same
+"""Publishes the market's facts to the stream FACTS. A fact's id is derived from its key, so a repeat is the same
 event."""
 
 from contracts.channels import fact as subject_of
@@ -11,8 +11,9 @@ from runtime.calls.deadlines import part_deadline
 
 SOURCE = "/nexus/market-adapter"
 STREAM = "FACTS"
-DEADLINE = 5.0
-"""Seconds to store a fact; less when a caller waits. One that is not stored is told later, out of its outbox."""
+PUBLISH_TIMEOUT_SECONDS = 5.0
+"""Deadline for storing a fact, shorter if a caller waits. A fact that is not stored is published later from its
+outbox."""
 
 
 class NatsFacts:
@@ -20,7 +21,7 @@ class NatsFacts:
         self._publisher = publisher
 
     async def publish(self, owner: Owner, fact: Fact) -> None:
-        """Appends the fact. Raises PublishFailedError; then it stays in its outbox and is told later."""
+        """Appends the fact. Raises PublishFailedError; the fact then stays in its outbox and is published later."""
         data = BY_TYPE[fact.kind].data.model_validate(fact.data)
         event = CloudEvent[type(data)](  # pyright: ignore[reportInvalidTypeArguments]
             id=derive_id(owner.company, owner.user, fact.kind, fact.key),
@@ -34,5 +35,5 @@ class NatsFacts:
             event.to_json(),
             stream=STREAM,
             msg_id=f"{owner.company}.{owner.user}.{fact.kind}.{fact.key}",
-            deadline=part_deadline(DEADLINE),
+            deadline=part_deadline(PUBLISH_TIMEOUT_SECONDS),
         )

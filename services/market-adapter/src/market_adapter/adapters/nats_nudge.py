@@ -1,6 +1,6 @@
 """Tells other replicas over core NATS that the sample clock has moved.
 
-The message is empty: where the clock stands is in MongoDB alone, so a nudge that is lost, doubled or forged does no
+The message is empty: the clock's session is stored only in MongoDB, so a nudge that is lost, repeated or forged does no
 harm.
 """
 
@@ -18,13 +18,13 @@ class NatsNudge:
         self._client = client
 
     async def send(self) -> None:
-        """Wakes every replica. Raises what the client raises when the connection is closed."""
+        """Wakes every replica. Raises what the client raises if the connection is closed."""
         await self._client.publish(MARKET_CLOCK, b"")
 
-    async def listen(self, heard: Callable[[], None]) -> None:
-        """Calls `heard` at each nudge, one's own included, until the connection ends."""
+    async def listen(self, on_nudge: Callable[[], None]) -> None:
+        """Calls `on_nudge` at each nudge, its own included, until the connection ends."""
 
         async def on_message(_message: Msg) -> None:
-            heard()
+            on_nudge()
 
         await subscribe(self._client, MARKET_CLOCK, on_message)

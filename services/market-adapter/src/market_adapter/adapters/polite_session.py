@@ -1,5 +1,5 @@
-"""The HTTP session for Yahoo's servers: a short time limit for each request, and no request at all while they have told
-us to wait (429, RFC 6585, with or without Retry-After)."""
+"""The HTTP session for Yahoo's servers: each request has a short deadline, and none is made while they have told us to
+wait (429, RFC 6585, with or without Retry-After)."""
 
 import threading
 import time
@@ -8,9 +8,9 @@ from typing import Any
 from runtime.http.retry_after import seconds_in
 
 REQUEST_SECONDS = 3.0
-"""A request's limit: below that of any tool. The library's own are 10 and 30."""
-UNTOLD = 20.0
-"""Seconds to wait after a 429 that does not say how long."""
+"""Deadline of a request: shorter than that of any tool. The library's own deadlines are 10 and 30 seconds."""
+DEFAULT_WAIT_SECONDS = 20.0
+"""How long to wait after a 429 that does not say how long."""
 _CRUMB = "/getcrumb"
 
 
@@ -19,41 +19,41 @@ class BackoffError(Exception):
 
 
 class Politeness:
-    """Remembers, for all threads, how long the servers want us to wait."""
+    """Remembers for all threads how long the servers want us to wait."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._until = 0.0
-        self._told: float | None = None
+        self._retry_after: float | None = None
 
     @property
-    def waiting(self) -> bool:
-        """We are to wait."""
+    def must_wait(self) -> bool:
+        """Whether we must wait."""
         return time.monotonic() < self._until
 
     @property
-    def told(self) -> float | None:
+    def retry_after(self) -> float | None:
         """The seconds to wait, if the server said so."""
-        return None if self._told is None else max(self._until - time.monotonic(), 0.0)
+        return None if self._retry_after is None else max(self._until - time.monotonic(), 0.0)
 
-    def on(self, session: Any) -> Any:
-        """The session (of curl_cffi), each of whose requests keeps to this."""
-        ask = session.request
+    def wrap(self, session: Any) -> Any:
+        """The session (of curl_cffi), changed so that each of its requests observes the waits and the deadline."""
+        original_request = session.request
 
-        def request(method: Any, url: str, *args: Any, **more: Any) -> Any:
-            if self.waiting:
+        def request(method: Any, url: str, *args: Any, **kwargs: Any) -> Any:
+            if self.must_wait:
                 raise BackoffError
-            more["timeout"] = min(more.get("timeout") or REQUEST_SECONDS, REQUEST_SECONDS)
-            answer = ask(method, url, *args, **more)
-            # Their crumbs are often refused while prices are not: the library goes on without one.
-            if answer.status_code == 429 and _CRUMB not in url:
-                self._wait(seconds_in(answer.headers.get("Retry-After")))
-            return answer
+            kwargs["timeout"] = min(kwargs.get("timeout") or REQUEST_SECONDS, REQUEST_SECONDS)
+            response = original_request(method, url, *args, **kwargs)
+            # Requests for crumbs are often refused while prices are not: the library continues without one.
+            if response.status_code == 429 and _CRUMB not in url:
+                self._wait(seconds_in(response.headers.get("Retry-After")))
+            return response
 
         session.request = request
         return session
 
     def _wait(self, seconds: float | None) -> None:
         with self._lock:
-            self._told = seconds
-            self._until = time.monotonic() + (UNTOLD if seconds is None else seconds)
+            self._retry_after = seconds
+            self._until = time.monotonic() + (DEFAULT_WAIT_SECONDS if seconds is None else seconds)

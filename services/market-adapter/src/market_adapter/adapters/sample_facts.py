@@ -12,7 +12,7 @@ from market_adapter.adapters.sample_files import NEW_YORK
 from market_adapter.domain.facts import AnnualReport, Event, EventKind, Headline
 
 MILLION = 1_000_000
-DAYS_END = time(23, 59)
+END_OF_DAY = time(23, 59)
 Table = dict[str, Any]
 
 
@@ -26,9 +26,9 @@ class SampleFacts:
 
 
 def load_facts() -> SampleFacts:
-    """Reads the packaged files; raises KeyError or ValueError when one does not hold what it should."""
+    """Reads the packaged files; raises KeyError or ValueError if one is malformed."""
     headlines = {ticker: tuple(_headline(*row) for row in rows) for ticker, rows in _table("headlines").items()}
-    reports = {ticker: tuple(_report(one) for one in rows) for ticker, rows in _table("companies").items()}
+    reports = {ticker: tuple(_report(row) for row in rows) for ticker, rows in _table("companies").items()}
     return SampleFacts(reports, headlines, tuple(_events(_table("events"))))
 
 
@@ -50,20 +50,20 @@ def _report(row: Table) -> AnnualReport:
 
 
 def _headline(day: date, title: str, publisher: str, url: str) -> Headline:
-    at = datetime.combine(day, DAYS_END, NEW_YORK).astimezone(UTC)
-    return Headline(title, at, publisher, url or None)
+    published = datetime.combine(day, END_OF_DAY, NEW_YORK).astimezone(UTC)
+    return Headline(title, published, publisher, url or None)
 
 
 def _events(table: Table) -> list[Event]:
-    found: list[Event] = []
-    for ticker, published, on, of in table["earnings"]:
-        name, source = f"{ticker} results, {of}", table["earnings_source"]
-        found.append(Event(on, name, EventKind.EARNINGS, "high", published, False, source, ticker))
-    for ticker, published, on, amount in table["dividends"]:
+    events: list[Event] = []
+    for ticker, published, day, fiscal_period in table["earnings"]:
+        name, source = f"{ticker} results, {fiscal_period}", table["earnings_source"]
+        events.append(Event(day, name, EventKind.EARNINGS, "high", published, False, source, ticker))
+    for ticker, published, day, amount in table["dividends"]:
         name, source = f"{ticker} ex-dividend, {amount} USD a share", table["dividends_source"]
-        found.append(Event(on, name, EventKind.DIVIDEND, "low", published, True, source, ticker))
+        events.append(Event(day, name, EventKind.DIVIDEND, "low", published, True, source, ticker))
     for name, key in (("FOMC rate decision", "fomc"), ("US employment report", "jobs")):
-        for on in table[key]:
+        for day in table[key]:
             source, published = table[f"{key}_source"], table["economy_published"]
-            found.append(Event(on, name, EventKind.ECONOMY, "high", published, True, source))
-    return found
+            events.append(Event(day, name, EventKind.ECONOMY, "high", published, True, source))
+    return events

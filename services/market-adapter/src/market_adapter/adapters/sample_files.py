@@ -1,4 +1,4 @@
-"""Reads the sample data's files and checks them once at start-up (data/SOURCE.md says where they come from)."""
+"""Reads the sample data's files and checks them once, at the start (data/SOURCE.md names their sources)."""
 
 import csv
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ CLOSES = time(16, 0)
 
 @dataclass(frozen=True, slots=True)
 class SampleSeries:
-    """One ticker: its bars as traded, from session number `first` to the last session without a hole."""
+    """One ticker: its bars as traded, without gaps from the session with index `first` to the last session."""
 
     ticker: str
     first: int
@@ -34,7 +34,7 @@ class SampleSeries:
 
 @dataclass(frozen=True, slots=True)
 class SampleData:
-    """All of it. `sessions` are the exchange's trading days in order, `closes` when they ended (UTC)."""
+    """The whole sample. `sessions` are the exchange's trading days in order, `closes` their closing times (UTC)."""
 
     sessions: tuple[date, ...]
     closes: tuple[datetime, ...]
@@ -43,9 +43,11 @@ class SampleData:
 
 @cache
 def load_sample() -> SampleData:
-    """The packaged files, read once; raises ValueError naming the file when one does not hold what it should."""
+    """Reads the packaged files, once; raises ValueError, which names the file, if one is malformed."""
     root = files("market_adapter") / "data"
-    early = {date.fromisoformat(r["date"]): time.fromisoformat(r["close"]) for r in _rows(root / "early_closes.csv")}
+    early = {
+        date.fromisoformat(row["date"]): time.fromisoformat(row["close"]) for row in _rows(root / "early_closes.csv")
+    }
     tables = {
         item.name.removesuffix(".csv"): list(_rows(item))
         for item in sorted((root / "bars").iterdir(), key=lambda item: item.name)
@@ -55,11 +57,11 @@ def load_sample() -> SampleData:
     splits: dict[str, list[Split]] = {ticker: [] for ticker in tables}
     dividends: dict[str, list[Dividend]] = {ticker: [] for ticker in tables}
     for row in _rows(root / "actions.csv"):
-        on = date.fromisoformat(row["date"])
+        action_day = date.fromisoformat(row["date"])
         if row["kind"] == "split":
-            splits[row["ticker"]].append(Split(on, Fraction(row["value"])))
+            splits[row["ticker"]].append(Split(action_day, Fraction(row["value"])))
         else:
-            dividends[row["ticker"]].append(Dividend(on, Decimal(row["value"])))
+            dividends[row["ticker"]].append(Dividend(action_day, Decimal(row["value"])))
     series: dict[str, SampleSeries] = {}
     for ticker, rows in tables.items():
         first = len(days) - len(rows)
@@ -71,14 +73,15 @@ def load_sample() -> SampleData:
 
 
 def load_following() -> Mapping[date, time | None]:
-    """The weekdays after the recorded sessions on which the exchange closes early, or (None) does not open."""
+    """The weekdays after the recorded sessions on which the exchange closes early (the time) or does not open
+    (None)."""
     rows = _rows(files("market_adapter") / "data" / "following.csv")
     return {date.fromisoformat(row["date"]): time.fromisoformat(row["close"]) if row["close"] else None for row in rows}
 
 
-def utc(day: date, at: time) -> datetime:
-    """A time of New York's clocks."""
-    return datetime.combine(day, at, NEW_YORK).astimezone(UTC)
+def utc(day: date, time_of_day: time) -> datetime:
+    """The UTC time of a time of day in New York."""
+    return datetime.combine(day, time_of_day, NEW_YORK).astimezone(UTC)
 
 
 def _rows(file: Traversable) -> Iterator[dict[str, str]]:

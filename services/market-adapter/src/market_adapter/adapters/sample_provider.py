@@ -1,7 +1,7 @@
-"""The provider `sample`: recorded bars and facts up to the sample clock's position. It never makes up what it lacks.
+"""The provider `sample`: recorded bars and facts up to the sample clock's session. It never invents missing data.
 
-After the last recorded session its bars are recorded ones again (sample_replay.py), and each answer says so; facts are
-never played again: what a company reported stays what was known at the last recorded session.
+After the last recorded session it replays recorded bars (sample_replay.py), and each answer says so. Facts are never
+replayed: they remain those that were known at the last recorded session.
 """
 
 from bisect import bisect_left
@@ -24,9 +24,9 @@ from market_adapter.errors import NotInSampleError
 from market_adapter.texts import TEXTS
 
 CURRENCY = "USD"
-DAYS_A_WEEK = 5
-A_YEAR = 260
-"""Sessions that hold every dividend of the last twelve months."""
+DAYS_PER_WEEK = 5
+SESSIONS_PER_YEAR = 260
+"""Enough sessions to contain every dividend of the last twelve months."""
 
 
 class SampleProvider:
@@ -35,7 +35,7 @@ class SampleProvider:
     def __init__(
         self, data: SampleData, facts: SampleFacts, clock: SampleClock, source: str = SOURCE, note: Text | None = None
     ) -> None:
-        """`note`: what is to be said of every answer, whether bars are played again or not."""
+        """`note`: a note for every answer, whether bars are replayed or not."""
         self.source = source
         self._note = note
         self._data = data
@@ -44,7 +44,7 @@ class SampleProvider:
         self._replay = SampleReplay(data)
 
     def note(self) -> Text | None:
-        """Returns the note that the newest bars are recorded sessions played again, if they are."""
+        """The note for every answer; it includes that the newest bars are replayed, if they are."""
         if not self._clock.replaying:
             return self._note
         until = self._clock.recorded_until
@@ -82,13 +82,13 @@ class SampleProvider:
         )
 
     async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
-        """Daily bars, and weekly ones made of them; the sample has no intraday bars."""
+        """Daily bars, or weekly ones made of them; the sample has no intraday bars."""
         if timeframe is Timeframe.D1:
             return await self.daily_history(symbol, limit)
         if timeframe is not Timeframe.W1:
             self._series(symbol)
             raise NotInSampleError(symbol.name, TEXTS["sample.daily_only"].format(symbol=symbol, timeframe=timeframe))
-        weeks = weekly(await self.daily_history(symbol, (limit + 1) * DAYS_A_WEEK))
+        weeks = weekly(await self.daily_history(symbol, (limit + 1) * DAYS_PER_WEEK))
         return replace(weeks, bars=weeks.bars[-limit:])
 
     async def bars_since(self, symbol: Symbol, moment: datetime) -> BarHistory | None:
@@ -99,11 +99,11 @@ class SampleProvider:
         return replace(history, bars=history.bars[first:]) if first < len(history.bars) else None
 
     async def fundamentals(self, symbol: Symbol) -> Fundamentals:
-        """The last annual report that was out by then, against the session's close."""
-        history = await self.daily_history(symbol, A_YEAR)
+        """The last annual report published by then, combined with the session's close."""
+        history = await self.daily_history(symbol, SESSIONS_PER_YEAR)
         if self._clock.replaying:
-            # A price that is played again has nothing to do with what was earned.
-            history = replace(history, bars=self._series(symbol).bars[-A_YEAR:])
+            # A replayed price has nothing to do with the company's earnings.
+            history = replace(history, bars=self._series(symbol).bars[-SESSIONS_PER_YEAR:])
         report = latest_report(self._facts.reports.get(symbol.name, ()), history.last.session)
         if report is None:
             text = TEXTS["sample.no_report"].format(symbol=symbol, session=self._clock.session)
@@ -111,36 +111,38 @@ class SampleProvider:
         return fundamentals_at(report, history)
 
     async def events(self, symbol: Symbol, until: date) -> Sequence[Event]:
-        """Returns the events of the symbol that were known on the clock's date."""
+        """The symbol's events that were known on the clock's date."""
         self._series(symbol)
-        own = [event for event in self._facts.events if event.ticker == symbol.name]
-        return upcoming(own, self._clock.session, until)
+        symbol_events = [event for event in self._facts.events if event.ticker == symbol.name]
+        return upcoming(symbol_events, self._clock.session, until)
 
     async def economic_events(self, until: date) -> Sequence[Event]:
-        """Returns the events of the economy that were known on the clock's date."""
+        """The events of the economy that were known on the clock's date."""
         return upcoming([event for event in self._facts.events if event.ticker is None], self._clock.session, until)
 
     async def headlines(self, symbol: Symbol, limit: int) -> Sequence[Headline]:
-        """Returns the headlines that had been published by the clock's time."""
+        """The headlines that had been published by the clock's time."""
         self._series(symbol)
-        known = [one for one in self._facts.headlines.get(symbol.name, ()) if one.published <= self._clock.now]
-        if not known:
+        published = [
+            headline for headline in self._facts.headlines.get(symbol.name, ()) if headline.published <= self._clock.now
+        ]
+        if not published:
             text = TEXTS["sample.no_headlines"].format(symbol=symbol, session=self._clock.session)
             raise NotInSampleError(symbol.name, text)
-        return sorted(known, key=lambda one: one.published, reverse=True)[:limit]
+        return sorted(published, key=lambda headline: headline.published, reverse=True)[:limit]
 
     def _bars(self, series: SampleSeries, first: int, end: int) -> tuple[Bar, ...]:
-        """The ticker's bars from one number to before another: recorded ones, and then those played again."""
+        """The ticker's bars from index `first` to before `end`: recorded ones, then replayed ones."""
         recorded = len(series.bars)
-        again = [
-            self._replay.bar(series.ticker, number - recorded + 1, *self._clock.hours(series.first + number))
-            for number in range(max(first, recorded), end)
+        replayed = [
+            self._replay.bar(series.ticker, index - recorded + 1, *self._clock.hours(series.first + index))
+            for index in range(max(first, recorded), end)
         ]
-        return (*series.bars[first:end], *again)
+        return (*series.bars[first:end], *replayed)
 
     def _series(self, symbol: Symbol) -> SampleSeries:
         series = self._data.series.get(symbol.name)
         if series is None:
-            held = ", ".join(self.symbols())
-            raise NotInSampleError(symbol.name, TEXTS["sample.not_in_sample"].format(symbol=symbol, held=held))
+            available = ", ".join(self.symbols())
+            raise NotInSampleError(symbol.name, TEXTS["sample.not_in_sample"].format(symbol=symbol, held=available))
         return series

@@ -1,7 +1,7 @@
 """Stocks, funds and indexes from Yahoo, by yfinance. Each of the library's many failures becomes a MarketError.
 
-Yahoo's bars are split-adjusted to today: they are turned back into what was traded. Its daily bars carry dates only;
-a session is taken to be 9:30 to 16:00 in the exchange's time zone.
+Yahoo's bars are split-adjusted to today, and are converted back to prices as traded. Its daily bars have only dates; if
+the exchange's hours are unknown, a session is assumed to be 9:30 to 16:00 in the exchange's time zone.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 
 from contracts.symbols import Symbol, SymbolKind
 from contracts.tools.market import Timeframe
-from market_adapter.adapters.exchange_hours import HOME, Hours, Usual, exchange_of, hours_on
+from market_adapter.adapters.exchange_hours import HOME, DefaultHours, Hours, exchange_of, hours_on
 from market_adapter.adapters.plausible import check_bar, check_dividends, check_figures
 from market_adapter.adapters.polite_session import Politeness
 from market_adapter.domain.bars import Bar, BarHistory, Dividend, Split
@@ -40,7 +40,7 @@ FIGURE_NAMES = {
     "dividend_yield": "trailingAnnualDividendYield",
     "beta": "beta",
 }
-"""Yahoo's names for our figures of a company."""
+"""Yahoo's names of a company's figures."""
 CALENDAR = "Yahoo Finance calendar"
 INTERVALS = {
     Timeframe.M1: ("1m", "5d"),
@@ -48,7 +48,7 @@ INTERVALS = {
     Timeframe.M15: ("15m", "1mo"),
     Timeframe.H1: ("60m", "1y"),
 }
-"""The interval's name there, and how far back it is asked for: their limits are 7, 60 and 730 days."""
+"""Yahoo's name of the interval, and the requested period; Yahoo's limits are 7, 60 and 730 days."""
 OPENS, CLOSES = time(9, 30), time(16, 0)
 DECIMALS = 6
 THREADS = 8
@@ -57,7 +57,7 @@ AnswerT = TypeVar("AnswerT")
 
 @dataclass(frozen=True, slots=True)
 class YahooChart:
-    """The content of Yahoo's chart of a symbol: raw bars, actions, currency."""
+    """The content of Yahoo's chart of a symbol: bars as traded, corporate actions, currency."""
 
     bars: tuple[Bar, ...]
     splits: tuple[Split, ...]
@@ -71,24 +71,25 @@ class YahooChart:
 
 
 class Yahoo:
-    """Asks Yahoo, in a thread because the library blocks. Failures are MarketErrors."""
+    """Reads market data from Yahoo, in threads because the library blocks. Failures are MarketErrors."""
 
     def __init__(self, session: Any = None) -> None:
         """`session`: a session of curl_cffi to use instead of a new one."""
         self._politeness = Politeness()
-        self._session = None if session is None else self._politeness.on(session)
+        self._session = None if session is None else self._politeness.wrap(session)
         self._library: Any = None
         self._loading = threading.Lock()
-        # A thread of its own kind: one that hangs with a server must not keep others from theirs.
+        # A pool of its own: threads that hang with a server must not block other work.
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="yahoo")
 
     async def load(self) -> None:
-        """Imports the library and the home exchange's calendar, which takes seconds, before anybody asks."""
+        """Imports the library and loads the home exchange's calendar, which takes seconds, ahead of the first
+        request."""
         if self._library is None:
-            await asyncio.get_running_loop().run_in_executor(self._threads, self._loaded)
+            await asyncio.get_running_loop().run_in_executor(self._threads, self._load_once)
 
     def close(self) -> None:
-        """Lets go of the threads; those that wait for a server end with their request."""
+        """Shuts the threads down; those that wait for a server end with their request."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def daily(self, symbol: Symbol, period: str) -> YahooChart:
@@ -96,16 +97,16 @@ class Yahoo:
         return await self._ask(symbol, lambda ticker: self._chart(symbol, ticker, "1d", period, None))
 
     async def intraday(self, symbol: Symbol, timeframe: Timeframe) -> YahooChart:
-        """Bars of 1m, 5m, 15m or 1h, as far back as is sensible."""
+        """Bars of 1m, 5m, 15m or 1h, as far back as INTERVALS says."""
         interval, period = INTERVALS[timeframe]
         return await self._ask(symbol, lambda ticker: self._chart(symbol, ticker, interval, period, timeframe.length))
 
     async def fundamentals(self, symbol: Symbol, now: datetime) -> Fundamentals:
-        """Trailing figures; None where Yahoo has none."""
+        """The trailing figures; None if Yahoo has none."""
         info: Mapping[str, Any] = await self._ask(symbol, lambda ticker: ticker.info)
         if not info.get("quoteType"):
             raise _unknown(symbol)
-        figures = {name: _decimal(info.get(theirs)) for name, theirs in FIGURE_NAMES.items()}
+        figures = {name: _decimal(info.get(yahoo_name)) for name, yahoo_name in FIGURE_NAMES.items()}
         check_figures("Yahoo", symbol, figures)
         return Fundamentals(
             period="trailing 12 months",
@@ -119,21 +120,28 @@ class Yahoo:
     async def events(self, symbol: Symbol, today: date) -> list[Event]:
         """The next results and the next ex-dividend date, as Yahoo's calendar expects them."""
         calendar: dict[str, Any] = await self._ask(symbol, lambda ticker: ticker.calendar or {})
-        results: list[date] = calendar.get("Earnings Date") or []
-        found = [
+        result_days: list[date] = calendar.get("Earnings Date") or []
+        events = [
             Event(
-                on, f"{symbol} results", EventKind.EARNINGS, "high", today, False, "Yahoo Finance calendar", symbol.name
+                day,
+                f"{symbol} results",
+                EventKind.EARNINGS,
+                "high",
+                today,
+                False,
+                "Yahoo Finance calendar",
+                symbol.name,
             )
-            for on in results
+            for day in result_days
         ]
         if ex_date := calendar.get("Ex-Dividend Date"):
             name = f"{symbol} ex-dividend"
-            found.append(Event(ex_date, name, EventKind.DIVIDEND, "low", today, True, CALENDAR, symbol.name))
-        return found
+            events.append(Event(ex_date, name, EventKind.DIVIDEND, "low", today, True, CALENDAR, symbol.name))
+        return events
 
     async def headlines(self, symbol: Symbol) -> list[Headline]:
         items: list[dict[str, Any]] = await self._ask(symbol, lambda ticker: ticker.news or [])
-        found: list[Headline] = []
+        headlines: list[Headline] = []
         for item in items:
             content: dict[str, Any] = item.get("content") or {}
             provider: dict[str, Any] = content.get("provider") or {}
@@ -141,74 +149,79 @@ class Yahoo:
             title, published = content.get("title"), content.get("pubDate")
             if title and published:
                 publisher, url = provider.get("displayName") or "Yahoo Finance", link.get("url")
-                found.append(Headline(title, datetime.fromisoformat(published).astimezone(UTC), publisher, url))
-        return sorted(found, key=lambda one: one.published, reverse=True)
+                headlines.append(Headline(title, datetime.fromisoformat(published).astimezone(UTC), publisher, url))
+        return sorted(headlines, key=lambda headline: headline.published, reverse=True)
 
-    async def _ask(self, symbol: Symbol, question: Callable[[Any], AnswerT]) -> AnswerT:
+    async def _ask(self, symbol: Symbol, read: Callable[[Any], AnswerT]) -> AnswerT:
         def ask() -> AnswerT:
-            library = self._loaded()
-            return question(library.Ticker(_their_name(symbol), session=self._session))
+            library = self._load_once()
+            return read(library.Ticker(_yahoo_name(symbol), session=self._session))
 
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, ask)
         except Exception as error:
-            if self._politeness.waiting:
-                # Whatever the library makes of it.
-                raise _limited(symbol, self._politeness.told) from error
+            if self._politeness.must_wait:
+                # Whatever error the library has made of it.
+                raise _limited(symbol, self._politeness.retry_after) from error
             if isinstance(error, MarketError):
                 raise
-            # The library raises its own classes, curl_cffi's, KeyErrors and more: all of it means no answer.
+            # The library raises errors of its own, of curl_cffi, KeyErrors and more: all of them mean no answer.
             raise _as_market_error(symbol, error) from error
 
-    def _loaded(self) -> Any:
+    def _load_once(self) -> Any:
         with self._loading:
-            return self._library or self._load()
+            return self._library or self._import()
 
-    def _load(self) -> Any:
+    def _import(self) -> Any:
         if self._library is None:
             library: Any = import_module("yfinance")
-            # It keeps time zones and cookies in files; ours shall leave nothing in a home directory.
+            # The library stores time zones and cookies in files, which must not be in a home directory.
             library.set_tz_cache_location(tempfile.mkdtemp(prefix="nexus-yahoo-"))
             library.config.debug.hide_exceptions = False
             if self._session is None:
                 requests: Any = import_module("curl_cffi.requests")
-                # As the library makes its own.
-                self._session = self._politeness.on(requests.Session(impersonate="chrome"))
+                # With the same options as the library's own session.
+                self._session = self._politeness.wrap(requests.Session(impersonate="chrome"))
             hours_on(HOME, datetime.now(UTC).date(), (OPENS, CLOSES, ZoneInfo("America/New_York")))
             self._library = library
         return self._library
 
     def _chart(self, symbol: Symbol, ticker: Any, interval: str, period: str, length: timedelta | None) -> YahooChart:
         frame = ticker.history(period=period, interval=interval, auto_adjust=False, actions=True)
-        about: Mapping[str, Any] = ticker.history_metadata
-        zone = ZoneInfo(str(about.get("exchangeTimezoneName") or "America/New_York"))
-        exchange, usual = exchange_of(symbol), _usual(about, zone)
+        metadata: Mapping[str, Any] = ticker.history_metadata
+        zone = ZoneInfo(str(metadata.get("exchangeTimezoneName") or "America/New_York"))
+        exchange, default_hours = exchange_of(symbol), _default_hours(metadata, zone)
         opens: dict[date, datetime] = {}
         splits: list[Split] = []
         dividends: list[Dividend] = []
-        adjusted: list[Bar] = []
-        for at, row in frame.iterrows():
-            start = at.to_pydatetime()
+        adjusted_bars: list[Bar] = []
+        for timestamp, row in frame.iterrows():
+            start = timestamp.to_pydatetime()
             session = start.astimezone(zone).date()
             if row.get("Stock Splits"):
                 splits.append(Split(session, Fraction(str(row["Stock Splits"])).limit_denominator(1000)))
-            if math.isfinite(paid := row.get("Dividends") or 0) and paid > 0:
-                dividends.append(Dividend(session, Decimal(str(round(float(paid), DECIMALS)))))
+            if math.isfinite(dividend_paid := row.get("Dividends") or 0) and dividend_paid > 0:
+                dividends.append(Dividend(session, Decimal(str(round(float(dividend_paid), DECIMALS)))))
             figures = [float(row[name]) for name in ("Open", "High", "Low", "Close", "Volume")]
-            # Yahoo leaves holes in what it has no trades for.
+            # Yahoo leaves gaps where there were no trades.
             if all(math.isfinite(figure) for figure in figures) and all(figures[:4]):
                 check_bar("Yahoo", symbol, figures[:4], figures[4])
-                hours = hours_on(exchange, session, usual)
+                hours = hours_on(exchange, session, default_hours)
                 opens[session] = hours[0]
-                adjusted.append(_bar(session, start, length, hours, figures))
-        if not adjusted:
+                adjusted_bars.append(_bar(session, start, length, hours, figures))
+        if not adjusted_bars:
             raise NoDataError(symbol.name, TEXTS["source.yahoo.no_bars"].format(symbol=symbol, interval=interval))
-        check_dividends("Yahoo", symbol, (one.amount for one in dividends), max(bar.high for bar in adjusted))
-        bars = tuple(_as_traded(bar, tuple(splits)) for bar in adjusted)
-        currency = str(about.get("currency") or "USD")
-        known_at = _moment(about.get("regularMarketTime"))
-        paid = tuple(replace(one, amount=_before(one.amount, tuple(splits), one.on)) for one in dividends)
-        return YahooChart(bars, tuple(splits), paid, currency, zone, known_at, opens)
+        check_dividends(
+            "Yahoo", symbol, (dividend.amount for dividend in dividends), max(bar.high for bar in adjusted_bars)
+        )
+        bars = tuple(_as_traded(bar, tuple(splits)) for bar in adjusted_bars)
+        currency = str(metadata.get("currency") or "USD")
+        known_at = _moment(metadata.get("regularMarketTime"))
+        dividend_paid = tuple(
+            replace(dividend, amount=_per_old_share(dividend.amount, tuple(splits), dividend.on))
+            for dividend in dividends
+        )
+        return YahooChart(bars, tuple(splits), dividend_paid, currency, zone, known_at, opens)
 
 
 def history_of(symbol: Symbol, chart: YahooChart, limit: int) -> BarHistory:
@@ -218,9 +231,9 @@ def history_of(symbol: Symbol, chart: YahooChart, limit: int) -> BarHistory:
     )
 
 
-def _usual(about: Mapping[str, Any], zone: ZoneInfo) -> Usual:
-    """The exchange's usual hours, as Yahoo tells them."""
-    periods: Mapping[str, Any] = about.get("currentTradingPeriod") or {}
+def _default_hours(metadata: Mapping[str, Any], zone: ZoneInfo) -> DefaultHours:
+    """The exchange's usual hours according to Yahoo."""
+    periods: Mapping[str, Any] = metadata.get("currentTradingPeriod") or {}
     period: Mapping[str, Any] = periods.get("regular") or {}
     opens, closes = _moment(period.get("start")), _moment(period.get("end"))
     if opens is None or closes is None:
@@ -229,7 +242,7 @@ def _usual(about: Mapping[str, Any], zone: ZoneInfo) -> Usual:
 
 
 def _moment(value: Any) -> datetime | None:
-    """A moment as Yahoo has it (seconds since the epoch) or as the library has made it (a time with its zone)."""
+    """A time as Yahoo returns it (seconds since the epoch) or as the library converts it (a time with a zone)."""
     if isinstance(value, datetime):
         return value.astimezone(UTC)
     if isinstance(value, int | float) and math.isfinite(value):
@@ -252,18 +265,18 @@ def _as_traded(bar: Bar, splits: tuple[Split, ...]) -> Bar:
     factor = adjustment(splits, bar.session, date.max)
     if factor == 1:
         return bar
-    prices = [_before(price, splits, bar.session) for price in (bar.open, bar.high, bar.low, bar.close)]
+    prices = [_per_old_share(price, splits, bar.session) for price in (bar.open, bar.high, bar.low, bar.close)]
     return Bar(bar.session, bar.time, bar.end, *prices, volume=scale_volume(bar.volume, 1 / factor))
 
 
-def _before(money: Decimal, splits: tuple[Split, ...], session: date) -> Decimal:
-    """An amount for each of today's shares, for each share of a session."""
+def _per_old_share(money: Decimal, splits: tuple[Split, ...], session: date) -> Decimal:
+    """Converts an amount per share of today to an amount per share of a session."""
     factor = adjustment(splits, session, date.max)
     return money if factor == 1 else scale_price(money, 1 / factor).quantize(Decimal("0.000001"))
 
 
-def _their_name(symbol: Symbol) -> str:
-    """BRK.B is BRK-B there; a foreign listing (VOD.L) keeps its dot."""
+def _yahoo_name(symbol: Symbol) -> str:
+    """Yahoo's name of a symbol: BRK-B for BRK.B, but a foreign listing (VOD.L) keeps its dot."""
     head, dot, tail = symbol.name.partition(".")
     share_class = symbol.kind is SymbolKind.EQUITY and dot and tail in ("A", "B", "C")
     return f"{head}-{tail}" if share_class else symbol.name

@@ -1,8 +1,8 @@
 """Price alerts: each fires once, on new market data, and is then inactive.
 
-A bar makes a condition true when any price in it does: >= when its high reaches the level, <= when its low does, ==
-when the price touches the level or crosses it, also in the gap between two bars. The price at which it fired is the
-level, or the open when the market had jumped beyond it.
+A bar makes a condition true if any price in it does: >= if its high reaches the level, <= if its low does, == if the
+price touches or crosses the level, also in the gap between two bars. The price at which an alert fires is the level, or
+the open if the market had jumped beyond it.
 """
 
 from collections.abc import Iterable
@@ -28,7 +28,8 @@ class AlertState(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Alert:
     """One alert. `price` is in shares of `session`; bars that opened at `seen_until` or later are new to it; `last` is
-    the last price that it has seen. `announced`: the bus has the fact. `told`: the user has been told in the chat."""
+    the last price that it has processed. `announced`: the bus has the fact. `told`: the user has been told in the
+    chat."""
 
     id: str
     owner: Owner
@@ -59,26 +60,28 @@ class Alert:
 
 
 def watch(alert: Alert, bars: Iterable[Bar], splits: Iterable[Split]) -> Alert:
-    """The alert after these bars: fired at the first that makes its condition true. Its level follows splits."""
-    known = tuple(splits)
+    """The alert after these bars: it fires at the first bar that makes its condition true. Its level follows splits."""
+    all_splits = tuple(splits)
     for bar in bars:
         if alert.state is not AlertState.ACTIVE:
             break
         if bar.time < alert.seen_until:
             continue
-        ratio = adjustment(known, alert.session, bar.session)
+        ratio = adjustment(all_splits, alert.session, bar.session)
         if ratio != 1:
             price, last = scale_price(alert.price, ratio), scale_price(alert.last, ratio)
             alert = replace(alert, price=price, last=last, session=bar.session)
         alert = replace(alert, seen_until=bar.end)
-        at = _fires_at(alert, bar)
-        if at is not None:
-            return replace(alert, state=AlertState.TRIGGERED, triggered_price=at, triggered_at=bar.end, last=bar.close)
+        fired_price = _fired_price(alert, bar)
+        if fired_price is not None:
+            return replace(
+                alert, state=AlertState.TRIGGERED, triggered_price=fired_price, triggered_at=bar.end, last=bar.close
+            )
         alert = replace(alert, last=bar.close)
     return alert
 
 
-def _fires_at(alert: Alert, bar: Bar) -> Decimal | None:
+def _fired_price(alert: Alert, bar: Bar) -> Decimal | None:
     level = alert.price
     match alert.condition:
         case Condition.AT_LEAST:

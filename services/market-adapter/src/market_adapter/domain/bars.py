@@ -1,4 +1,4 @@
-"""Bars and corporate actions as raw facts: prices as traded, not adjusted."""
+"""Bars and corporate actions as they were: prices as traded, not adjusted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,14 +11,14 @@ from market_adapter.errors import NoDataError
 from market_adapter.texts import TEXTS
 
 Volume = int | Decimal
-"""Shares, of which there are whole ones; or coins, which are traded in parts."""
+"""Shares, in whole numbers, or coins, which are traded in fractions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
     """The trades from `time` to `end` (both UTC) in one bar, in the symbol's currency; volume in shares or coins.
 
-    `session` is the exchange's own date: splits and dividends go by it, not by UTC.
+    `session` is the exchange's own date, by which splits and dividends are dated, not by UTC.
     """
 
     session: date
@@ -33,7 +33,8 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """From the opening of session `on`, `ratio` new shares stand for one old one (2 for 2:1, 1/10 for a reverse)."""
+    """From the opening of session `on`, `ratio` new shares replace one old share (2 for 2:1, 1/10 for a reverse
+    split)."""
 
     on: date
     ratio: Fraction
@@ -51,8 +52,8 @@ class Dividend:
 class BarHistory:
     """A symbol's bars as traded, oldest first, and the corporate actions up to the last of them.
 
-    Never empty: a provider that has no bar raises instead. An action after the last bar is not part of it, since
-    nobody could know its price effect then.
+    It is never empty: a provider without bars raises an error instead. Actions after the last bar are not part of it,
+    since their effect on the price was not known then.
     """
 
     symbol: Symbol
@@ -62,7 +63,7 @@ class BarHistory:
     splits: tuple[Split, ...] = ()
     dividends: tuple[Dividend, ...] = ()
     known_at: datetime | None = None
-    """The time of the newest price, if the source tells it: the last bar may still run."""
+    """The time of the newest price, if the source reports it: the last bar may be incomplete."""
 
     def __post_init__(self) -> None:
         if not self.bars:
@@ -73,24 +74,24 @@ class BarHistory:
         return self.bars[-1]
 
     def as_of(self, now: datetime) -> datetime:
-        """The time of the newest price: the bar's end, unless the source names an earlier time."""
+        """The time of the newest price: the last bar's end, unless the source names an earlier time."""
         return min(self.last.end, now) if self.known_at is None else min(self.last.end, self.known_at, now)
 
 
 def known_by(history: BarHistory, day: date) -> BarHistory:
-    """Returns the series as it was known at the close of that day: without later bars, splits or dividends. Raises
-    NoDataError for no bar."""
+    """The history as it was known at the close of that day: without later bars, splits and dividends. Raises
+    NoDataError if it has no bar."""
     if history.last.session <= day:
         return history
     bars = tuple(bar for bar in history.bars if bar.session <= day)
     if not bars:
-        have = f"{history.bars[0].session} – {history.last.session}"
-        raise NoDataError(history.symbol.name, TEXTS["market.no_bars"].format(symbol=history.symbol, have=have))
+        available = f"{history.bars[0].session} – {history.last.session}"
+        raise NoDataError(history.symbol.name, TEXTS["market.no_bars"].format(symbol=history.symbol, have=available))
     last = bars[-1].session
     return replace(
         history,
         bars=bars,
-        splits=tuple(one for one in history.splits if one.on <= last),
+        splits=tuple(dividend for dividend in history.splits if dividend.on <= last),
         dividends=tuple(one for one in history.dividends if one.on <= last),
         known_at=None,
     )

@@ -14,8 +14,8 @@ YEAR = timedelta(days=365)
 
 @dataclass(frozen=True, slots=True)
 class AnnualReport:
-    """A fiscal year's figures as they were published on `published`; None: not reported. Money in units of the
-    currency, `shares` the diluted weighted average of the year."""
+    """A fiscal year's figures as they were published on `published`; None: not reported. Money is in units of the
+    currency; `shares` is the diluted weighted average of the year."""
 
     period: str
     published: date
@@ -29,7 +29,7 @@ class AnnualReport:
 
 @dataclass(frozen=True, slots=True)
 class Fundamentals:
-    """Figures and ratios at `as_of`; None where unknown. Margins and yield are fractions."""
+    """Figures and ratios at `as_of`; None if unknown. Margins and yield are fractions."""
 
     period: str
     pe: Decimal | None
@@ -56,8 +56,8 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something dated that lies ahead, as it was known on `published`. `confirmed`: by who holds it; else it is what
-    calendars expect."""
+    """A dated upcoming event, as it was known on `published`. `confirmed`: by its organiser; otherwise it is expected
+    by calendars."""
 
     on: date
     name: str
@@ -71,7 +71,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """A headline; `publisher` is who wrote it."""
+    """A headline of a publisher."""
 
     title: str
     published: datetime
@@ -80,14 +80,14 @@ class Headline:
 
 
 def fundamentals_at(report: AnnualReport, history: BarHistory) -> Fundamentals:
-    """The last report against the last close: P/E on diluted earnings per share, market value of the diluted shares,
-    dividends of the year before the last session. Nothing published later is in either."""
+    """The last report combined with the last close: P/E on diluted earnings per share, market value of the diluted
+    shares, dividends of the year before the last session. It uses nothing that was published later."""
     last = history.last
-    paid = sum(
+    dividends_of_year = sum(
         (
-            scale_price(one.amount, adjustment(history.splits, one.on, last.session))
-            for one in history.dividends
-            if last.session - YEAR < one.on <= last.session
+            scale_price(dividend.amount, adjustment(history.splits, dividend.on, last.session))
+            for dividend in history.dividends
+            if last.session - YEAR < dividend.on <= last.session
         ),
         Decimal(0),
     )
@@ -102,7 +102,7 @@ def fundamentals_at(report: AnnualReport, history: BarHistory) -> Fundamentals:
         market_cap=None if shares is None else last.close * shares,
         gross_margin=_ratio(report.gross_profit, report.revenue),
         net_margin=_ratio(report.net_income, report.revenue),
-        dividend_yield=paid / last.close,
+        dividend_yield=dividends_of_year / last.close,
         beta=None,
         currency=history.currency,
         source=history.source,
@@ -112,14 +112,15 @@ def fundamentals_at(report: AnnualReport, history: BarHistory) -> Fundamentals:
 
 
 def latest_report(reports: Sequence[AnnualReport], day: date) -> AnnualReport | None:
-    """The newest one published before `day`: results come out after the close as often as before the opening."""
-    return max((one for one in reports if one.published < day), key=lambda one: one.published, default=None)
+    """The newest report published before `day`, since results come out after the close as often as before the
+    opening."""
+    return max((one for one in reports if one.published < day), key=lambda report: report.published, default=None)
 
 
 def upcoming(events: Sequence[Event], day: date, until: date) -> list[Event]:
-    """Events after `day` and not after `until` that were known before `day`, soonest first."""
-    known = (one for one in events if one.published < day < one.on <= until)
-    return sorted(known, key=lambda one: (one.on, one.name))
+    """Events after `day` and up to `until` that were known before `day`, soonest first."""
+    known_events = (event for event in events if event.published < day < event.on <= until)
+    return sorted(known_events, key=lambda event: (event.on, event.name))
 
 
 def _ratio(part: Decimal | None, whole: Decimal | None) -> Decimal | None:

@@ -1,4 +1,4 @@
-"""Nine indicators over one series, by TA-Lib: the value at the last bar.
+"""Nine indicators of a series, by TA-Lib: the values at the last bar.
 
 TA-Lib's early values differ from the textbook's (MACD by up to 7.7 %, ADX 4.9 %, MACD's histogram 36 %) and converge
 with history: `converged` says when. Conventions: EMA seeded by a simple mean;
@@ -14,8 +14,8 @@ from contracts.tools.market import Indicator
 from market_adapter.domain.series import Floats, Series
 from market_adapter.domain.ta_lib import ta_lib
 
-BARS = 500
-"""The number of bars that are fetched: more than any of the nine needs to converge."""
+DEFAULT_BARS = 500
+"""The number of bars read by default: more than any of the nine needs to converge."""
 RSI_PERIOD = ATR_PERIOD = ADX_PERIOD = 14
 AVERAGE_PERIOD = BANDS_PERIOD = VWAP_PERIOD = 20
 FAST, SLOW, SIGNAL = 12, 26, 9
@@ -25,8 +25,8 @@ Values = dict[str, Value]
 
 
 def indicator(kind: Indicator, series: Series, length: int | None = None, *, anchored: bool = False) -> Values:
-    """One indicator at the last bar; a value is None while there are too few bars for it. `length`: in place of the
-    usual 14 or 20 bars; MACD and OBV have none. `anchored`: VWAP runs from the opening of the last session (intraday
+    """One indicator at the last bar; a value is None if there are too few bars for it. `length` replaces the usual 14
+    or 20 bars; MACD and OBV have none. `anchored`: VWAP starts at the opening of the last session (for intraday
     bars)."""
     if kind is Indicator.VWAP:
         return vwap(series, length or VWAP_PERIOD, anchored=anchored)
@@ -34,8 +34,8 @@ def indicator(kind: Indicator, series: Series, length: int | None = None, *, anc
 
 
 def bars_for(length: int | None) -> int:
-    """Returns the number of bars to fetch: as many as the slowest of the indicators needs to converge."""
-    return max(BARS, _CONVERGED_AFTER[Indicator.ADX] * (length or 0) // ADX_PERIOD)
+    """The number of bars to read: as many as the slowest of the indicators needs to converge."""
+    return max(DEFAULT_BARS, _CONVERGED_AFTER[Indicator.ADX] * (length or 0) // ADX_PERIOD)
 
 
 _CONVERGED_AFTER: Mapping[Indicator, int] = {
@@ -45,45 +45,46 @@ _CONVERGED_AFTER: Mapping[Indicator, int] = {
     Indicator.ATR: 340,
     Indicator.ADX: 400,
 }
-"""Bars after which the value is within 1e-9 of itself (MACD: of a thousandth of the price, since it goes through 0)
-with all the history there is: measured on 13 years of real bars, where the last one needed 280, 330, 190, 280 and 340,
-and a fifth more. The others look at a window, or (OBV) count from the first bar by definition."""
+"""The number of bars after which a value is within 1e-9 of its value with the full history (for MACD within 1e-9 of a
+thousandth of the price, since it passes through 0). Measured on 13 years of real bars, where 280, 330, 190, 280 and 340
+were needed, plus a fifth. The other indicators use a window, or (OBV) start at the first bar by definition."""
 
 
 _SMOOTHED = (Indicator.RSI, Indicator.EMA, Indicator.ATR, Indicator.ADX)
 
 
 def converged(kinds: Iterable[Indicator], bars: int, length: int | None = None) -> bool:
-    """Whether none of these values leans on where the history of so many bars begins. What is smoothed over more bars
-    needs as many times more of them."""
-    usual = {kind: AVERAGE_PERIOD if kind is Indicator.EMA else RSI_PERIOD for kind in _SMOOTHED}
+    """Whether none of these values depends on where a history of this many bars begins. An indicator smoothed over more
+    bars than usual needs proportionally more of them."""
+    default_lengths = {kind: AVERAGE_PERIOD if kind is Indicator.EMA else RSI_PERIOD for kind in _SMOOTHED}
     return all(
-        bars >= _CONVERGED_AFTER.get(kind, 1) * (length / usual[kind] if length and kind in usual else 1)
+        bars
+        >= _CONVERGED_AFTER.get(kind, 1) * (length / default_lengths[kind] if length and kind in default_lengths else 1)
         for kind in kinds
     )
 
 
 def rsi_line(close: Floats, length: int = RSI_PERIOD) -> Floats:
-    """Wilder's RSI at each bar, NaN before there are enough. Where nothing has moved it is 50: no strength either way
-    (TA-Lib says 0, as if all had been losses)."""
+    """Wilder's RSI at each bar; NaN until there are enough bars. Without any move it is 50, no strength either way
+    (TA-Lib returns 0, as if all moves had been losses)."""
     line = ta_lib().RSI(close, length)
     if len(close) > length:
         moves = np.diff(close)
-        # Only where no loss has been seen can a 0 mean "nothing moved" rather than "all losses".
+        # Only as long as there was no loss can a 0 mean "no move" instead of "all losses".
         lossless = np.concatenate(([True], np.minimum.accumulate(moves) >= 0))
         line[(line == 0) & lossless & ~np.isnan(line)] = 50.0
     return line
 
 
 def vwap(series: Series, length: int = VWAP_PERIOD, *, anchored: bool) -> Values:
-    """Volume-weighted mean of (high + low + close) / 3; None where nothing was traded."""
+    """The volume-weighted mean of (high + low + close) / 3; None if nothing was traded."""
     count = sum(1 for session in series.sessions if session == series.sessions[-1]) if anchored else length
     if len(series) < count:
         return {"value": None, "period": count}
-    part = series.tail(count)
-    volume = float(part.volume.sum())
-    typical = (part.high + part.low + part.close) / 3
-    value = float((typical * part.volume).sum() / volume) if volume > 0 else None
+    window = series.tail(count)
+    volume = float(window.volume.sum())
+    typical = (window.high + window.low + window.close) / 3
+    value = float((typical * window.volume).sum() / volume) if volume > 0 else None
     return {"value": value, "period": count}
 
 
@@ -120,7 +121,7 @@ def _ema(series: Series, length: int | None) -> Values:
 
 
 def _gap(series: Series, average: float | None) -> float | None:
-    """Returns how far the last close is above an average, as a fraction of it."""
+    """How far the last close is above an average, as a fraction of the average."""
     return None if not average else float(series.close[-1]) / average - 1
 
 

@@ -1,7 +1,7 @@
 """Measures how a price has moved: returns, drawdown, volatility, and its place in its own past.
 
-Returns and drawdowns are fractions (0.05 = 5 %) of split-adjusted closes, dividends not counted. A figure is None when
-the history does not reach back far enough: it is never stretched.
+Returns and drawdowns are fractions (0.05 = 5 %) of split-adjusted closes, without dividends. A figure is None if the
+history does not reach back far enough; it is never extrapolated.
 """
 
 from bisect import bisect_right
@@ -17,8 +17,8 @@ from market_adapter.domain.ta_lib import ta_lib
 
 YEAR = 252
 """Sessions in a year: the convention of annualised volatility."""
-BARS = 520
-"""Two years of sessions: a year of returns, and the warm-up of what is smoothed."""
+BARS_READ = 520
+"""Two years of sessions: a year of returns, and the warm-up of smoothed figures."""
 VOLUME_WINDOW = 20
 AVERAGES = (20, 50, 200)
 
@@ -37,7 +37,7 @@ class Performance:
 
 
 def performance(series: Series) -> Performance:
-    """Everything of one series; drawdowns and volatility over the last year, or what there is of it."""
+    """All figures of a series; drawdowns and volatility over the last year, or over the history if that is shorter."""
     year = series.tail(YEAR + 1)
     peaks = np.maximum.accumulate(year.close)
     drawdowns = year.close / peaks - 1
@@ -48,34 +48,37 @@ def performance(series: Series) -> Performance:
         max_drawdown=float(drawdowns.min()),
         current_drawdown=float(drawdowns[-1]),
         volatility=float(logs.std(ddof=1) * np.sqrt(YEAR)) if len(logs) > 1 else None,
-        averages={n: float(series.close[-n:].mean()) if len(series) >= n else None for n in AVERAGES},
+        averages={
+            length: float(series.close[-length:].mean()) if len(series) >= length else None for length in AVERAGES
+        },
         atr=float(atr[-1]) if np.isfinite(atr[-1]) else None,
         volume_zscore=_volume_zscore(series),
     )
 
 
 def returns(series: Series) -> dict[str, float | None]:
-    """Against the close of the session before (1d), and the last close on or before the same day one week, month,
-    quarter or year earlier, or of the year before (ytd)."""
+    """Returns from the previous close (1d), and from the last close on or before the same day one week, month, quarter
+    or year earlier, or of the previous year (ytd)."""
     today = series.sessions[-1]
-    since = {
+    base_days = {
         "1w": date.fromordinal(today.toordinal() - 7),
         "1m": months_before(today, 1),
         "3m": months_before(today, 3),
         "1y": months_before(today, 12),
         "ytd": date(today.year - 1, 12, 31),
     }
-    found: dict[str, float | None] = {"1d": None}
+    returns_by_period: dict[str, float | None] = {"1d": None}
     if len(series) > 1:
-        found["1d"] = float(series.close[-1] / series.close[-2] - 1)
-    for name, day in since.items():
+        returns_by_period["1d"] = float(series.close[-1] / series.close[-2] - 1)
+    for name, day in base_days.items():
         index = bisect_right(series.sessions, day) - 1
-        found[name] = float(series.close[-1] / series.close[index] - 1) if index >= 0 else None
-    return found
+        returns_by_period[name] = float(series.close[-1] / series.close[index] - 1) if index >= 0 else None
+    return returns_by_period
 
 
-def to_date(period: str, last: date) -> date:
-    """The first day of ytd, qtd, mtd, wtd; of since-09 or since-09-15 the latest one before the month of `last`."""
+def first_day_to_date(period: str, last: date) -> date:
+    """The first day of ytd, qtd, mtd or wtd; for since-09 or since-09-15 the latest such day before the month of
+    `last`."""
     if not period.startswith("since-"):
         month = {"y": 1, "q": 3 * ((last.month - 1) // 3) + 1, "m": last.month}.get(period[0])
         return last - timedelta(days=last.weekday()) if month is None else date(last.year, month, 1)
@@ -85,31 +88,31 @@ def to_date(period: str, last: date) -> date:
 
 
 def first_day(period: str, last: date) -> date:
-    """The first day of a period ("5y", "30d", "ytd", "since-09") that ends on `last`: the day after the one that
-    lies so long before it, or the first of the year, quarter, month or week."""
+    """The first day of a period ("5y", "30d", "ytd", "since-09") that ends on `last`: the day after the day that is so
+    long before `last`, or the first day of the year, quarter, month or week."""
     if period[0].isalpha():
-        return to_date(period, last)
+        return first_day_to_date(period, last)
     count, unit = int(period[:-1]), period[-1]
     if unit in "my":
-        before = months_before(last, count * (12 if unit == "y" else 1))
+        day_before = months_before(last, count * (12 if unit == "y" else 1))
     else:
-        before = last - timedelta(days=count * (7 if unit == "w" else 1))
-    return before + timedelta(days=1)
+        day_before = last - timedelta(days=count * (7 if unit == "w" else 1))
+    return day_before + timedelta(days=1)
 
 
 def months_before(day: date, months: int) -> date:
-    """The same day of an earlier month, or that month's last one."""
+    """The same day of an earlier month, or that month's last day."""
     index = day.year * 12 + day.month - 1 - months
     year, month = divmod(index, 12)
-    after = date(year + (month + 1) // 12, (month + 1) % 12 + 1, 1)
-    last = date.fromordinal(after.toordinal() - 1).day
+    next_month = date(year + (month + 1) // 12, (month + 1) % 12 + 1, 1)
+    last = date.fromordinal(next_month.toordinal() - 1).day
     return date(year, month + 1, min(day.day, last))
 
 
 def _volume_zscore(series: Series) -> float | None:
-    """The last volume against the twenty before it, in their (sample) standard deviations."""
+    """The last volume's distance from the mean of the twenty before it, in their (sample) standard deviations."""
     if len(series) <= VOLUME_WINDOW:
         return None
-    before = series.volume[-VOLUME_WINDOW - 1 : -1]
-    deviation = float(before.std(ddof=1))
-    return float((series.volume[-1] - before.mean()) / deviation) if deviation > 0 else None
+    previous = series.volume[-VOLUME_WINDOW - 1 : -1]
+    deviation = float(previous.std(ddof=1))
+    return float((series.volume[-1] - previous.mean()) / deviation) if deviation > 0 else None

@@ -1,4 +1,4 @@
-"""A price and its change; `change_basis` says what the change is measured against."""
+"""Prices and their changes."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,16 +16,17 @@ class ChangeBasis(StrEnum):
     """The price against which a change is measured."""
 
     PREVIOUS_CLOSE = "previous_close"
-    """The close of the session before, in today's shares when there was a split in between."""
+    """The close of the previous session, in today's shares if there was a split in between."""
     DAY_BEFORE = "24h"
-    """The close of the last bar that is at least 24 hours old: markets that never close have no previous session."""
+    """The close of the last bar that is at least 24 hours old, since markets that never close have no previous
+    session."""
     NONE = "none"
     """There is no earlier session (first day of trading): the change is unknown, not zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A price in `currency`, known at `as_of` (UTC), from `source`. `volume`: of the session so far."""
+    """A price in `currency` at the time `as_of` (UTC), from `source`. `volume` is that of the session so far."""
 
     symbol: Symbol
     price: Decimal
@@ -38,19 +39,19 @@ class Quote:
 
     @property
     def change(self) -> Decimal | None:
-        """The price less the basis; None when there is no basis."""
+        """The price minus the basis; None if there is no basis."""
         return None if self.basis_price is None else self.price - self.basis_price
 
     @property
     def change_percent(self) -> Decimal | None:
-        """The change in percent of the basis, to four places; None when there is no basis."""
+        """The change in percent of the basis, to four places; None if there is no basis."""
         if self.basis_price is None or self.basis_price == 0:
             return None
         return ((self.price - self.basis_price) / self.basis_price * 100).quantize(PERCENT_PLACES)
 
 
 def quote_from_daily(history: BarHistory) -> Quote:
-    """The last daily bar's close, with its change against the session before it, split-adjusted."""
+    """The last daily bar's close, with its change from the previous session, split-adjusted."""
     last = history.last
     basis, basis_price = ChangeBasis.NONE, None
     if len(history.bars) > 1:
@@ -70,10 +71,10 @@ def quote_from_daily(history: BarHistory) -> Quote:
 
 
 def quote_from_hourly(history: BarHistory, now: datetime) -> Quote:
-    """The last bar's close, with its change against the last close that is at least 24 hours older than `now`."""
+    """The last bar's close, with its change from the last close at least 24 hours before `now`."""
     last = history.last
     day_ago = now - timedelta(hours=24)
-    before = [bar for bar in history.bars if bar.end <= day_ago]
+    older_bars = [bar for bar in history.bars if bar.end <= day_ago]
     return Quote(
         symbol=history.symbol,
         price=last.close,
@@ -81,6 +82,6 @@ def quote_from_hourly(history: BarHistory, now: datetime) -> Quote:
         volume=sum(bar.volume for bar in history.bars if bar.end > day_ago),
         as_of=history.as_of(now),
         source=history.source,
-        change_basis=ChangeBasis.DAY_BEFORE if before else ChangeBasis.NONE,
-        basis_price=before[-1].close if before else None,
+        change_basis=ChangeBasis.DAY_BEFORE if older_bars else ChangeBasis.NONE,
+        basis_price=older_bars[-1].close if older_bars else None,
     )

@@ -1,7 +1,7 @@
-"""The sample market's clock: which session has just closed, of the recorded ones or of those that follow them.
+"""The sample market's clock: its current session, among the recorded ones or those that follow them.
 
 It stands at the close of one session and moves to the close of the next. Everything that the sample market shows
-(prices, calendar, order expiry) is from that moment or before. A replica's clock never goes back.
+(prices, calendar, expiry of orders) is from that moment or earlier. A replica's clock never goes back.
 """
 
 from bisect import bisect_left, bisect_right
@@ -12,7 +12,7 @@ BARS_BEFORE_END = 120
 """The clock starts this many sessions before the last recorded one."""
 
 Following = Callable[[date], tuple[date, datetime]]
-"""The session after a day, and when it closes (UTC)."""
+"""Returns the session after a day, and when it closes (UTC)."""
 
 
 class SampleClock:
@@ -26,8 +26,8 @@ class SampleClock:
         at_end: bool = False,
         following: Following | None = None,
     ) -> None:
-        """`sessions` are the exchange's dates in order, `closes` their closing times in UTC; `following` gives those
-        after them, without which the clock ends at the last one."""
+        """`sessions` are the exchange's dates in order, `closes` their closing times in UTC. `following` returns the
+        sessions after them; without it the clock ends at the last one."""
         if not sessions or len(sessions) != len(closes):
             raise ValueError("the sample clock needs at least one session, and one closing time for each")
         self._sessions = list(sessions)
@@ -38,27 +38,27 @@ class SampleClock:
 
     @property
     def session(self) -> date:
-        """The session that closed last: the newest one that may be shown."""
+        """The session that closed last, and the newest one that may be shown."""
         return self._sessions[self.index]
 
     @property
     def now(self) -> datetime:
-        """The market's present: the close of that session, UTC."""
+        """The market's current time: the close of that session, in UTC."""
         return self._closes[self.index]
 
     @property
     def recorded_until(self) -> date:
-        """The last session of which there are records."""
+        """The last recorded session."""
         return self._sessions[self.last_recorded]
 
     @property
     def replaying(self) -> bool:
-        """The recorded sessions are over: what is shown as newer is played again."""
+        """Whether the recorded sessions are over, so that newer bars are replayed ones."""
         return self.index > self.last_recorded
 
     @property
     def ended(self) -> bool:
-        """There is no further session."""
+        """Whether there is no further session."""
         return self._following is None and self.index == self.last_recorded
 
     @property
@@ -69,15 +69,15 @@ class SampleClock:
         return self._sessions[min(self.index + 1, len(self._sessions) - 1)]
 
     def hours(self, index: int) -> tuple[date, datetime]:
-        """A session that the clock has reached, by its number, and when it closed."""
+        """A session that the clock has reached, by its index, and when it closed."""
         return self._sessions[index], self._closes[index]
 
     def first_from(self, day: date) -> int:
-        """The number of the first session on that day or later."""
+        """The index of the first session on that day or later."""
         return bisect_left(self._sessions, day)
 
     def move_to(self, session: date) -> bool:
-        """Moves on to a session, or to the newest one before it; False when the clock is already there or past it."""
+        """Moves to a session, or to the newest one before it; returns False if the clock is already there or later."""
         while self._following is not None and self._sessions[-1] < session:
             self._grow()
         index = bisect_right(self._sessions, session) - 1

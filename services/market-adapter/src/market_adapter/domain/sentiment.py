@@ -1,7 +1,7 @@
 """The sentiment of a headline: VADER with a list of finance words.
 
 VADER alone is right on 48 % of financial headlines (it takes "shares" for praise), with finance words on 55 to 60 %. So
-every score names its method and is a hint, not a finding. Hutto & Gilbert, ICWSM 2014.
+every score names its method, and is a hint, not a finding. Hutto & Gilbert, ICWSM 2014.
 """
 
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ FINANCE_WORDS = {
     "recalls warning warns disappointing disappoints disappointed",
     0.0: "share shares stock stocks fed treasury interest gross net",
 }
-"""Valence by word, on VADER's scale of -4 to 4; written for this product. 0: words that mean nothing by themselves."""
+"""Words by valence, on VADER's scale of -4 to 4; written for this product. 0: words that mean nothing by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +48,15 @@ def sentiment_of(text: str) -> Sentiment:
     return Sentiment.of(_analyzer().polarity_scores(text)["compound"])
 
 
-def mean_sentiment(parts: Iterable[Sentiment]) -> Sentiment:
-    """The mean of several; neutral of none."""
-    scores = [part.score for part in parts]
+def mean_sentiment(sentiments: Iterable[Sentiment]) -> Sentiment:
+    """The mean of several sentiments; neutral if there are none."""
+    scores = [sentiment.score for sentiment in sentiments]
     return Sentiment.of(sum(scores) / len(scores) if scores else 0.0)
 
 
 @cache
 def _analyzer() -> Any:
-    # Loaded when first used; the library has no types.
+    # Imported on first use; the library has no types.
     analyzer: Any = import_module("vaderSentiment.vaderSentiment").SentimentIntensityAnalyzer()
     analyzer.lexicon.update({word: value for value, words in FINANCE_WORDS.items() for word in words.split()})
     return analyzer

@@ -1,4 +1,4 @@
-"""A history as arrays of floats, for indicators, returns and models. Money is never computed this way."""
+"""Histories as arrays of floats, for indicators, returns and models. Money is never computed this way."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -47,7 +47,7 @@ class Series:
 
 
 def series_of(history: BarHistory) -> Series:
-    """The arrays of a history, in shares of its last session. Raises ValueError when a bar is incomplete."""
+    """The arrays of a history, in shares of its last session. Raises ValueError if a bar is incomplete."""
     bars = split_adjusted(history.bars, history.splits)
     return Series(
         tuple(bar.session for bar in bars),

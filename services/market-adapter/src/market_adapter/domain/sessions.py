@@ -17,7 +17,7 @@ class MarketStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TradingSession:
-    """One trading day, all times UTC: from `pre` orders are taken before the opening, until `post` after the close."""
+    """One trading day, all times in UTC. Pre-market trading begins at `pre`, after-hours trading ends at `post`."""
 
     day: date
     pre: datetime
@@ -38,18 +38,19 @@ class MarketState:
 
 
 def state_at(now: datetime, sessions: Sequence[TradingSession]) -> MarketState:
-    """The state, from sessions in order that reach from before `now` to at least two after it. A bound belongs to what
-    begins there: at the very close the market is in after-hours. Raises ValueError when the sessions end too soon."""
-    opening = next((one for one in sessions if one.opens > now), None)
-    closing = next((one for one in sessions if one.closes > now), None)
+    """The market's state at `now`. `sessions` are in order and reach from before `now` to at least two sessions after
+    it. A boundary belongs to what begins there: at the exact close the market is in after-hours. Raises ValueError if
+    the sessions end too soon."""
+    opening = next((session for session in sessions if session.opens > now), None)
+    closing = next((session for session in sessions if session.closes > now), None)
     if opening is None or closing is None:
         raise ValueError(f"the calendar ends before {now}: ask it for more days")
     status = MarketStatus.CLOSED
-    for one in sessions:
-        if one.opens <= now < one.closes:
+    for session in sessions:
+        if session.opens <= now < session.closes:
             status = MarketStatus.OPEN
-        elif one.pre <= now < one.opens:
+        elif session.pre <= now < session.opens:
             status = MarketStatus.PRE_MARKET
-        elif one.closes <= now < one.post:
+        elif session.closes <= now < session.post:
             status = MarketStatus.AFTER_HOURS
     return MarketState(status, opening.opens, closing.closes, closing.early_close)

@@ -1,8 +1,8 @@
-"""Split adjustment: what old prices and volumes are in today's shares.
+"""Split adjustment: converts old prices and volumes to today's shares.
 
 Indicators, returns and changes use adjusted bars; orders, fills and the price itself use bars as traded. Prices are
-divided and volumes multiplied by the ratio of every split between the bar and the last one, so price x volume stays.
-Source of the convention: CRSP's cumulative factor to adjust prices.
+divided and volumes multiplied by the ratio of every split between the bar and the last one; price x volume stays the
+same. Source of the convention: CRSP's cumulative factor to adjust prices.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,37 +14,37 @@ from fractions import Fraction
 from market_adapter.domain.bars import Bar, Split, Volume
 
 
-def adjustment(splits: Iterable[Split], session: date, to: date) -> Fraction:
-    """Returns how many shares of session `to` one share of an earlier `session` has become (1 without a split in
+def adjustment(splits: Iterable[Split], session: date, target: date) -> Fraction:
+    """The number of shares of session `target` that one share of an earlier `session` has become (1 without a split in
     between)."""
     factor = Fraction(1)
     for split in splits:
-        if session < split.on <= to:
+        if session < split.on <= target:
             factor *= split.ratio
     return factor
 
 
 def scale_price(price: Decimal, factor: Fraction) -> Decimal:
-    """A price of before, in shares of after: exact where Decimal can be, else to 28 significant digits."""
+    """A price before the splits in shares after them: exact if Decimal can be, otherwise to 28 significant digits."""
     return price * factor.denominator / factor.numerator
 
 
 def scale_volume(volume: Volume, factor: Fraction) -> Volume:
-    """A number of shares of before, in shares of after, to the nearest whole one."""
+    """A number of shares before the splits in shares after them, rounded to a whole number."""
     return round(Fraction(volume) * factor)
 
 
 def split_adjusted(bars: Sequence[Bar], splits: Sequence[Split]) -> tuple[Bar, ...]:
-    """The bars in shares of the last one's session. A split after that session changes nothing: no look-ahead."""
+    """The bars in shares of the last bar's session. A later split changes nothing, since it was not known then."""
     if not bars:
         return ()
-    to = bars[-1].session
-    ahead = sorted((split for split in splits if split.on <= to), key=lambda split: split.on)
+    last_session = bars[-1].session
+    remaining_splits = sorted((split for split in splits if split.on <= last_session), key=lambda split: split.on)
     factor = Fraction(1)
     adjusted: list[Bar] = []
     for bar in reversed(bars):
-        while ahead and ahead[-1].on > bar.session:
-            factor *= ahead.pop().ratio
+        while remaining_splits and remaining_splits[-1].on > bar.session:
+            factor *= remaining_splits.pop().ratio
         adjusted.append(bar if factor == 1 else _scaled(bar, factor))
     adjusted.reverse()
     return tuple(adjusted)

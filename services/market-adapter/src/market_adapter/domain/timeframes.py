@@ -1,7 +1,7 @@
 """Timeframes, and bars made from shorter ones.
 
-Weekly bars are made of the daily ones, a week being Monday to Sunday of the exchange's dates; 4h bars of equities are
-anchored to the session's opening, so that there are as many of them in winter as in summer.
+Weekly bars are made of daily ones; a week is Monday to Sunday by the exchange's dates. 4h bars of equities are anchored
+to the session's opening, so that there are as many of them in winter as in summer.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,39 +17,38 @@ FRIDAY = 4
 
 
 def weekly(history: BarHistory) -> BarHistory:
-    """The weeks of a daily history, in shares of its last session."""
+    """The weekly bars of a daily history, in shares of its last session."""
     adjusted = split_adjusted(history.bars, history.splits)
-    return replace(history, bars=_grouped(adjusted, lambda bar: _monday(bar.session)), splits=())
+    return replace(history, bars=_group(adjusted, lambda bar: _monday(bar.session)), splits=())
 
 
 def four_hourly(history: BarHistory, opening: Callable[[date], datetime]) -> BarHistory:
-    """4h bars made from hourly ones. `opening`: when a session opened (pairs: midnight UTC)."""
+    """4h bars made of hourly ones. `opening` returns when a session opened (for pairs midnight UTC)."""
 
     def block(bar: Bar) -> tuple[date, int]:
         return bar.session, (bar.time - opening(bar.session)) // Timeframe.H4.length
 
-    return replace(history, bars=_grouped(history.bars, block))
+    return replace(history, bars=_group(history.bars, block))
 
 
 def is_closed(last: Bar, timeframe: Timeframe, now: datetime) -> bool:
-    """Whether nothing more can happen in the newest bar. A week is over with its Friday's session, or when a later
-    week has come."""
+    """Whether the newest bar is complete. A week is complete after Friday's session, or once a later week has begun."""
     if timeframe is not Timeframe.W1:
         return last.end <= now
-    over = last.session.weekday() >= FRIDAY and last.end <= now
-    return over or _monday(now.date()) > _monday(last.session)
+    is_week_over = last.session.weekday() >= FRIDAY and last.end <= now
+    return is_week_over or _monday(now.date()) > _monday(last.session)
 
 
 def _monday(day: date) -> date:
     return day - timedelta(days=day.weekday())
 
 
-def _grouped(bars: Sequence[Bar], key: Callable[[Bar], object]) -> tuple[Bar, ...]:
-    return tuple(_joined(tuple(group)) for _, group in groupby(bars, key))
+def _group(bars: Sequence[Bar], key: Callable[[Bar], object]) -> tuple[Bar, ...]:
+    return tuple(_join(tuple(group)) for _, group in groupby(bars, key))
 
 
-def _joined(bars: Sequence[Bar]) -> Bar:
-    """One bar of several neighbours: first open, last close, whole range and volume; it counts as of its last day."""
+def _join(bars: Sequence[Bar]) -> Bar:
+    """Joins adjacent bars: first open, last close, full range and total volume; its session is the last one."""
     return Bar(
         session=bars[-1].session,
         time=bars[0].time,

@@ -1,1 +1,1 @@
-"""What tests of the market-adapter need; nothing here runs in a service."""
+"""Support for tests of the market-adapter; nothing here runs in a service."""

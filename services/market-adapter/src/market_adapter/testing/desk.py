@@ -1,4 +1,4 @@
-"""A whole desk of paper trading for tests: a market that the test moves, a store in memory, a bus that hears."""
+"""Paper trading for tests: a market that the test moves, a store in memory, and a bus that records facts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,11 +22,11 @@ ANN = Owner("demo", "ann")
 
 
 class Crash(BaseException):
-    """A process that dies here."""
+    """Stands for a process that dies here."""
 
 
-class HeardFacts:
-    """What has been told, by id: the bus keeps one of each."""
+class PublishedFacts:
+    """The published facts by id: like the bus, it keeps one of each."""
 
     def __init__(self) -> None:
         self.facts: dict[tuple[str, str, str], dict[str, Any]] = {}
@@ -40,12 +40,12 @@ class HeardFacts:
         self.facts[str(owner), fact.kind, fact.key] = fact.data
 
     def of(self, kind: str) -> list[dict[str, Any]]:
-        return [data for (_, one, _), data in self.facts.items() if one == kind]
+        return [data for (_, fact_kind, _), data in self.facts.items() if fact_kind == kind]
 
 
 @dataclass
 class MemoryAccounts:
-    """Implements AccountStore in memory; dies before or after a save when told to."""
+    """Implements AccountStore in memory; raises Crash before or after a save if `die` says so."""
 
     accounts: dict[str, Account]
     archive_: dict[str, Any]
@@ -64,7 +64,7 @@ class MemoryAccounts:
             raise Crash
         return True
 
-    async def attention(self, wall: datetime, market: datetime) -> list[Owner]:
+    async def due_owners(self, wall_time: datetime, market_time: datetime) -> list[Owner]:
         return [account.owner for account in self.accounts.values()]
 
     async def archive(self, owner: Owner, orders: Any) -> None:
@@ -74,7 +74,7 @@ class MemoryAccounts:
         return list(self.archive_.values())
 
     async def archived_orders(self, owner: Owner, order_ids: Sequence[str]) -> dict[str, Any]:
-        return {one: self.archive_[one] for one in order_ids if one in self.archive_}
+        return {order_id: self.archive_[order_id] for order_id in order_ids if order_id in self.archive_}
 
     async def forget(self, owner: Owner) -> int:
         return 0
@@ -90,11 +90,14 @@ class Desk:
         self.provider = provider
         self.clock = FakeClock()
         self.language = "en"
-        self.heard = HeardFacts()
+        self.published = PublishedFacts()
         self.memory = MemoryAccounts({}, {})
-        self.books = PaperTrading(store or self.memory, provider, self.heard.publish, self.clock)
-        self.actions = ActionMethods(provider, self.books, self.clock)
-        self.tools = {m.subject.split(".")[2]: h for m, h in user_tools(provider, self.books, self.clock)}
+        self.paper_trading = PaperTrading(store or self.memory, provider, self.published.publish, self.clock)
+        self.actions = ActionMethods(provider, self.paper_trading, self.clock)
+        self.tools = {
+            method.subject.split(".")[2]: handler
+            for method, handler in user_tools(provider, self.paper_trading, self.clock)
+        }
 
     async def call(self, tool: str, call_id: str = "c1", user: str | None = "ann", **arguments: Any) -> dict[str, Any]:
         caller = Caller(
@@ -104,21 +107,21 @@ class Desk:
         return (await self.tools[tool](request)).result
 
     async def order(self, side: str = "buy", call_id: str = "c1", **more: Any) -> str:
-        asked: dict[str, Any] = {"symbol": "IBM", "quantity": 10, "order_type": "market", "side": side, **more}
-        return (await self.call("create_paper_order", call_id, **asked))["action_id"]
+        arguments: dict[str, Any] = {"symbol": "IBM", "quantity": 10, "order_type": "market", "side": side, **more}
+        return (await self.call("create_paper_order", call_id, **arguments))["action_id"]
 
     async def decide(self, action: str, decision: str = "confirm", **more: Any) -> str:
-        asked = ActionDecideRequest.model_validate(
+        request = ActionDecideRequest.model_validate(
             {"company_id": "demo", "user_id": "ann", "action_id": action, "decision": decision, **more}
         )
-        return (await self.actions.decide(asked)).action.state.value
+        return (await self.actions.decide(request)).action.state.value
 
     async def bars(self, count: int = 1) -> None:
         self.provider.today += count
-        await self.books.attend()
+        await self.paper_trading.run()
 
     async def state(self, order: str) -> OrderState:
-        account = await self.books.current(ANN)
+        account = await self.paper_trading.current(ANN)
         return next(one.state for one in account.orders if one.id == order)
 
 

@@ -22,20 +22,20 @@ from runtime.clock import SystemClock
 
 NOW = datetime(2026, 3, 4, 18, 0, tzinfo=UTC)  # a Wednesday, in the session
 NEW_YORK = ZoneInfo("America/New_York")
-SESSIONS = [day for n in range(400, -1, -1) if (day := NOW.date() - timedelta(days=n)).weekday() < 5]
+SESSIONS = [day for days in range(400, -1, -1) if (day := NOW.date() - timedelta(days=days)).weekday() < 5]
 SPLIT, PAID = SESSIONS[-5], SESSIONS[-9]
 ACME, BTC, ETF = parse_symbol("ACME"), parse_symbol("BTC/USD"), parse_symbol("BRK.B")
 
 
 class StoppedClock(SystemClock):
-    """It is always NOW; pauses are real."""
+    """A clock that always shows NOW; pauses are real."""
 
     def now(self) -> datetime:
         return NOW
 
 
 class ReroutedSession(requests.Session[Any]):
-    """A session whose every request ends at the scripted server, whatever host it was meant for."""
+    """A session that sends every request to the scripted server, whatever its host."""
 
     def __init__(self, base: str) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ ZONES = {"L": "Europe/London", "HK": "Asia/Hong_Kong"}
 
 
 class Script:
-    """The scripted servers: what they answer, and what they were asked."""
+    """The scripted servers: their answers, and the requests that they got."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -66,7 +66,7 @@ class Script:
         self.traded = NOW
         self.base = ""
         self.instead: tuple[str, str] = ("", "")
-        """What of an answer's JSON is something else."""
+        """A text in an answer's JSON, and its replacement."""
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         self.asked.append(request.path)
@@ -80,12 +80,12 @@ class Script:
             name = request.match_info["tail"].rsplit("/", 1)[1]
             if name in self.bad:
                 return web.Response(status=500)
-            found = chart(name, request.query["interval"])
-            if found is not NOT_FOUND:
-                about = found["chart"]["result"][0]["meta"]
-                about["regularMarketTime"] = int(self.traded.timestamp())
-                about["exchangeTimezoneName"] = ZONES.get(name.partition(".")[2], "America/New_York")
-            return self._json(found)
+            answer = chart(name, request.query["interval"])
+            if answer is not NOT_FOUND:
+                metadata = answer["chart"]["result"][0]["meta"]
+                metadata["regularMarketTime"] = int(self.traded.timestamp())
+                metadata["exchangeTimezoneName"] = ZONES.get(name.partition(".")[2], "America/New_York")
+            return self._json(answer)
         if request.path.startswith("/v10/finance/quoteSummary/"):
             return self._json(SUMMARY)
         if request.path.startswith("/v7/finance/quote"):
@@ -105,13 +105,13 @@ def stamp(day: date, hour: int = 9, minute: int = 30) -> int:
 
 
 def chart(name: str, interval: str) -> dict[str, Any]:
-    """As Yahoo has it: adjusted for the 2:1 split, with a hole."""
+    """A chart like Yahoo's: adjusted for the 2:1 split, with a gap."""
     if name == "GONE":
         return NOT_FOUND
     if interval == "1d":
         times = [stamp(day) for day in SESSIONS]
     else:
-        hours = [(day, 9 + n) for day in SESSIONS[-30:] for n in range(7)]
+        hours = [(day, 9 + hour) for day in SESSIONS[-30:] for hour in range(7)]
         times = [stamp(day, hour) for day, hour in hours if stamp(day, hour) <= NOW.timestamp()]
     closes: list[float | None] = [50 + 5 * math.sin(n / 9) for n in range(len(times))]
     closes[-1] = 52.0
@@ -122,8 +122,8 @@ def chart(name: str, interval: str) -> dict[str, Any]:
         "dividends": {"1": {"date": stamp(PAID), "amount": 0.25}},
     }
     quote = {
-        "open": closes, "high": [one and one + 1 for one in closes], "low": [one and one - 1 for one in closes],
-        "close": closes, "volume": [None if one is None else 1000 for one in closes],
+        "open": closes, "high": [one and one + 1 for one in closes], "low": [close and close - 1 for close in closes],
+        "close": closes, "volume": [None if close is None else 1000 for close in closes],
     }  # fmt: skip
     period = {"timezone": "EST", "gmtoffset": -18000, "start": stamp(SESSIONS[-1]), "end": stamp(SESSIONS[-1], 16, 0)}
     meta: dict[str, Any] = {
@@ -195,7 +195,7 @@ KRAKEN: dict[str, dict[str, Any]] = {
 
 @asynccontextmanager
 async def scripted() -> AsyncGenerator[tuple[Script, LiveProvider]]:
-    """The servers, and a provider that asks them."""
+    """Runs the servers; yields their script and a provider that asks them."""
     script = Script()
     app = web.Application()
     app.router.add_route("*", "/{tail:.*}", script.answer)
@@ -207,7 +207,7 @@ async def scripted() -> AsyncGenerator[tuple[Script, LiveProvider]]:
 
 
 def provider_at(base: str) -> tuple[LiveProvider, Callable[[], Awaitable[None]]]:
-    """A live provider whose every question ends at this address, and how to end it."""
+    """A live provider that sends every request to this address, and a function that closes it."""
     yahoo = Yahoo(ReroutedSession(base))
     exchange = CryptoExchange("kraken", {"urls": {"api": {"public": base, "private": base}}})
 
@@ -224,7 +224,7 @@ def request(tool: str, **arguments: Any) -> ToolServiceRequest:
 
 
 async def reason(answer: Awaitable[object]) -> str:
-    """Why it failed, as a MarketError."""
+    """The reason of the MarketError with which an answer fails."""
     try:
         await answer
     except MarketError as error:

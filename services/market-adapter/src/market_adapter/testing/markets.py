@@ -1,4 +1,4 @@
-"""Stand-ins for tests: a market made of bars that the test chooses, and a provider in trouble."""
+"""Providers for tests: one with bars that the test chooses, and one that fails."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,16 +34,16 @@ def bar(day: int, open_: str, high: str, low: str, close: str, volume: int = 1_0
 
 
 def bars_of(closes: Sequence[float]) -> tuple[Bar, ...]:
-    """Bars with these closes: each opens at the close before, and reaches 1 % beyond the two."""
-    made: list[Bar] = []
-    for day, (before, close) in enumerate(pairwise([closes[0], *closes])):
-        high, low = max(before, close) * 1.01, min(before, close) * 0.99
-        made.append(bar(day, f"{before:.4f}", f"{high:.4f}", f"{low:.4f}", f"{close:.4f}", 1000))
-    return tuple(made)
+    """Bars with these closes: each opens at the previous close, and its range extends 1 % beyond both."""
+    bars: list[Bar] = []
+    for day, (previous, close) in enumerate(pairwise([closes[0], *closes])):
+        high, low = max(previous, close) * 1.01, min(previous, close) * 0.99
+        bars.append(bar(day, f"{previous:.4f}", f"{high:.4f}", f"{low:.4f}", f"{close:.4f}", 1000))
+    return tuple(bars)
 
 
 class ScriptedProvider:
-    """Implements MarketProvider: bars by ticker, shown up to `today`, the number of bars that are out."""
+    """Implements MarketProvider: bars by ticker, of which the first `today` are visible."""
 
     source = "scripted"
 
@@ -57,15 +57,15 @@ class ScriptedProvider:
         self.currency = "USD"
 
     def now(self) -> datetime:
-        """The close of the newest bar that is out."""
+        """The close of the newest visible bar."""
         return max(bars[min(self.today, len(bars)) - 1].end for bars in self.all_bars.values())
 
     def note(self) -> Text | None:
-        """Nothing."""
+        """Returns no note."""
         return None
 
     def symbols(self) -> Sequence[str]:
-        """Those of the script."""
+        """The tickers of the script."""
         return sorted(self.all_bars)
 
     async def quote(self, symbol: Symbol) -> Quote:
@@ -73,24 +73,24 @@ class ScriptedProvider:
         return quote_from_daily(await self.daily_history(symbol, 2))
 
     async def daily_history(self, symbol: Symbol, limit: int) -> BarHistory:
-        """The bars that are out."""
+        """The visible bars."""
         if symbol.name not in self.all_bars:
             raise NoDataError(symbol.name, Text(es=f"{symbol} falta aquí", en=f"{symbol} is not in this script"))
         bars = self.all_bars[symbol.name][: self.today]
         last = bars[-1].session
         splits = tuple(split for split in self.splits.get(symbol.name, ()) if split.on <= last)
-        paid = tuple(one for one in self.dividends.get(symbol.name, ()) if one.on <= last)
-        return BarHistory(symbol, self.currency, self.source, bars[-limit:], splits, paid)
+        dividends = tuple(dividend for dividend in self.dividends.get(symbol.name, ()) if dividend.on <= last)
+        return BarHistory(symbol, self.currency, self.source, bars[-limit:], splits, dividends)
 
     async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
-        """Daily or weekly."""
+        """Daily or weekly bars."""
         history = await self.daily_history(symbol, limit)
         return weekly(history) if timeframe is Timeframe.W1 else history
 
     async def bars_since(self, symbol: Symbol, moment: datetime) -> BarHistory | None:
         """The daily bars that opened at `moment` or later."""
         history = await self.daily_history(symbol, 100_000)
-        bars = [one for one in history.bars if one.time >= moment]
+        bars = [candidate for candidate in history.bars if candidate.time >= moment]
         return replace(history, bars=bars) if bars else None
 
     async def fundamentals(self, symbol: Symbol) -> Fundamentals:
@@ -111,7 +111,7 @@ class ScriptedProvider:
 
 
 class RefusingProvider(ScriptedProvider):
-    """A provider in trouble of one kind."""
+    """A provider that fails with one error."""
 
     def __init__(self, error: MarketError) -> None:
         super().__init__({"AAPL": (bar(0, "1", "1", "1", "1"),)})

@@ -1,4 +1,4 @@
-"""The service as processes, for tests: started on real servers, watched by its log, killed at will."""
+"""The service as processes, for tests: started on real servers, observed by their logs, killed when a test wants."""
 
 import asyncio
 import contextlib
@@ -14,23 +14,23 @@ from typing import Any
 from runtime.testing.servers import MongoDatabase, NatsServer, eventually
 
 START_SECONDS = 60.0
-"""A busy machine takes that long to import what signals and indicators need."""
+"""A busy machine takes this long to import what signals and indicators need."""
 
 
 class Process:
-    """`python -m market_adapter`, and what it logs."""
+    """A process of `python -m market_adapter`, and its log."""
 
     def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
         self.process = process
         self.log = log
 
     def logged(self, event: str) -> list[dict[str, Any]]:
-        """The log lines of one event, so far."""
+        """The log lines of one event so far."""
         lines = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
         return [line for line in lines if line["event"] == event]
 
     async def ready(self) -> None:
-        """Waits until /readyz says so."""
+        """Waits until /readyz reports that it is ready."""
 
         async def ok() -> bool:
             if self.process.returncode is not None:
@@ -41,7 +41,7 @@ class Process:
         await eventually(ok, deadline=START_SECONDS)
 
     async def end(self, how: signal.Signals) -> int:
-        """Sends a signal and waits for the end."""
+        """Sends a signal and waits for the end; returns the exit code."""
         self.process.send_signal(how)
         return await asyncio.wait_for(self.process.wait(), START_SECONDS)
 

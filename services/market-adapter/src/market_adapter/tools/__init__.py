@@ -1,1 +1,1 @@
-"""The tools that this service serves, one file for each group."""
+"""The tools that this service serves, a file for each group."""

@@ -1,5 +1,5 @@
-"""create_alert, list_alerts, delete_alert. An alert has the id of the call that made it, so repeating the call makes
-no second one."""
+"""create_alert, list_alerts, delete_alert. An alert's id is derived from the call that created it, so repeating the
+call creates no second one."""
 
 from datetime import datetime
 
@@ -8,17 +8,17 @@ from contracts.ids import derive_id
 from contracts.tools.account import AlertArguments, AlertRef, Condition, ListArguments
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.domain.alerts import Alert, AlertState
-from market_adapter.domain.asked import asked_symbol
+from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.errors import ActionRefusedError, NotFoundError
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
-from market_adapter.tools.caller import CallBy
+from market_adapter.tools.caller import ToolCaller
 from market_adapter.tools.shapes import Sourced
 from market_adapter.tools.tool import tool
 from runtime.clock import Clock
 
-MOST = 100
-"""Active alerts of one user."""
+MAX_ALERTS = 100
+"""Active alerts of one user at most."""
 
 
 class AlertData(Snake):
@@ -46,15 +46,15 @@ class AlertData(Snake):
 
 
 class CreatedAlertData(AlertData, Sourced):
-    """Output of create_alert, with the price at which it begins to watch. `already_true`: its condition holds at that
-    price, so that it fires with the next market data unless the price moves away."""
+    """Output of create_alert, with the current price. `already_true`: the condition holds at that price, so the alert
+    fires with the next market data unless the price moves away."""
 
     current_price: float
     already_true: bool
 
 
 class AlertsData(Sourced):
-    """Output of list_alerts: the active ones, oldest first."""
+    """Output of list_alerts: the active alerts, oldest first."""
 
     alerts: list[AlertData]
 
@@ -67,68 +67,68 @@ class DeletedAlertData(Snake):
 
 
 class AlertTools:
-    def __init__(self, provider: MarketProvider, store: MongoAlerts, wall: Clock) -> None:
+    def __init__(self, provider: MarketProvider, store: MongoAlerts, wall_clock: Clock) -> None:
         self._provider = provider
         self._store = store
-        self._wall = wall
+        self._wall_clock = wall_clock
 
     @tool
-    async def create_alert(self, asked: AlertArguments, by: CallBy) -> CreatedAlertData:
-        """Watches a price from now on: what has been traded before does not count."""
-        if (made := await self.created(by)) is not None:
-            return made
-        symbol = asked_symbol(asked.symbol)
+    async def create_alert(self, arguments: AlertArguments, caller: ToolCaller) -> CreatedAlertData:
+        """Creates an alert on a price from now on; earlier trades do not count."""
+        if (existing := await self.created(caller)) is not None:
+            return existing
+        symbol = requested_symbol(arguments.symbol)
         quote = await self._provider.quote(symbol)
         now = self._provider.now()
         alert = Alert(
-            id=alert_id_of(by),
-            owner=by.owner,
+            id=alert_id_of(caller),
+            owner=caller.owner,
             symbol=symbol.name,
-            condition=asked.condition,
-            price=asked.price,
-            created_at=self._wall.now(),
+            condition=arguments.condition,
+            price=arguments.price,
+            created_at=self._wall_clock.now(),
             seen_until=now,
             session=now.date(),
             last=quote.price,
-            message=asked.message,
-            conversation=by.conversation,
+            message=arguments.message,
+            conversation=caller.conversation,
         )
-        mine = await self._store.active(by.owner)
-        if len(mine) >= MOST:
-            raise ActionRefusedError(symbol.name, TEXTS["alert.too_many"].format(most=MOST), "too_many_alerts")
-        by.check_time()
+        active_alerts = await self._store.active(caller.owner)
+        if len(active_alerts) >= MAX_ALERTS:
+            raise ActionRefusedError(symbol.name, TEXTS["alert.too_many"].format(most=MAX_ALERTS), "too_many_alerts")
+        caller.check_time()
         return _created(await self._store.add(alert), quote.source, quote.as_of)
 
-    async def created(self, by: CallBy) -> CreatedAlertData | None:
-        """The alert that this call has made, as it is now; None: it has made none."""
-        made = await self._store.find(by.owner, alert_id_of(by))
-        return None if made is None else _created(made, self._provider.source, self._provider.now())
+    async def created(self, caller: ToolCaller) -> CreatedAlertData | None:
+        """The alert that this call has created, as it is now; None if it has created none."""
+        alert = await self._store.find(caller.owner, alert_id_of(caller))
+        return None if alert is None else _created(alert, self._provider.source, self._provider.now())
 
     @tool
-    async def list_alerts(self, asked: ListArguments, by: CallBy) -> AlertsData:
-        """The active ones."""
-        symbol = None if asked.symbol is None else asked_symbol(asked.symbol).name
-        found = await self._store.active(by.owner, symbol)
+    async def list_alerts(self, arguments: ListArguments, caller: ToolCaller) -> AlertsData:
+        """Lists the active alerts."""
+        symbol = None if arguments.symbol is None else requested_symbol(arguments.symbol).name
+        alerts = await self._store.active(caller.owner, symbol)
         return AlertsData(
-            alerts=[AlertData.of(one) for one in found], source=self._provider.source, as_of=self._provider.now()
+            alerts=[AlertData.of(alert) for alert in alerts], source=self._provider.source, as_of=self._provider.now()
         )
 
     @tool
-    async def delete_alert(self, asked: AlertRef, by: CallBy) -> DeletedAlertData:
-        """Makes it inactive; one that is deleted already stays so."""
-        by.check_time()
-        if not await self._store.delete(by.owner, asked.alert_id):
-            raise NotFoundError(asked.alert_id, TEXTS["alert.not_yours"].format(alert_id=asked.alert_id))
-        return DeletedAlertData(alert_id=asked.alert_id)
+    async def delete_alert(self, arguments: AlertRef, caller: ToolCaller) -> DeletedAlertData:
+        """Deletes an active alert; a deleted one stays deleted."""
+        caller.check_time()
+        if not await self._store.delete(caller.owner, arguments.alert_id):
+            raise NotFoundError(arguments.alert_id, TEXTS["alert.not_yours"].format(alert_id=arguments.alert_id))
+        return DeletedAlertData(alert_id=arguments.alert_id)
 
-    async def deleted(self, asked: AlertRef, by: CallBy) -> DeletedAlertData | None:
-        """The alert as deleted; None: it is not, by this call or any other."""
-        found = await self._store.find(by.owner, asked.alert_id)
-        return DeletedAlertData(alert_id=found.id) if found is not None and found.state is AlertState.DELETED else None
+    async def deleted(self, arguments: AlertRef, caller: ToolCaller) -> DeletedAlertData | None:
+        """The alert if it has been deleted, by this call or another; otherwise None."""
+        alert = await self._store.find(caller.owner, arguments.alert_id)
+        return DeletedAlertData(alert_id=alert.id) if alert is not None and alert.state is AlertState.DELETED else None
 
 
-def alert_id_of(by: CallBy) -> str:
-    return derive_id(str(by.owner), "alert", by.call_id).replace("-", "")
+def alert_id_of(caller: ToolCaller) -> str:
+    return derive_id(str(caller.owner), "alert", caller.call_id).replace("-", "")
 
 
 def _created(alert: Alert, source: str, as_of: datetime) -> CreatedAlertData:

@@ -10,8 +10,8 @@ from runtime.calls.deadlines import caller_has_gone
 
 
 @dataclass(frozen=True, slots=True)
-class CallBy:
-    """The caller of a tool: the user, the conversation, and the id that makes a repeat the same call."""
+class ToolCaller:
+    """The caller of a tool: the user, the conversation, and the call's id, by which a repeat is recognised."""
 
     owner: Owner
     call_id: str
@@ -19,7 +19,7 @@ class CallBy:
     language: str = "es"
 
     def check_time(self) -> None:
-        """Must be called before each write: a process that was paused meanwhile must not act for a caller who has gone.
+        """Must be called before each write: a process that was paused must not act for a caller who has gone.
 
         Raises: TooLateError: the caller no longer waits; nothing is changed.
         """
@@ -27,10 +27,10 @@ class CallBy:
             raise TooLateError(f"the call {self.call_id} came after its deadline: nothing was done")
 
 
-def call_by(request: ToolServiceRequest) -> CallBy:
-    """Returns the account of the caller. Raises NoUserError if it was nobody with an account."""
+def caller_of(request: ToolServiceRequest) -> ToolCaller:
+    """The caller of a request. Raises NoUserError if they have no account."""
     caller = request.caller
     if caller.user_id is None:
         raise NoUserError("-", TEXTS["caller.needs_a_user"].format(tool=request.tool))
     owner = Owner(caller.company_id, caller.user_id)
-    return CallBy(owner, request.call_id, caller.conversation_id, caller.language)
+    return ToolCaller(owner, request.call_id, caller.conversation_id, caller.language)

@@ -1,4 +1,4 @@
-"""get_market_hours: when New York's exchange opens and closes on a day."""
+"""get_market_hours: when the New York exchange opens and closes on a day."""
 
 from datetime import date, datetime
 
@@ -11,7 +11,7 @@ from market_adapter.tools.tool import tool
 
 class HoursData(Sourced):
     """Output of get_market_hours. `opens` and `closes` are null on a day without a session; `next_day` is the first day
-    after it that has one, `early_close` whether the session is shorter than usual."""
+    after it that has one; `early_close`: the session is shorter than usual."""
 
     exchange: str = "NYSE"
     day: date
@@ -22,25 +22,25 @@ class HoursData(Sourced):
 
 
 class HoursTools:
-    """The calendar of the exchange."""
+    """The tool for the exchange's calendar."""
 
     def __init__(self, provider: MarketProvider) -> None:
         self._provider = provider
 
     @tool
-    async def get_market_hours(self, asked: HoursArguments) -> HoursData:
-        """The session of a day; of a day to come, what the calendar plans."""
+    async def get_market_hours(self, arguments: HoursArguments) -> HoursData:
+        """The session of a day; for a future day, the session that the calendar plans."""
         now = self._provider.now()
         today = now.astimezone(NEW_YORK).date()
-        day = asked.day or today
+        day = arguments.day or today
         sessions = await sessions_from(day, today)
-        session = next((one for one in sessions if one.day == day), None)
+        session = next((candidate for candidate in sessions if candidate.day == day), None)
         return HoursData(
             day=day,
             opens=session and session.opens,
             closes=session and session.closes,
             early_close=session is not None and session.early_close,
-            next_day=next(one.day for one in sessions if one.day > day),
+            next_day=next(later.day for later in sessions if later.day > day),
             source=self._provider.source,
             as_of=now,
         )

@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 from contracts.envelope import Snake
 from contracts.symbols import Symbol
 from contracts.tools.market import NewsArguments, WhenArguments
-from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.facts import Headline
 from market_adapter.domain.performance import first_day
+from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.domain.sentiment import METHOD, Sentiment, mean_sentiment, sentiment_of
 from market_adapter.errors import NoDataError
 from market_adapter.ports import MarketProvider
@@ -17,11 +17,11 @@ from market_adapter.texts import TEXTS
 from market_adapter.tools.shapes import Sourced
 from market_adapter.tools.tool import tool
 
-MOST_LOOKED_AT = 1_000
+MAX_HEADLINES = 1_000
 NEW_YORK = ZoneInfo("America/New_York")
 """The time zone of the days for which headlines are requested."""
-HEADLINES = 20
-"""The number of newest headlines from which a sentiment is made."""
+SENTIMENT_HEADLINES = 20
+"""The newest headlines from which a sentiment is computed."""
 
 
 class ItemSentiment(Snake):
@@ -50,7 +50,7 @@ class NewsData(Sourced):
 
 
 class SentimentSource(Snake):
-    """The share of one publisher."""
+    """The part of one publisher."""
 
     source: str
     items: int
@@ -69,63 +69,63 @@ class SentimentData(Sourced):
 
 
 class NewsTools:
-    """Headlines and what they sound like."""
+    """The tools for headlines and their sentiment."""
 
     def __init__(self, provider: MarketProvider) -> None:
         self._provider = provider
 
     @tool
-    async def get_news(self, asked: NewsArguments) -> NewsData:
-        symbol = asked_symbol(asked.symbol)
-        found = await self._published(symbol, asked, asked.limit)
+    async def get_news(self, arguments: NewsArguments) -> NewsData:
+        symbol = requested_symbol(arguments.symbol)
+        headlines = await self._published(symbol, arguments, arguments.limit)
         return NewsData(
             symbol=symbol.name,
-            items=[_item(one) for one in found],
+            items=[_item(headline) for headline in headlines],
             source=self._provider.source,
             as_of=self._provider.now(),
         )
 
     @tool
-    async def get_sentiment(self, asked: WhenArguments) -> SentimentData:
-        """The mean sentiment of the newest headlines, and of each publisher's."""
-        symbol = asked_symbol(asked.symbol)
+    async def get_sentiment(self, arguments: WhenArguments) -> SentimentData:
+        """The mean sentiment of the newest headlines, in all and by publisher."""
+        symbol = requested_symbol(arguments.symbol)
         by_publisher: dict[str, list[Sentiment]] = {}
-        for one in await self._published(symbol, asked, HEADLINES):
-            by_publisher.setdefault(one.publisher, []).append(sentiment_of(one.title))
-        whole = mean_sentiment(part for parts in by_publisher.values() for part in parts)
+        for headline in await self._published(symbol, arguments, SENTIMENT_HEADLINES):
+            by_publisher.setdefault(headline.publisher, []).append(sentiment_of(headline.title))
+        total = mean_sentiment(sentiment for sentiments in by_publisher.values() for sentiment in sentiments)
         return SentimentData(
             symbol=symbol.name,
-            label=whole.label,
-            score=whole.score,
-            items=sum(len(parts) for parts in by_publisher.values()),
+            label=total.label,
+            score=total.score,
+            items=sum(len(sentiments) for sentiments in by_publisher.values()),
             sources=[
-                SentimentSource(source=name, items=len(parts), score=mean_sentiment(parts).score)
-                for name, parts in sorted(by_publisher.items())
+                SentimentSource(source=name, items=len(sentiments), score=mean_sentiment(sentiments).score)
+                for name, sentiments in sorted(by_publisher.items())
             ],
             source=self._provider.source,
             as_of=self._provider.now(),
         )
 
-    async def _published(self, symbol: Symbol, asked: WhenArguments, most: int) -> Sequence[Headline]:
-        """The newest headlines, of those days where days are asked for."""
-        if asked.start is None and asked.end is None and asked.period is None:
-            return await self._provider.headlines(symbol, most)
-        first, last = asked.start or date.min, asked.end or date.max
-        if asked.period is not None and asked.start is None:
-            first = first_day(asked.period, asked.end or self._provider.now().astimezone(NEW_YORK).date())
-        known = await self._provider.headlines(symbol, MOST_LOOKED_AT)
-        found = [one for one in known if first <= one.published.astimezone(NEW_YORK).date() <= last]
-        if not found:
+    async def _published(self, symbol: Symbol, arguments: WhenArguments, limit: int) -> Sequence[Headline]:
+        """The newest headlines; if days are requested, those of these days."""
+        if arguments.start is None and arguments.end is None and arguments.period is None:
+            return await self._provider.headlines(symbol, limit)
+        first, last = arguments.start or date.min, arguments.end or date.max
+        if arguments.period is not None and arguments.start is None:
+            first = first_day(arguments.period, arguments.end or self._provider.now().astimezone(NEW_YORK).date())
+        newest = await self._provider.headlines(symbol, MAX_HEADLINES)
+        published = [headline for headline in newest if first <= headline.published.astimezone(NEW_YORK).date() <= last]
+        if not published:
             raise NoDataError(symbol.name, TEXTS["market.no_headlines"].format(symbol=symbol))
-        return found[:most]
+        return published[:limit]
 
 
 def _item(headline: Headline) -> NewsItem:
-    found = sentiment_of(headline.title)
+    sentiment = sentiment_of(headline.title)
     return NewsItem(
         title=headline.title,
         time=headline.published,
         source=headline.publisher,
         url=headline.url,
-        sentiment=ItemSentiment(label=found.label, score=found.score),
+        sentiment=ItemSentiment(label=sentiment.label, score=sentiment.score),
     )

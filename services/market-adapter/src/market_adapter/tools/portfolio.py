@@ -8,20 +8,20 @@ from contracts.envelope import Snake
 from contracts.symbols import parse_symbol
 from contracts.tools.account import HistoryArguments, Side
 from contracts.tools.arguments import NoArguments
-from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.paper.account import CURRENCY, OPENING_CASH, Account, Position
-from market_adapter.domain.paper.fills import turn_in_bar
+from market_adapter.domain.paper.fills import rank_in_bar
 from market_adapter.domain.paper.orders import Order, to_cents
+from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.errors import MarketError
 from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
-from market_adapter.tools.caller import CallBy
+from market_adapter.tools.caller import ToolCaller
 from market_adapter.tools.shapes import Sourced, number
 from market_adapter.tools.tool import tool
 
 
 class PositionData(Snake):
-    """One holding. `value` and `unrealized` to the cent; null with `price` when there is no price at this moment."""
+    """One holding. `value` and `unrealized` to the cent; both are null, like `price`, if there is no price now."""
 
     symbol: str
     quantity: float
@@ -34,7 +34,7 @@ class PositionData(Snake):
 
 class PortfolioData(Sourced):
     """Output of get_portfolio. `equity` is cash and holdings at the last prices (a holding with no price counts at its
-    cost); `reserved` is held back for open buy orders, `buying_power` is what is free; `dividends` are in `cash`.
+    cost); `reserved` is cash for open buy orders, `buying_power` is the free cash; `dividends` are in `cash`.
     """
 
     positions: list[PositionData]
@@ -69,24 +69,29 @@ class HistoryData(Sourced):
 
 
 class PortfolioTools:
-    """Tools for what a user holds and has traded."""
+    """Tools for a user's holdings and trades."""
 
-    def __init__(self, provider: MarketProvider, books: PaperTrading) -> None:
+    def __init__(self, provider: MarketProvider, paper_trading: PaperTrading) -> None:
         self._provider = provider
-        self._books = books
+        self._paper_trading = paper_trading
 
     @tool
-    async def get_portfolio(self, _asked: NoArguments, by: CallBy) -> PortfolioData:
-        """Holdings at the last prices, and cash."""
-        account = await self._books.current(by.owner)
-        positions = await asyncio.gather(*(self._position(one) for _, one in sorted(account.positions.items())))
-        worth = sum((Decimal(str(one.cost if one.value is None else one.value)) for one in positions), Decimal(0))
+    async def get_portfolio(self, _arguments: NoArguments, caller: ToolCaller) -> PortfolioData:
+        """The holdings at the last prices, and the cash."""
+        account = await self._paper_trading.current(caller.owner)
+        positions = await asyncio.gather(
+            *(self._position(position) for _, position in sorted(account.positions.items()))
+        )
+        holdings_value = sum(
+            (Decimal(str(position.cost if position.value is None else position.value)) for position in positions),
+            Decimal(0),
+        )
         return PortfolioData(
             positions=list(positions),
             cash=float(account.cash),
             reserved=float(account.reserved),
             buying_power=float(account.buying_power),
-            equity=float(account.cash + worth),
+            equity=float(account.cash + holdings_value),
             realized=float(realized(account)),
             dividends=float(account.dividends),
             source=self._provider.source,
@@ -94,16 +99,16 @@ class PortfolioTools:
         )
 
     @tool
-    async def get_trade_history(self, asked: HistoryArguments, by: CallBy) -> HistoryData:
+    async def get_trade_history(self, arguments: HistoryArguments, caller: ToolCaller) -> HistoryData:
         """The last fills, newest first."""
-        symbol = None if asked.symbol is None else asked_symbol(asked.symbol).name
-        account = await self._books.current(by.owner)
+        symbol = None if arguments.symbol is None else requested_symbol(arguments.symbol).name
+        account = await self._paper_trading.current(caller.owner)
         orders: dict[str, Order] = {
-            order.id: order for order in await self._books.store.archived(by.owner, asked.limit, symbol)
+            order.id: order for order in await self._paper_trading.store.archived(caller.owner, arguments.limit, symbol)
         }
         orders |= {order.id: order for order in account.orders if symbol in (None, order.symbol)}
         fills = [(order, fill) for order in orders.values() for fill in order.fills]
-        fills.sort(key=lambda one: (one[1].time, one[0].symbol, turn_in_bar(one[0])), reverse=True)
+        fills.sort(key=lambda entry: (entry[1].time, entry[0].symbol, rank_in_bar(entry[0])), reverse=True)
         trades = [
             TradeData(
                 order_id=order.id,
@@ -115,28 +120,28 @@ class PortfolioTools:
                 time=fill.time,
                 realized=number(fill.realized),
             )
-            for order, fill in fills[: asked.limit]
+            for order, fill in fills[: arguments.limit]
         ]
         return HistoryData(trades=trades, source=self._provider.source, as_of=self._provider.now())
 
-    async def _position(self, held: Position) -> PositionData:
+    async def _position(self, position: Position) -> PositionData:
         try:
-            price = (await self._provider.quote(parse_symbol(held.symbol))).price
+            price = (await self._provider.quote(parse_symbol(position.symbol))).price
         except MarketError:
             price = None
-        value = None if price is None else to_cents(price * held.quantity)
+        value = None if price is None else to_cents(price * position.quantity)
         return PositionData(
-            symbol=held.symbol,
-            quantity=float(held.quantity),
-            average_price=number(held.cost / held.quantity, 6) or 0.0,
-            cost=float(held.cost),
+            symbol=position.symbol,
+            quantity=float(position.quantity),
+            average_price=number(position.cost / position.quantity, 6) or 0.0,
+            cost=float(position.cost),
             price=number(price),
             value=number(value),
-            unrealized=None if value is None else float(value - held.cost),
+            unrealized=None if value is None else float(value - position.cost),
         )
 
 
 def realized(account: Account) -> Decimal:
-    """Profit or loss of all sales so far: what cash (but for dividends) and cost have become more, or less."""
-    cost = sum((one.cost for one in account.positions.values()), Decimal(0))
+    """The profit or loss of all sales so far: the change of cash (without dividends) and cost since the opening."""
+    cost = sum((position.cost for position in account.positions.values()), Decimal(0))
     return account.cash - account.dividends + cost - OPENING_CASH

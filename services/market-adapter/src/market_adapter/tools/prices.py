@@ -7,22 +7,22 @@ from contracts.envelope import Snake
 from contracts.symbols import Symbol
 from contracts.tools.arguments import SymbolArguments
 from contracts.tools.market import OhlcvArguments, Timeframe
-from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.bars import Bar, BarHistory, known_by
 from market_adapter.domain.quotes import Quote
+from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.domain.splits import split_adjusted
 from market_adapter.domain.timeframes import is_closed
 from market_adapter.errors import NoDataError
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
-from market_adapter.tools.indicators import MOST_BARS
+from market_adapter.tools.indicators import MAX_BARS
 from market_adapter.tools.shapes import Sourced, amount
 from market_adapter.tools.tool import tool
 
 
 class PriceData(Sourced):
-    """Output of get_price. `volume` is of the session so far; `change` and `change_percent` (2.5 = 2.5 %) are null
-    when there is nothing to compare with; `as_of` is when the price was true, `source` who gave it.
+    """Output of get_price. `volume` is that of the session so far; `change` and `change_percent` (2.5 = 2.5 %) are null
+    if there is nothing to compare with; `as_of` is the time of the price, `source` its provider.
     """
 
     symbol: str
@@ -71,7 +71,7 @@ class BarData(Snake):
 
 
 class OhlcvData(Sourced):
-    """Output of get_ohlcv, oldest bar first, in shares of the last one. `closed`: nothing more can happen in it."""
+    """Output of get_ohlcv, oldest bar first, in shares of the last one. `closed`: the last bar is complete."""
 
     symbol: str
     timeframe: Timeframe
@@ -86,39 +86,39 @@ class PriceTools:
         self._provider = provider
 
     @tool
-    async def get_price(self, asked: SymbolArguments) -> PriceData:
+    async def get_price(self, arguments: SymbolArguments) -> PriceData:
         """The latest price of one symbol, and its change."""
-        return PriceData.of(await self._provider.quote(asked_symbol(asked.symbol)))
+        return PriceData.of(await self._provider.quote(requested_symbol(arguments.symbol)))
 
     @tool
-    async def get_ohlcv(self, asked: OhlcvArguments) -> OhlcvData:
-        """The last bars of a timeframe: what the data has and no more."""
-        symbol = asked_symbol(asked.symbol)
-        if asked.start is None and asked.end is None:
-            history = await self._provider.bars(symbol, asked.timeframe, asked.limit)
+    async def get_ohlcv(self, arguments: OhlcvArguments) -> OhlcvData:
+        """The last bars of a timeframe: those that exist, and no more."""
+        symbol = requested_symbol(arguments.symbol)
+        if arguments.start is None and arguments.end is None:
+            history = await self._provider.bars(symbol, arguments.timeframe, arguments.limit)
         else:
-            history = await self._between(symbol, asked)
+            history = await self._between(symbol, arguments)
         return OhlcvData(
             symbol=history.symbol.name,
-            timeframe=asked.timeframe,
+            timeframe=arguments.timeframe,
             bars=[BarData.of(bar) for bar in split_adjusted(history.bars, history.splits)],
-            closed=is_closed(history.last, asked.timeframe, self._provider.now()),
+            closed=is_closed(history.last, arguments.timeframe, self._provider.now()),
             currency=history.currency,
             source=history.source,
             as_of=history.as_of(self._provider.now()),
         )
 
-    async def _between(self, symbol: Symbol, asked: OhlcvArguments) -> BarHistory:
-        """The bars from one day to another, at most `limit`, the last ones."""
+    async def _between(self, symbol: Symbol, arguments: OhlcvArguments) -> BarHistory:
+        """The last bars between two days, at most `limit`."""
         now = self._provider.now().date()
-        first, last = asked.start or date.min, asked.end or now
-        days = (now - asked.start).days + 10 if asked.start and not asked.timeframe.intraday else MOST_BARS
-        history = await self._provider.bars(symbol, asked.timeframe, max(min(days, MOST_BARS), 1))
+        first, last = arguments.start or date.min, arguments.end or now
+        days = (now - arguments.start).days + 10 if arguments.start and not arguments.timeframe.intraday else MAX_BARS
+        history = await self._provider.bars(symbol, arguments.timeframe, max(min(days, MAX_BARS), 1))
         history = known_by(history, last)
         adjusted = split_adjusted(history.bars, history.splits)
-        bars = tuple(bar for bar in adjusted if first <= bar.session <= last)[-asked.limit :]
+        bars = tuple(bar for bar in adjusted if first <= bar.session <= last)[-arguments.limit :]
         if not bars:
-            known = await self._provider.bars(symbol, asked.timeframe, MOST_BARS)
-            have = f"{known.bars[0].session} – {known.last.session}"
-            raise NoDataError(symbol.name, TEXTS["market.no_bars"].format(symbol=symbol, have=have))
+            all_bars = await self._provider.bars(symbol, arguments.timeframe, MAX_BARS)
+            available = f"{all_bars.bars[0].session} – {all_bars.last.session}"
+            raise NoDataError(symbol.name, TEXTS["market.no_bars"].format(symbol=symbol, have=available))
         return replace(history, bars=bars, splits=())

@@ -23,7 +23,7 @@ class FigureData(Snake):
 
 
 class FallData(Snake):
-    """A fall from a peak; `recovered` null: not by the end of the stretch."""
+    """A fall from a peak; `recovered` is null if it had not recovered by the end of the stretch."""
 
     ticker: str
     peak: date
@@ -42,7 +42,7 @@ class FiguresData(Sourced):
 
 
 class CrossingData(Snake):
-    """One crossing: `above`: the fast average went above the slow one."""
+    """One crossing. `above`: the fast average rose above the slow one."""
 
     on: date
     above: bool
@@ -50,7 +50,7 @@ class CrossingData(Snake):
 
 
 class CrossingsData(Sourced):
-    """Output of get_crossings, the newest ones."""
+    """Output of get_crossings: the newest crossings."""
 
     symbol: str
     fast: int
@@ -71,7 +71,7 @@ class BacktestTrade(Snake):
 
 
 class BacktestData(Sourced):
-    """Output of backtest_strategy: the rule's figures, those of buying and holding (`other`), and what was assumed."""
+    """Output of backtest_strategy: the rule's figures, those of buying and holding (`other`), and the assumptions."""
 
     symbol: str
     rule: str

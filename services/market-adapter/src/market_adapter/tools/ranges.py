@@ -1,7 +1,7 @@
 """Figures of any period: get_performance, get_correlation, get_crossings, backtest_strategy.
 
-Each returns typed figures {ticker, figure, value, from, to, asked}; nothing else may be said about them. `asked` is the
-period as it was asked for; `from` and `to` are its first and last session.
+Each returns typed figures {ticker, figure, value, from, to, asked}; an answer may state nothing else about them.
+`asked` is the period as it was requested; `from` and `to` are its first and last session.
 """
 
 from bisect import bisect_left
@@ -20,7 +20,6 @@ from contracts.tools.market import (
     RelationArguments,
     StretchArguments,
 )
-from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.backtest import BacktestResult, Trade, decisions, rule, run
 from market_adapter.domain.bars import BarHistory, known_by
 from market_adapter.domain.paper.order_text import figure
@@ -38,17 +37,18 @@ from market_adapter.domain.ranges import (
     parts,
     running,
     streak,
-    stretch,
+    stretch_between,
     total_return,
     volatility,
     yearly,
 )
+from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.domain.series import Series, series_of
 from market_adapter.domain.splits import adjustment, scale_price, split_adjusted
 from market_adapter.errors import MarketError, NoDataError
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
-from market_adapter.tools.indicators import MOST_BARS
+from market_adapter.tools.indicators import MAX_BARS
 from market_adapter.tools.range_shapes import (
     BacktestData,
     BacktestTrade,
@@ -62,16 +62,16 @@ from market_adapter.tools.shapes import per_ticker
 from market_adapter.tools.tool import tool
 
 PLACES = 6
-WARM_UP = 420
-"""Days before a stretch that are asked for too: the base of its return, and averages of 250 sessions."""
-FALLS = 3
+WARM_UP_DAYS = 420
+"""Days before a stretch that are read too: for the base of its return, and for averages of 250 sessions."""
+MAX_DRAWDOWNS = 3
 HOLDING = "buy and hold"
-MOST_CROSSINGS = 40
-MOST_PARTS = 24
+MAX_CROSSINGS = 40
+MAX_PARTS = 24
 
 
-class AskedRange(NamedTuple):
-    """A stretch, and how it was asked for."""
+class RequestedRange(NamedTuple):
+    """The days of a stretch, and how they were requested."""
 
     first: date
     last: date
@@ -79,133 +79,143 @@ class AskedRange(NamedTuple):
 
 
 class RangeTools:
-    """Figures of stretches."""
+    """Tools for figures of a period."""
 
     def __init__(self, provider: MarketProvider) -> None:
         self._provider = provider
 
     @tool
-    async def get_performance(self, asked: RangeArguments, language: str) -> FiguresData:
-        """Measures how each ticker did from one day to another."""
-        stretched = self._stretch(asked)
-        first, last, _ = stretched
-        found, errors = await per_ticker(asked.tickers, lambda symbol: self._one(symbol, first, last), language)
+    async def get_performance(self, arguments: RangeArguments, language: str) -> FiguresData:
+        """Measures how each ticker performed from one day to another."""
+        requested = self._requested_range(arguments)
+        first, last, _ = requested
+        results, errors = await per_ticker(
+            arguments.tickers, lambda symbol: self._stretch_of(symbol, first, last), language
+        )
         figures: list[FigureData] = []
         falls: list[FallData] = []
-        for name, (history, of) in found.items():
-            figures += _figures(name, of, stretched.words, history, asked.top)
-            figures += _put_in(name, of, stretched.words, history.currency, asked.amount) if asked.amount else []
-            figures += _parts(name, of, stretched.words, asked.every, asked.top) if asked.every else []
+        for name, (history, stretch) in results.items():
+            figures += _figures(name, stretch, requested.words, history, arguments.top)
+            figures += (
+                _growth_figures(name, stretch, requested.words, history.currency, arguments.amount)
+                if arguments.amount
+                else []
+            )
+            figures += _parts(name, stretch, requested.words, arguments.every, arguments.top) if arguments.every else []
             falls += [
                 FallData(
                     ticker=name,
-                    peak=d.peak,
-                    trough=d.trough,
-                    depth=round(d.depth, PLACES),
-                    recovered=d.recovered,
+                    peak=drawdown.peak,
+                    trough=drawdown.trough,
+                    depth=round(drawdown.depth, PLACES),
+                    recovered=drawdown.recovered,
                 )
-                for d in drawdowns(of, FALLS)
+                for drawdown in drawdowns(stretch, MAX_DRAWDOWNS)
             ]
         return FiguresData(
             figures=figures, drawdowns=falls, errors=errors, source=self._provider.source, as_of=self._provider.now()
         )
 
     @tool
-    async def get_correlation(self, asked: RelationArguments, language: str) -> FiguresData:
+    async def get_correlation(self, arguments: RelationArguments, language: str) -> FiguresData:
         """Measures how tickers moved together, and with a benchmark."""
-        stretched = self._stretch(asked)
-        first, last, _ = stretched
-        names: list[str] = [*asked.tickers, *([asked.benchmark] if asked.benchmark else [])]
-        found, errors = await per_ticker(names, lambda symbol: self._one(symbol, first, last), language)
-        benchmark = asked_symbol(asked.benchmark).name if asked.benchmark else None
+        requested = self._requested_range(arguments)
+        first, last, _ = requested
+        names: list[str] = [*arguments.tickers, *([arguments.benchmark] if arguments.benchmark else [])]
+        results, errors = await per_ticker(names, lambda symbol: self._stretch_of(symbol, first, last), language)
+        benchmark = requested_symbol(arguments.benchmark).name if arguments.benchmark else None
         figures: list[FigureData] = []
-        for one, other in combinations(found, 2):
-            value = correlation(*paired_returns(found[one][1], found[other][1]))
-            figures.append(_of_both("correlation", value, found, one, other, stretched.words))
-        if benchmark is not None and benchmark in found:
-            for name in found:
+        for ticker, other in combinations(results, 2):
+            value = correlation(*paired_returns(results[ticker][1], results[other][1]))
+            figures.append(_pair_figure("correlation", value, results, ticker, other, requested.words))
+        if benchmark is not None and benchmark in results:
+            for name in results:
                 if name != benchmark:
-                    value = beta(*paired_returns(found[name][1], found[benchmark][1]))
-                    figures.append(_of_both("beta", value, found, name, benchmark, stretched.words))
+                    value = beta(*paired_returns(results[name][1], results[benchmark][1]))
+                    figures.append(_pair_figure("beta", value, results, name, benchmark, requested.words))
         return FiguresData(figures=figures, errors=errors, source=self._provider.source, as_of=self._provider.now())
 
     @tool
-    async def get_crossings(self, asked: CrossingArguments) -> CrossingsData:
+    async def get_crossings(self, arguments: CrossingArguments) -> CrossingsData:
         """Finds where a symbol's averages crossed."""
-        stretched = self._stretch(asked)
-        first, last, _ = stretched
-        fast, slow = sorted((asked.fast, asked.slow))
-        history, series = await self._series(asked_symbol(asked.symbol), first, last)
-        found = crossings(series, fast, slow, first, last)[-MOST_CROSSINGS:]
+        requested = self._requested_range(arguments)
+        first, last, _ = requested
+        fast, slow = sorted((arguments.fast, arguments.slow))
+        history, series = await self._series(requested_symbol(arguments.symbol), first, last)
+        crossings_found = crossings(series, fast, slow, first, last)[-MAX_CROSSINGS:]
         return CrossingsData(
-            symbol=history.symbol.name, fast=fast, slow=slow, asked=stretched.words, currency=history.currency,
-            crossings=[CrossingData(on=one.on, above=one.above, close=round(one.close, PLACES)) for one in found],
+            symbol=history.symbol.name, fast=fast, slow=slow, asked=requested.words, currency=history.currency,
+            crossings=[CrossingData(on=x.on, above=x.above, close=round(x.close, PLACES)) for x in crossings_found],
             source=history.source, as_of=history.as_of(self._provider.now()),
         )  # fmt: skip
 
     @tool
-    async def backtest_strategy(self, asked: BacktestArguments, language: str) -> BacktestData:
-        """A rule on one symbol's past, beside buying and holding."""
-        stretched = self._stretch(asked)
-        first, last, _ = stretched
-        fast, slow = sorted((asked.fast, asked.slow))
-        symbol = asked_symbol(asked.symbol)
+    async def backtest_strategy(self, arguments: BacktestArguments, language: str) -> BacktestData:
+        """Applies a rule to one symbol's past, and compares it with buying and holding."""
+        requested = self._requested_range(arguments)
+        first, last, _ = requested
+        fast, slow = sorted((arguments.fast, arguments.slow))
+        symbol = requested_symbol(arguments.symbol)
         history, series = await self._series(symbol, first, last)
-        of = stretch(series, first, last)
-        start = next((i for i, day in enumerate(series.sessions) if day >= first), len(series))
-        end = next((i for i, day in enumerate(series.sessions) if day > last), len(series))
-        if of is None or start == 0 or end - start < 2:
-            raise await self._nothing(symbol, first, last)
+        stretch = stretch_between(series, first, last)
+        start = next((index for index, day in enumerate(series.sessions) if day >= first), len(series))
+        end = next((index for index, day in enumerate(series.sessions) if day > last), len(series))
+        if stretch is None or start == 0 or end - start < 2:
+            raise await self._too_few_sessions(symbol, first, last)
         bars = split_adjusted(history.bars, history.splits)[start:end]
-        cash, percent = Decimal(str(asked.cash)), Decimal(str(asked.cost_percent))
+        cash, percent = Decimal(str(arguments.cash)), Decimal(str(arguments.cost_percent))
         outcomes: dict[str, BacktestResult] = {}
-        for name in (asked.rule, "buy_and_hold"):
-            wanted = decisions(rule(name, fast, slow), series.close[: end - 1], start - 1)
-            outcomes[name] = run(bars, wanted, cash, percent / 100)
-        done, costs = outcomes[asked.rule], figure(percent).in_language(language)
+        for name in (arguments.rule, "buy_and_hold"):
+            holds = decisions(rule(name, fast, slow), series.close[: end - 1], start - 1)
+            outcomes[name] = run(bars, holds, cash, percent / 100)
+        result, costs = outcomes[arguments.rule], figure(percent).in_language(language)
         figures = [
-            one
+            row
             for name, outcome in outcomes.items()
-            for one in _outcome(history, of, stretched.words, outcome, cash, None if name == asked.rule else HOLDING)
+            for row in _outcome(
+                history, stretch, requested.words, outcome, cash, None if name == arguments.rule else HOLDING
+            )
         ]
         return BacktestData(
-            symbol=symbol.name, rule=asked.rule, figures=figures, trade_count=len(done.trades),
-            trades=[_trade(one) for one in done.trades[-20:]],
+            symbol=symbol.name, rule=arguments.rule, figures=figures, trade_count=len(result.trades),
+            trades=[_trade(trade) for trade in result.trades[-20:]],
             assumptions=[
                 TEXTS[f"backtest.{name}"].in_language(language).format(fast=fast, slow=slow, cost=costs)
-                for name in (asked.rule, "costs", "prices")
+                for name in (arguments.rule, "costs", "prices")
             ],
             source=history.source, as_of=history.as_of(self._provider.now()),
         )  # fmt: skip
 
-    def _stretch(self, asked: StretchArguments) -> AskedRange:
-        """Returns the requested period; by default the year up to now."""
-        last = asked.end or self._provider.now().date()
-        if asked.start is not None or asked.period is None:
-            first = asked.start or months_before(last, 12) + timedelta(days=1)
-            return AskedRange(first, last, f"{first}/{last}" if asked.end else f"{first}/" if asked.start else "1y")
-        first = first_day(asked.period, last)
-        if asked.end:
-            return AskedRange(first, last, f"{first}/{last}")
-        counted = asked.period == "ytd" or asked.period[0].isdigit()
-        return AskedRange(first, last, asked.period if counted else f"{first}/")
+    def _requested_range(self, arguments: StretchArguments) -> RequestedRange:
+        """The requested days; by default the year up to now."""
+        last = arguments.end or self._provider.now().date()
+        if arguments.start is not None or arguments.period is None:
+            first = arguments.start or months_before(last, 12) + timedelta(days=1)
+            return RequestedRange(
+                first, last, f"{first}/{last}" if arguments.end else f"{first}/" if arguments.start else "1y"
+            )
+        first = first_day(arguments.period, last)
+        if arguments.end:
+            return RequestedRange(first, last, f"{first}/{last}")
+        is_named = arguments.period == "ytd" or arguments.period[0].isdigit()
+        return RequestedRange(first, last, arguments.period if is_named else f"{first}/")
 
     async def _series(self, symbol: Symbol, first: date, last: date) -> tuple[BarHistory, Series]:
-        days = max((self._provider.now().date() - first).days, 0) + WARM_UP
+        days = max((self._provider.now().date() - first).days, 0) + WARM_UP_DAYS
         history = known_by(await self._provider.daily_history(symbol, days), last)
         return history, series_of(history)
 
-    async def _one(self, symbol: Symbol, first: date, last: date) -> tuple[BarHistory, Stretch]:
+    async def _stretch_of(self, symbol: Symbol, first: date, last: date) -> tuple[BarHistory, Stretch]:
         history, series = await self._series(symbol, first, last)
-        of = stretch(series, first, last)
-        if of is None:
-            raise await self._nothing(symbol, first, last)
-        return history, of
+        stretch = stretch_between(series, first, last)
+        if stretch is None:
+            raise await self._too_few_sessions(symbol, first, last)
+        return history, stretch
 
-    async def _nothing(self, symbol: Symbol, first: date, last: date) -> MarketError:
-        known = await self._provider.daily_history(symbol, MOST_BARS)
-        have = f"{known.bars[0].session} – {known.last.session}"
-        text = TEXTS["range.too_few_sessions"].format(symbol=symbol, first=first, last=last, have=have)
+    async def _too_few_sessions(self, symbol: Symbol, first: date, last: date) -> MarketError:
+        history = await self._provider.daily_history(symbol, MAX_BARS)
+        available = f"{history.bars[0].session} – {history.last.session}"
+        text = TEXTS["range.too_few_sessions"].format(symbol=symbol, first=first, last=last, have=available)
         return NoDataError(symbol.name, text)
 
 
@@ -215,107 +225,135 @@ def _trade(trade: Trade) -> BacktestTrade:
 
 
 def _figure(
-    ticker: str, name: str, value: float | None, of: Stretch, asked: str, *, on: date | None = None,
+    ticker: str, name: str, value: float | None, stretch: Stretch, requested: str, *, on: date | None = None,
     other: str | None = None, currency: str | None = None, places: int = PLACES,
 ) -> FigureData:  # fmt: skip
     return FigureData(
-        ticker=ticker, figure=name, value=None if value is None else round(value, places), first=of.first, last=of.last,
-        asked=asked, on=on, other=other, currency=currency,
+        ticker=ticker, figure=name, value=None if value is None else round(value, places), first=stretch.first,
+        last=stretch.last, asked=requested, on=on, other=other, currency=currency,
     )  # fmt: skip
 
 
-def _of_both(
-    name: str, value: float | None, found: Mapping[str, tuple[BarHistory, Stretch]], one: str, other: str, asked: str
+def _pair_figure(
+    name: str,
+    value: float | None,
+    results: Mapping[str, tuple[BarHistory, Stretch]],
+    ticker: str,
+    other: str,
+    requested: str,
 ) -> FigureData:
     """A figure of two tickers, over the days that both have."""
-    mine, others = found[one][1], found[other][1]
-    days = {"first": max(mine.first, others.first), "last": min(mine.last, others.last)}
-    return _figure(one, name, value, mine, asked, other=other).model_copy(update=days)
+    first_stretch, second_stretch = results[ticker][1], results[other][1]
+    days = {
+        "first": max(first_stretch.first, second_stretch.first),
+        "last": min(first_stretch.last, second_stretch.last),
+    }
+    return _figure(ticker, name, value, first_stretch, requested, other=other).model_copy(update=days)
 
 
-def _figures(ticker: str, of: Stretch, asked: str, history: BarHistory, top: int) -> list[FigureData]:
-    falls, currency = drawdowns(of, 1), history.currency
-    moves = of.returns
-    found = [
-        _figure(ticker, "return", total_return(of), of, asked),
-        _figure(ticker, "max_drawdown", falls[0].depth if falls else 0.0, of, asked),
-        _figure(ticker, "volatility", volatility(of), of, asked),
-        _figure(ticker, "high", of.high.value, of, asked, on=of.high.on, currency=currency),
-        _figure(ticker, "low", of.low.value, of, asked, on=of.low.on, currency=currency),
-        _figure(ticker, "base", float(of.close[0]), of, asked, on=of.days[0], currency=currency),
-        _figure(ticker, "close", float(of.close[-1]), of, asked, on=of.last, currency=currency),
-        _figure(ticker, "current_drawdown", float(of.close[-1] / of.close.max() - 1), of, asked),
-        _figure(ticker, "up_days", int((moves > 0).sum()), of, asked),
-        _figure(ticker, "down_days", int((moves < 0).sum()), of, asked),
-        _figure(ticker, "dividends", sum(paid for _, paid in _dividends(history, of)), of, asked, currency=currency),
+def _figures(ticker: str, stretch: Stretch, requested: str, history: BarHistory, top: int) -> list[FigureData]:
+    falls, currency = drawdowns(stretch, 1), history.currency
+    moves = stretch.returns
+    figures = [
+        _figure(ticker, "return", total_return(stretch), stretch, requested),
+        _figure(ticker, "max_drawdown", falls[0].depth if falls else 0.0, stretch, requested),
+        _figure(ticker, "volatility", volatility(stretch), stretch, requested),
+        _figure(ticker, "high", stretch.high.value, stretch, requested, on=stretch.high.on, currency=currency),
+        _figure(ticker, "low", stretch.low.value, stretch, requested, on=stretch.low.on, currency=currency),
+        _figure(ticker, "base", float(stretch.close[0]), stretch, requested, on=stretch.days[0], currency=currency),
+        _figure(ticker, "close", float(stretch.close[-1]), stretch, requested, on=stretch.last, currency=currency),
+        _figure(ticker, "current_drawdown", float(stretch.close[-1] / stretch.close.max() - 1), stretch, requested),
+        _figure(ticker, "up_days", int((moves > 0).sum()), stretch, requested),
+        _figure(ticker, "down_days", int((moves < 0).sum()), stretch, requested),
+        _figure(
+            ticker,
+            "dividends",
+            sum(paid for _, paid in _dividends(history, stretch)),
+            stretch,
+            requested,
+            currency=currency,
+        ),
     ]
     for name, rising in (("up_streak", True), ("down_streak", False)):
-        if run_of := streak(of, rising=rising):
-            first, last, count = run_of
-            one = _figure(ticker, name, count, of, asked, on=first)
-            found.append(one.model_copy(update={"first": first, "last": last}))
-    if now := running(of):
-        one = _figure(ticker, "up_run" if now[1] > 0 else "down_run", abs(now[1]), of, asked, on=now[0])
-        found.append(one.model_copy(update={"first": now[0]}))
-    for name, end in zip(("highest_close", "lowest_close"), close_extremes(of), strict=True):
-        found.append(_figure(ticker, name, end.value, of, asked, on=end.on, currency=currency))
-    most = busiest(of)
-    found.append(_figure(ticker, "average_volume", float(of.volume.mean()), of, asked, places=0))
-    found.append(_figure(ticker, "highest_volume", most.value, of, asked, on=most.on, places=0))
-    gains = {"cagr": total_return(of), "total_cagr": _with_dividends(history, of)}
-    found.append(_figure(ticker, "total_return", gains["total_cagr"], of, asked))
-    for name, gained in gains.items():
-        if (rate := yearly(of, gained)) is not None:
-            found.append(_figure(ticker, name, rate, of, asked))
-    for name, days in zip(("best_day", "worst_day"), extremes(of, top), strict=True):
-        found += [_figure(ticker, name, move, of, asked, on=on) for on, move in days]
-    return found
+        if longest_run := streak(stretch, rising=rising):
+            first, last, count = longest_run
+            streak_figure = _figure(ticker, name, count, stretch, requested, on=first)
+            figures.append(streak_figure.model_copy(update={"first": first, "last": last}))
+    if current_run := running(stretch):
+        streak_figure = _figure(
+            ticker,
+            "up_run" if current_run[1] > 0 else "down_run",
+            abs(current_run[1]),
+            stretch,
+            requested,
+            on=current_run[0],
+        )
+        figures.append(streak_figure.model_copy(update={"first": current_run[0]}))
+    for name, end in zip(("highest_close", "lowest_close"), close_extremes(stretch), strict=True):
+        figures.append(_figure(ticker, name, end.value, stretch, requested, on=end.on, currency=currency))
+    busiest_day = busiest(stretch)
+    figures.append(_figure(ticker, "average_volume", float(stretch.volume.mean()), stretch, requested, places=0))
+    figures.append(
+        _figure(ticker, "highest_volume", busiest_day.value, stretch, requested, on=busiest_day.on, places=0)
+    )
+    gains = {"cagr": total_return(stretch), "total_cagr": _with_dividends(history, stretch)}
+    figures.append(_figure(ticker, "total_return", gains["total_cagr"], stretch, requested))
+    for name, total in gains.items():
+        if (rate := yearly(stretch, total)) is not None:
+            figures.append(_figure(ticker, name, rate, stretch, requested))
+    for name, days in zip(("best_day", "worst_day"), extremes(stretch, top), strict=True):
+        figures += [_figure(ticker, name, move, stretch, requested, on=on) for on, move in days]
+    return figures
 
 
-def _put_in(ticker: str, of: Stretch, words: str, currency: str, amount: float) -> list[FigureData]:
-    """Returns what an amount that was put in at the base has become, and how many shares that was."""
-    grown = amount * (1 + total_return(of))
+def _growth_figures(ticker: str, stretch: Stretch, requested: str, currency: str, amount: float) -> list[FigureData]:
+    """What an amount invested at the base has become, and how many shares it bought."""
+    value = amount * (1 + total_return(stretch))
     return [
-        _figure(ticker, "growth", grown, of, words, currency=currency, places=2),
-        _figure(ticker, "shares", amount / float(of.close[0]), of, words, places=4),
+        _figure(ticker, "growth", value, stretch, requested, currency=currency, places=2),
+        _figure(ticker, "shares", amount / float(stretch.close[0]), stretch, requested, places=4),
     ]
 
 
-def _dividends(history: BarHistory, of: Stretch) -> list[tuple[date, float]]:
-    """Returns the dividends whose ex-dates lie in the period, for a share of the last session."""
+def _dividends(history: BarHistory, stretch: Stretch) -> list[tuple[date, float]]:
+    """The dividends with ex-dates in the stretch, for one share of the last session."""
     last = history.last.session
     return [
-        (one.on, float(scale_price(one.amount, adjustment(history.splits, one.on, last))))
-        for one in history.dividends
-        if of.first <= one.on <= of.last
+        (dividend.on, float(scale_price(dividend.amount, adjustment(history.splits, dividend.on, last))))
+        for dividend in history.dividends
+        if stretch.first <= dividend.on <= stretch.last
     ]
 
 
-def _with_dividends(history: BarHistory, of: Stretch) -> float:
-    """The return with each dividend put into more shares at the close of its ex-date."""
-    grown = 1 + total_return(of)
-    for on, paid in _dividends(history, of):
-        grown *= 1 + paid / float(of.close[bisect_left(of.days, on)])
-    return grown - 1
+def _with_dividends(history: BarHistory, stretch: Stretch) -> float:
+    """The return if each dividend is invested in more shares at the close of its ex-date."""
+    growth = 1 + total_return(stretch)
+    for day, paid in _dividends(history, stretch):
+        growth *= 1 + paid / float(stretch.close[bisect_left(stretch.days, day)])
+    return growth - 1
 
 
-def _parts(ticker: str, of: Stretch, asked: str, every: Every, top: int) -> list[FigureData]:
-    """The returns of the newest parts, and which were the best and the worst, the furthest first."""
-    cut = parts(of, every)
-    told = [(one, total_return(one)) for one in cut]
-    found = [
-        _figure(ticker, f"{every}_return", value, one, f"{one.first}/{one.last}") for one, value in told[-MOST_PARTS:]
+def _parts(ticker: str, stretch: Stretch, requested: str, every: Every, top: int) -> list[FigureData]:
+    """The returns of the newest parts, and the best and worst parts, the most extreme first."""
+    pieces = parts(stretch, every)
+    returns = [(piece, total_return(piece)) for piece in pieces]
+    figures = [
+        _figure(ticker, f"{every}_return", value, piece, f"{piece.first}/{piece.last}")
+        for piece, value in returns[-MAX_PARTS:]
     ]
     for name, sign in (("best", -1), ("worst", 1)):
-        for one, value in sorted(told, key=lambda pair: sign * pair[1])[:top]:
-            found.append(_figure(ticker, f"{name}_{every}", value, one, asked, on=one.first))
-    for name, count in (("up", sum(value > 0 for _, value in told)), ("down", sum(value < 0 for _, value in told))):
-        found.append(_figure(ticker, f"{name}_{every}s", count, of, asked))
-    return found
+        for piece, value in sorted(returns, key=lambda pair: sign * pair[1])[:top]:
+            figures.append(_figure(ticker, f"{name}_{every}", value, piece, requested, on=piece.first))
+    for name, count in (
+        ("up", sum(value > 0 for _, value in returns)),
+        ("down", sum(value < 0 for _, value in returns)),
+    ):
+        figures.append(_figure(ticker, f"{name}_{every}s", count, stretch, requested))
+    return figures
 
 
 def _outcome(
-    history: BarHistory, of: Stretch, asked: str, outcome: BacktestResult, cash: Decimal, other: str | None
+    history: BarHistory, stretch: Stretch, requested: str, outcome: BacktestResult, cash: Decimal, other: str | None
 ) -> list[FigureData]:
     equity = [float(cash), *(float(value) for value in outcome.equity)]
     peak, deepest = equity[0], 0.0
@@ -330,6 +368,6 @@ def _outcome(
         "costs": float(sum(trade.cost for trade in outcome.trades)),
     }
     return [
-        _figure(history.symbol.name, name, value, of, asked, other=other, currency=history.currency)
+        _figure(history.symbol.name, name, value, stretch, requested, other=other, currency=history.currency)
         for name, value in values.items()
     ]

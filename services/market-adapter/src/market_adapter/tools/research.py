@@ -5,9 +5,9 @@ from datetime import date, timedelta
 from contracts.envelope import Snake
 from contracts.symbols import Symbol
 from contracts.tools.arguments import SymbolArguments, TickersArguments
-from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.facts import EventKind, Fundamentals
-from market_adapter.domain.performance import BARS, Performance, performance
+from market_adapter.domain.performance import BARS_READ, Performance, performance
+from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.domain.series import series_of
 from market_adapter.domain.splits import split_adjusted
 from market_adapter.domain.ta_lib import load_ta_lib
@@ -16,10 +16,10 @@ from market_adapter.tools.prices import BarData
 from market_adapter.tools.shapes import FailureData, Sourced, amount, number, per_ticker
 from market_adapter.tools.tool import tool
 
-TAIL = 20
-"""Bars of the snapshot's window that are given one by one: a model reads a tail, not a year."""
+TAIL_BARS = 20
+"""Bars of the snapshot's window that are returned one by one: a model reads a tail, not a year."""
 HORIZON = timedelta(days=120)
-"""Dates are looked for this far ahead: a quarter and the days after it."""
+"""Dates are looked for this far ahead: a quarter and some days."""
 PLACES = 6
 
 
@@ -41,27 +41,27 @@ class FundamentalsData(Sourced):
     report_source: str
 
     @classmethod
-    def of(cls, symbol: Symbol, found: Fundamentals) -> "FundamentalsData":
+    def of(cls, symbol: Symbol, fundamentals: Fundamentals) -> "FundamentalsData":
         return cls(
             symbol=symbol.name,
-            period=found.period,
-            pe=number(found.pe, 4),
-            eps=number(found.eps, 4),
-            revenue=number(found.revenue, 2),
-            market_cap=number(found.market_cap, 2),
-            gross_margin=number(found.gross_margin, PLACES),
-            net_margin=number(found.net_margin, PLACES),
-            dividend_yield=number(found.dividend_yield, PLACES),
-            beta=number(found.beta, 4),
-            currency=found.currency,
-            report_source=found.report_source,
-            source=found.source,
-            as_of=found.as_of,
+            period=fundamentals.period,
+            pe=number(fundamentals.pe, 4),
+            eps=number(fundamentals.eps, 4),
+            revenue=number(fundamentals.revenue, 2),
+            market_cap=number(fundamentals.market_cap, 2),
+            gross_margin=number(fundamentals.gross_margin, PLACES),
+            net_margin=number(fundamentals.net_margin, PLACES),
+            dividend_yield=number(fundamentals.dividend_yield, PLACES),
+            beta=number(fundamentals.beta, 4),
+            currency=fundamentals.currency,
+            report_source=fundamentals.report_source,
+            source=fundamentals.source,
+            as_of=fundamentals.as_of,
         )
 
 
 class WindowData(Snake):
-    """The bars that a snapshot looks at, as one, and the last of them one by one."""
+    """The bars of a snapshot summed up, and the last of them one by one."""
 
     first: date
     last: date
@@ -75,7 +75,7 @@ class WindowData(Snake):
 
 
 class SnapshotData(Sourced):
-    """One ticker of market_snapshot. Returns, drawdowns and volatility are fractions; null where the history is too
+    """One ticker of market_snapshot. Returns, drawdowns and volatility are fractions; null if the history is too
     short."""
 
     ohlcv: WindowData
@@ -100,8 +100,8 @@ class SnapshotsData(Sourced):
 
 
 class EventsData(FundamentalsData):
-    """One ticker of fundamentals_events: the figures, and the next dates; null where none is known. An `expected` date
-    is the calendars', not yet the company's."""
+    """One ticker of fundamentals_events: the figures, and the next dates; null if none is known. An `expected` date
+    comes from a calendar and is not confirmed by the company."""
 
     next_earnings_date: date | None
     next_earnings_status: str | None
@@ -116,38 +116,38 @@ class FundamentalsEventsData(Sourced):
 
 
 class ResearchTools:
-    """Figures about companies and their prices."""
+    """Tools for figures about companies and their prices."""
 
     def __init__(self, provider: MarketProvider) -> None:
         self._provider = provider
 
     @tool
-    async def get_fundamentals(self, asked: SymbolArguments) -> FundamentalsData:
+    async def get_fundamentals(self, arguments: SymbolArguments) -> FundamentalsData:
         """The latest published figures of one company."""
-        symbol = asked_symbol(asked.symbol)
+        symbol = requested_symbol(arguments.symbol)
         return FundamentalsData.of(symbol, await self._provider.fundamentals(symbol))
 
     @tool
-    async def market_snapshot(self, asked: TickersArguments, language: str) -> SnapshotsData:
+    async def market_snapshot(self, arguments: TickersArguments, language: str) -> SnapshotsData:
         """Measures how each ticker's price has moved."""
-        tickers, errors = await per_ticker(asked.tickers, self._snapshot, language)
+        tickers, errors = await per_ticker(arguments.tickers, self._snapshot, language)
         return SnapshotsData(tickers=tickers, errors=errors, source=self._provider.source, as_of=self._provider.now())
 
     @tool
-    async def fundamentals_events(self, asked: TickersArguments, language: str) -> FundamentalsEventsData:
+    async def fundamentals_events(self, arguments: TickersArguments, language: str) -> FundamentalsEventsData:
         """Returns each ticker's figures and next dates."""
-        tickers, errors = await per_ticker(asked.tickers, self._events, language)
+        tickers, errors = await per_ticker(arguments.tickers, self._events, language)
         return FundamentalsEventsData(
             tickers=tickers, errors=errors, source=self._provider.source, as_of=self._provider.now()
         )
 
     async def _snapshot(self, symbol: Symbol) -> SnapshotData:
-        history = await self._provider.daily_history(symbol, BARS)
+        history = await self._provider.daily_history(symbol, BARS_READ)
         series = series_of(history)
         await load_ta_lib()
         figures: Performance = performance(series)
         window = series.tail(253)
-        tail = split_adjusted(history.bars, history.splits)[-TAIL:]
+        tail = split_adjusted(history.bars, history.splits)[-TAIL_BARS:]
         return SnapshotData(
             ohlcv=WindowData(
                 first=window.sessions[0],
@@ -177,9 +177,9 @@ class ResearchTools:
 
     async def _events(self, symbol: Symbol) -> EventsData:
         figures = FundamentalsData.of(symbol, await self._provider.fundamentals(symbol))
-        ahead = await self._provider.events(symbol, self._provider.now().date() + HORIZON)
-        earnings = next((one for one in ahead if one.kind is EventKind.EARNINGS), None)
-        dividend = next((one for one in ahead if one.kind is EventKind.DIVIDEND), None)
+        upcoming = await self._provider.events(symbol, self._provider.now().date() + HORIZON)
+        earnings = next((event for event in upcoming if event.kind is EventKind.EARNINGS), None)
+        dividend = next((event for event in upcoming if event.kind is EventKind.DIVIDEND), None)
         status = None if earnings is None else "confirmed" if earnings.confirmed else "expected"
         return EventsData(
             **figures.model_dump(),

@@ -1,5 +1,4 @@
-"""What the shapes of the tools share: snake_case, as models see them; figures are JSON numbers, and unknown ones
-null."""
+"""Shared parts of the tools' results: snake_case, as models see them; figures are JSON numbers, unknown ones null."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,21 +8,21 @@ from typing import TypeVar
 
 from contracts.envelope import Snake
 from contracts.symbols import Symbol
-from market_adapter.domain.asked import asked_symbol
+from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.errors import MarketError
 
 DataT = TypeVar("DataT")
 
 
 class Sourced(Snake):
-    """Every answer about the market says where its figures are from, and of when they are."""
+    """The base of answers about the market: the source of their figures, and the time of these."""
 
     source: str
     as_of: datetime
 
 
 class FailureData(Snake):
-    """A ticker that could not be answered, among others that could."""
+    """The failure of one ticker among several."""
 
     error: str
     ticker: str
@@ -31,37 +30,37 @@ class FailureData(Snake):
 
 
 def number(value: Decimal | float | None, places: int | None = None) -> float | None:
-    """A figure as JSON has it, rounded to `places` when given."""
+    """A figure as a JSON number, rounded to `places` if given."""
     if value is None:
         return None
     return float(value) if places is None else round(float(value), places)
 
 
 def amount(value: Decimal | float) -> int | float:
-    """A number of shares or coins as JSON has it: whole where it is."""
+    """A number of shares or coins as a JSON number: an integer if it is whole."""
     return int(value) if value == int(value) else float(value)
 
 
 async def per_ticker(
-    tickers: Sequence[str], ask: Callable[[Symbol], Awaitable[DataT]], language: str = "en"
+    tickers: Sequence[str], fetch: Callable[[Symbol], Awaitable[DataT]], language: str = "en"
 ) -> tuple[dict[str, DataT], list[FailureData]]:
-    """The answer for each ticker, by its internal form, and what failed, in words of that language: one that
-    fails does not keep the others from answering."""
-    asked: dict[str, Symbol | MarketError] = {}
+    """Fetches the data of each ticker; returns them by the symbol's name, and the failures with messages in `language`.
+    A ticker that fails does not affect the others."""
+    symbols: dict[str, Symbol | MarketError] = {}
     for text in dict.fromkeys(tickers):
         try:
-            symbol = asked_symbol(text)
-            asked[symbol.name] = symbol
+            symbol = requested_symbol(text)
+            symbols[symbol.name] = symbol
         except MarketError as error:
-            asked[text] = error
+            symbols[text] = error
 
-    async def answer(symbol: Symbol | MarketError) -> tuple[str, DataT] | MarketError:
+    async def fetch_one(symbol: Symbol | MarketError) -> tuple[str, DataT] | MarketError:
         try:
-            return symbol if isinstance(symbol, MarketError) else (symbol.name, await ask(symbol))
+            return symbol if isinstance(symbol, MarketError) else (symbol.name, await fetch(symbol))
         except MarketError as error:
             return error
 
-    # At once: a source that is silent costs one patience, and not one a ticker.
-    answers = await asyncio.gather(*(answer(symbol) for symbol in asked.values()))
-    failed = [FailureData(**one.as_entry(language)) for one in answers if isinstance(one, MarketError)]
-    return dict(one for one in answers if not isinstance(one, MarketError)), failed
+    # Concurrently, so that a silent source costs one timeout in all, not one for each ticker.
+    answers = await asyncio.gather(*(fetch_one(symbol) for symbol in symbols.values()))
+    failures = [FailureData(**answer.as_entry(language)) for answer in answers if isinstance(answer, MarketError)]
+    return dict(answer for answer in answers if not isinstance(answer, MarketError)), failures

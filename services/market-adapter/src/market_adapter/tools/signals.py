@@ -1,5 +1,5 @@
-"""get_ml_signals and get_ml_features. The id of a prediction contains its inputs: symbol, session and version. So
-any replica can compute the same prediction again, to the last digit, and nothing is stored."""
+"""get_ml_signals and get_ml_features. The id of a prediction contains its inputs: symbol, session and version. So any
+replica can compute exactly the same prediction again, and nothing is stored."""
 
 import asyncio
 import re
@@ -11,10 +11,10 @@ from contracts.symbols import Symbol
 from contracts.text import Text
 from contracts.tools.arguments import SymbolArguments
 from contracts.tools.market import FeatureArguments
-from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.bars import BarHistory
+from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.domain.series import series_of
-from market_adapter.domain.signals.prediction import BARS, HORIZON, METHOD, Prediction, TooShortError, predict
+from market_adapter.domain.signals.prediction import HORIZON, MAX_BARS, METHOD, Prediction, TooShortError, predict
 from market_adapter.errors import NoDataError, UnknownPredictionError
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
@@ -25,10 +25,10 @@ from runtime.recent import Bounded
 
 VERSION = "v1"
 _ID = re.compile(rf"(.+)-(\d{{8}})-h{HORIZON}-{VERSION}")
-KEPT = 64
-"""Predictions kept in memory: each takes a few hundred milliseconds to make."""
-SPARE = 260
-"""Sessions that a prediction may be old when its features are asked for."""
+MAX_CACHED = 64
+"""Predictions cached in memory: each takes a few hundred milliseconds to compute."""
+MAX_AGE_SESSIONS = 260
+"""A prediction may be this many sessions old when its features are requested."""
 
 
 class SignalData(Sourced):
@@ -65,56 +65,56 @@ class FeaturesData(Sourced):
 
 
 class SignalTools:
-    """Predictions and what they are made of."""
+    """Tools for predictions and their features."""
 
     def __init__(self, provider: MarketProvider) -> None:
         self._provider = provider
-        self._made = Bounded[str, Prediction](KEPT)
-        self._making = SingleFlight[Prediction]()
-        self._one_at_a_time = asyncio.Lock()
+        self._cache = Bounded[str, Prediction](MAX_CACHED)
+        self._computations = SingleFlight[Prediction]()
+        self._computation_lock = asyncio.Lock()
 
     @tool
-    async def get_ml_signals(self, asked: SymbolArguments) -> SignalData:
-        """The direction over the next sessions, with what such predictions have been worth."""
-        history = _last(await self._closed(asked_symbol(asked.symbol), BARS + 1), BARS)
-        found = await self._prediction(history)
+    async def get_ml_signals(self, arguments: SymbolArguments) -> SignalData:
+        """Predicts the direction over the next sessions, with the measured accuracy of such predictions."""
+        history = _last(await self._closed(requested_symbol(arguments.symbol), MAX_BARS + 1), MAX_BARS)
+        prediction = await self._prediction(history)
         return SignalData(
             symbol=history.symbol.name,
             prediction_id=prediction_id(history.symbol, history.last.session),
-            prediction=found.call.value,
-            confidence=round(found.confidence, 4),
-            horizon=f"{found.horizon} sessions",
-            accuracy=round(found.accuracy, 4),
-            base_accuracy=round(found.base_accuracy, 4),
-            skill_vs_base=round(found.skill_vs_base, 4),
-            brier_score=round(found.brier, 4),
-            checked_bars=found.checked,
+            prediction=prediction.call.value,
+            confidence=round(prediction.confidence, 4),
+            horizon=f"{prediction.horizon} sessions",
+            accuracy=round(prediction.accuracy, 4),
+            base_accuracy=round(prediction.base_accuracy, 4),
+            skill_vs_base=round(prediction.skill_vs_base, 4),
+            brier_score=round(prediction.brier, 4),
+            checked_bars=prediction.checked,
             source=history.source,
             as_of=history.last.end,
         )
 
     @tool
-    async def get_ml_features(self, asked: FeatureArguments) -> FeaturesData:
-        symbol = asked_symbol(asked.symbol)
-        history = await self._closed(symbol, BARS + SPARE)
-        if asked.prediction_id is not None:
-            history = _until(history, _session_of(symbol, asked.prediction_id), asked.prediction_id)
-        then = _last(history, BARS)
-        found = await self._prediction(then)
+    async def get_ml_features(self, arguments: FeatureArguments) -> FeaturesData:
+        symbol = requested_symbol(arguments.symbol)
+        history = await self._closed(symbol, MAX_BARS + MAX_AGE_SESSIONS)
+        if arguments.prediction_id is not None:
+            history = _until(history, _session_of(symbol, arguments.prediction_id), arguments.prediction_id)
+        window = _last(history, MAX_BARS)
+        prediction = await self._prediction(window)
         return FeaturesData(
             symbol=symbol.name,
-            prediction_id=prediction_id(symbol, then.last.session),
+            prediction_id=prediction_id(symbol, window.last.session),
             features=[
-                FeatureData(name=one.name, importance=round(one.importance, 6), value=round(one.value, 6))
-                for one in found.weights
+                FeatureData(name=weight.name, importance=round(weight.importance, 6), value=round(weight.value, 6))
+                for weight in prediction.weights
             ],
             source=history.source,
-            as_of=then.last.end,
+            as_of=window.last.end,
         )
 
     async def _closed(self, symbol: Symbol, limit: int) -> BarHistory:
-        """Returns only sessions that are over: the running one may still change, and a prediction's id must mean one
-        thing."""
+        """The history without the running session, which may still change: a prediction's id must always mean the same
+        prediction."""
         history = await self._provider.daily_history(symbol, limit)
         closed = tuple(bar for bar in history.bars if bar.end <= self._provider.now())
         if not closed:
@@ -123,33 +123,35 @@ class SignalTools:
 
     async def _prediction(self, history: BarHistory) -> Prediction:
         key = prediction_id(history.symbol, history.last.session)
-        made = self._made.get(key)
-        # A caller whose time is over leaves it to be finished: the next one finds it made.
-        return made if made is not None else await self._making.result(key, lambda: self._make(key, history))
+        prediction = self._cache.get(key)
+        if prediction is not None:
+            return prediction
+        # If the caller's deadline passes, the computation continues, and the next caller finds its result.
+        return await self._computations.result(key, lambda: self._compute(key, history))
 
-    async def _make(self, key: str, history: BarHistory) -> Prediction:
-        async with self._one_at_a_time:
+    async def _compute(self, key: str, history: BarHistory) -> Prediction:
+        async with self._computation_lock:
             try:
-                made = await asyncio.to_thread(predict, series_of(history))
+                prediction = await asyncio.to_thread(predict, series_of(history))
             except TooShortError as error:
                 text = TEXTS["signal.too_short"].format(symbol=history.symbol, bars=error.bars, needed=error.needed)
                 raise NoDataError(history.symbol.name, text) from error
-            self._made[key] = made
-            return made
+            self._cache[key] = prediction
+            return prediction
 
 
-def _until(history: BarHistory, session: date, name: str) -> BarHistory:
-    """The bars up to the session of a prediction. Raises UnknownPredictionError when there is no such session."""
+def _until(history: BarHistory, session: date, prediction_name: str) -> BarHistory:
+    """The bars up to the session of a prediction. Raises UnknownPredictionError if there is no such session."""
     bars = tuple(bar for bar in history.bars if bar.session <= session)
     if not bars or bars[-1].session != session:
-        raise UnknownPredictionError(history.symbol.name, _unknown(name))
+        raise UnknownPredictionError(history.symbol.name, _unknown(prediction_name))
     return replace(history, bars=bars)
 
 
 def _last(history: BarHistory, count: int) -> BarHistory:
-    """The last bars, and the splits that were known by then."""
+    """The last `count` bars, and the splits up to the last one."""
     bars = history.bars[-count:]
-    return replace(history, bars=bars, splits=tuple(one for one in history.splits if one.on <= bars[-1].session))
+    return replace(history, bars=bars, splits=tuple(split for split in history.splits if split.on <= bars[-1].session))
 
 
 def prediction_id(symbol: Symbol, session: date) -> str:
@@ -158,9 +160,9 @@ def prediction_id(symbol: Symbol, session: date) -> str:
 
 
 def _session_of(symbol: Symbol, name: str) -> date:
-    found = _ID.fullmatch(name)
+    match = _ID.fullmatch(name)
     try:
-        session = date.fromisoformat(found[2]) if found else None
+        session = date.fromisoformat(match[2]) if match else None
     except ValueError:
         session = None
     if session is None or prediction_id(symbol, session) != name:

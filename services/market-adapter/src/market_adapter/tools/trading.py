@@ -1,7 +1,7 @@
 """create_paper_order, cancel_paper_order, get_pending_orders.
 
-A new order is only a proposal: nothing is placed before a person confirms. The order's client id is the id of the call,
-so repeating the call finds the order that it made, whatever was lost in between.
+A new order is only a proposal: nothing is placed before a person confirms it. The order's id is derived from the call's
+id, so repeating the call finds the order that it created, whatever was lost in between.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,6 @@ from contracts.symbols import Symbol, SymbolKind
 from contracts.text import Text
 from contracts.tools.account import OrderArguments, OrderRef, OrderType, Side
 from contracts.tools.arguments import NoArguments
-from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.paper.account import CHANGED, CURRENCY, NO_CASH, Account, cancel, obstacle
 from market_adapter.domain.paper.actions import editable
 from market_adapter.domain.paper.order_text import figure, money, summary
@@ -31,26 +30,28 @@ from market_adapter.domain.paper.orders import (
     OrderState,
     content_hash,
     contents,
-    may_change,
+    editable_arguments,
     to_cents,
 )
 from market_adapter.domain.quotes import Quote
+from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.errors import ActionRefusedError, NotFoundError
 from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
-from market_adapter.tools.caller import CallBy
+from market_adapter.tools.caller import ToolCaller
 from market_adapter.tools.shapes import Sourced
 from market_adapter.tools.tool import tool
 from runtime.clock import Clock
 
-MOST_WAITING = 100
-"""Orders of one account that may wait at a time, for a yes or for the market."""
-MOST_CLOSED = 5
+MAX_WAITING = 100
+"""Orders of one account that may wait at the same time, for a confirmation or for the market."""
+MAX_CLOSED = 5
 
 
 class OrderData(Snake):
-    """One order. Times are the market's, but `created_at` and `expires_at` while it waits for a yes."""
+    """One order. Times are those of the market, except `created_at`, and `expires_at` while it waits for a
+    confirmation."""
 
     order_id: str
     symbol: str
@@ -85,8 +86,8 @@ class OrderData(Snake):
 
 
 class OrderEstimate(Snake):
-    """What the order would do at `price`: its limit, its stop, or the last price; the market may give another.
-    `cash_after` is what would be free then: other open orders keep what they reserve."""
+    """The effect of the order at `price`: its limit, its stop, or the last price; the market may fill it at another
+    one. `cash_after` is the cash that would be free then; other open orders keep their reserves."""
 
     price: float
     amount: float
@@ -95,7 +96,7 @@ class OrderEstimate(Snake):
 
 
 class CreatedData(Sourced):
-    """Output of create_paper_order: a question to the user, good until `expires_at`. Nothing is placed yet."""
+    """Output of create_paper_order: a question to the user, valid until `expires_at`. Nothing is placed yet."""
 
     action_id: str
     status: OrderState
@@ -116,8 +117,8 @@ class CancelledData(Snake):
 
 
 class PendingData(Sourced):
-    """Output of get_pending_orders: what waits for a yes or for the market, oldest first; and the last confirmed orders
-    that ended without being filled in whole, newest first, with the reason."""
+    """Output of get_pending_orders: the orders that wait for a confirmation or for the market, oldest first; and the
+    last confirmed orders that ended without being filled completely, newest first, with the reason."""
 
     orders: list[OrderData]
     closed: list[OrderData] = Field(default_factory=list[OrderData])
@@ -125,17 +126,17 @@ class PendingData(Sourced):
 
 
 class TradingTools:
-    def __init__(self, provider: MarketProvider, books: PaperTrading, wall: Clock) -> None:
+    def __init__(self, provider: MarketProvider, paper_trading: PaperTrading, wall_clock: Clock) -> None:
         self._provider = provider
-        self._books = books
-        self._wall = wall
+        self._paper_trading = paper_trading
+        self._wall_clock = wall_clock
 
     @tool
-    async def create_paper_order(self, asked: OrderArguments, by: CallBy) -> CreatedData:
-        """A pending order, checked against market and account."""
-        if (made := await self.created(by)) is not None:
-            return made
-        symbol = asked_symbol(asked.symbol)
+    async def create_paper_order(self, arguments: OrderArguments, caller: ToolCaller) -> CreatedData:
+        """Creates a pending order, checked against the market and the account."""
+        if (existing := await self.created(caller)) is not None:
+            return existing
+        symbol = requested_symbol(arguments.symbol)
         quote = await self._provider.quote(symbol)
         if symbol.kind is SymbolKind.INDEX:
             raise ActionRefusedError(symbol.name, TEXTS["order.of_an_index"].format(symbol=symbol), "not_tradable")
@@ -144,105 +145,114 @@ class TradingTools:
             raise ActionRefusedError(symbol.name, text, "not_tradable")
 
         def with_order(account: Account, _news: object) -> tuple[Account, Order]:
-            by.check_time()
-            return self._with_order(account, self._order(asked, by, quote), symbol)
+            caller.check_time()
+            return self._with_order(account, self._order(arguments, caller, quote), symbol)
 
-        order = await self._books.change(by.owner, with_order)
-        return self._created(order, await self._books.current(by.owner), quote.source, quote.as_of)
+        order = await self._paper_trading.change(caller.owner, with_order)
+        return self._created(order, await self._paper_trading.current(caller.owner), quote.source, quote.as_of)
 
-    async def created(self, by: CallBy) -> CreatedData | None:
-        """The order that this call has made, as it is now; None: it has made none."""
-        order_id, account = order_id_of(by), await self._books.store.load(by.owner)
+    async def created(self, caller: ToolCaller) -> CreatedData | None:
+        """The order that this call has created, as it is now; None if it has created none."""
+        order_id, account = order_id_of(caller), await self._paper_trading.store.load(caller.owner)
         order = account.order(order_id)
-        order = order or (await self._books.store.archived_orders(by.owner, [order_id])).get(order_id)
+        order = order or (await self._paper_trading.store.archived_orders(caller.owner, [order_id])).get(order_id)
         if order is None:
             return None
         return self._created(order, account, self._provider.source, self._provider.now())
 
     @tool
-    async def cancel_paper_order(self, asked: OrderRef, by: CallBy) -> CancelledData:
-        """Takes back an order that is not final; one that is cancelled already stays so."""
+    async def cancel_paper_order(self, arguments: OrderRef, caller: ToolCaller) -> CancelledData:
+        """Cancels an order that is not final; a cancelled one stays cancelled."""
 
-        def take_back(account: Account, _news: object) -> tuple[Account, Order | None]:
-            by.check_time()
-            order = account.order(asked.order_id)
+        def cancel_order(account: Account, _news: object) -> tuple[Account, Order | None]:
+            caller.check_time()
+            order = account.order(arguments.order_id)
             changed = account if order is None else cancel(account, order, self._provider.now())
-            return changed, changed.order(asked.order_id)
+            return changed, changed.order(arguments.order_id)
 
-        order = await self._books.change(by.owner, take_back)
-        order = order or (await self._books.store.archived_orders(by.owner, [asked.order_id])).get(asked.order_id)
+        order = await self._paper_trading.change(caller.owner, cancel_order)
+        order = order or (await self._paper_trading.store.archived_orders(caller.owner, [arguments.order_id])).get(
+            arguments.order_id
+        )
         if order is None:
-            raise NotFoundError(asked.order_id, TEXTS["order.not_yours"].format(order_id=asked.order_id))
+            raise NotFoundError(arguments.order_id, TEXTS["order.not_yours"].format(order_id=arguments.order_id))
         if order.state is not OrderState.CANCELLED:
             text = TEXTS["order.ended_already"].format(ended=TEXTS[f"order.ended.{order.state}"])
             raise ActionRefusedError(order.symbol, text, "final")
         return CancelledData(order_id=order.id, status=order.state)
 
-    async def cancelled(self, asked: OrderRef, by: CallBy) -> CancelledData | None:
-        """The order as cancelled; None: it is not, by this call or any other."""
-        order = (await self._books.store.load(by.owner)).order(asked.order_id)
-        order = order or (await self._books.store.archived_orders(by.owner, [asked.order_id])).get(asked.order_id)
+    async def cancelled(self, arguments: OrderRef, caller: ToolCaller) -> CancelledData | None:
+        """The order if it has been cancelled, by this call or another; otherwise None."""
+        order = (await self._paper_trading.store.load(caller.owner)).order(arguments.order_id)
+        order = order or (await self._paper_trading.store.archived_orders(caller.owner, [arguments.order_id])).get(
+            arguments.order_id
+        )
         if order is None or order.state is not OrderState.CANCELLED:
             return None
         return CancelledData(order_id=order.id, status=order.state)
 
     @tool
-    async def get_pending_orders(self, _asked: NoArguments, by: CallBy) -> PendingData:
-        """Returns the orders that wait for a yes."""
-        account = await self._books.current(by.owner)
+    async def get_pending_orders(self, _arguments: NoArguments, caller: ToolCaller) -> PendingData:
+        """Returns the orders that wait for a confirmation or for the market."""
+        account = await self._paper_trading.current(caller.owner)
         return PendingData(
-            orders=[OrderData.of(order) for order in account.orders if _waits(order)],
+            orders=[OrderData.of(order) for order in account.orders if _is_waiting(order)],
             closed=[OrderData.of(order) for order in _closed(account)],
             source=self._provider.source,
             as_of=self._provider.now(),
         )
 
-    def _order(self, asked: OrderArguments, by: CallBy, quote: Quote) -> Order:
-        order_id, now = order_id_of(by), self._wall.now()
+    def _order(self, arguments: OrderArguments, caller: ToolCaller, quote: Quote) -> Order:
+        order_id, now = order_id_of(caller), self._wall_clock.now()
         return Order(
             id=order_id,
-            call_id=by.call_id,
+            call_id=caller.call_id,
             symbol=quote.symbol.name,
-            side=asked.side,
-            type=asked.order_type,
-            quantity=asked.quantity,
-            limit_price=asked.limit_price,
-            stop_price=asked.stop_price,
+            side=arguments.side,
+            type=arguments.order_type,
+            quantity=arguments.quantity,
+            limit_price=arguments.limit_price,
+            stop_price=arguments.stop_price,
             currency=quote.currency,
-            reserve_price=asked.limit_price or asked.stop_price or quote.price,
+            reserve_price=arguments.limit_price or arguments.stop_price or quote.price,
             content_hash="",
             created_at=now,
             confirm_by=now + CONFIRM_WITHIN,
             session=self._provider.now().date(),
-            conversation=by.conversation,
-            language=by.language,
-            replaces=asked.replaces,
+            conversation=caller.conversation,
+            language=caller.language,
+            replaces=arguments.replaces,
         )
 
     def _with_order(self, account: Account, order: Order, symbol: Symbol) -> tuple[Account, Order]:
-        """The account with the new order, or with the one that this call has made before."""
-        if (made := account.order(order.id)) is not None:
-            return account, made
-        if sum(1 for one in account.orders if _waits(one)) >= MOST_WAITING:
-            raise ActionRefusedError(symbol.name, TEXTS["order.too_many"].format(most=MOST_WAITING), "too_many_orders")
-        old = account.order(order.replaces or "")
-        if old is not None and old.state is OrderState.PENDING:
-            # Two questions about one change must not wait side by side.
-            account, order = cancel(account, old, self._provider.now()), replace(order, replaces=old.replaces)
+        """The account with the new order, or with the one that this call has created before."""
+        if (existing := account.order(order.id)) is not None:
+            return account, existing
+        if sum(1 for waiting in account.orders if _is_waiting(waiting)) >= MAX_WAITING:
+            raise ActionRefusedError(symbol.name, TEXTS["order.too_many"].format(most=MAX_WAITING), "too_many_orders")
+        replaced = account.order(order.replaces or "")
+        if replaced is not None and replaced.state is OrderState.PENDING:
+            # Two questions about one change must not be pending at the same time.
+            account, order = cancel(account, replaced, self._provider.now()), replace(order, replaces=replaced.replaces)
         order = replace(order, content_hash=content_hash(str(account.owner), order.id, contents(order)))
-        refuse_impossible(account, order)
+        check_affordable(account, order)
         return account.with_order(order), order
 
     def _created(self, order: Order, account: Account, source: str, as_of: datetime) -> CreatedData:
         amount = to_cents(order.quantity * order.reserve_price)
-        free = account.cash - sum(one.reserved for one in account.orders if one.id not in (order.id, order.replaces))
-        after = free - amount if order.side is Side.BUY else free + amount
+        free_cash = account.cash - sum(
+            other.reserved for other in account.orders if other.id not in (order.id, order.replaces)
+        )
+        cash_after = free_cash - amount if order.side is Side.BUY else free_cash + amount
         return CreatedData(
             action_id=order.id,
             status=order.state,
             order=OrderData.of(order),
             estimate=OrderEstimate(
-                price=float(order.reserve_price), amount=float(amount), cash_after=float(after), currency=order.currency
+                price=float(order.reserve_price),
+                amount=float(amount),
+                cash_after=float(cash_after),
+                currency=order.currency,
             ),
             summary=summary(order),
             content_hash=order.content_hash,
@@ -253,23 +263,23 @@ class TradingTools:
         )
 
 
-def refuse_impossible(account: Account, order: Order) -> None:
-    """Raises ActionRefusedError where the account cannot bear the order, or it is too small to be one."""
-    if to_cents(order.quantity * order.reserve_price) < CENT and not _is_the_rest(account, order):
+def check_affordable(account: Account, order: Order) -> None:
+    """Raises ActionRefusedError if the account cannot afford the order, or the order is too small."""
+    if to_cents(order.quantity * order.reserve_price) < CENT and not _sells_everything(account, order):
         raise ActionRefusedError(order.symbol, _too_small(order), "below_minimum")
-    if why := obstacle(account, order):
-        raise ActionRefusedError(order.symbol, _explained(why, account, order), why)
+    if reason := obstacle(account, order):
+        raise ActionRefusedError(order.symbol, _refusal_text(reason, account, order), reason)
 
 
-def edited(owner: str, order: Order, edits: Mapping[str, object]) -> Order:
-    """The order with other values of what may be changed in it (as an action's details name them), which are read as
-    the tool's own arguments are. What it costs at market is what it was estimated at.
+def edit_order(owner: str, order: Order, edits: Mapping[str, object]) -> Order:
+    """The order with the edits, which are named as in an action's details and checked like the tool's own arguments. A
+    market order keeps its estimated price.
 
     Raises:
-        ValidationError: they are no such arguments.
+        ValidationError: the edits are not valid arguments.
     """
-    names = {EDITABLE[name]: name for name in may_change(order)}
-    asked = OrderArguments.model_validate(
+    names = {EDITABLE[name]: name for name in editable_arguments(order)}
+    arguments = OrderArguments.model_validate(
         {
             "symbol": order.symbol,
             "side": order.side,
@@ -282,23 +292,24 @@ def edited(owner: str, order: Order, edits: Mapping[str, object]) -> Order:
     )
     changed = replace(
         order,
-        quantity=asked.quantity,
-        limit_price=asked.limit_price,
-        reserve_price=asked.limit_price or asked.stop_price or order.reserve_price,
+        quantity=arguments.quantity,
+        limit_price=arguments.limit_price,
+        reserve_price=arguments.limit_price or arguments.stop_price or order.reserve_price,
     )
     return replace(changed, content_hash=content_hash(owner, order.id, contents(changed)))
 
 
-def order_id_of(by: CallBy) -> str:
-    return derive_id(str(by.owner), "order", by.call_id).replace("-", "")
+def order_id_of(caller: ToolCaller) -> str:
+    return derive_id(str(caller.owner), "order", caller.call_id).replace("-", "")
 
 
-def _waits(order: Order) -> bool:
+def _is_waiting(order: Order) -> bool:
     return order.live or order.state is OrderState.PENDING
 
 
-def _is_the_rest(account: Account, order: Order) -> bool:
-    """A sale of all that is free: what a split has left may be worth less than a cent, and must not stay for ever."""
+def _sells_everything(account: Account, order: Order) -> bool:
+    """Whether the order sells the whole free quantity: what a split has left may be worth less than a cent, and must
+    not remain for ever."""
     return order.side is Side.SELL and order.quantity == account.free_quantity(order.symbol)
 
 
@@ -309,15 +320,15 @@ def _too_small(order: Order) -> Text:
 
 
 def _closed(account: Account) -> list[Order]:
-    short = FINAL - {OrderState.FILLED}
-    ended = [one for one in account.orders if one.placed_at is not None and one.state in short]
-    return sorted(ended, key=lambda one: (one.ended_at or one.created_at, one.id), reverse=True)[:MOST_CLOSED]
+    unfilled_states = FINAL - {OrderState.FILLED}
+    orders = [order for order in account.orders if order.placed_at is not None and order.state in unfilled_states]
+    return sorted(orders, key=lambda order: (order.ended_at or order.created_at, order.id), reverse=True)[:MAX_CLOSED]
 
 
-def _explained(why: str, account: Account, order: Order) -> Text:
-    if why == CHANGED:
+def _refusal_text(reason: str, account: Account, order: Order) -> Text:
+    if reason == CHANGED:
         return TEXTS["order.replaced_ended"]
-    if why == NO_CASH:
+    if reason == NO_CASH:
         needed, free = money(order.quantity * order.reserve_price), money(account.buying_power)
         unit = order.currency
         return TEXTS["order.too_little_cash"].format(needed=needed, unit=unit, free=free)

@@ -9,21 +9,24 @@ from contracts.errors import FieldFault
 from contracts.text import Text
 from market_adapter.texts import TEXTS
 
-_SAID: Mapping[str, Text] = TEXTS.section("arguments.said")
+_MESSAGES: Mapping[str, Text] = TEXTS.section("arguments.said")
 
 
 def wrong_arguments(tool: str, error: ValidationError, language: str) -> str:
     """A line that names each wrong field and says what it must be."""
-    said = (f"{one.field}: {one.message}" if one.field else one.message for one in argument_faults(error, language))
-    return f"{tool}: " + "; ".join(said)
+    problems = (
+        f"{fault.field}: {fault.message}" if fault.field else fault.message
+        for fault in argument_faults(error, language)
+    )
+    return f"{tool}: " + "; ".join(problems)
 
 
 def argument_faults(error: ValidationError, language: str) -> list[FieldFault]:
-    """The same, field by field; no field where a rule concerns several of them."""
-    return [_fault(one, language) for one in error.errors(include_url=False, include_input=False)]
+    """The faults one by one; `field` is empty if a rule concerns several fields."""
+    return [_fault(problem, language) for problem in error.errors(include_url=False, include_input=False)]
 
 
 def _fault(error: Mapping[str, Any], language: str) -> FieldFault:
     context: Mapping[str, Any] = error.get("ctx", {})
-    said = _SAID.get(error["type"], TEXTS["arguments.invalid"]).in_language(language).format(**context)
-    return FieldFault(field=".".join(map(str, error["loc"])) or context.get("name", ""), message=said)
+    message = _MESSAGES.get(error["type"], TEXTS["arguments.invalid"]).in_language(language).format(**context)
+    return FieldFault(field=".".join(map(str, error["loc"])) or context.get("name", ""), message=message)

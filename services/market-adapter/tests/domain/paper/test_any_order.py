@@ -78,10 +78,10 @@ async def run_through(steps: list[tuple[Any, ...]]) -> None:
         # A new process finds everything where the old one left it.
         left = desk.memory
         again = Desk(provider)
-        again.clock, again.heard, again.memory = desk.clock, desk.heard, left
-        again.books = PaperTrading(left, provider, desk.heard.publish, desk.clock)
-        again.actions = ActionMethods(provider, again.books, desk.clock)
-        again.tools = {m.subject.split(".")[2]: h for m, h in user_tools(provider, again.books, desk.clock)}
+        again.clock, again.published, again.memory = desk.clock, desk.published, left
+        again.paper_trading = PaperTrading(left, provider, desk.published.publish, desk.clock)
+        again.actions = ActionMethods(provider, again.paper_trading, desk.clock)
+        again.tools = {m.subject.split(".")[2]: h for m, h in user_tools(provider, again.paper_trading, desk.clock)}
         desk = again
 
 
@@ -106,8 +106,8 @@ async def check(desk: Desk) -> None:
         assert (order.state is OrderState.FILLED) == (order.filled == order.quantity)
         assert not order.fills or order.decision is not None
     assert len({order.call_id for order in account.orders}) == len(account.orders)
-    await desk.books.attend()
+    await desk.paper_trading.run()
     after = await desk.memory.load(ANN)
     assert after.outbox == ()
-    told = {key for _, kind, key in desk.heard.facts if kind == "order.filled.v1"}
+    told = {key for _, kind, key in desk.published.facts if kind == "order.filled.v1"}
     assert told == {f"{order.id}-{fill.number}" for order in after.orders for fill in order.fills}

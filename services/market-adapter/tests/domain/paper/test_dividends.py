@@ -44,7 +44,7 @@ async def test_who_buys_on_the_ex_date_or_later_gets_nothing_and_who_sells_on_it
     await desk.bars()
     await desk.decide(await desk.order("sell", "c2"))
     await desk.bars()  # sold on day 3, the other one
-    account = await desk.books.current(ANN)
+    account = await desk.paper_trading.current(ANN)
     assert (account.positions, account.cash, account.dividends) == ({}, OPENING_CASH + 5, Decimal("5.00"))
 
 
@@ -53,7 +53,7 @@ async def test_a_dividend_after_a_split_is_of_the_new_shares() -> None:
     desk = Desk(paying(market("100", "100", "50", "50", splits=(Split(day, Fraction(2)),)), (1, "9"), (3, "1")))
     await bought(desk)
     await desk.bars(2)
-    account = await desk.books.current(ANN)
+    account = await desk.paper_trading.current(ANN)
     assert (account.positions["IBM"].quantity, account.dividends) == (20, Decimal("20.00"))
 
 

@@ -14,7 +14,7 @@ from runtime.errors import RpcError
 
 
 async def order_of(desk: Desk, order: str) -> Order:
-    return next(one for one in (await desk.books.current(ANN)).orders if one.id == order)
+    return next(one for one in (await desk.paper_trading.current(ANN)).orders if one.id == order)
 
 
 async def decide(desk: Desk, action: str, language: str | None = None, **edits: Any) -> ActionReply:

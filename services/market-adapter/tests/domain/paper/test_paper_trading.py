@@ -15,7 +15,7 @@ from market_adapter.adapters.mongo_accounts import MongoAccounts
 from market_adapter.domain.bars import Split
 from market_adapter.domain.paper.account import OPENING_CASH, Account, Owner, Position
 from market_adapter.domain.paper.orders import OrderState
-from market_adapter.paper_trading import ASKED_AT_ONCE
+from market_adapter.paper_trading import CONCURRENCY
 from market_adapter.testing.desk import ANN, Desk, market
 from market_adapter.testing.markets import FIRST_DAY, ScriptedProvider, bar
 from runtime.errors import RpcError
@@ -43,9 +43,9 @@ async def test_an_order_goes_from_a_question_to_a_fill(store: MongoAccounts) -> 
     }  # fmt: skip
     trades = (await desk.call("get_trade_history"))["trades"]
     assert [(one["order_id"], one["price"], one["realized"]) for one in trades] == [(made["action_id"], 103, None)]
-    (fact,) = desk.heard.of("order.filled.v1")
+    (fact,) = desk.published.of("order.filled.v1")
     assert (fact["price"], fact["amount"], fact["state"], fact["source"]) == ("103", "1030.00", "filled", "scripted")
-    (decided,) = desk.heard.of("action.decided.v1")
+    (decided,) = desk.published.of("action.decided.v1")
     assert (decided["action"]["state"], decided["conversationId"]) == ("confirmed", "talk")
 
 
@@ -53,7 +53,7 @@ async def test_the_bar_in_which_an_order_came_never_fills_it() -> None:
     desk = Desk(market("100", "90"))
     order = await desk.order(order_type="limit", limit_price=150)
     await desk.decide(order)
-    await desk.books.attend()
+    await desk.paper_trading.run()
     assert await desk.state(order) is OrderState.OPEN
     await desk.bars()
     assert await desk.state(order) is OrderState.FILLED
@@ -64,12 +64,12 @@ async def test_profit_and_loss_are_exact_to_the_cent() -> None:
     for call_id in ("a", "b"):
         await desk.decide(await desk.order(call_id=call_id, quantity=3))
         await desk.bars()
-    assert (await desk.books.current(ANN)).positions["IBM"].cost == Decimal("60.09")
+    assert (await desk.paper_trading.current(ANN)).positions["IBM"].cost == Decimal("60.09")
     await desk.decide(await desk.order("sell", "c", quantity="1"))
     await desk.bars()
     trades = (await desk.call("get_trade_history", limit=1))["trades"]
     assert (trades[0]["realized"], trades[0]["price"]) == (pytest.approx(10.07 - 10.02, abs=0.006), 10.07)
-    account = await desk.books.current(ANN)
+    account = await desk.paper_trading.current(ANN)
     assert account.cash + account.positions["IBM"].cost - OPENING_CASH == Decimal(str(trades[0]["realized"]))
 
 
@@ -87,8 +87,8 @@ async def test_confirming_twice_places_one_order(store: MongoAccounts) -> None:
     assert await asyncio.gather(*[desk.decide(order) for _ in range(4)]) == ["confirmed"] * 4
     assert await desk.decide(order, "reject") == "confirmed"  # the first decision stands
     await desk.bars()
-    assert (await desk.books.current(ANN)).positions["IBM"].quantity == 10
-    assert len(desk.heard.of("action.decided.v1")) == 1
+    assert (await desk.paper_trading.current(ANN)).positions["IBM"].quantity == 10
+    assert len(desk.published.of("action.decided.v1")) == 1
 
 
 async def test_a_no_places_nothing_and_stays_a_no() -> None:
@@ -118,9 +118,9 @@ async def test_a_yes_after_the_hour_places_nothing() -> None:
     assert await desk.decide(order) == "expired"
     late = await desk.order(call_id="c2")
     await desk.clock.advance(3600)
-    await desk.books.attend()  # nobody asks: it runs out by itself, and that is told
+    await desk.paper_trading.run()  # nobody asks: it runs out by itself, and that is told
     assert await desk.state(late) is OrderState.EXPIRED
-    assert [fact["action"]["state"] for fact in desk.heard.of("action.decided.v1")] == ["expired", "expired"]
+    assert [fact["action"]["state"] for fact in desk.published.of("action.decided.v1")] == ["expired", "expired"]
 
 
 async def test_a_yes_is_bound_to_what_was_shown() -> None:
@@ -199,7 +199,7 @@ async def test_a_big_order_is_filled_in_parts() -> None:
         await desk.bars()
         states.append((await desk.state(order)).value)
     assert states == ["partially_filled", "partially_filled", "filled"]
-    assert [fact["quantity"] for fact in desk.heard.of("order.filled.v1")] == ["40", "40", "20"]
+    assert [fact["quantity"] for fact in desk.published.of("order.filled.v1")] == ["40", "40", "20"]
 
 
 async def test_a_stop_goes_before_a_target_in_the_same_bar() -> None:
@@ -214,7 +214,7 @@ async def test_a_stop_goes_before_a_target_in_the_same_bar() -> None:
     for order in (target, stop):
         await desk.decide(order)
     await desk.bars()
-    assert [fact["orderId"] for fact in desk.heard.of("order.filled.v1")][1:] == [stop, target]
+    assert [fact["orderId"] for fact in desk.published.of("order.filled.v1")][1:] == [stop, target]
 
 
 async def test_an_order_expires_after_ninety_days_of_the_market() -> None:
@@ -242,7 +242,7 @@ async def test_holdings_and_open_orders_follow_a_split() -> None:
     assert await desk.decide(pending) == "failed"  # ten shares are not what they were when it was shown
     await desk.bars()
     assert await desk.state(stop) is OrderState.FILLED
-    account = await desk.books.current(ANN)
+    account = await desk.paper_trading.current(ANN)
     assert (account.cash, account.positions) == (OPENING_CASH - 1000 + 800, {})
 
 
@@ -261,14 +261,14 @@ async def test_what_is_final_cannot_be_cancelled_and_what_is_cancelled_stays_so(
 
 async def test_a_fact_waits_until_the_bus_is_back() -> None:
     desk = Desk(market("100", "100"))
-    desk.heard.away = True
+    desk.published.away = True
     await desk.decide(await desk.order())
     await desk.bars()
-    assert desk.heard.facts == {}
-    desk.heard.away = False
-    await desk.books.attend()
-    await desk.books.attend()
-    assert desk.heard.times == 2  # the decision and the fill, once each
+    assert desk.published.facts == {}
+    desk.published.away = False
+    await desk.paper_trading.run()
+    await desk.paper_trading.run()
+    assert desk.published.times == 2  # the decision and the fill, once each
 
 
 async def test_an_account_that_cannot_be_dealt_with_holds_up_nobody_else() -> None:
@@ -295,7 +295,7 @@ async def test_an_accounts_symbols_are_asked_for_side_by_side_and_no_more_at_onc
         nonlocal inside, most
         inside += 1
         most = max(most, inside)
-        if inside == ASKED_AT_ONCE:
+        if inside == CONCURRENCY:
             full.set()
         await asyncio.wait_for(full.wait(), 20)
         try:
@@ -304,8 +304,8 @@ async def test_an_accounts_symbols_are_asked_for_side_by_side_and_no_more_at_onc
             inside -= 1
 
     desk.provider.daily_history = asked
-    await desk.books.current(Owner("demo", "ann"))
-    assert most == ASKED_AT_ONCE
+    await desk.paper_trading.current(Owner("demo", "ann"))
+    assert most == CONCURRENCY
 
 
 async def test_a_caller_without_a_user_has_no_account() -> None:

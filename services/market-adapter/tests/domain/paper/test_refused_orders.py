@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from market_adapter.testing.desk import Desk, market
-from market_adapter.tools.trading import MOST_WAITING
+from market_adapter.tools.trading import MAX_WAITING
 from runtime.errors import RpcError
 
 
@@ -47,7 +47,7 @@ async def test_a_refusal_is_said_in_the_callers_language(language: str, words: l
     filled = await desk.order(quantity=1)
     await desk.decide(filled)
     await desk.bars()
-    for number in range(MOST_WAITING):
+    for number in range(MAX_WAITING):
         await desk.order(call_id=f"w{number}", quantity=1)
     said += [
         await refusal("create_paper_order", **order),

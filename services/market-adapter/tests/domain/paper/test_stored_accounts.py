@@ -28,16 +28,16 @@ async def test_many_replicas_fill_an_order_once(store: MongoAccounts) -> None:
     order = await desks[0].order()
     await desks[1].decide(order)
     provider.today += 1
-    await asyncio.gather(*[desk.books.attend() for desk in desks])
-    assert (await desks[2].books.current(ANN)).positions["IBM"].quantity == 10
-    told = {key for desk in desks for key in desk.heard.facts}
+    await asyncio.gather(*[desk.paper_trading.run() for desk in desks])
+    assert (await desks[2].paper_trading.current(ANN)).positions["IBM"].quantity == 10
+    told = {key for desk in desks for key in desk.published.facts}
     assert len(told) == 2
 
 
 async def test_old_orders_leave_the_account_and_are_still_known(
     store: MongoAccounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paper_trading, "KEPT", KEPT)
+    monkeypatch.setattr(paper_trading, "MAX_FINAL_ORDERS", KEPT)
     desk = Desk(market("100", "100"), store)
     filled = await desk.order()
     await desk.decide(filled)
@@ -46,7 +46,7 @@ async def test_old_orders_leave_the_account_and_are_still_known(
         await desk.call(
             "cancel_paper_order", order_id=await desk.order(call_id=f"x{number}", order_type="limit", limit_price=1)
         )
-    account = await desk.books.current(ANN)
+    account = await desk.paper_trading.current(ANN)
     assert sum(order.state in FINAL for order in account.orders) == KEPT
     assert [one["order_id"] for one in (await desk.call("get_trade_history"))["trades"]] == [filled]
     assert await desk.order() == filled
@@ -75,9 +75,9 @@ async def test_how_many_archived_actions_stand_is_one_query(mongo_server: MongoD
         orders = [await desk.order(call_id=f"c{number}") for number in range(4)]
         for order in orders:
             await desk.decide(order, "reject")
-        account = await desk.books.current(ANN)
-        await desk.books.store.archive(ANN, account.orders[:3])
-        assert await desk.books.store.save(replace(account, orders=account.orders[3:]))
+        account = await desk.paper_trading.current(ANN)
+        await desk.paper_trading.store.archive(ANN, account.orders[:3])
+        assert await desk.paper_trading.store.save(replace(account, orders=account.orders[3:]))
         finds.count = 0
         asked = ActionsRequest(company_id="demo", user_id="ann", action_ids=orders)
         found = (await desk.actions.states(asked)).actions
@@ -88,25 +88,25 @@ async def test_only_accounts_in_which_something_is_due_are_looked_at(store: Mong
     desk = Desk(market("100", "100", "100"), store)
 
     async def due() -> list[Owner]:
-        return list(await store.attention(desk.clock.now(), desk.provider.now()))
+        return list(await store.due_owners(desk.clock.now(), desk.provider.now()))
 
     order = await desk.order(order_type="limit", limit_price=50)
     assert await due() == []
     await desk.clock.advance(3600)
     assert await due() == [ANN]  # the hour is over
-    await desk.books.attend()
+    await desk.paper_trading.run()
     assert (await due(), await desk.state(order)) == ([], OrderState.EXPIRED)
     await desk.decide(await desk.order(call_id="c2", order_type="limit", limit_price=50))
     assert await due() == []
     desk.provider.today += 1
     assert await due() == [ANN]  # the market has moved
-    await desk.books.attend()
+    await desk.paper_trading.run()
     assert await due() == []
-    desk.heard.away = True
+    desk.published.away = True
     await desk.decide(await desk.order(call_id="c3"), "reject")
     assert await due() == [ANN]  # a fact is untold
-    desk.heard.away = False
-    await desk.books.attend()
+    desk.published.away = False
+    await desk.paper_trading.run()
     assert await due() == []
 
 

@@ -25,7 +25,7 @@ class NoAlerts:
 
 
 def untold(desk: Desk) -> UnseenNews:
-    return UnseenNews(NoAlerts(), desk.books)  # pyright: ignore[reportArgumentType] - of alerts it asks nothing else
+    return UnseenNews(NoAlerts(), desk.paper_trading)  # pyright: ignore[reportArgumentType] - of alerts it asks nothing else
 
 
 def expiring() -> ScriptedProvider:
@@ -39,7 +39,7 @@ async def test_a_gap_above_the_cash_is_told_with_its_reason() -> None:
     await desk.decide(order)
     desk.provider.all_bars["IBM"] = [bar(0, "100", "100", "100", "100"), bar(1, "101", "101", "101", "101")]
     await desk.bars()
-    (fact,) = desk.heard.of(CLOSED)
+    (fact,) = desk.published.of(CLOSED)
     BY_TYPE[CLOSED].data.model_validate(fact)
     assert (fact["order"]["state"], fact["order"]["reason"]) == ("rejected", "insufficient_cash")
     assert (fact["action"]["state"], fact["action"]["details"]["outcome"]) == (
@@ -55,7 +55,7 @@ async def test_an_order_that_ran_out_of_time_is_told() -> None:
     order = await desk.order(order_type="limit", limit_price=50)
     await desk.decide(order)
     await desk.bars(99)
-    (fact,) = desk.heard.of(CLOSED)
+    (fact,) = desk.published.of(CLOSED)
     BY_TYPE[CLOSED].data.model_validate(fact)
     assert (fact["order"]["state"], fact["action"]["state"], fact["action"]["id"]) == ("expired", "expired", order)
     assert fact["order"]["time"].startswith((FIRST_DAY + timedelta(days=90)).isoformat())
@@ -67,7 +67,7 @@ async def test_an_order_that_is_taken_back_after_its_yes_is_told_to_other_chats(
     await desk.decide(order)
     for _ in range(2):
         await desk.call("cancel_paper_order", "c2", order_id=order)
-    (fact,) = desk.heard.of(CLOSED)
+    (fact,) = desk.published.of(CLOSED)
     assert (fact["order"]["state"], fact["action"]["details"]["outcome"]) == ("cancelled", "Cancelled")
     assert (await untold(desk).untold(ANN_REF)).actions == []  # whoever took it back knows
 
@@ -78,7 +78,7 @@ async def test_a_fill_carries_the_action_as_it_is_in_the_callers_language(langua
     desk.language = language
     await desk.decide(await desk.order())
     await desk.bars()
-    (fact,) = desk.heard.of(FILLED)
+    (fact,) = desk.published.of(FILLED)
     BY_TYPE[FILLED].data.model_validate(fact)
     assert (fact["action"]["state"], fact["action"]["details"]["filledQuantity"]) == ("confirmed", "10")
     said = {"es": "Ejecutada: 10 a 101,5 USD", "en": "Filled: 10 at 101.5 USD"}

@@ -1,4 +1,4 @@
-"""Facts that memory publishes in FACTS."""
+"""Publishes memory's announcements in FACTS, and reads companies' settings there."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -29,10 +29,10 @@ class BusAnnouncements:
         self._facts = facts
 
     async def company_changed(
-        self, settings: CompanySettings, again: str | None = None, over: int | None = None
+        self, settings: CompanySettings, repeat: str | None = None, last_seen_seq: int | None = None
     ) -> None:
-        """Publishes company.config.changed.v1 with secrets hidden; returns once it is stored. `again`: names a repeat
-        of something published long ago; `over`: the sequence of the last announcement that the caller knows.
+        """Publishes company.config.changed.v1 with secrets hidden; returns once it is stored. `repeat` distinguishes a
+        repeat of what was published long ago; `last_seen_seq`: the sequence of the last announcement the caller knows.
 
         Raises:
             FenceRefusedError: there is a newer announcement.
@@ -50,33 +50,33 @@ class BusAnnouncements:
             subject,
             event,
             stream=FACTS.name,
-            msg_id=f"{company}.config.{settings.version}" + (f".{again}" if again else ""),
-            fence=None if over is None else Fence(over, subject),
+            msg_id=f"{company}.config.{settings.version}" + (f".{repeat}" if repeat else ""),
+            fence=None if last_seen_seq is None else Fence(last_seen_seq, subject),
         )
 
     async def published_settings(self, company: str) -> tuple[CompanySettings | None, datetime, int]:
-        """The newest settings on the bus, their time and sequence (0: none). Any replica of the stream answers, even
-        one that is behind."""
+        """The newest settings on the bus, their time and their sequence (0 if there are none). The answer may come from
+        a replica of the stream that lags behind."""
         stored = await self._facts.last(fact(COMPANY_CHANGED, company, None))
         return (_settings(stored), stored.time, stored.seq) if stored else (None, NEVER, 0)
 
     async def all_published_settings(self) -> list[CompanySettings]:
-        """Every company's newest settings on the bus."""
+        """The newest settings of every company on the bus."""
         stored = await self._facts.last_of_each([f"{COMPANY_CHANGED}.*.-"])
-        return [settings for one in stored if (settings := _settings(one)) is not None]
+        return [settings for fact in stored if (settings := _settings(fact)) is not None]
 
     async def memory_updated(self, company: str, user: str, fields: Sequence[str], turn: str | None) -> None:
         """Publishes memory.updated.v1; returns once it is stored."""
-        name = derive_id(company, user, MEMORY_UPDATED, turn) if turn else uuid7()
+        event_id = derive_id(company, user, MEMORY_UPDATED, turn) if turn else uuid7()
         event = CloudEvent(
-            id=name,
+            id=event_id,
             source=SOURCE,
             type=MEMORY_UPDATED,
             subject=f"{company}/{user}",
             data=MemoryUpdated(company_id=company, user_id=user, fields=list(fields), turn_id=turn),
         )
         await self._publisher.append(
-            fact(MEMORY_UPDATED, company, user), event, stream=FACTS.name, msg_id=f"{company}.memory.{name}"
+            fact(MEMORY_UPDATED, company, user), event, stream=FACTS.name, msg_id=f"{company}.memory.{event_id}"
         )
 
 
@@ -85,5 +85,5 @@ def _settings(stored: StoredFact) -> CompanySettings | None:
         event = CloudEvent[CompanyConfigChanged].model_validate_json(stored.event)
     except ValidationError:
         return None
-    told = event.data
-    return CompanySettings(config=told.config, version=told.version, deleted=told.deleted)
+    data = event.data
+    return CompanySettings(config=data.config, version=data.version, deleted=data.deleted)

@@ -1,4 +1,4 @@
-"""The progress of consumers, and what their streams hold (Consumers)."""
+"""Reads and manages consumers and their streams over JetStream's API (Consumers)."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -20,31 +20,32 @@ from runtime.bus.replies import ReplyInbox
 from runtime.bus.streams import continue_after_lost_end, counting_since, note_lost_end
 from runtime.errors import NotReadyError
 
-ANSWER = 2.0
+REPLY_TIMEOUT_SECONDS = 2.0
+"""Deadline of one request to JetStream's API."""
 
 
 class BusConsumers:
-    """Asks JetStream."""
+    """Consumers on JetStream; the methods are described in Consumers."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._inbox = ReplyInbox.of(client)
         self._readers: dict[str, DirectReader] = {}
-        self._streams: dict[str, _Looked] = {}
+        self._streams: dict[str, _StreamReply] = {}
 
     async def progress(self, stream: str, durable: str, since: float) -> ConsumerProgress | None:
-        looked = await self._look(stream, since)
-        info, consumer = looked.stream, looked.consumers.get(durable)
+        reply = await self._query(stream, since)
+        info, consumer = reply.stream, reply.consumers.get(durable)
         if consumer is None:
             return None
         era = era_of(counting_since(info))
-        held = info["state"]
+        stream_state = info["state"]
         return ConsumerProgress(
             LogPosition(era, floor_of(consumer)),
             LogPosition(era, _furthest(consumer)),
             LogPosition(era, consumer["delivered"]["stream_seq"]),
-            held["first_seq"],
-            held["last_seq"],
+            stream_state["first_seq"],
+            stream_state["last_seq"],
             served=bool(consumer.get("num_waiting")),
         )
 
@@ -55,18 +56,18 @@ class BusConsumers:
     async def delete(self, stream: str, durable: str) -> None:
         await self._ask(ApiAnswer, f"CONSUMER.DELETE.{stream}.{durable}")
 
-    async def since(self, stream: str, subject: str, at: datetime) -> int:
-        found = await self._reader(stream).batch_since(subject, at, 1)
-        return found.facts[0].seq if found.facts else 0
+    async def since(self, stream: str, subject: str, start: datetime) -> int:
+        batch = await self._reader(stream).batch_since(subject, start, 1)
+        return batch.facts[0].seq if batch.facts else 0
 
-    async def _look(self, stream: str, since: float) -> "_Looked":
-        known = self._streams.get(stream)
-        if known is None or known.at < since:
-            at = time.monotonic()
+    async def _query(self, stream: str, since: float) -> "_StreamReply":
+        cached = self._streams.get(stream)
+        if cached is None or cached.at < since:
+            requested_at = time.monotonic()
             info = await self._ask(StreamInfo, f"STREAM.INFO.{stream}")
             consumers = {} if "error" in info else await durables(partial(self._ask, ConsumerPage), stream)
-            known = self._streams[stream] = _Looked(at, info, consumers)
-        return known
+            cached = self._streams[stream] = _StreamReply(requested_at, info, consumers)
+        return cached
 
     async def leave_out(self, stream: str, up_to: int, keep: Callable[[int], Awaitable[object]]) -> None:
         try:
@@ -83,17 +84,17 @@ class BusConsumers:
     def _reader(self, stream: str) -> DirectReader:
         return self._readers.setdefault(stream, DirectReader(self._client, stream))
 
-    async def _ask(self, of: type[AnswerT], method: str, body: Mapping[str, object] | None = None) -> AnswerT:
+    async def _ask(self, reply_type: type[AnswerT], method: str, body: Mapping[str, object] | None = None) -> AnswerT:
         try:
-            return await ask(self._inbox, of, method, body, deadline=ANSWER)
+            return await ask(self._inbox, reply_type, method, body, deadline=REPLY_TIMEOUT_SECONDS)
         except (TimeoutError, NatsError) as error:
             raise BusUnavailableError(f"JetStream does not answer {method}") from error
 
 
 @dataclass(frozen=True, slots=True)
-class _Looked:
-    """`stream` is the reply to STREAM.INFO, requested at `at` and before its consumers; an error if there is no
-    stream."""
+class _StreamReply:
+    """A stream's information, requested at `at` and before that of its consumers. `stream` is the reply to STREAM.INFO:
+    an error if there is no stream."""
 
     at: float
     stream: StreamInfo
@@ -101,8 +102,7 @@ class _Looked:
 
 
 def _furthest(consumer: ConsumerInfo) -> int:
-    """The highest sequence that may have been acknowledged. Above the floor there is none while everything delivered
-    is pending."""
+    """The highest sequence that may have been acknowledged: the floor if everything delivered after it is pending."""
     delivered, floor = consumer["delivered"], consumer["ack_floor"]
-    waiting = delivered["consumer_seq"] - floor["consumer_seq"] == consumer.get("num_ack_pending", 0)
-    return floor_of(consumer) if waiting else delivered["stream_seq"]
+    is_all_pending = delivered["consumer_seq"] - floor["consumer_seq"] == consumer.get("num_ack_pending", 0)
+    return floor_of(consumer) if is_all_pending else delivered["stream_seq"]

@@ -1,6 +1,8 @@
-"""Deletes users and conversations from every stream: by subject if it names them, otherwise message by message. A
-message deleted singly is overwritten in the stream's file; purged ones stay there until the server rewrites the
-file."""
+"""Deletes users and conversations from every stream: by subject if it names them, otherwise message by message.
+
+A message that is deleted singly is overwritten in the stream's file; purged messages stay there until the server
+rewrites the file.
+"""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -19,71 +21,76 @@ from runtime.bus.connection import jetstream
 from runtime.bus.direct import DirectReader
 from runtime.workers.dead_letters import DeadLetters
 
-PAGE = 256
-LETTERS = 10_000
+PAGE_SIZE = 256
+MAX_DEAD_LETTERS = 10_000
 FEEDBACK = "feedback.given.v1"
-"""Ratings of answers; the subject names whoever rated, not whose conversation it is."""
-KNOWLEDGE = tuple(one.removesuffix(".>") for one in FACTS.subjects if one.startswith("knowledge."))
-COMPANYS_OWN = ("company.config.changed.v1", "tools.announced.v1", "tools.withdrawn.v1", *KNOWLEDGE)
+"""Ratings of answers; their subject names the person who rated, not the conversation's visitor."""
+KNOWLEDGE = tuple(subject.removesuffix(".>") for subject in FACTS.subjects if subject.startswith("knowledge."))
+COMPANY_EVENT_TYPES = ("company.config.changed.v1", "tools.announced.v1", "tools.withdrawn.v1", *KNOWLEDGE)
 _NO_SUCH_SEQUENCE = 10043
-_GONE = frozenset({(10057, "no message found"), (10057, "stream store EOF")})
+_NO_MESSAGE_ERRORS = frozenset({(10057, "no message found"), (10057, "stream store EOF")})
 """NATS's errors for a message that does not exist."""
 
 
 @dataclass(slots=True)
 class StreamPlan:
-    """The messages that a deletion will remove from the streams, and how many there are in each stream."""
+    """The messages that a deletion will remove from the streams. `found`: how many, by place."""
 
     purges: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     messages: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     found: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(self, stream: str, count: int) -> None:
-        """Adds what was found in a stream."""
+        """Adds to the number of messages found in a stream."""
         place = f"stream {stream}"
         self.found[place] = self.found.get(place, 0) + count
 
 
 class StreamErasure:
+    """Plans and carries out deletions in the streams."""
+
     def __init__(self, client: Client) -> None:
         self._client = client
         self._js = jetstream(client)
         self._letters = DeadLetters(client)
 
     async def plan(self, job: Erasure) -> StreamPlan:
-        """Finds everything that the streams hold of the user or of the conversations; raises BusUnavailableError."""
-        company, names = job.company, frozenset(job.conversations)
+        """Finds everything in the streams about the user or the conversations; raises BusUnavailableError."""
+        company, conversations = job.company, frozenset(job.conversations)
         plan = StreamPlan()
         with bus_errors("look through the streams"):
-            for name in job.conversations:
-                await self._count(plan, CHAT.name, conversation_tree(company, name))
-                await self._count(plan, TURNS.name, journal(company, name))
-                await self._count(plan, TURNS.name, client_results_of(company, name))
+            for conversation in job.conversations:
+                await self._count(plan, CHAT.name, conversation_tree(company, conversation))
+                await self._count(plan, TURNS.name, journal(company, conversation))
+                await self._count(plan, TURNS.name, client_results_of(company, conversation))
             for event_type in fact_types():
                 if job.user:
-                    await self._find(plan, FACTS.name, fact(event_type, company, job.user), _any)
+                    await self._find(plan, FACTS.name, fact(event_type, company, job.user), _always)
                 for person in job.people:
-                    await self._find(plan, FACTS.name, fact(event_type, company, person), _about(company, names))
-            await self._find(plan, FACTS.name, f"{FEEDBACK}.{company}.*", _about(company, names))
+                    await self._find(
+                        plan, FACTS.name, fact(event_type, company, person), _is_about(company, conversations)
+                    )
+            await self._find(plan, FACTS.name, f"{FEEDBACK}.{company}.*", _is_about(company, conversations))
             for event_type in ("turn.failed.v1", *fact_types()):
-                if event_type not in COMPANYS_OWN:
-                    await self._find(plan, FACTS.name, fact(event_type, company, None), _about(company, names))
-            await self._find(plan, TOOLS.name, TOOL_REQUESTS, _about(company, names))
+                if event_type not in COMPANY_EVENT_TYPES:
+                    await self._find(
+                        plan, FACTS.name, fact(event_type, company, None), _is_about(company, conversations)
+                    )
+            await self._find(plan, TOOLS.name, TOOL_REQUESTS, _is_about(company, conversations))
             if job.user:
                 await self._count(plan, TURNS.name, analyses_of(company, job.user))
-            about = frozenset(f"{company}/{name}" for name in (job.user, *names) if name)
+            subjects = frozenset(f"{company}/{part}" for part in (job.user, *conversations) if part)
             await self._find(
                 plan,
                 WEBHOOKS.name,
                 f"webhooks.delivery.v1.{company}.*",
-                lambda event: _subject(event) in about or _about(company, names)(event),
+                lambda event: _subject(event) in subjects or _is_about(company, conversations)(event),
             )
-            await self._letters_of(plan, job, about)
+            await self._find_dead_letters(plan, job, subjects)
         return plan
 
     async def carry_out(self, plan: StreamPlan) -> None:
-        """Removes what was planned, and what has been added under the same subjects since; raises
-        BusUnavailableError."""
+        """Removes what was planned, and what was added to the same subjects since; raises BusUnavailableError."""
         with bus_errors("purge the streams"):
             for stream, subject in plan.purges:
                 await self._js.purge_stream(stream, subject=subject)
@@ -96,64 +103,66 @@ class StreamErasure:
             await self._delete(stream, seq)
 
     async def erase_company(self, company: str) -> dict[str, int]:
-        """Deletes a company's messages, except announcements about the company, which tell that it was deleted."""
-        plan, about = StreamPlan(), _of(company)
+        """Deletes a company's messages, except announcements about the company, which report that it was deleted.
+        Returns how many, by place."""
+        plan, is_of_company = StreamPlan(), _is_of_company(company)
         with bus_errors("look for a company in the streams"):
             await self._count(plan, CHAT.name, f"chat.{company}.>")
             await self._count(plan, TURNS.name, f"turn.{company}.>")
             await self._count(plan, TRACES.name, f"traces.recorded.v1.{NOBODY}.{company}.*")
             for event_type in fact_types():
-                if event_type not in COMPANYS_OWN:
+                if event_type not in COMPANY_EVENT_TYPES:
                     await self._count(plan, FACTS.name, f"{event_type}.{company}.*")
-            await self._find(plan, TOOLS.name, TOOL_REQUESTS, about)
-            await self._find(plan, WEBHOOKS.name, f"webhooks.delivery.v1.{company}.*", _any)
-            for letter in await self._letters.list(limit=LETTERS):
-                named = letter.subject.startswith((f"chat.{company}.", f"turn.{company}."))
-                if named or f".v1.{company}." in letter.subject or about(letter.body):
+            await self._find(plan, TOOLS.name, TOOL_REQUESTS, is_of_company)
+            await self._find(plan, WEBHOOKS.name, f"webhooks.delivery.v1.{company}.*", _always)
+            for letter in await self._letters.list(limit=MAX_DEAD_LETTERS):
+                has_subject = letter.subject.startswith((f"chat.{company}.", f"turn.{company}."))
+                if has_subject or f".v1.{company}." in letter.subject or is_of_company(letter.body):
                     plan.messages.append((DLQ.name, letter.seq))
                     plan.add(DLQ.name, 1)
         await self.carry_out(plan)
         return plan.found
 
     async def plan_conversation_facts(self, job: Erasure) -> StreamPlan:
-        """The user's facts that concern these conversations; raises BusUnavailableError."""
-        plan, names = StreamPlan(), frozenset(job.conversations)
+        """Finds the user's facts that concern these conversations; raises BusUnavailableError."""
+        plan, conversations = StreamPlan(), frozenset(job.conversations)
         with bus_errors("look through the streams"):
             for event_type in fact_types():
                 for person in (job.user, *job.people):
                     if person:
                         subject = fact(event_type, job.company, person)
-                        await self._find(plan, FACTS.name, subject, _about(job.company, names))
+                        await self._find(plan, FACTS.name, subject, _is_about(job.company, conversations))
         return plan
 
     async def _count(self, plan: StreamPlan, stream: str, subject: str) -> None:
-        """Plans to purge a subject, whatever is counted, since more messages may follow."""
+        """Plans to purge a subject and counts its messages. It is purged even if there are none, since more may
+        follow."""
         info = await self._js.stream_info(stream, subjects_filter=subject)
         plan.purges.append((stream, subject))
         plan.add(stream, sum((info.state.subjects or {}).values()))
 
-    async def _find(self, plan: StreamPlan, stream: str, subject: str, wanted: Callable[[bytes], bool]) -> None:
+    async def _find(self, plan: StreamPlan, stream: str, subject: str, matches: Callable[[bytes], bool]) -> None:
         reader = DirectReader(self._client, stream)
         position = 1
         while True:
-            batch = await reader.batch(subject, position, PAGE)
-            found = [(stream, one.seq) for one in batch.facts if wanted(one.event)]
-            plan.messages.extend(found)
-            plan.add(stream, len(found))
+            batch = await reader.batch(subject, position, PAGE_SIZE)
+            hits = [(stream, fact.seq) for fact in batch.facts if matches(fact.event)]
+            plan.messages.extend(hits)
+            plan.add(stream, len(hits))
             if not batch.more or not batch.facts:
                 return
             position = batch.facts[-1].seq + 1
 
-    async def _letters_of(self, plan: StreamPlan, job: Erasure, told_of: Collection[str]) -> None:
-        company, names = job.company, frozenset(job.conversations)
-        trees = tuple(f"chat.{company}.{name}." for name in names)
-        people = tuple(f".v1.{company}.{name}" for name in (job.user,) if name)
-        about = _about(company, names)
-        for letter in await self._letters.list(limit=LETTERS):
-            named = letter.subject.startswith(trees) or letter.subject.endswith(people)
+    async def _find_dead_letters(self, plan: StreamPlan, job: Erasure, subjects: Collection[str]) -> None:
+        company, conversations = job.company, frozenset(job.conversations)
+        trees = tuple(f"chat.{company}.{conversation}." for conversation in conversations)
+        people = tuple(f".v1.{company}.{user}" for user in (job.user,) if user)
+        is_about = _is_about(company, conversations)
+        for letter in await self._letters.list(limit=MAX_DEAD_LETTERS):
+            has_subject = letter.subject.startswith(trees) or letter.subject.endswith(people)
             if letter.stream == WEBHOOKS.name:
-                named = _subject(letter.body) in told_of
-            if named or about(letter.body):
+                has_subject = _subject(letter.body) in subjects
+            if has_subject or is_about(letter.body):
                 plan.messages.append((DLQ.name, letter.seq))
                 plan.add(DLQ.name, 1)
 
@@ -161,8 +170,8 @@ class StreamErasure:
         try:
             await self._js.delete_msg(stream, seq)
         except APIError as error:
-            # A worker has just taken it, another replica deletes too, or it was found under two subjects.
-            if (error.err_code, error.description) not in _GONE and error.err_code != _NO_SUCH_SEQUENCE:
+            # A worker has just processed it, another replica deletes it too, or it was found under two subjects.
+            if (error.err_code, error.description) not in _NO_MESSAGE_ERRORS and error.err_code != _NO_SUCH_SEQUENCE:
                 raise
 
 
@@ -172,7 +181,7 @@ def fact_types() -> list[str]:
 
 
 def _object(raw: bytes) -> JsonObject:
-    """The message's JSON object; an empty one if it is none."""
+    """The message as a JSON object; empty if it is not one."""
     try:
         return object_of(orjson.loads(raw))
     except orjson.JSONDecodeError:
@@ -183,22 +192,22 @@ def _subject(raw: bytes) -> object:
     return _object(raw).get("subject")
 
 
-def _any(_: bytes) -> bool:
+def _always(_: bytes) -> bool:
     return True
 
 
-def _of(company: str) -> Callable[[bytes], bool]:
-    """Whether an event's data belong to the company."""
+def _is_of_company(company: str) -> Callable[[bytes], bool]:
+    """A test whether an event's data belong to the company."""
     return lambda raw: object_of(_object(raw).get("data")).get("companyId") == company
 
 
-def _about(company: str, conversations: Collection[str]) -> Callable[[bytes], bool]:
-    """Whether a fact's data name one of the conversations."""
+def _is_about(company: str, conversations: Collection[str]) -> Callable[[bytes], bool]:
+    """A test whether a fact's data name one of the conversations."""
 
     def named(raw: bytes) -> bool:
         data = object_of(_object(raw).get("data"))
-        # Of data of any form: what is no text is not in them, and cannot be looked for in a set.
-        conversation, of = data.get("conversationId"), data.get("companyId")
-        return isinstance(conversation, str) and conversation in conversations and of in (company, None, NOBODY)
+        # The data can have any form: a value that is not a text matches nothing, and may not even be hashable.
+        conversation, owner = data.get("conversationId"), data.get("companyId")
+        return isinstance(conversation, str) and conversation in conversations and owner in (company, None, NOBODY)
 
     return named

@@ -1,4 +1,4 @@
-"""The bus's failures as this service's error."""
+"""Converts the bus's failures to this service's error."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -10,9 +10,9 @@ from runtime.errors import RuntimeLibraryError
 
 
 @contextmanager
-def bus_errors(what: str) -> Generator[None]:
-    """Raises BusUnavailableError if the bus fails in the block, saying what it could not do."""
+def bus_errors(action: str) -> Generator[None]:
+    """Raises BusUnavailableError if the bus fails in the block; its message says which `action` failed."""
     try:
         yield
     except (NatsError, TimeoutError, RuntimeLibraryError) as error:
-        raise BusUnavailableError(f"the bus could not {what}: {error!r}"[:300]) from error
+        raise BusUnavailableError(f"the bus could not {action}: {error!r}"[:300]) from error

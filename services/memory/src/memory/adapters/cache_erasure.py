@@ -1,7 +1,7 @@
-"""Deletions in Redis, and in every replica's own process.
+"""Deletes conversations from Redis, and from the memory of every replica's process.
 
-Other processes are told over core NATS. One that misses this holds nothing for long, and the deletion's second run
-repeats it.
+Other processes get a message over core NATS. One that misses it does not cache anything for long, and the deletion's
+second run repeats the message.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -27,13 +27,13 @@ from runtime.deletions import follow_deletions
 
 _log = structlog.get_logger(__name__)
 
-Drop = Callable[[str, Sequence[str]], None]
+ConversationDropper = Callable[[str, Sequence[str]], None]
 
 
 class CacheErasure:
-    """`drops` remove conversations from what this process holds."""
+    """Deletes cached data. `drops` remove conversations from this process's caches."""
 
-    def __init__(self, client: Client, redis: Redis, drops: Sequence[Drop]) -> None:
+    def __init__(self, client: Client, redis: Redis, drops: Sequence[ConversationDropper]) -> None:
         self._client = client
         self._redis = redis
         self._drops = drops
@@ -46,31 +46,36 @@ class CacheErasure:
         """Does nothing: the subscription ends with the connection."""
 
     async def keys(self, job: Erasure) -> list[bytes]:
-        """The user's keys in Redis, or those of the conversations and what their people did last; raises
-        RedisUnavailableError. Spent budgets stay until they expire, so that deleting oneself does not renew them."""
-        company, every = job.company, frozenset(job.conversations)
-        named = [key(company, name).encode() for name in job.conversations for key in (looks_key, read_key)]
-        named += [key_of(company, person).encode() for person in (job.user, *job.people) if person]
+        """The existing keys in Redis of the user or of the conversations and their people; raises
+        RedisUnavailableError.
+
+        Spent budgets stay until they expire, so that deleting oneself does not renew them.
+        """
+        company, conversations = job.company, frozenset(job.conversations)
+        possible_keys = [
+            key(company, conversation).encode() for conversation in job.conversations for key in (looks_key, read_key)
+        ]
+        possible_keys += [key_of(company, person).encode() for person in (job.user, *job.people) if person]
         with redis_errors("scan its keys"):
-            found = [key for key in named if await self._redis.exists(key)]
-            found += [key async for key in self._keys(f"{PREFIX}*:{company}:*") if _part(key, -1) in every]
-            found += [key async for key in self._keys(f"{ECHOES}{company}:*") if _part(key, 4) in every]
+            found = [key for key in possible_keys if await self._redis.exists(key)]
+            found += [key async for key in self._keys(f"{PREFIX}*:{company}:*") if _part(key, -1) in conversations]
+            found += [key async for key in self._keys(f"{ECHOES}{company}:*") if _part(key, 4) in conversations]
         return found
 
     async def erase(self, job: Erasure) -> None:
-        """Deletes from Redis and every replica's memory; raises RedisUnavailableError."""
+        """Deletes from Redis and from every replica's memory; raises RedisUnavailableError."""
         company, conversations = job.company, job.conversations
         self._drop(company, conversations)
         for start in range(0, len(conversations), 100):
-            names = list(conversations[start : start + 100])
-            await self._client.publish(FORGOTTEN, Forgotten(company=company, conversations=names).to_json())
-        gone = await self.keys(job)
+            batch = list(conversations[start : start + 100])
+            await self._client.publish(FORGOTTEN, Forgotten(company=company, conversations=batch).to_json())
+        keys = await self.keys(job)
         with redis_errors("delete a user"):
-            if gone:
-                await self._redis.delete(*gone)
+            if keys:
+                await self._redis.delete(*keys)
 
     async def erase_company(self, company: str) -> dict[str, int]:
-        """Deletes every key of the company, including spent budgets; raises RedisUnavailableError."""
+        """Deletes every key of the company, spent budgets included; returns how many. Raises RedisUnavailableError."""
         patterns = (
             f"{SHORT_TERM}{{{company}:*",
             f"{PREFIX}*:{company}:*",
@@ -91,8 +96,8 @@ class CacheErasure:
         return {"redis": removed}
 
     async def rewrite(self) -> None:
-        """Makes Redis rewrite its append-only file, which still contains what was deleted. Does nothing if Redis has
-        no such file or refuses the command."""
+        """Makes Redis rewrite its append-only file, which still contains what was deleted; does nothing if Redis has no
+        such file or refuses the command."""
         try:
             await self._redis.bgrewriteaof()  # pyright: ignore[reportUnknownMemberType]
         except (RedisError, OSError, TimeoutError) as error:
@@ -109,5 +114,5 @@ class CacheErasure:
             drop(company, conversations)
 
 
-def _part(key: bytes, number: int) -> str:
-    return key.decode().split(":")[number]
+def _part(key: bytes, index: int) -> str:
+    return key.decode().split(":")[index]

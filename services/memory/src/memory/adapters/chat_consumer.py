@@ -1,7 +1,7 @@
 """The durable pull consumer of CHAT, shared by all replicas: batches are acknowledged once they are stored.
 
-The consumer's metadata names the database that it fills. A new or different database gets the whole log again, and so
-does a log that was recreated. Projecting a fact twice is harmless.
+The consumer's metadata names the database that it fills. For a new or different database the whole log is projected
+again, and so is a log that was recreated. Projecting a fact twice is harmless.
 """
 
 import asyncio
@@ -33,20 +33,21 @@ from runtime.workers.outcomes import Ack, AckAfter, DeadLetter, Outcome, Retry
 
 SERVICE = "memory"
 DURABLE = "memory-projection"
-STORE = "nexus-store"
+STORE_KEY = "nexus-store"
 """The key of the consumer's metadata that names its database."""
 MAX_ACK_PENDING = 5_000
-LINGER = 1.0
-"""Seconds to let a batch fill: several facts cost the database little more than one. A waiting reader ends it, in
-every replica, and so does any fact other than a visitor's message or an AI answer, since people are about to look."""
-GATHERED = (ChatKind.VISITOR, ChatKind.ASSISTANT)
-PAUSE = 0.5
-"""Seconds before the next batch while the database is away."""
-RETRY = 1.0
-GIVE_UP_AFTER = 5
-"""Deliveries of a fact that fails alone while the database works; then it becomes a dead letter."""
-STOP = 10.0
-"""Seconds for what has arrived, when it stops."""
+LINGER_SECONDS = 1.0
+"""How long a batch may fill, since several facts cost the database little more than one. A waiting reader ends the wait
+in every replica, and so does any fact other than a visitor's message or an AI answer: people are waiting for it."""
+BATCHED_KINDS = (ChatKind.VISITOR, ChatKind.ASSISTANT)
+STORE_PAUSE_SECONDS = 0.5
+"""Pause before the next batch while the database is unavailable."""
+RETRY_SECONDS = 1.0
+"""When facts that could not be stored are delivered again."""
+MAX_DELIVERIES = 5
+"""A fact that fails on its own while the database works becomes a dead letter after this many deliveries."""
+STOP_TIMEOUT_SECONDS = 10.0
+"""When it stops, how long it may still project what has arrived."""
 
 _log = structlog.get_logger(__name__)
 
@@ -54,8 +55,8 @@ Project = Callable[[Sequence[LogFact]], Awaitable[None]]
 
 
 class ChatConsumer(BatchWorker):
-    """Passes batches to `project`. Stored facts that have something to teach (`teaches`) are acknowledged once that
-    is learned, without delaying other batches."""
+    """Passes batches to `project`. Stored facts for which `teaches` is true are acknowledged after `learn`, without
+    delaying other batches."""
 
     def __init__(
         self,
@@ -69,15 +70,15 @@ class ChatConsumer(BatchWorker):
     ) -> None:
         super().__init__(
             client,
-            ConsumerSpec(CHAT.name, DURABLE, (CHAT_ALL,), max_ack_pending=MAX_ACK_PENDING, metadata={STORE: store}),
+            ConsumerSpec(CHAT.name, DURABLE, (CHAT_ALL,), max_ack_pending=MAX_ACK_PENDING, metadata={STORE_KEY: store}),
             self._take,
             service=SERVICE,
-            linger=LINGER,
-            urgent=lambda message: not message.subject.endswith(GATHERED),
+            linger=LINGER_SECONDS,
+            urgent=lambda message: not message.subject.endswith(BATCHED_KINDS),
         )
-        # Beside the replies to this user: no other user may listen or write there.
-        self._hurried = f"{client.new_inbox().rpartition('.')[0]}.{DURABLE}.hurried"
-        self._told = 0.0
+        # A subject below this user's inbox: no other user may subscribe or publish there.
+        self._hurry_subject = f"{client.new_inbox().rpartition('.')[0]}.{DURABLE}.hurried"
+        self._published_at = 0.0
         self._log = log
         self._store = store
         self._project = project
@@ -94,8 +95,8 @@ class ChatConsumer(BatchWorker):
         js = jetstream(self._client)
         try:
             await self._log.refresh()
-            found = await js.consumer_info(CHAT.name, DURABLE)
-            if (found.config.metadata or {}).get(STORE) != self._store:
+            info = await js.consumer_info(CHAT.name, DURABLE)
+            if (info.config.metadata or {}).get(STORE_KEY) != self._store:
                 _log.info("the database is another one: the whole log is projected again")
                 await js.delete_consumer(CHAT.name, DURABLE)
         except NotFoundError:
@@ -106,25 +107,25 @@ class ChatConsumer(BatchWorker):
 
     async def start(self) -> None:
         await super().start()
-        await listen(self._client, self._hurried, self._hurry_here)
+        await listen(self._client, self._hurry_subject, self._on_hurry)
 
     async def stop(self) -> None:
-        """Accepts nothing new; what has arrived is projected within STOP seconds, or delivered again later."""
-        await self.drain(STOP)
+        """Accepts nothing new; what has arrived is projected within STOP_TIMEOUT_SECONDS, or delivered again later."""
+        await self.drain(STOP_TIMEOUT_SECONDS)
 
     def hurry(self) -> None:
-        """Projects what has arrived without waiting for a fuller batch, here and in the other replicas, which are
-        told once in each waiting period."""
+        """Projects what has arrived without waiting for a fuller batch, here and in the other replicas. These get at
+        most one message in each waiting period."""
         self._batches.hurry()
-        if time.monotonic() - self._told >= HURRIED and isinstance(self._client, BusClient):
-            self._told = time.monotonic()
-            self._client.publish_now(self._hurried)
+        if time.monotonic() - self._published_at >= HURRIED and isinstance(self._client, BusClient):
+            self._published_at = time.monotonic()
+            self._client.publish_now(self._hurry_subject)
 
     def calm(self) -> None:
-        """Goes back to fuller batches, because no reader waits here any more."""
+        """Lets batches fill again, because no reader waits here any more."""
         self._batches.calm()
 
-    def _hurry_here(self, message: Msg) -> None:
+    def _on_hurry(self, message: Msg) -> None:
         del message
         self._batches.hurry()
 
@@ -141,20 +142,20 @@ class ChatConsumer(BatchWorker):
                 await self._project(facts)
         except (StoreUnavailableError, TimeoutError) as error:
             _log.warning("nothing is projected for now", error=str(error) or "too slow", waiting=len(facts))
-            await asyncio.sleep(PAUSE)
-            return [Retry(RETRY)] * len(deliveries)
+            await asyncio.sleep(STORE_PAUSE_SECONDS)
+            return [Retry(RETRY_SECONDS)] * len(deliveries)
         except Exception as error:
-            if len(deliveries) > 1 or deliveries[0].num_delivered < GIVE_UP_AFTER:
+            if len(deliveries) > 1 or deliveries[0].num_delivered < MAX_DELIVERIES:
                 raise
             return [DeadLetter(f"{type(error).__name__}: {error}")]
         PROJECTED.inc(len(facts))
-        return [self._stored(fact) if isinstance(fact, LogFact) else DeadLetter(fact) for fact in decoded]
+        return [self._outcome(fact) if isinstance(fact, LogFact) else DeadLetter(fact) for fact in decoded]
 
-    def _stored(self, fact: LogFact) -> Outcome | AckAfter:
+    def _outcome(self, fact: LogFact) -> Outcome | AckAfter:
         return AckAfter(lambda: self._learn(fact)) if self._teaches(fact) else Ack()
 
     def _decode(self, delivery: Delivery) -> LogFact | str:
-        """The fact, or why it is invalid."""
+        """The fact, or the reason why it is invalid."""
         address = parse_chat(delivery.subject)
         if address is None:
             return f"{delivery.subject} is no subject of a conversation's facts"

@@ -1,4 +1,4 @@
-"""The stream CHAT for memory's use cases: decodes facts, and makes sure that a read is complete."""
+"""Reads and appends to the stream CHAT for memory's use cases: decodes facts, and guarantees complete reads."""
 
 import asyncio
 import time
@@ -16,8 +16,8 @@ from runtime.conversation import ConversationLog, ConversationWriter, Decide, Lo
 from runtime.errors import ReadFailedError
 
 SOURCE = "/nexus/memory"
-RECENT = 15.0
-"""Seconds for which the bounds that another caller has read are recent enough."""
+RECENT_SECONDS = 15.0
+"""How long bounds that another caller has read are recent enough."""
 
 _log = structlog.get_logger(__name__)
 
@@ -31,21 +31,22 @@ class StreamLog:
         self._writer = ConversationWriter(log, publisher, SOURCE)
         self._deadline = deadline
         self._bounds: LogBounds | None = None
-        self._asked = float("-inf")
+        self._refreshed_at = float("-inf")
 
-    async def renew(self) -> None:
-        """Reads the stream's bounds, unless they were read a moment ago."""
-        if time.monotonic() - self._asked >= RECENT:
+    async def refresh_if_old(self) -> None:
+        """Reads the stream's bounds, unless they were read within RECENT_SECONDS."""
+        if time.monotonic() - self._refreshed_at >= RECENT_SECONDS:
             await self.refresh()
 
     async def refresh(self) -> LogBounds:
         """Reads the stream's bounds now."""
-        self._asked = time.monotonic()
+        self._refreshed_at = time.monotonic()
         self._bounds = await self._log.bounds()
         return self._bounds
 
-    async def reconnected(self) -> None:
-        """Reads them after a reconnect; when nobody answers, the next periodic look does."""
+    async def refresh_after_reconnect(self) -> None:
+        """Reads the stream's bounds after a reconnect; if the bus does not answer, the next periodic refresh reads
+        them."""
         try:
             await self.refresh()
         except ReadFailedError as error:
@@ -54,20 +55,20 @@ class StreamLog:
     @property
     def era(self) -> int:
         """The log's era: when it was created, in ms since the epoch."""
-        return era_of(self._known.created_at)
+        return era_of(self._known_bounds.created_at)
 
     @property
     def first_seq(self) -> int:
-        """The log's first sequence, as far as known."""
-        return self._known.first_seq
+        """The log's first sequence when the bounds were last read."""
+        return self._known_bounds.first_seq
 
     @property
     def whole_from(self) -> int:
-        """The sequence from which on nothing was trimmed, as far as known."""
-        return self._known.whole_from
+        """The sequence from which on nothing had been trimmed when the bounds were last read."""
+        return self._known_bounds.whole_from
 
     @property
-    def _known(self) -> LogBounds:
+    def _known_bounds(self) -> LogBounds:
         if self._bounds is None:
             raise RuntimeError("the log's bounds are unknown: refresh() comes first")
         return self._bounds
@@ -77,7 +78,7 @@ class StreamLog:
         return (await self.refresh()).last_seq
 
     async def read(self, company: str, conversation: str, after: int, up_to: int) -> list[LogFact]:
-        """The conversation's facts with after < seq ≤ up_to, in order, certainly complete.
+        """The conversation's facts with after < seq ≤ up_to, in order and guaranteed to be complete.
 
         Raises:
             UnknownSequenceError: the log ends before `up_to`.
@@ -85,33 +86,37 @@ class StreamLog:
         if after >= up_to:
             return []
         clock = asyncio.get_running_loop().time
-        end = clock() + self._deadline
+        give_up_at = clock() + self._deadline
         pause = 0.002
         while True:
             stored = await self._log.read(company, conversation, after, up_to, deadline=self._deadline)
-            if (stored and stored[-1].seq == up_to) or await self._has_no(company, conversation, up_to):
-                return [fact for each in stored if (fact := self.fact(each)) is not None]
-            if clock() > end:
+            if (stored and stored[-1].seq == up_to) or await self._is_of_other_conversation(
+                company, conversation, up_to
+            ):
+                return [fact for stored_fact in stored if (fact := self.fact(stored_fact)) is not None]
+            if clock() > give_up_at:
                 raise UnknownSequenceError(f"the log has not reached {up_to}, which {company}/{conversation} needs")
             await asyncio.sleep(pause)
             pause = min(pause * 2, 0.1)
 
-    async def _has_no(self, company: str, conversation: str, seq: int) -> bool:
-        """Whether `seq` is in the log but belongs to another conversation, so that nothing is missing at the end."""
-        found = await self._log.at(seq)
-        if found is not None:
-            # By the subject alone: a fact of a kind that a newer release has made is this conversation's as well.
-            return not found.subject.startswith(conversation_tree(company, conversation).removesuffix(">"))
+    async def _is_of_other_conversation(self, company: str, conversation: str, seq: int) -> bool:
+        """Whether `seq` belongs to another conversation or was purged, so that nothing is missing at the end of a
+        read."""
+        stored = await self._log.at(seq)
+        if stored is not None:
+            # Judged by the subject alone, since a kind of fact that only a newer release knows belongs to it as well.
+            return not stored.subject.startswith(conversation_tree(company, conversation).removesuffix(">"))
         bounds = await self.refresh()
-        # Purged, or a replica that has not got it yet: only what lies before the log's beginning is surely gone.
+        # It was purged, or this replica does not have it yet: only what lies before the log's start is certainly gone.
         return bounds.first_seq > seq or bounds.last_seq == 0 == seq
 
     async def append_if(self, company: str, conversation: str, decide: Decide) -> Appended | None:
-        """Appends what `decide` makes of the newest snapshot, fenced (runtime.conversation); None: nothing."""
+        """Appends what `decide` returns for the newest snapshot, fenced (runtime.conversation); None if it appends
+        nothing."""
         return await self._writer.append_if(company, conversation, decide)
 
     def fact(self, stored: StoredFact) -> LogFact | None:
-        """The stored fact decoded; None for a misfit (the projection writes a dead letter)."""
+        """Decodes a stored fact; None for a misfit (the projection writes a dead letter)."""
         address = parse_chat(stored.subject)
         if address is None:
             return None
@@ -129,6 +134,6 @@ class StreamLog:
         return decode(address, LogPosition(self.era, seq), stored_at, raw)
 
 
-def era_of(created: datetime) -> int:
+def era_of(created_at: datetime) -> int:
     """The log's era, in ms since the epoch."""
-    return int(created.timestamp() * 1000)
+    return int(created_at.timestamp() * 1000)

@@ -26,7 +26,7 @@ class PersonFields(TypedDict):
 
 
 class ConversationFields(TypedDict):
-    """A row of `conversations`; wire objects are JSON texts, times ISO 8601, positions era/seq."""
+    """A document of `conversations`: wire objects are JSON texts, times ISO 8601, positions `era/seq`."""
 
     _id: str
     version: int
@@ -129,31 +129,31 @@ def to_document(state: InboxConversation) -> Document:
 
 
 def _list_keys(state: InboxConversation) -> Document:
-    """The sort keys of the lists it is in. A conversation that has only been written about, without a fact of its
-    own, is in none."""
-    company, name, at = state.company, state.conversation, state.latest
-    if at == BEGINNING:
+    """The sort keys of the lists in which the conversation appears; none for one that has desk changes but no facts of
+    its own."""
+    company, name, latest = state.company, state.conversation, state.latest
+    if latest == BEGINNING:
         return {}
-    waits = state.waiting_since is not None
+    is_waiting = state.waiting_since is not None
     keys: Document = {
-        "inboxKey": list_key(company, at, name),
-        # Who waits stands where they began to.
-        "stateKey": list_key(f"{company}:{state.state}", state.ownership.position if waits else at, name),
+        "inboxKey": list_key(company, latest, name),
+        # Waiting conversations are sorted by when they began to wait.
+        "stateKey": list_key(f"{company}:{state.state}", state.ownership.position if is_waiting else latest, name),
     }
     if state.started_at:
         keys["dayKey"] = f"{company}/{state.started_at.astimezone(UTC).date().isoformat()}"
     if state.status == OPEN:
         assignee = state.assignee[0]
         if assignee:
-            keys["operatorKey"] = list_key(f"{company}:{assignee}", at, name)
+            keys["operatorKey"] = list_key(f"{company}:{assignee}", latest, name)
         else:
-            keys["unassignedKey"] = list_key(company, at, name)
+            keys["unassignedKey"] = list_key(company, latest, name)
     if state.is_unanswered:
         keys["unansweredKey"] = list_key(company, state.seen_position, name)
     if state.whose:
-        keys["personKey"] = list_key(f"{company}:{state.whose}", at, name)
+        keys["personKey"] = list_key(f"{company}:{state.whose}", latest, name)
     if state.person and state.person.user_id != state.whose:
-        keys["visitorKey"] = list_key(f"{company}:{state.person.user_id}", at, name)
+        keys["visitorKey"] = list_key(f"{company}:{state.person.user_id}", latest, name)
     if state.due_since:
         keys["waitingSince"] = milliseconds(state.due_since)
     if state.quiet_since:
@@ -195,7 +195,7 @@ def from_document(row: Document) -> InboxConversation:
         answered=position_of(row["answered"]),
         failed=position_of(row["failed"]),
         noticed=position_of(row["noticed"]),
-        # Stored before it was kept: the sweep then looks into the log.
+        # Documents of earlier releases lack this field: the sweep then reads the log.
         replied=position_of(row.get("replied", "0/0")),
         answers=row.get("answers", 0),
         handed_off=row.get("handedOff", False),
@@ -226,80 +226,80 @@ def outcome_of(row: Document) -> ConversationOutcome:
 
 
 def _desk_text(desk: DeskState) -> str:
-    told = {
+    fields = {
         "state": desk.state,
-        "stateSince": _since_text(desk.state_since),
+        "stateSince": _update_place_fields(desk.state_since),
         "snoozedUntil": _time(desk.snoozed_until),
         "stateBy": desk.state_by,
         "stateReason": desk.state_reason,
         "assignee": desk.assignee,
         "assigneeName": desk.assignee_name,
-        "assigned": _since_text(desk.assigned),
+        "assigned": _update_place_fields(desk.assigned),
         "labels": desk.labels,
         "topic": desk.topic,
         "previous": desk.previous,
         "person": desk.person,
         "signedIn": desk.signed_in,
     }
-    return orjson.dumps(told).decode()
+    return orjson.dumps(fields).decode()
 
 
 def _desk(text: str) -> DeskState:
-    told = orjson.loads(text)
+    fields = orjson.loads(text)
     return DeskState(
-        state=told["state"],
-        state_since=_since(told["stateSince"]),
-        snoozed_until=_datetime(told["snoozedUntil"]),
-        state_by=told["stateBy"],
-        state_reason=told["stateReason"],
-        assignee=told["assignee"],
-        assignee_name=told["assigneeName"],
-        assigned=_since(told["assigned"]),
-        labels=tuple(told["labels"]),
-        topic=told["topic"],
-        previous=told["previous"],
-        person=told.get("person"),
-        signed_in=told.get("signedIn", False),
+        state=fields["state"],
+        state_since=_update_place(fields["stateSince"]),
+        snoozed_until=_datetime(fields["snoozedUntil"]),
+        state_by=fields["stateBy"],
+        state_reason=fields["stateReason"],
+        assignee=fields["assignee"],
+        assignee_name=fields["assigneeName"],
+        assigned=_update_place(fields["assigned"]),
+        labels=tuple(fields["labels"]),
+        topic=fields["topic"],
+        previous=fields["previous"],
+        person=fields.get("person"),
+        signed_in=fields.get("signedIn", False),
     )
 
 
-def _since_text(since: UpdatePlace | None) -> list[str | None] | None:
+def _update_place_fields(since: UpdatePlace | None) -> list[str | None] | None:
     return [_text(since.basis), _time(since.at)] if since else None
 
 
-def _since(told: list[str | None] | None) -> UpdatePlace | None:
-    if told is None:
+def _update_place(fields: list[str | None] | None) -> UpdatePlace | None:
+    if fields is None:
         return None
-    basis, at = told
-    return UpdatePlace(position_of(basis) if basis else None, datetime.fromisoformat(at or ""))
+    basis, time = fields
+    return UpdatePlace(position_of(basis) if basis else None, datetime.fromisoformat(time or ""))
 
 
 FINDABLE: Document = dict.fromkeys(
     ("inboxKey", "stateKey", "operatorKey", "personKey", "desk", "saidAt", "words", "writtenKey"), 1
 )
-"""The document's fields that a search reads."""
+"""The fields of the document that a search reads."""
 
 
 def findable_of(row: Document) -> Findable:
-    """The text by which a search finds the conversation."""
+    """The values by which a search finds the conversation."""
     desk = orjson.loads(row["desk"])
     _, latest = row["inboxKey"].split("/", 1)
-    said = row.get("saidAt")
+    said_at = row.get("saidAt")
     return Findable(
         name=row["_id"].split("/", 1)[1],
         latest=latest,
         state=row["stateKey"].split("/", 1)[0].partition(":")[2],
-        assignee=_named(row.get("operatorKey")) or desk["assignee"],
-        person=_named(row.get("personKey")),
+        assignee=_name_in_key(row.get("operatorKey")) or desk["assignee"],
+        person=_name_in_key(row.get("personKey")),
         labels=tuple(desk["labels"]),
         topic=desk["topic"],
-        said_at=datetime.fromisoformat(said) if said else None,
+        said_at=datetime.fromisoformat(said_at) if said_at else None,
         words=row["words"],
         written=int(row["writtenKey"].split("/")[1]),
     )
 
 
-def _named(key: str | None) -> str | None:
+def _name_in_key(key: str | None) -> str | None:
     return key.split("/", 1)[0].partition(":")[2] if key else None
 
 
@@ -311,8 +311,8 @@ def _text(position: LogPosition | None) -> str | None:
     return str(position) if position else None
 
 
-def _time(at: datetime | None) -> str | None:
-    return at.isoformat() if at else None
+def _time(time: datetime | None) -> str | None:
+    return time.isoformat() if time else None
 
 
 def _datetime(text: str | None) -> datetime | None:

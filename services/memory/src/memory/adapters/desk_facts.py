@@ -12,39 +12,39 @@ from runtime.bus.direct import DirectReader
 from runtime.bus.publisher import Publisher
 from runtime.errors import RuntimeLibraryError
 
-DEADLINE = 8.0
-"""Seconds for storing one; the caller waits for ten."""
-UPDATED, NOTED = "conversation.updated.v1", "note.added.v1"
+PUBLISH_TIMEOUT_SECONDS = 8.0
+"""Deadline for storing a change; the caller waits for ten seconds."""
+UPDATED_EVENT, NOTE_EVENT = "conversation.updated.v1", "note.added.v1"
 
 
 class BusDeskFacts:
-    """Publishes a fact, and reads the time at which the stream stored it."""
+    """Publishes a change as a fact, and reads the time at which the stream stored it."""
 
     def __init__(self, publisher: Publisher, facts: DirectReader) -> None:
         self._publisher = publisher
         self._facts = facts
 
-    async def updated(self, update_id: str, data: ConversationUpdated) -> LogPosition:
+    async def publish_update(self, update_id: str, data: ConversationUpdated) -> LogPosition:
         """Publishes conversation.updated.v1; returns its position."""
-        return await self._publish(UPDATED, data.company_id, update_id, data)
+        return await self._publish(UPDATED_EVENT, data.company_id, update_id, data)
 
-    async def noted(self, data: NoteAdded) -> LogPosition:
+    async def publish_note(self, data: NoteAdded) -> LogPosition:
         """Publishes note.added.v1; returns its position."""
-        return await self._publish(NOTED, data.company_id, data.note_id, data)
+        return await self._publish(NOTE_EVENT, data.company_id, data.note_id, data)
 
-    async def _publish(self, kind: str, company: str, name: str, data: Wire) -> LogPosition:
-        event = CloudEvent(id=name, source=SOURCE, type=kind, subject=f"{company}/{NOBODY}", data=data)
+    async def _publish(self, kind: str, company: str, fact_id: str, data: Wire) -> LogPosition:
+        event = CloudEvent(id=fact_id, source=SOURCE, type=kind, subject=f"{company}/{NOBODY}", data=data)
         try:
             stored = await self._publisher.append(
                 fact(kind, company, None),
                 event,
                 stream=FACTS.name,
-                msg_id=f"{company}.{kind}.{name}",
-                deadline=DEADLINE,
+                msg_id=f"{company}.{kind}.{fact_id}",
+                deadline=PUBLISH_TIMEOUT_SECONDS,
             )
-            found = await self._facts.at(stored.seq)
+            stored_fact = await self._facts.at(stored.seq)
         except RuntimeLibraryError as error:
             raise BusUnavailableError("it could not be stored now: try again") from error
-        if found is None:
+        if stored_fact is None:
             raise BusUnavailableError("it was stored and cannot be read: try again")
-        return LogPosition(milliseconds(found.time), stored.seq)
+        return LogPosition(milliseconds(stored_fact.time), stored.seq)

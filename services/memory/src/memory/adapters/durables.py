@@ -5,25 +5,26 @@ from collections.abc import Awaitable, Callable, Mapping
 from memory.errors import BusUnavailableError
 from runtime.bus.jetstream_api import ConsumerInfo, ConsumerPage
 
-Ask = Callable[[str, Mapping[str, object]], Awaitable[ConsumerPage]]
-"""A method of JetStream's API with its body; raises BusUnavailableError."""
+ConsumerApi = Callable[[str, Mapping[str, object]], Awaitable[ConsumerPage]]
+"""Calls a method of JetStream's API with a body; raises BusUnavailableError."""
 
 
-async def durables(ask: Ask, stream: str) -> dict[str, ConsumerInfo]:
-    """Each consumer's information, by name.
+async def durables(ask: ConsumerApi, stream: str) -> dict[str, ConsumerInfo]:
+    """The information of each durable consumer, by name.
 
     Raises:
-        BusUnavailableError: no answer, or an incomplete one because some consumers' leaders are away: those consumers
-            must not be taken for missing.
+        BusUnavailableError: no answer, or an incomplete one because the leaders of some consumers are unavailable:
+        these
+            consumers must not be mistaken for missing.
     """
-    found: dict[str, ConsumerInfo] = {}
+    by_name: dict[str, ConsumerInfo] = {}
     offset = 0
     while True:
         page = await ask(f"CONSUMER.LIST.{stream}", {"offset": offset})
         if page.get("error") or page.get("missing"):
             raise BusUnavailableError(f"JetStream does not list all consumers of {stream}")
         consumers = page.get("consumers") or []
-        found |= {one["name"]: one for one in consumers if one["config"].get("durable_name")}
+        by_name |= {consumer["name"]: consumer for consumer in consumers if consumer["config"].get("durable_name")}
         offset += len(consumers)
         if not consumers or offset >= page["total"]:
-            return found
+            return by_name

@@ -1,6 +1,9 @@
 """Deletes conversations' files from the object storage: with their conversation or company, by age, and uploads that
-no message names. The company's quota is reduced before a file is deleted, so that an interrupted and repeated
-deletion leaves nothing counted that is gone. Without a storage there are no files."""
+no message names.
+
+The company's quota is reduced before a file is deleted, so that after an interruption no deleted file is still counted.
+Without an object storage there are no files.
+"""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -15,10 +18,10 @@ from memory.errors import StoreUnavailableError
 from runtime.clock import Clock
 from runtime.stores.file_store import FileStore, FilesUnavailableError
 
-PAGE = 500
+PAGE_SIZE = 500
 UNSENT_FOR = timedelta(days=1)
 """How long an uploaded file waits for a message that names it."""
-MESSAGES = 200
+MESSAGES_PER_READ = 200
 
 
 class KeptFiles:
@@ -31,12 +34,18 @@ class KeptFiles:
         self._clock = clock
 
     async def count(self, job: Erasure) -> int:
-        return len([key for name in job.conversations async for key in self._keys(folder_of(job.company, name))])
+        return len(
+            [
+                key
+                for conversation in job.conversations
+                async for key in self._keys(folder_of(job.company, conversation))
+            ]
+        )
 
     async def erase(self, job: Erasure) -> None:
-        for name in job.conversations:
-            await self._shares.drop_conversation(job.company, name)
-            await self._delete([key async for key in self._keys(folder_of(job.company, name))])
+        for conversation in job.conversations:
+            await self._shares.drop_conversation(job.company, conversation)
+            await self._delete([key async for key in self._keys(folder_of(job.company, conversation))])
 
     async def erase_company(self, company: str) -> dict[str, int]:
         await self._shares.drop_company(company)
@@ -44,62 +53,63 @@ class KeptFiles:
         await self._delete(keys)
         return {"files": len(keys)}
 
-    async def count_old(self, company: str, before: datetime, most: int) -> int:
-        """Counts the files that were uploaded before then, up to `most`."""
-        found = 0
+    async def count_old(self, company: str, before: datetime, limit: int) -> int:
+        """Counts the files that were uploaded before then, up to `limit`."""
+        count = 0
         async for key in self._keys(folder_of(company)):
-            found += _older(key, before)
-            if found == most:
+            count += _is_older(key, before)
+            if count == limit:
                 break
-        return found
+        return count
 
     async def delete_old(self, company: str, before: datetime) -> int:
         """Deletes the files uploaded before then; returns how many."""
-        old = [key async for key in self._keys(folder_of(company)) if _older(key, before)]
-        await self._shares.drop(_place(key)[2] for key in old)
+        old = [key async for key in self._keys(folder_of(company)) if _is_older(key, before)]
+        await self._shares.drop(_key_parts(key)[2] for key in old)
         await self._delete(old)
         return len(old)
 
     async def recount(self, company: str) -> int:
         """Recounts the company's files from the storage; returns their bytes."""
-        there = set[str]()
+        stored = set[str]()
         if self._store is not None:
             async for keys in self._pages(folder_of(company)):
-                by_id = {_place(key)[2]: key for key in keys}
-                there.update(by_id)
+                by_id = {_key_parts(key)[2]: key for key in keys}
+                stored.update(by_id)
                 for file in await self._shares.unknown(by_id):
-                    async with _speaking("looked for"):
-                        about = await self._store.about(by_id[file])
-                    if about is not None:
-                        await self._shares.found(*_place(by_id[file]), about.size)
-        # One that has just been counted may be on its way.
+                    async with _store_errors("looked for"):
+                        info = await self._store.about(by_id[file])
+                    if info is not None:
+                        await self._shares.record_uncounted(*_key_parts(by_id[file]), info.size)
+        # A file that was counted recently may still be on its way into the storage.
         before = self._clock.now() - UNSENT_FOR
-        await self._shares.drop(file for file in await self._shares.of(company) - there if _older(file, before))
-        return await self._shares.add_up(company)
+        await self._shares.drop(file for file in await self._shares.of(company) - stored if _is_older(file, before))
+        return await self._shares.recompute_sum(company)
 
     async def sweep(self) -> int:
-        """Deletes files uploaded a day ago that no message names, and their marks; returns how many files."""
-        gone = 0
+        """Deletes files that were uploaded a day ago and that no message names, with their marks; returns how many
+        files."""
+        count = 0
         async for mark in self._keys(UNSENT):
-            if not _older(mark, self._clock.now() - UNSENT_FOR):
-                break  # marks stand in the order of their days
+            if not _is_older(mark, self._clock.now() - UNSENT_FOR):
+                break  # marks are in the order of their upload
             company, conversation, file = mark.split("/")[-3:]
             if not await self._is_named(company, conversation, file):
                 await self._shares.drop([file])
                 await self._delete([folder_of(company, conversation) + file])
-                gone += 1
+                count += 1
             else:
                 await self._delete([mark], marks=False)
-        return gone
+        return count
 
     async def _is_named(self, company: str, conversation: str, file: str) -> bool:
-        """Whether a message of the conversation names the file, newest first."""
+        """Whether a message of the conversation names the file; the newest messages are read first."""
         cursor: str | None = None
         while True:
-            page = await self._facts.messages(company, conversation, MESSAGES, cursor, latest=True)
+            page = await self._facts.messages(company, conversation, MESSAGES_PER_READ, cursor, latest=True)
             for fact in page.items:
-                sent = fact.data.files if isinstance(fact.data, VisitorMessage | OperatorMessage) else None
-                if any(one.id == file for one in sent or ()):
+                files = fact.data.files if isinstance(fact.data, VisitorMessage | OperatorMessage) else None
+                if any(one.id == file for one in files or ()):
                     return True
             cursor = page.next
             if cursor is None:
@@ -113,9 +123,9 @@ class KeptFiles:
     async def _pages(self, prefix: str) -> AsyncIterator[Sequence[str]]:
         after = ""
         while self._store is not None:
-            async with _speaking("listed"):
-                page = await self._store.list(prefix, PAGE, after)
-            if not page:  # a server may give fewer than it is asked for
+            async with _store_errors("listed"):
+                page = await self._store.list(prefix, PAGE_SIZE, after)
+            if not page:  # a server may return fewer keys than were asked for
                 return
             yield page
             after = page[-1]
@@ -123,26 +133,26 @@ class KeptFiles:
     async def _delete(self, keys: Sequence[str], *, marks: bool = True) -> None:
         if self._store is None or not keys:
             return
-        also = [unsent_key(*_place(key)) for key in keys] if marks else []
-        async with _speaking("deleted"):
-            await self._store.delete([*keys, *also])
+        mark_keys = [unsent_key(*_key_parts(key)) for key in keys] if marks else []
+        async with _store_errors("deleted"):
+            await self._store.delete([*keys, *mark_keys])
 
 
-def _place(key: str) -> tuple[str, str, str]:
+def _key_parts(key: str) -> tuple[str, str, str]:
     company, conversation, file = key.split("/")[-3:]
     return company, conversation, file
 
 
-def _older(key: str, before: datetime) -> bool:
+def _is_older(key: str, before: datetime) -> bool:
     try:
         return uploaded_at(key.rpartition("/")[2]) < before
     except ValueError:
-        return False  # no file of ours
+        return False  # not a name that Nexus gives
 
 
 @asynccontextmanager
-async def _speaking(done: str) -> AsyncGenerator[None]:
+async def _store_errors(action: str) -> AsyncGenerator[None]:
     try:
         yield
     except FilesUnavailableError as error:
-        raise StoreUnavailableError(f"files could not be {done}: {error}") from error
+        raise StoreUnavailableError(f"files could not be {action}: {error}") from error

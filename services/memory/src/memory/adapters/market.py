@@ -1,4 +1,4 @@
-"""Calls to the market-adapter. Which symbols exist is cached, since it hardly ever changes."""
+"""Calls the market-adapter. Which symbols exist is cached, since that hardly ever changes."""
 
 import math
 import time
@@ -13,17 +13,17 @@ from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 from runtime.recent import Bounded
 
-DEADLINE = 5.0
-"""Default deadline in seconds."""
-ASKED = 20
-"""The most symbols in one request."""
+CALL_TIMEOUT_SECONDS = 5.0
+"""Default deadline of a call."""
+MAX_SYMBOLS = 20
+"""Symbols in one request at most."""
 KNOWN_SECONDS = 3_600.0
-"""How long a symbol with a price is cached as existing."""
+"""How long a symbol that has a price is cached as existing."""
 UNKNOWN_SECONDS = 60.0
 """How long an unknown symbol is cached as such."""
-REMEMBERED = 20_000
+MAX_CACHED = 20_000
 NO_SYMBOL = frozenset({"bad_symbol", "no_data", "not_in_sample"})
-"""Error reasons that concern the symbol itself; others concern the provider."""
+"""Error reasons that concern the symbol itself; all others concern the provider."""
 
 AnswerT = TypeVar("AnswerT")
 
@@ -31,68 +31,76 @@ AnswerT = TypeVar("AnswerT")
 class MarketClient:
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
-        self._known = Bounded[str, tuple[bool, float]](REMEMBERED)
+        self._existence = Bounded[str, tuple[bool, float]](MAX_CACHED)
 
     async def known_symbols(self, symbols: list[str]) -> frozenset[str]:
         """The symbols that have a price; raises ServiceUnavailableError."""
         now = time.monotonic()
-        heard = {name: self._known[name][0] for name in symbols if self._known.get(name, (False, 0.0))[1] > now}
-        unheard = [name for name in dict.fromkeys(symbols) if name not in heard]
-        found: set[str] = {name for name, known in heard.items() if known}
-        for start in range(0, len(unheard), ASKED):
-            found |= (await self.quotes(unheard[start : start + ASKED])).keys()
-        return frozenset(found)
+        cached = {
+            name: self._existence[name][0] for name in symbols if self._existence.get(name, (False, 0.0))[1] > now
+        }
+        uncached = [name for name in dict.fromkeys(symbols) if name not in cached]
+        symbols_known: set[str] = {name for name, exists in cached.items() if exists}
+        for start in range(0, len(uncached), MAX_SYMBOLS):
+            symbols_known |= (await self.quotes(uncached[start : start + MAX_SYMBOLS])).keys()
+        return frozenset(symbols_known)
 
     async def quotes(self, symbols: Sequence[str]) -> dict[str, market_rpc.QuoteView]:
-        """Prices by symbol, of those that a provider knows."""
-        asked = list(dict.fromkeys(symbols))[:ASKED]
-        if not asked:
+        """Prices by symbol, for the symbols that a provider knows."""
+        tickers = list(dict.fromkeys(symbols))[:MAX_SYMBOLS]
+        if not tickers:
             return {}
-        question = self._rpc.call(
-            market_rpc.MARKET_QUOTES, market_rpc.QuotesRequest(symbols=asked), deadline=last_part_deadline(DEADLINE)
+        call = self._rpc.call(
+            market_rpc.MARKET_QUOTES,
+            market_rpc.QuotesRequest(symbols=tickers),
+            deadline=last_part_deadline(CALL_TIMEOUT_SECONDS),
         )
-        reply = await _answered(question, "what symbols cost")
-        # Anything that was not asked for, or is no price, is ignored.
-        quotes = {one.symbol: one for one in reply.quotes if one.symbol in asked and _is_price(one.price)}
+        reply = await _reply(call, "what symbols cost")
+        # Quotes of other symbols, and those without a valid price, are ignored.
+        quotes = {quote.symbol: quote for quote in reply.quotes if quote.symbol in tickers and _is_price(quote.price)}
         for name in quotes:
-            self._hear(name, known=True, seconds=KNOWN_SECONDS)
+            self._cache(name, exists=True, seconds=KNOWN_SECONDS)
         for failure in reply.errors:
-            if failure.reason in NO_SYMBOL and failure.ticker in asked:
-                self._hear(failure.ticker, known=False, seconds=UNKNOWN_SECONDS)
+            if failure.reason in NO_SYMBOL and failure.ticker in tickers:
+                self._cache(failure.ticker, exists=False, seconds=UNKNOWN_SECONDS)
         return quotes
 
     async def status(self) -> market_rpc.MarketStatusReply:
         """The state of the sessions now."""
-        question = self._rpc.call(
-            market_rpc.MARKET_STATUS, market_rpc.MarketStatusRequest(), deadline=last_part_deadline(DEADLINE)
+        call = self._rpc.call(
+            market_rpc.MARKET_STATUS,
+            market_rpc.MarketStatusRequest(),
+            deadline=last_part_deadline(CALL_TIMEOUT_SECONDS),
         )
-        return await _answered(question, "whether it is open")
+        return await _reply(call, "whether it is open")
 
     async def events(self, symbols: Sequence[str]) -> list[market_rpc.MarketEvent]:
         """The upcoming events of these symbols and of the economy, soonest first."""
-        request = market_rpc.MarketEventsRequest(symbols=list(symbols)[:ASKED])
+        request = market_rpc.MarketEventsRequest(symbols=list(symbols)[:MAX_SYMBOLS])
         return (
-            await _answered(
-                self._rpc.call(market_rpc.MARKET_EVENTS, request, deadline=last_part_deadline(DEADLINE)),
+            await _reply(
+                self._rpc.call(market_rpc.MARKET_EVENTS, request, deadline=last_part_deadline(CALL_TIMEOUT_SECONDS)),
                 "what lies ahead",
             )
         ).events
 
     async def holdings(self, company: str, user: str) -> market_rpc.Holdings:
-        question = self._rpc.call(
-            market_rpc.HOLDINGS, UserRef(company_id=company, user_id=user), deadline=last_part_deadline(DEADLINE)
+        call = self._rpc.call(
+            market_rpc.HOLDINGS,
+            UserRef(company_id=company, user_id=user),
+            deadline=last_part_deadline(CALL_TIMEOUT_SECONDS),
         )
-        return await _answered(question, "what a user holds")
+        return await _reply(call, "what a user holds")
 
-    def _hear(self, symbol: str, *, known: bool, seconds: float) -> None:
-        self._known[symbol] = (known, time.monotonic() + seconds)
+    def _cache(self, symbol: str, *, exists: bool, seconds: float) -> None:
+        self._existence[symbol] = (exists, time.monotonic() + seconds)
 
 
-async def _answered(question: Awaitable[AnswerT], what: str) -> AnswerT:
+async def _reply(call: Awaitable[AnswerT], subject: str) -> AnswerT:
     try:
-        return await question
+        return await call
     except RpcError as error:
-        raise ServiceUnavailableError(f"the market-adapter cannot return {what}: {error}") from error
+        raise ServiceUnavailableError(f"the market-adapter cannot return {subject}: {error}") from error
 
 
 def _is_price(price: float) -> bool:

@@ -1,8 +1,8 @@
 """The connection to MongoDB, its collections and indexes.
 
-Only features that every MongoDB-compatible server implements correctly: no transactions, arrayFilters, pipeline
-updates, Decimal128 or compound indexes; upserts set top-level fields only (on some servers dots in an upsert become
-part of the name).
+It uses only features that every MongoDB-compatible server implements correctly: no transactions, arrayFilters,
+pipeline updates, Decimal128 or compound indexes; upserts set top-level fields only (on some servers dots in an upsert
+become part of the name).
 """
 
 import asyncio
@@ -25,15 +25,15 @@ from runtime.stores.command_limit import TRIAL_ATTEMPTS, CommandLimit
 from runtime.stores.mongo import Collection, Database, Document, driver_message, url_must_be_valid
 from runtime.stores.store_format import check_format
 
-ASKED_AT_ONCE = 24
+REQUEST_CONCURRENCY = 24
 """Concurrent commands for callers who wait for an answer."""
-ASKED_IN_LINE = 200
-PATIENCE = 1.0
-"""Seconds that a command waits for its turn; most callers have 2 or 3 in all."""
-STORED_AT_ONCE = 8
-"""Concurrent commands for storing what comes from the bus."""
-STORED_IN_LINE = 1_000
-"""The queue's length: more than all consumers together process at once."""
+REQUEST_QUEUE_LENGTH = 200
+REQUEST_QUEUE_SECONDS = 1.0
+"""How long a command waits in the queue; most callers have 2 or 3 seconds in all."""
+FACT_CONCURRENCY = 8
+"""Concurrent commands for storing facts of the bus."""
+FACT_QUEUE_LENGTH = 1_000
+"""More than all consumers together process at once."""
 
 INDEXES: dict[str, tuple[str, ...]] = {
     "facts": ("key", "messageKey", "messageId"),
@@ -68,27 +68,27 @@ INDEXES: dict[str, tuple[str, ...]] = {
     "files": ("company", "key"),
 }
 
-NEVER_TAKEN = frozenset({2, 9, 14, 22, 28, 52, 56, 57, 121, 10334, 17280})
-"""Error codes of a server that refuses a document or command for its form: bad value, parse, type, BSON, path, field
-names, validation, size, key length (MongoDB's error_codes.yml)."""
+FORM_ERROR_CODES = frozenset({2, 9, 14, 22, 28, 52, 56, 57, 121, 10334, 17280})
+"""Codes of errors by which a server refuses a document or command because of its form: bad value, parse, type, BSON,
+path, field names, validation, size, key length (MongoDB's error_codes.yml)."""
 
 
 _DUPLICATE_KEY = 11000
-IDLE = 60
+IDLE_SECONDS = 60
 """Seconds after which an unused connection is closed."""
-SLICE = 200
+SLICE_SIZE = 200
 """Names (of conversations, for example) in one query."""
 
 T = TypeVar("T")
 
 
 def slices(names: Sequence[T]) -> list[list[T]]:
-    """Splits the names into parts that fit one query."""
-    return [list(names[start : start + SLICE]) for start in range(0, len(names), SLICE)]
+    """Splits names into lists that fit into one query each."""
+    return [list(names[start : start + SLICE_SIZE]) for start in range(0, len(names), SLICE_SIZE)]
 
 
 class Connections(ConnectionPoolListener):
-    """Counts a client's new connections before they are used: a restarted server is reached only by new ones."""
+    """Counts a client's new connections before they are used: only new ones reach a restarted server."""
 
     opened = 0
 
@@ -96,13 +96,13 @@ class Connections(ConnectionPoolListener):
         """Counts one more connection."""
         self.opened += 1
 
-    def _of_no_use(self, event: object) -> None:
+    def _ignore(self, event: object) -> None:
         """Ignored; the driver requires a handler for each event."""
 
-    pool_created = pool_ready = pool_cleared = pool_closed = _of_no_use
-    connection_created = connection_closed = _of_no_use
-    connection_check_out_started = connection_check_out_failed = _of_no_use
-    connection_checked_out = connection_checked_in = _of_no_use
+    pool_created = pool_ready = pool_cleared = pool_closed = _ignore
+    connection_created = connection_closed = _ignore
+    connection_check_out_started = connection_check_out_failed = _ignore
+    connection_checked_out = connection_checked_in = _ignore
 
 
 def connect(settings: MongoSettings, connections: Connections) -> AsyncMongoClient[Document]:
@@ -112,10 +112,10 @@ def connect(settings: MongoSettings, connections: Connections) -> AsyncMongoClie
             settings.url,
             appname="nexus-memory",
             event_listeners=[connections],
-            # The limits decide who waits; this only leaves room for what they do not count.
-            maxPoolSize=ASKED_AT_ONCE + STORED_AT_ONCE + 4,
-            # A store that stood still had many asked at once: their connections go again.
-            maxIdleTimeMS=IDLE * 1000,
+            # The command limits decide who waits; four more are for commands that they do not count.
+            maxPoolSize=REQUEST_CONCURRENCY + FACT_CONCURRENCY + 4,
+            # A store that hung for a while has many connections open; the unused ones are closed.
+            maxIdleTimeMS=IDLE_SECONDS * 1000,
             tz_aware=True,
             uuidRepresentation="standard",
             **settings.client_options,
@@ -136,14 +136,17 @@ def limit(name: str, *, at_once: int, in_line: int, patience: float, waits: bool
 
 def for_requests(database: AsyncDatabase[Document]) -> Database:
     """The database for callers who wait for an answer."""
-    return Database(database, limit("asked", at_once=ASKED_AT_ONCE, in_line=ASKED_IN_LINE, patience=PATIENCE))
+    return Database(
+        database,
+        limit("asked", at_once=REQUEST_CONCURRENCY, in_line=REQUEST_QUEUE_LENGTH, patience=REQUEST_QUEUE_SECONDS),
+    )
 
 
 def for_facts(database: AsyncDatabase[Document], patience: float) -> Database:
-    """The database for storing what comes from the bus; callers who wait for an answer get connections first.
-    `patience`: the longest time in the queue, in seconds."""
+    """The database for storing facts of the bus; callers who wait for an answer are served first. `patience`: the
+    longest time in the queue, in seconds."""
     return Database(
-        database, limit("stored", at_once=STORED_AT_ONCE, in_line=STORED_IN_LINE, patience=patience, waits=True)
+        database, limit("stored", at_once=FACT_CONCURRENCY, in_line=FACT_QUEUE_LENGTH, patience=patience, waits=True)
     )
 
 
@@ -160,28 +163,29 @@ async def prepare(database: Database) -> None:
 
 
 @asynccontextmanager
-async def store_errors(what: str) -> AsyncGenerator[None]:
-    """Converts the driver's errors to this service's: StoreRefusedError if a retry is useless."""
+async def store_errors(action: str) -> AsyncGenerator[None]:
+    """Converts the driver's errors in the block: to StoreRefusedError if a retry is useless, else
+    StoreUnavailableError."""
     try:
         yield
     except PyMongoError as error:
-        kind = StoreRefusedError if _refused(error) else StoreUnavailableError
-        raise kind(f"MongoDB could not {what}: {error.__class__.__name__}: {driver_message(error)}") from error
+        kind = StoreRefusedError if _is_refused(error) else StoreUnavailableError
+        raise kind(f"MongoDB could not {action}: {error.__class__.__name__}: {driver_message(error)}") from error
 
 
-def _refused(error: PyMongoError) -> bool:
+def _is_refused(error: PyMongoError) -> bool:
     codes = [error.code] if isinstance(error, OperationFailure) else []
     if isinstance(error, BulkWriteError):
-        codes = [one.get("code") for one in error.details.get("writeErrors", ())]
-    return any(code in NEVER_TAKEN for code in codes)
+        codes = [failure.get("code") for failure in error.details.get("writeErrors", ())]
+    return any(code in FORM_ERROR_CODES for code in codes)
 
 
 def duplicate_writes(error: BulkWriteError) -> set[int]:
-    """Which writes found their document already there; raises the error if anything else went wrong."""
-    refused = error.details["writeErrors"]
-    if error.details.get("writeConcernErrors") or any(one["code"] != _DUPLICATE_KEY for one in refused):
+    """The indexes of the writes whose document exists already; raises the error if anything else went wrong."""
+    failures = error.details["writeErrors"]
+    if error.details.get("writeConcernErrors") or any(failure["code"] != _DUPLICATE_KEY for failure in failures):
         raise error
-    return {one["index"] for one in refused}
+    return {failure["index"] for failure in failures}
 
 
 def keys_under(prefix: str) -> Document:
@@ -190,18 +194,18 @@ def keys_under(prefix: str) -> Document:
 
 
 async def began_by(conversations: Collection, person: str, limit: int) -> list[str]:
-    """The `personKey` of the conversations that a person (company:id) began and that belong to nobody else at the desk,
-    latest activity first."""
-    found: list[str] = []
-    within = keys_under(person)
+    """The `personKey` of the conversations that a person (company:id) began and that were not merged with somebody
+    else's, latest activity first."""
+    keys: list[str] = []
+    key_range = keys_under(person)
     while True:
-        # Asked for a field that is missing, the embedded server reads all documents that miss it.
-        ordered = conversations.find({"personKey": within}, {"personKey": 1, "visitorKey": 1})
-        rows = await ordered.sort("personKey", DESCENDING).limit(limit).to_list()
-        found += [row["personKey"] for row in rows if "visitorKey" not in row]
-        if len(rows) < limit or len(found) >= limit:
-            return found[:limit]
-        within["$lt"] = rows[-1]["personKey"]
+        # For a query for a missing field, the embedded server would read every document without it.
+        cursor = conversations.find({"personKey": key_range}, {"personKey": 1, "visitorKey": 1})
+        rows = await cursor.sort("personKey", DESCENDING).limit(limit).to_list()
+        keys += [row["personKey"] for row in rows if "visitorKey" not in row]
+        if len(rows) < limit or len(keys) >= limit:
+            return keys[:limit]
+        key_range["$lt"] = rows[-1]["personKey"]
 
 
 async def page_of(
@@ -215,36 +219,36 @@ async def page_of(
     fields: Document | None = None,
 ) -> PageOf[Document]:
     """A page of the rows under a prefix, in the order of `key`; raises BadCursorError."""
-    within = keys_under(prefix)
+    key_range = keys_under(prefix)
     if cursor:
-        within["$gt" if ascending else "$lt"] = from_cursor(cursor, prefix)
-    ordered = rows.find({key: within}, fields).sort(key, ASCENDING if ascending else DESCENDING)
-    found = await ordered.limit(limit + 1).to_list()
-    return PageOf(found[:limit], to_cursor(found[limit - 1][key], prefix) if len(found) > limit else None)
+        key_range["$gt" if ascending else "$lt"] = from_cursor(cursor, prefix)
+    sorted_rows = rows.find({key: key_range}, fields).sort(key, ASCENDING if ascending else DESCENDING)
+    page = await sorted_rows.limit(limit + 1).to_list()
+    return PageOf(page[:limit], to_cursor(page[limit - 1][key], prefix) if len(page) > limit else None)
 
 
-async def replace_version(rows: Collection, row: Document, over: str | int | None) -> bool:
-    """Replaces the document of version `over` (None: there is none yet).
+async def replace_version(rows: Collection, row: Document, version: str | int | None) -> bool:
+    """Replaces the document if it has this version; with None, inserts it if there is none.
 
     Returns:
-        False if another version is there.
+        False if another version is stored.
     """
-    if over is None:
+    if version is None:
         try:
             await rows.insert_one(row)
         except DuplicateKeyError:
             return False
         return True
-    return (await rows.replace_one({"_id": row["_id"], "version": over}, row)).matched_count == 1
+    return (await rows.replace_one({"_id": row["_id"], "version": version}, row)).matched_count == 1
 
 
 async def store_if_newer(rows: Collection, row: Document) -> None:
-    """Stores a document unless the existing one has a later `at`: facts may come in any order, and concurrently."""
+    """Stores a document unless the existing one has a later `at`, since facts come in any order, and concurrently."""
     for _ in range(2):
         try:
             await rows.replace_one({"_id": row["_id"], "at": {"$lte": row["at"]}}, row, upsert=True)
         except DuplicateKeyError:
-            # A later one is there, or somebody has made the document in this moment: then once more.
+            # A later one exists, or somebody has inserted the document at this moment: then it is tried once more.
             continue
         return
 
@@ -254,36 +258,36 @@ class MongoPing:
 
     def __init__(self, client: AsyncMongoClient[Document]) -> None:
         self._client = client
-        self._limit = limit("ping", at_once=1, in_line=10, patience=PATIENCE)
+        self._limit = limit("ping", at_once=1, in_line=10, patience=REQUEST_QUEUE_SECONDS)
 
     async def __call__(self) -> None:
-        """Raises StoreUnavailableError when it does not answer."""
+        """Raises StoreUnavailableError if the server does not answer."""
         async with store_errors("answer a ping"):
             await self._limit.run(lambda: self._client.admin.command("ping"))
 
 
-async def opened(database: Database, fresh: str) -> tuple[str, int]:
-    """The database with its indexes; returns its own id, whether it is new (`fresh`), and its format.
+async def open_database(database: Database, new_id: str) -> tuple[str, int]:
+    """Creates the database's indexes; returns its own id, which is `new_id` if it is new, and its format.
 
     Raises:
-        NotReadyError: it does not answer, or is of a newer release.
+        NotReadyError: it does not answer, or its format is of a newer release.
     """
     try:
         async with store_errors("read the store's format"):
             stored_format = await check_format(database)
         await prepare(database)
-        return await name_of(database, fresh), stored_format
+        return await database_id(database, new_id), stored_format
     except StoreUnavailableError as error:
         raise NotReadyError(f"{error}; start it, or point NEXUS_MONGODB_URL at one", retryable=True) from error
 
 
-async def name_of(database: Database, fresh: str) -> str:
-    """The database's own id, stored once; `fresh` if it had none yet. A database that was lost and recreated gets
-    another one."""
+async def database_id(database: Database, new_id: str) -> str:
+    """The database's own id, which is stored once: `new_id` if it had none. A database that was lost and recreated gets
+    another id."""
     async with store_errors("read the database's name"):
         try:
-            await database["meta"].insert_one({"_id": "store", "name": fresh})
+            await database["meta"].insert_one({"_id": "store", "name": new_id})
         except DuplicateKeyError:
             row = await database["meta"].find_one({"_id": "store"})
-            return str(row["name"]) if row else fresh
-    return fresh
+            return str(row["name"]) if row else new_id
+    return new_id

@@ -1,8 +1,8 @@
 """The collection `companies`: {_id: company, version, config, hooks?, site?, unannounced?, deleted?}.
 
 `config` is the settings' JSON as text. `unannounced` is the version still to be published on the bus; it is written in
-the same document as the change, so neither exists without the other. `hooks`: it has webhooks or channels; `site`: it
-has a site to read; `deleted`: the company was deleted with this version.
+the same document as the change, so neither exists without the other. `hooks`: the company has webhooks or channels;
+`site`: it has a site to read; `deleted`: it was deleted with this version.
 """
 
 import orjson
@@ -18,9 +18,9 @@ class MongoCompanies:
         self._rows = collection
 
     async def get(self, company: str) -> CompanySettings | None:
-        """The settings; None: there are none."""
-        found = await self.get_with_deleted(company)
-        return None if found is None or found.deleted else found
+        """The settings; None if there are none."""
+        settings = await self.get_with_deleted(company)
+        return None if settings is None or settings.deleted else settings
 
     async def get_with_deleted(self, company: str) -> CompanySettings | None:
         """The settings as `get` returns them, and also the record of a deleted company."""
@@ -28,16 +28,19 @@ class MongoCompanies:
             row = await self._rows.find_one({"_id": company})
         return _settings(row) if row else None
 
-    async def create(self, settings: CompanySettings, over: int | None = None) -> bool:
-        """Stores the first version, or after a deletion the one following the version `over`; False: settings exist."""
+    async def create(self, settings: CompanySettings, deleted_version: int | None = None) -> bool:
+        """Stores the first version, or after a deletion the one after `deleted_version`; returns False if settings
+        exist."""
         async with store_errors("create company settings"):
-            return await replace_version(self._rows, _row(settings), over)
+            return await replace_version(self._rows, _row(settings), deleted_version)
 
-    async def replace(self, settings: CompanySettings, over: int | None = None) -> bool:
-        """Replaces the version `over` (default: the one before) by settings.version; False: another version is
-        there."""
+    async def replace(self, settings: CompanySettings, version: int | None = None) -> bool:
+        """Replaces `version` (by default the one before) by settings.version; returns False if another version is
+        stored."""
         async with store_errors("change company settings"):
-            return await replace_version(self._rows, _row(settings), settings.version - 1 if over is None else over)
+            return await replace_version(
+                self._rows, _row(settings), settings.version - 1 if version is None else version
+            )
 
     async def with_webhooks(self) -> list[CompanySettings]:
         """The settings of all companies with webhooks; raises StoreUnavailableError."""
@@ -51,8 +54,8 @@ class MongoCompanies:
     async def after(self, company: str, limit: int) -> list[CompanySettings]:
         """The records of the companies after `company`, in order."""
         async with store_errors("read companies"):
-            found = self._rows.find({"_id": {"$gt": company}}).sort("_id", ASCENDING).limit(limit)
-            return [_settings(row) for row in await found.to_list()]
+            cursor = self._rows.find({"_id": {"$gt": company}}).sort("_id", ASCENDING).limit(limit)
+            return [_settings(row) for row in await cursor.to_list()]
 
     async def existing_after(self, company: str, limit: int) -> list[CompanySettings]:
         """The records that `after` returns, without deleted companies."""
@@ -65,10 +68,10 @@ class MongoCompanies:
     async def unannounced(self, limit: int) -> list[CompanySettings]:
         """Settings whose latest version may not have been published on the bus."""
         async with store_errors("read unannounced settings"):
-            found = self._rows.find({"unannounced": {"$gt": 0}}).sort("unannounced", ASCENDING).limit(limit)
-            return [_settings(row) for row in await found.to_list()]
+            cursor = self._rows.find({"unannounced": {"$gt": 0}}).sort("unannounced", ASCENDING).limit(limit)
+            return [_settings(row) for row in await cursor.to_list()]
 
-    async def announced(self, company: str, version: int) -> None:
+    async def mark_announced(self, company: str, version: int) -> None:
         async with store_errors("mark company settings as announced"):
             await self._rows.update_one({"_id": company, "version": version}, {"$unset": {"unannounced": ""}})
 
@@ -83,8 +86,8 @@ def _row(settings: CompanySettings) -> Document:
         "_id": settings.config.company_id,
         "version": settings.version,
         "unannounced": settings.version,
-        # What was not set stays unset: a default that a later version changes reaches those who never chose. And what
-        # only a later version knows stays as that has written it.
+        # Unset fields stay unset: if a later release changes a default, it applies to those who never chose. Fields
+        # that only a later release knows stay as it has written them.
         "config": settings.config.model_dump_json(by_alias=True, exclude_unset=True),
     }
 

@@ -1,5 +1,5 @@
-"""Sums over events, in documents that also hold the ids of the events counted (`seen`), so that each counts once.
-Events of one document are one update, updates of all documents one command."""
+"""Sums over events, in documents that also contain the ids of the counted events (`seen`), so that each counts once.
+Events of one document are one update, and the updates of all documents one command."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +10,13 @@ from pymongo.errors import BulkWriteError
 from memory.adapters.mongo import duplicate_writes
 from runtime.stores.mongo import Collection, Document
 
-_ONCE_MORE = 2
+_SINGLE_ATTEMPTS = 2
+"""How often refused events are tried one by one: a document may be inserted during the first attempt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The changes that an event makes to the numbers of a document; `turn` is added to its set of turns."""
+    """What an event adds to the numbers of a document; `turn` is added to its set of turns."""
 
     document: str
     event: str
@@ -24,22 +25,22 @@ class Count:
 
 
 async def count_once(rows: Collection, counts: Sequence[Count]) -> None:
-    """Counts them; raises PyMongoError."""
-    together: dict[str, dict[str, Count]] = {}
-    for one in counts:
-        together.setdefault(one.document, {})[one.event] = one
-    groups = [list(group.values()) for group in together.values()]
-    doubtful = await _write(rows, groups)
-    # Some of them were counted before, or somebody has made the document in this moment: each by itself.
-    alone = [[one] for group in doubtful for one in group]
-    for _ in range(_ONCE_MORE):
-        if alone:
-            alone = await _write(rows, alone)
-    # What a document still refuses, it has counted already.
+    """Counts events that were not counted before; raises PyMongoError."""
+    by_document: dict[str, dict[str, Count]] = {}
+    for count in counts:
+        by_document.setdefault(count.document, {})[count.event] = count
+    groups = [list(group.values()) for group in by_document.values()]
+    refused = await _write(rows, groups)
+    # Some were counted before, or somebody inserted the document at this moment: they are tried one by one.
+    singles = [[count] for group in refused for count in group]
+    for _ in range(_SINGLE_ATTEMPTS):
+        if singles:
+            singles = await _write(rows, singles)
+    # An event that is still refused has been counted already.
 
 
 async def _write(rows: Collection, groups: Sequence[Sequence[Count]]) -> list[Sequence[Count]]:
-    """The groups in which a document already holds an event."""
+    """Writes the groups, and returns those that were refused because their document contains one of the events."""
     try:
         await rows.bulk_write([_update(group) for group in groups], ordered=False)
     except BulkWriteError as error:
@@ -49,12 +50,12 @@ async def _write(rows: Collection, groups: Sequence[Sequence[Count]]) -> list[Se
 
 def _update(group: Sequence[Count]) -> UpdateOne:
     sums: dict[str, float] = {}
-    for one in group:
-        for name, value in one.add.items():
+    for count in group:
+        for name, value in count.add.items():
             sums[name] = sums.get(name, 0) + value
-    events = [one.event for one in group]
+    events = [count.event for count in group]
     update: Document = {"$inc": sums, "$push": {"seen": {"$each": events}}}
-    if turns := [one.turn for one in group if one.turn is not None]:
+    if turns := [count.turn for count in group if count.turn is not None]:
         update["$addToSet"] = {"turns": {"$each": turns}}
-    # $nin, not $ne: an update takes $ne for a comparison with the whole array on some servers.
+    # $nin, not $ne: in an update, some servers compare $ne with the whole array.
     return UpdateOne({"_id": group[0].document, "seen": {"$nin": events}}, update, upsert=True)

@@ -20,7 +20,7 @@ from memory.domain.keys import conversation_key, milliseconds, timed_key
 from runtime.stores.mongo import Collection, Document
 
 SYMBOL_ARGUMENTS = ("symbol", "symbols", "ticker", "tickers")
-MOST_SYMBOLS = 10
+MAX_SYMBOLS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ class MongoExecutions:
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
 
-    async def add(self, company: str, event_id: str, at: datetime, call: ToolCallCompleted) -> None:
+    async def add(self, company: str, event_id: str, time: datetime, call: ToolCallCompleted) -> None:
         """Stores one outcome, once for each company, user and call."""
         result = call.result
         user = call.user_id or NOBODY
         row: Document = {
-            "key": timed_key(company, milliseconds(at), call.call_id),
+            "key": timed_key(company, milliseconds(time), call.call_id),
             "eventId": event_id,
             "tool": call.tool,
             "userId": call.user_id,
@@ -51,12 +51,12 @@ class MongoExecutions:
             "code": result.error.code if result.error else None,
             "cached": result.metadata.cached,
             "executionTime": result.metadata.execution_time,
-            "at": at.isoformat(),
+            "at": time.isoformat(),
             "call": call.to_json().decode(),
         }
         if call.conversation_id and result.success:
             key = conversation_key(company, call.conversation_id)
-            row["talkKey"] = timed_key(key, milliseconds(at), call.call_id)
+            row["talkKey"] = timed_key(key, milliseconds(time), call.call_id)
             row["symbols"] = _symbols(call.arguments)
         async with store_errors("store a tool call"):
             await self._rows.update_one({"_id": f"{company}/{user}/{call.call_id}"}, {"$setOnInsert": row}, upsert=True)
@@ -66,20 +66,20 @@ class MongoExecutions:
         key = conversation_key(company, conversation)
         where = {"talkKey": keys_under(key)}
         async with store_errors("read tool calls"):
-            found = self._rows.find(where, {"at": 1, "tool": 1, "symbols": 1}).sort("talkKey", DESCENDING).limit(limit)
-            rows = await found.to_list()
+            cursor = self._rows.find(where, {"at": 1, "tool": 1, "symbols": 1}).sort("talkKey", DESCENDING).limit(limit)
+            rows = await cursor.to_list()
         return [PastToolCall(datetime.fromisoformat(row["at"]), row["tool"], tuple(row["symbols"])) for row in rows]
 
 
 def _symbols(arguments: Mapping[str, object]) -> list[str]:
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for name in SYMBOL_ARGUMENTS:
         value: object = arguments.get(name)
         texts = cast("list[object]", value) if isinstance(value, list) else [value]
-        for text in texts[:MOST_SYMBOLS]:
+        for text in texts[:MAX_SYMBOLS]:
             try:
-                found[parse_symbol(text).name if isinstance(text, str) else ""] = None
+                names[parse_symbol(text).name if isinstance(text, str) else ""] = None
             except InvalidSymbolError:
                 continue
-    found.pop("", None)
-    return list(found)[:MOST_SYMBOLS]
+    names.pop("", None)
+    return list(names)[:MAX_SYMBOLS]

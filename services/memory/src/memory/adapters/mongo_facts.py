@@ -1,8 +1,8 @@
 """The collection `facts`: every durable fact of every conversation.
 
-A row is {_id: company/conversation/event id, key, messageKey?, messageId?, kind, storedAt, event}. `key` orders the
+A row is {_id: company/conversation/event id, key, messageKey?, messageId?, kind, storedAt, event}. `key` orders all
 facts, `messageKey` (the same value) only the messages. `event` is the CloudEvent's JSON as text, so that other
-services' data can neither clash with the database's names nor lose digits.
+services' data can neither clash with the database's field names nor lose digits.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,25 +26,26 @@ class MongoFacts:
         self._rows = collection
 
     async def add(self, facts: Sequence[LogFact]) -> frozenset[LogPosition]:
-        """Stores facts with one bulk write; a second query only if some existed already."""
+        """Stores facts with one bulk write; returns the positions of those that are copies of a stored fact. There is a
+        second query only if some existed already."""
         if not facts:
             return frozenset()
         async with store_errors("store facts"):
-            written = await self._rows.bulk_write([_upsert(fact) for fact in facts], ordered=False)
-            new = written.upserted_ids or {}
-            old = [fact for index, fact in enumerate(facts) if index not in new]
-            if not old:
+            result = await self._rows.bulk_write([_upsert(fact) for fact in facts], ordered=False)
+            inserted = result.upserted_ids or {}
+            existing = [fact for index, fact in enumerate(facts) if index not in inserted]
+            if not existing:
                 return frozenset()
-            found = self._rows.find({"_id": {"$in": sorted({_id(fact) for fact in old})}}, {"key": 1})
-            places = {row["_id"]: position_of(row["key"]) for row in await found.to_list()}
-        # Every fact but the one whose place the row has: it may be any of a batch, for the earliest wins.
-        return frozenset(fact.position for fact in facts if places.get(_id(fact), fact.position) != fact.position)
+            cursor = self._rows.find({"_id": {"$in": sorted({_id(fact) for fact in existing})}}, {"key": 1})
+            positions = {row["_id"]: position_of(row["key"]) for row in await cursor.to_list()}
+        # The row has the earliest position of its copies, wherever that is in the batch; every other fact is a copy.
+        return frozenset(fact.position for fact in facts if positions.get(_id(fact), fact.position) != fact.position)
 
     async def are_stored(self, facts: Sequence[LogFact]) -> bool:
-        """Whether all of them are stored."""
-        wanted = sorted({_id(fact) for fact in facts})
+        """Whether all of these facts are stored."""
+        ids = sorted({_id(fact) for fact in facts})
         async with store_errors("look for facts"):
-            return len(await self._rows.find({"_id": {"$in": wanted}}, {"_id": 1}).to_list()) == len(wanted)
+            return len(await self._rows.find({"_id": {"$in": ids}}, {"_id": 1}).to_list()) == len(ids)
 
     async def newest_messages(
         self, company: str, conversation: str, up_to: LogPosition, limit: int, since: LogPosition | None = None
@@ -68,20 +69,20 @@ class MongoFacts:
     async def messages(
         self, company: str, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
     ) -> PageOf[LogFact]:
-        """A page of messages, oldest first; `latest`: the last page, and with its cursor those before it."""
+        """A page of messages, oldest first. `latest`: the last page, or with its cursor the one before."""
         prefix = conversation_key(company, conversation)
-        at = from_cursor(cursor, prefix) if cursor else None
+        key = from_cursor(cursor, prefix) if cursor else None
         end = f"{prefix}/{END}"
-        # A cursor is the key of the last message of its page; one to older messages, of the one before its first.
-        within = {"$gt": f"{prefix}/", "$lte": at or end} if latest else {"$gt": at or f"{prefix}/", "$lt": end}
+        # A cursor is the key of its page's last message; with `latest`, of the message before its first.
+        key_range = {"$gt": f"{prefix}/", "$lte": key or end} if latest else {"$gt": key or f"{prefix}/", "$lt": end}
         async with store_errors("read messages"):
-            found = self._rows.find({"messageKey": within}).sort("messageKey", DESCENDING if latest else ASCENDING)
+            found = self._rows.find({"messageKey": key_range}).sort("messageKey", DESCENDING if latest else ASCENDING)
             rows = await found.limit(limit + 1).to_list()
-        more = len(rows) > limit
-        following = rows[-1 if latest else limit - 1] if more else None
+        has_more = len(rows) > limit
+        next_row = rows[-1 if latest else limit - 1] if has_more else None
         rows = rows[:limit]
         page = facts_of(reversed(rows) if latest else rows)
-        return PageOf(page, to_cursor(following["messageKey"], prefix) if following else None)
+        return PageOf(page, to_cursor(next_row["messageKey"], prefix) if next_row else None)
 
     async def owner_changes(
         self, company: str, conversation: str, since: LogPosition, up_to: LogPosition | None, limit: int
@@ -108,29 +109,29 @@ def _id(fact: LogFact) -> str:
 
 def _upsert(fact: LogFact) -> UpdateOne:
     key = fact_key(fact.company, fact.conversation, fact.position)
-    place = {"key": key}
+    sort_keys = {"key": key}
     row: Document = {
         "kind": fact.kind.value,
         "storedAt": fact.stored_at.isoformat(),
         "event": without_principal(fact.raw),
     }
-    name = message_id(fact)
-    if name is not None:
-        place["messageKey"] = key
-        row["messageId"] = f"{conversation_key(fact.company, fact.conversation)}/{name}"
-    # A copy that was stored after the bus had forgotten the first one's id: the earliest keeps its place.
-    return UpdateOne({"_id": _id(fact)}, {"$min": place, "$setOnInsert": row}, upsert=True)
+    identity = message_id(fact)
+    if identity is not None:
+        sort_keys["messageKey"] = key
+        row["messageId"] = f"{conversation_key(fact.company, fact.conversation)}/{identity}"
+    # A copy can be stored after the bus has forgotten the first one's id: the earliest position wins.
+    return UpdateOne({"_id": _id(fact)}, {"$min": sort_keys, "$setOnInsert": row}, upsert=True)
 
 
 def facts_of(rows: Iterable[Document]) -> list[LogFact]:
-    """The facts in rows. One that this release cannot read is skipped."""
-    found: list[LogFact] = []
+    """Decodes the facts in rows, and skips those that this release cannot read."""
+    facts: list[LogFact] = []
     for row in rows:
         try:
-            found.append(_fact(row))
+            facts.append(_fact(row))
         except ValueError as error:
             _log.warning("a stored fact cannot be read", id=row["_id"], error=str(error)[:200])
-    return found
+    return facts
 
 
 def _fact(row: Document) -> LogFact:

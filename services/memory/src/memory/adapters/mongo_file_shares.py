@@ -1,7 +1,7 @@
-"""The bytes that each company stores in the object storage: `files` {_id: file, company, key: company/conversation,
-bytes} and `file_shares` {_id: company, bytes}, their sum, so that a new file can be checked without adding up.
+"""The bytes that each company has in the object storage: `files` {_id: file, company, key: company/conversation,
+bytes} and `file_shares` {_id: company, bytes}, the sum, so that a new file can be checked without adding up.
 
-A process that dies between the two leaves a wrong sum; the daily run corrects it.
+A process that dies between the two writes leaves a wrong sum; the daily run corrects it.
 """
 
 from collections import Counter
@@ -14,12 +14,12 @@ from memory.adapters.mongo import store_errors
 from memory.domain.keys import conversation_key
 from runtime.stores.mongo import Database, Document
 
-AT_ONCE = 500
-"""Rows that are read together."""
+BATCH = 500
+"""Rows in one query."""
 
 
 class MongoFileShares:
-    """Each method raises StoreUnavailableError."""
+    """Counts companies' files against their quota; each method raises StoreUnavailableError."""
 
     def __init__(self, database: Database, most: int) -> None:
         """`most`: the quota of one company, in bytes."""
@@ -28,19 +28,19 @@ class MongoFileShares:
         self.most = most
 
     async def keep(self, company: str, conversation: str, file: str, size: int) -> bool:
-        """Counts a file, once; False: the company's quota is used up."""
+        """Counts a file, once; returns False if the company's quota is used up."""
         async with store_errors("count a file"):
-            if not await self._note(company, conversation, file, size):
+            if not await self._insert(company, conversation, file, size):
                 return True
             if await self._add(company, size):
                 return True
             await self._files.delete_one({"_id": file})
         return False
 
-    async def found(self, company: str, conversation: str, file: str, size: int) -> None:
+    async def record_uncounted(self, company: str, conversation: str, file: str, size: int) -> None:
         """Records a stored file that was never counted; the next sum includes it."""
         async with store_errors("count a file"):
-            await self._note(company, conversation, file, size)
+            await self._insert(company, conversation, file, size)
 
     async def unknown(self, files: Collection[str]) -> set[str]:
         """The files among these that were never counted."""
@@ -55,8 +55,8 @@ class MongoFileShares:
 
     async def drop(self, files: Iterable[str]) -> None:
         names = list(files)
-        for start in range(0, len(names), AT_ONCE):
-            await self._drop({"_id": {"$in": names[start : start + AT_ONCE]}})
+        for start in range(0, len(names), BATCH):
+            await self._drop({"_id": {"$in": names[start : start + BATCH]}})
 
     async def drop_conversation(self, company: str, conversation: str) -> None:
         await self._drop({"key": conversation_key(company, conversation)})
@@ -66,11 +66,11 @@ class MongoFileShares:
         async with store_errors("delete a company's share"):
             await self._sums.delete_one({"_id": company})
 
-    async def add_up(self, company: str) -> int:
+    async def recompute_sum(self, company: str) -> int:
         """Corrects the sum, unless files came or went meanwhile; returns it."""
         async with store_errors("add up a company's files"):
             row = await self._sums.find_one({"_id": company})
-            total = sum([one["bytes"] async for one in self._rows(company)])
+            total = sum([file_row["bytes"] async for file_row in self._rows(company)])
             if row is None and total:
                 with suppress(DuplicateKeyError):
                     await self._sums.insert_one({"_id": company, "bytes": total})
@@ -86,10 +86,10 @@ class MongoFileShares:
             after = rows[-1]["_id"]
 
     async def _page(self, company: str, after: str) -> list[Document]:
-        behind = self._files.find({"company": company, "_id": {"$gt": after}}, {"bytes": 1})
-        return await behind.sort("_id", 1).limit(AT_ONCE).to_list()
+        cursor = self._files.find({"company": company, "_id": {"$gt": after}}, {"bytes": 1})
+        return await cursor.sort("_id", 1).limit(BATCH).to_list()
 
-    async def _note(self, company: str, conversation: str, file: str, size: int) -> bool:
+    async def _insert(self, company: str, conversation: str, file: str, size: int) -> bool:
         row = {"_id": file, "company": company, "key": conversation_key(company, conversation), "bytes": size}
         try:
             await self._files.insert_one(row)
@@ -98,19 +98,19 @@ class MongoFileShares:
         return True
 
     async def _add(self, company: str, size: int) -> bool:
-        room = {"_id": company, "bytes": {"$lte": self.most - size}}
-        if (await self._sums.update_one(room, {"$inc": {"bytes": size}})).matched_count:
+        with_room = {"_id": company, "bytes": {"$lte": self.most - size}}
+        if (await self._sums.update_one(with_room, {"$inc": {"bytes": size}})).matched_count:
             return True
-        with suppress(DuplicateKeyError):  # of several first files at once each counts
+        with suppress(DuplicateKeyError):  # several first files at once: each is counted
             await self._sums.insert_one({"_id": company, "bytes": 0})
-        return bool((await self._sums.update_one(room, {"$inc": {"bytes": size}})).matched_count)
+        return bool((await self._sums.update_one(with_room, {"$inc": {"bytes": size}})).matched_count)
 
-    async def _drop(self, which: dict[str, object]) -> None:
+    async def _drop(self, where: dict[str, object]) -> None:
         async with store_errors("remove files from the count"):
-            while rows := await self._files.find(which).limit(AT_ONCE).to_list():
-                gone = Counter[str]()
-                for row in rows:  # one by one: of replicas side by side each takes off what it deleted itself
+            while rows := await self._files.find(where).limit(BATCH).to_list():
+                deleted_bytes = Counter[str]()
+                for row in rows:  # one by one: of several replicas, each subtracts only what it deleted itself
                     if (await self._files.delete_one({"_id": row["_id"]})).deleted_count:
-                        gone[row["company"]] += row["bytes"]
-                for company, size in gone.items():
+                        deleted_bytes[row["company"]] += row["bytes"]
+                for company, size in deleted_bytes.items():
                     await self._sums.update_one({"_id": company}, {"$inc": {"bytes": -size}})

@@ -1,5 +1,5 @@
-"""The collection `lessons`: {_id: company/conversation/turn, basis (position), at, tries, due}. A row exists for
-seconds, while the market is away; it contains nothing that was said."""
+"""The collection `lessons`: {_id: company/conversation/turn, basis (position), at, tries, due}. A row exists only while
+the market-adapter is unavailable; it contains nothing that was said."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from runtime.stores.mongo import Collection, Document
 
 @dataclass(frozen=True, slots=True)
 class PendingLesson:
-    """An answered turn. `basis`: the answered message; `due`: when to try, in seconds since the epoch."""
+    """An answered turn to learn from. `basis`: the answered message; `due`: when to try, in seconds since the epoch."""
 
     company: str
     conversation: str
@@ -24,13 +24,13 @@ class PendingLesson:
 
 
 class MongoLessons:
-    """Turns still to be learned from; each method raises StoreUnavailableError."""
+    """Turns that are still to be learned from; each method raises StoreUnavailableError."""
 
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
 
     async def put(self, lesson: PendingLesson) -> None:
-        """Stores one, replacing the same turn's."""
+        """Stores a lesson; it replaces the one of the same turn."""
         row: Document = {
             "_id": _name(lesson),
             "basis": str(lesson.basis),
@@ -42,14 +42,14 @@ class MongoLessons:
             await self._rows.replace_one({"_id": row["_id"]}, row, upsert=True)
 
     async def drop(self, lesson: PendingLesson) -> None:
-        """Removes it."""
+        """Removes a lesson."""
         async with store_errors("delete a pending lesson"):
             await self._rows.delete_one({"_id": _name(lesson)})
 
-    async def first(self, most: int) -> Sequence[PendingLesson]:
-        """The lessons that are due first, up to `most`."""
+    async def first(self, limit: int) -> Sequence[PendingLesson]:
+        """The lessons that are due first, up to `limit`."""
         async with store_errors("read pending lessons"):
-            rows = await self._rows.find({}).sort("due", 1).limit(most).to_list()
+            rows = await self._rows.find({}).sort("due", 1).limit(limit).to_list()
         return [_lesson(row) for row in rows]
 
 

@@ -52,24 +52,26 @@ class MongoMemories:
             row = await self._rows.find_one({"_id": f"{company}/{user}"})
         if row is None:
             return Versioned(None, Remembered())
-        kept = MemoryRecord.model_validate_json(row["state"])
-        self._unknown.found(f"{company}/{user}", row["version"], orjson.loads(row["state"]), kept.to_wire())
+        record = MemoryRecord.model_validate_json(row["state"])
+        self._unknown.found(f"{company}/{user}", row["version"], orjson.loads(row["state"]), record.to_wire())
         state = Remembered(
-            memory=kept.memory,
-            asked=kept.asked,
-            style_since=kept.style_since,
-            learned=tuple(kept.learned),
-            since=kept.since,
-            set_since=kept.set_since,
-            corrections=kept.corrections,
-            forgotten=LogPosition(*kept.forgotten),
-            done=tuple(kept.done),
-            gone=tuple(Forgotten(frozenset(one.words), one.at) for one in kept.gone),
+            memory=record.memory,
+            asked=record.asked,
+            style_since=record.style_since,
+            learned=tuple(record.learned),
+            since=record.since,
+            set_since=record.set_since,
+            corrections=record.corrections,
+            forgotten=LogPosition(*record.forgotten),
+            done=tuple(record.done),
+            gone=tuple(Forgotten(frozenset(entry.words), entry.at) for entry in record.gone),
         )
         return Versioned(row["version"], state)
 
-    async def save(self, company: str, user: str, state: Remembered, over: str | None, version: str) -> bool:
-        kept = MemoryRecord(
+    async def save(
+        self, company: str, user: str, state: Remembered, previous_version: str | None, version: str
+    ) -> bool:
+        record = MemoryRecord(
             memory=state.memory,
             asked=dict(state.asked),
             style_since=state.style_since,
@@ -79,12 +81,12 @@ class MongoMemories:
             corrections=dict(state.corrections),
             forgotten=(state.forgotten.era, state.forgotten.seq),
             done=list(state.done),
-            gone=[ForgottenWords(words=sorted(one.words), at=one.at) for one in state.gone],
+            gone=[ForgottenWords(words=sorted(entry.words), at=entry.at) for entry in state.gone],
         )
-        fields = self._unknown.with_them(f"{company}/{user}", over, kept.to_wire())
+        fields = self._unknown.with_them(f"{company}/{user}", previous_version, record.to_wire())
         row: Document = {"_id": f"{company}/{user}", "version": version, "state": orjson.dumps(fields).decode()}
         async with store_errors("store a memory"):
-            return await replace_version(self._rows, row, over)
+            return await replace_version(self._rows, row, previous_version)
 
     async def delete(self, company: str, user: str) -> bool:
         async with store_errors("delete a memory"):

@@ -1,6 +1,6 @@
 """Messages for search, from the collections `conversations` and `facts` (see mongo_conversations and mongo_facts).
 
-Histories are read by the thousand here, so only the needed fields of an event are parsed.
+Thousands of messages are read here, so only the needed fields of an event are parsed.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ SPEAKERS = {
     ChatKind.ASSISTANT.value: "assistant",
     ChatKind.OPERATOR.value: "operator",
 }
-"""Kinds of messages that somebody speaks; notices are not."""
+"""Kinds of messages that a person or the assistant writes; notices are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,7 @@ class PastConversation:
 
 @dataclass(frozen=True, slots=True)
 class ConversationPage:
-    """One page of a conversation. `up_to` is the position of its last message; None means that there are no more
-    pages."""
+    """One page of a conversation. `up_to` is the position of its last message; None if there are no more pages."""
 
     passages: Sequence[IndexedMessage]
     up_to: LogPosition | None
@@ -48,25 +47,25 @@ class MongoPastConversations:
         self._facts = facts
 
     async def newest(self, company: str, user: str, limit: int) -> list[PastConversation]:
-        """The conversations that the person began themselves, latest activity first; not those of people merged with
-        them at the desk."""
+        """The conversations that the person began themselves, latest activity first, without those of people merged
+        with them."""
         prefix = f"{company}:{user}"
         async with store_errors("read a person's conversations"):
-            found = await began_by(self._conversations, prefix, limit)
-        return [_talk(key.removeprefix(f"{prefix}/")) for key in found]
+            keys = await began_by(self._conversations, prefix, limit)
+        return [_conversation(key.removeprefix(f"{prefix}/")) for key in keys]
 
     async def messages_since(self, company: str, conversation: str, since: LogPosition, limit: int) -> ConversationPage:
         """The messages of people and the assistant after `since`, oldest first."""
         end = f"{conversation_key(company, conversation)}/{END}"
         where = {"messageKey": {"$gt": fact_key(company, conversation, since), "$lt": end}}
         async with store_errors("read messages"):
-            found = self._facts.find(where, {"messageKey": 1, "kind": 1, "event": 1})
-            rows = await found.sort("messageKey", ASCENDING).limit(limit).to_list()
+            cursor = self._facts.find(where, {"messageKey": 1, "kind": 1, "event": 1})
+            rows = await cursor.sort("messageKey", ASCENDING).limit(limit).to_list()
         passages = [_passage(row, conversation) for row in rows if row["kind"] in SPEAKERS]
         return ConversationPage(passages, position_of(rows[-1]["messageKey"]) if rows else None)
 
 
-def _talk(key: str) -> PastConversation:
+def _conversation(key: str) -> PastConversation:
     latest, _, conversation = key.rpartition("/")
     return PastConversation(conversation, position_of(latest))
 

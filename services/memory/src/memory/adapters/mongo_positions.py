@@ -1,8 +1,8 @@
 """The positions up to which this database has stored each source (PositionStore): a row of the collection `meta`, {_id:
-"positions", at: {name: position}, missed: [[name, first, last]]}.
+"positions", at: [[name, position]], missed: [[name, first, last]], version}.
 
-Names contain a `/` and no dot; they are stored in lists of pairs, so that none can be taken for a path. `version` is a
-new number after each change, which replaces the row it was made from; a restored database never repeats one.
+Names are stored in lists, not as field names, so that none can be mistaken for a path. `version` is a new random number
+after each change, which replaces the row that was read; a restored database never repeats one.
 """
 
 import time
@@ -17,39 +17,39 @@ from runtime.stores.mongo import Database, Document
 
 ROW = "positions"
 ATTEMPTS = 20
-"""Tries to change a row that other replicas change too."""
-LATER = 1.0
-"""Seconds by which a server's start may seem later than before, because of the time its answer takes. After a slower
-answer it is suspected without reason."""
+"""How often changing a row is tried while other replicas change it too."""
+START_TOLERANCE_SECONDS = 1.0
+"""A server's start may seem this much later than before, because its answer takes time. After a slower answer a restart
+is suspected without reason."""
 
 
 class MongoPositions:
-    """Asks the server for its identity whenever a new connection (`connections`) is made."""
+    """The positions, and the server's identity, which is read whenever a new connection (`connections`) was made."""
 
     def __init__(self, database: Database, connections: Connections) -> None:
         self._database = database
         self._rows = database["meta"]
         self._connections = connections
-        self._asked_over = -1
+        self._asked_at_connection = -1
         self._server: tuple[object, float] = (None, 0.0)
-        self._lives = 0
+        self._incarnation = 0
 
     async def incarnation(self) -> object:
         opened = self._connections.opened
-        if opened == self._asked_over:
-            return self._lives
+        if opened == self._asked_at_connection:
+            return self._incarnation
         async with store_errors("tell its uptime"):
             try:
                 status = await self._database.command("serverStatus")
-            except OperationFailure:  # this user may not ask: then only a store that was found away is doubted
-                self._asked_over = opened
-                return self._lives
+            except OperationFailure:  # this user may not ask: a store is then doubted only after it was unavailable
+                self._asked_at_connection = opened
+                return self._incarnation
         server = (status.get("host"), status.get("pid"))
         started = time.monotonic() - float(status.get("uptimeMillis", 0)) / 1000
-        if server != self._server[0] or started > self._server[1] + LATER:
-            self._lives += 1
-        self._server, self._asked_over = (server, started), opened
-        return self._lives
+        if server != self._server[0] or started > self._server[1] + START_TOLERANCE_SECONDS:
+            self._incarnation += 1
+        self._server, self._asked_at_connection = (server, started), opened
+        return self._incarnation
 
     async def load(self) -> dict[str, LogPosition]:
         return _positions(await self._row())
@@ -58,14 +58,14 @@ class MongoPositions:
         """The position of one source; raises NexusError."""
         return (await self.load()).get(name, BEGINNING)
 
-    async def move(self, name: str, before: LogPosition | None, to: LogPosition) -> bool:
+    async def move(self, name: str, expected: LogPosition | None, new: LogPosition) -> bool:
         for _ in range(ATTEMPTS):
             row = await self._row()
-            held = _positions(row)
-            if held.get(name) != before:
+            positions = _positions(row)
+            if positions.get(name) != expected:
                 return False
-            at = [[other, str(position)] for other, position in (held | {name: to}).items()]
-            if await self._put(row, {"at": at}):
+            pairs = [[other, str(position)] for other, position in (positions | {name: new}).items()]
+            if await self._put(row, {"at": pairs}):
                 return True
         return False
 
@@ -75,8 +75,8 @@ class MongoPositions:
     async def miss(self, gap: Missed) -> None:
         for _ in range(ATTEMPTS):
             row = await self._row()
-            held = _missed(row)
-            if gap in held or await self._put(row, {"missed": [[g.source, g.first, g.last] for g in (*held, gap)]}):
+            gaps = _missed(row)
+            if gap in gaps or await self._put(row, {"missed": [[g.source, g.first, g.last] for g in (*gaps, gap)]}):
                 return
 
     async def _row(self) -> Document:

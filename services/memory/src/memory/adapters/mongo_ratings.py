@@ -18,7 +18,7 @@ class MongoRatings:
         self._rows = collection
 
     async def put(self, rating: Rating) -> None:
-        """Stores it, unless the user's later rating of the same answer is there."""
+        """Stores a rating, unless a later one of the same answer by this user is stored."""
         day = rating.at.astimezone(UTC).date().isoformat()
         row = {
             "_id": f"{rating.company}/{rating.conversation}/{rating.message}/{rating.user}",
@@ -31,13 +31,13 @@ class MongoRatings:
             await store_if_newer(self._rows, row)
 
     async def between(self, company: str, since: date, until: date, limit: int) -> list[Rating]:
-        """The ratings given on these days, both counted; the latest days first."""
+        """The ratings given on these days, both included; latest days first."""
         where = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}
         async with store_errors("read ratings"):
             rows = await self._rows.find(where).sort("dayKey", DESCENDING).limit(limit).to_list()
-        found: list[Rating] = []
+        ratings: list[Rating] = []
         for row in rows:
             _, conversation, message, user = row["_id"].split("/", 3)
-            given = Rating(company, conversation, message, user, row["rating"], row["reason"], moment(row["at"]))
-            found.append(given)
-        return found
+            rating = Rating(company, conversation, message, user, row["rating"], row["reason"], moment(row["at"]))
+            ratings.append(rating)
+        return ratings

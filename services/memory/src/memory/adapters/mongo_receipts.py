@@ -1,5 +1,5 @@
-"""Receipts of deletions (the collection `receipts`): {_id: company/receipt, key, version, kind, by, at (ms),
-conversations, runs (JSON), finishedAt (ms)?}; `key` sorts a company's by time."""
+"""The collection `receipts` of deletions: {_id: company/receipt, key, version, kind, by, at (ms), conversations, runs
+(JSON), finishedAt (ms)?}; `key` sorts a company's receipts by time."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ from memory.ports import PageOf
 from runtime.stores.mongo import Database, Document
 
 ATTEMPTS = 10
-"""Tries to change a receipt that another replica changes too."""
+"""How often changing a receipt is tried while another replica changes it too."""
 
 
 class MongoReceipts:
@@ -25,7 +25,7 @@ class MongoReceipts:
         self._rows = database["receipts"]
 
     async def begin(self, record: ErasureRecord) -> ErasureRecord:
-        """Stores it, unless there is one of its name."""
+        """Stores a receipt unless there is one of its name; returns the stored one."""
         async with store_errors("store a receipt"):
             if await replace_version(self._rows, _row(replace(record, version=1)), None):
                 return replace(record, version=1)
@@ -39,21 +39,21 @@ class MongoReceipts:
     async def note(
         self, company: str, receipt: str, run: int, found: Mapping[str, int], finished_at: datetime | None = None
     ) -> None:
-        """Adds what a run has removed. `finished_at`: the deletion is complete."""
+        """Adds what a run has removed. With `finished_at`, the deletion is complete."""
         for _ in range(ATTEMPTS):
-            held = await self.get(company, receipt)
-            if held is None:
-                return  # of an earlier release
-            after = replace(held.noted(run, found), version=held.version + 1)
+            record = await self.get(company, receipt)
+            if record is None:
+                return  # a deletion that an earlier release began
+            changed = replace(record.noted(run, found), version=record.version + 1)
             if finished_at is not None:
-                after = replace(after, finished_at=held.finished_at or finished_at)
+                changed = replace(changed, finished_at=record.finished_at or finished_at)
             async with store_errors("store a receipt"):
-                if await replace_version(self._rows, _row(after), held.version):
+                if await replace_version(self._rows, _row(changed), record.version):
                     return
         raise StoreUnavailableError("a receipt kept changing while it was written: try again")
 
     async def page(self, company: str, limit: int, cursor: str | None) -> PageOf[ErasureRecord]:
-        """A company's, newest first; raises BadCursorError."""
+        """A page of a company's receipts, newest first; raises BadCursorError."""
         async with store_errors("read receipts"):
             return (await page_of(self._rows, "key", company, limit, cursor)).mapped(_record)
 

@@ -1,8 +1,8 @@
-"""The data of reports: stored conversations, and three collections by company/conversation:
+"""The data of reports: stored conversations, and three collections by company/conversation.
 
-`digests` {of, digest}: its outcome, derived from its facts; `of`: the state of the conversation then. `spendings`
-{seen, promptTokens, completionTokens, cost, unpriced}: usage of model calls in it, each event once. `satisfactions`
-{score, comment, at (ms, with fractions: two may come within one), user}: its visitor's rating.
+`digests` {of, digest}: a conversation's outcome, computed from its facts, and the state of the conversation then.
+`spendings` {seen, promptTokens, completionTokens, cost, unpriced}: usage of model calls in it, each event once.
+`satisfactions` {score, comment, at (ms, with fractions: two may come within one), user}: its visitor's rating.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ from memory.domain.report import Digest, ReportedConversation, ReportExtras, dig
 from memory.ports import Spent
 from runtime.stores.mongo import Collection, Database, Document
 
-AT_ONCE = 4
+CONCURRENCY = 4
 """Conversations whose facts are read concurrently for one report."""
 ONE_DAY = timedelta(days=1)
 _DIGEST = TypeAdapter(Digest)
 
 
 class MongoReports:
-    """Every method raises StoreUnavailableError."""
+    """Reads and stores the data of reports; every method raises StoreUnavailableError."""
 
     def __init__(self, database: Database) -> None:
         self._conversations = database["conversations"]
@@ -41,90 +41,90 @@ class MongoReports:
         self._spendings = database["spendings"]
         self._satisfactions = database["satisfactions"]
 
-    async def began(self, company: str, since: date, until: date, limit: int, there: tzinfo = UTC) -> list[Document]:
-        """The newest conversations begun on these days of a time zone: {_id, latest, version, person, day}."""
-        first, last = _utc_day(since, -ONE_DAY, there), _utc_day(until, ONE_DAY, there)
+    async def began(self, company: str, since: date, until: date, limit: int, zone: tzinfo = UTC) -> list[Document]:
+        """The newest conversations that began on these days in a time zone: {_id, latest, version, person, day}."""
+        first, last = _utc_day(since, -ONE_DAY, zone), _utc_day(until, ONE_DAY, zone)
         where = {"dayKey": {"$gte": f"{company}/{first}", "$lte": f"{company}/{last}"}}
         fields = {"latest": 1, "version": 1, "person": 1, "startedAt": 1}
         async with store_errors("read conversations"):
-            found = self._conversations.find(where, fields).sort("dayKey", DESCENDING).limit(limit)
-            rows = await found.to_list()
+            cursor = self._conversations.find(where, fields).sort("dayKey", DESCENDING).limit(limit)
+            rows = await cursor.to_list()
         for row in rows:
-            row["day"] = datetime.fromisoformat(row["startedAt"]).astimezone(there).date()
+            row["day"] = datetime.fromisoformat(row["startedAt"]).astimezone(zone).date()
         return [row for row in rows if since <= row["day"] <= until]
 
-    async def counted(self, rows: Sequence[Document], make: int) -> tuple[list[ReportedConversation], bool]:
-        """The outcomes of conversations that `began` returned. Makes at most `make` digests that are missing; returns
-        False if some are still missing."""
+    async def counted(self, rows: Sequence[Document], max_new: int) -> tuple[list[ReportedConversation], bool]:
+        """The outcomes of conversations that `began` returned, and whether they are complete. Computes at most
+        `max_new` digests that are missing."""
         names = [str(row["_id"]) for row in rows]
-        digests = await self._known(rows)
-        lacking = [row for row in rows if row["_id"] not in digests]
-        gate = asyncio.Semaphore(AT_ONCE)
+        digests = await self._stored_digests(rows)
+        missing = [row for row in rows if row["_id"] not in digests]
+        gate = asyncio.Semaphore(CONCURRENCY)
 
-        async def made(row: Document) -> None:
+        async def compute(row: Document) -> None:
             async with gate:
-                digest = await self._made(str(row["_id"]))
+                digest = await self._compute_digest(str(row["_id"]))
             if digest is not None:
                 digests[str(row["_id"])] = digest
 
-        # Kept as they are made: a report whose time is over leaves less for the next one.
-        for part in slices(lacking[:make]):
-            await asyncio.gather(*(made(row) for row in part))
-            await self._keep(part, digests)
+        # Stored batch by batch: a report that misses its deadline leaves less work for the next one.
+        for part in slices(missing[:max_new]):
+            await asyncio.gather(*(compute(row) for row in part))
+            await self._store_digests(part, digests)
         extras = await self._extras([name for name in names if name in digests])
-        found = [
+        conversations = [
             ReportedConversation(
                 name.split("/", 1)[1], _user(row), replace(digests[name], day=row["day"]), extras[name]
             )
             for name, row in zip(names, rows, strict=True)
             if name in digests
         ]
-        return found, len(lacking) <= make
+        return conversations, len(missing) <= max_new
 
-    async def _known(self, rows: Sequence[Document]) -> dict[str, Digest]:
-        found: dict[str, Digest] = {}
+    async def _stored_digests(self, rows: Sequence[Document]) -> dict[str, Digest]:
+        digests: dict[str, Digest] = {}
         newest = {str(row["_id"]): _state(row) for row in rows}
         for names in slices(list(newest)):
             async with store_errors("read digests"):
-                kept = await self._digests.find({"_id": {"$in": names}}).to_list()
-            found |= {
-                row["_id"]: _DIGEST.validate_json(row["digest"]) for row in kept if row["of"] == newest[row["_id"]]
+                stored = await self._digests.find({"_id": {"$in": names}}).to_list()
+            digests |= {
+                row["_id"]: _DIGEST.validate_json(row["digest"]) for row in stored if row["of"] == newest[row["_id"]]
             }
-        return found
+        return digests
 
-    async def _made(self, name: str) -> Digest | None:
+    async def _compute_digest(self, name: str) -> Digest | None:
         where = {"key": keys_under(name)}
         async with store_errors("read facts"):
             return digest_of(facts_of(await self._facts.find(where).sort("key", 1).to_list()))
 
-    async def _keep(self, rows: Sequence[Document], digests: dict[str, Digest]) -> None:
-        kept = [
+    async def _store_digests(self, rows: Sequence[Document], digests: dict[str, Digest]) -> None:
+        stored = [
             {"_id": name, "of": _state(row), "digest": _DIGEST.dump_json(digests[name]).decode()}
             for row in rows
             if (name := str(row["_id"])) in digests
         ]
-        if kept:
-            writes = [ReplaceOne({"_id": row["_id"]}, row, upsert=True) for row in kept]
+        if stored:
+            writes = [ReplaceOne({"_id": row["_id"]}, row, upsert=True) for row in stored]
             async with store_errors("keep digests"):
                 await self._digests.bulk_write(writes, ordered=False)
 
     async def _extras(self, names: Sequence[str]) -> dict[str, ReportExtras]:
-        found: dict[str, ReportExtras] = {}
+        extras: dict[str, ReportExtras] = {}
         for part in slices(names):
             spent = await _by_name(self._spendings, part, {"seen": 0})
-            rated = await _by_name(self._satisfactions, part, {"score": 1})
+            ratings = await _by_name(self._satisfactions, part, {"score": 1})
             tools = await self._tools(part)
             for name in part:
-                one: Document = spent.get(name, {})
-                found[name] = ReportExtras(
-                    cost=one.get("cost", 0.0),
-                    unpriced=one.get("unpriced", 0),
-                    prompt_tokens=one.get("promptTokens", 0),
-                    completion_tokens=one.get("completionTokens", 0),
+                usage: Document = spent.get(name, {})
+                extras[name] = ReportExtras(
+                    cost=usage.get("cost", 0.0),
+                    unpriced=usage.get("unpriced", 0),
+                    prompt_tokens=usage.get("promptTokens", 0),
+                    completion_tokens=usage.get("completionTokens", 0),
                     tools=tools[name],
-                    score=rated[name]["score"] if name in rated else None,
+                    score=ratings[name]["score"] if name in ratings else None,
                 )
-        return found
+        return extras
 
     async def _tools(self, names: Sequence[str]) -> Counter[str]:
         if not names:
@@ -141,20 +141,20 @@ class MongoReports:
     async def spend(self, spent: Sequence[Spent]) -> None:
         """Counts the usage of model calls in conversations, each event once; events without a conversation are
         ignored."""
-        counts = [_count(one.conversation, one) for one in spent if one.conversation is not None]
+        counts = [_count(event.conversation, event) for event in spent if event.conversation is not None]
         if counts:
             async with store_errors("count usage"):
                 await count_once(self._spendings, counts)
 
-    async def rate(self, said: Satisfaction) -> None:
+    async def rate(self, rating: Satisfaction) -> None:
         """Stores a visitor's rating, unless there is a later one."""
-        name = conversation_key(said.company, said.conversation)
+        row_id = conversation_key(rating.company, rating.conversation)
         row = {
-            "_id": name,
-            "score": said.score,
-            "comment": said.comment,
-            "user": said.user,
-            "at": said.at.timestamp() * 1000,
+            "_id": row_id,
+            "score": rating.score,
+            "comment": rating.comment,
+            "user": rating.user,
+            "at": rating.at.timestamp() * 1000,
         }
         async with store_errors("store a rating"):
             await store_if_newer(self._satisfactions, row)
@@ -168,10 +168,10 @@ class MongoReports:
         return Satisfaction(company, conversation, row["user"], row["score"], row["comment"], moment(row["at"]))
 
 
-def _utc_day(day: date, aside: timedelta, there: tzinfo) -> str:
-    """The possible `dayKey`s of a conversation begun on that day in another time zone."""
-    at_an_end = day in (date.min, date.max)  # of the calendar, where there is no day aside
-    return (day if there is UTC or at_an_end else day + aside).isoformat()
+def _utc_day(day: date, offset: timedelta, zone: tzinfo) -> str:
+    """The bound of the UTC days (`dayKey`) on which a conversation of that day in a time zone can have begun."""
+    is_calendar_end = day in (date.min, date.max)  # there is no day before or after
+    return (day if zone is UTC or is_calendar_end else day + offset).isoformat()
 
 
 def _user(row: Document) -> str | None:
@@ -180,7 +180,7 @@ def _user(row: Document) -> str | None:
 
 
 def _state(row: Document) -> str:
-    """A value that changes with every fact that a conversation takes in, even a late one."""
+    """A value that changes with every fact of a conversation, even a late one."""
     return f"{row['latest']}/{row['version']}"
 
 

@@ -1,4 +1,4 @@
-"""Which conversations are old, and the last day of the search for them (the row `keeping` of the collection `meta`)."""
+"""Finds old conversations, and stores the day of the last retention run (the row `keeping` of `meta`)."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -9,9 +9,9 @@ from memory.adapters.mongo import store_errors
 from runtime.stores.mongo import Database, Document
 
 ROW = "keeping"
-PAGE = 1_000
-HELD = frozenset({"needs_human", "human", "snoozed"})
-"""States in which a person works on a conversation, is asked for, or will return to it: it is kept until that ends."""
+PAGE_SIZE = 1_000
+KEPT_STATES = frozenset({"needs_human", "human", "snoozed"})
+"""States in which a person works on a conversation, is asked for, or will return to it; it is kept until that ends."""
 
 
 class MongoRetention:
@@ -22,24 +22,26 @@ class MongoRetention:
         self._meta = database["meta"]
 
     async def older(self, company: str, before: datetime, limit: int) -> list[str]:
-        """Conversations in which nobody has written since then, oldest first, without those that a person holds."""
-        found: list[str] = []
+        """Conversations in which nobody has written since then, oldest first, without those in KEPT_STATES."""
+        conversations: list[str] = []
         after = f"{company}/"
         last = f"{company}/{before.astimezone(UTC).date().isoformat()}"
         fields = {"dayKey": 1, "startedAt": 1, "heardAt": 1, "saidAt": 1, "stateKey": 1}
         seen: set[str] = set()
-        while len(found) < limit:
+        while len(conversations) < limit:
             where = {"dayKey": {"$gte": after, "$lte": last}}
             async with store_errors("look for old conversations"):
-                rows = await self._conversations.find(where, fields).sort("dayKey", ASCENDING).limit(PAGE).to_list()
+                rows = (
+                    await self._conversations.find(where, fields).sort("dayKey", ASCENDING).limit(PAGE_SIZE).to_list()
+                )
             new = [row for row in rows if row["_id"] not in seen]
-            old = [row for row in new if _newest(row) < before and _state(row) not in HELD]
-            found += [str(row["_id"]).split("/", 1)[1] for row in old]
-            if len(rows) < PAGE or not new:
+            old = [row for row in new if _newest(row) < before and _state(row) not in KEPT_STATES]
+            conversations += [str(row["_id"]).split("/", 1)[1] for row in old]
+            if len(rows) < PAGE_SIZE or not new:
                 break
             seen = {row["_id"] for row in rows}
             after = rows[-1]["dayKey"]
-        return found[:limit]
+        return conversations[:limit]
 
     async def done(self, day: str) -> bool:
         async with store_errors("read the day of the last retention run"):
@@ -57,4 +59,4 @@ def _state(row: Document) -> str:
 
 def _newest(row: Document) -> datetime:
     times: list[Any] = [row.get(name) for name in ("startedAt", "heardAt", "saidAt")]
-    return max(datetime.fromisoformat(one) for one in times if one)
+    return max(datetime.fromisoformat(time) for time in times if time)

@@ -1,6 +1,6 @@
 """The collection `summaries`: {_id: company/conversation, version, text, upTo (position), messages, updatedAt}.
 
-`version` is derived from the content, so that saving the same again gives the same version.
+`version` is derived from the content, so that saving the same summary again gives the same version.
 """
 
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ class MongoSummaries:
             row = await self._rows.find_one({"_id": conversation_key(company, conversation)})
         return None if row is None else _summary(row)
 
-    async def save(self, company: str, conversation: str, summary: StoredSummary, over: str | None) -> bool:
-        """Replaces the version `over` (None: there is none); False: another one is there."""
+    async def save(self, company: str, conversation: str, summary: StoredSummary, previous_version: str | None) -> bool:
+        """Replaces `previous_version` (None: there is none); returns False if another version is stored."""
         row: Document = {
             "_id": conversation_key(company, conversation),
             "version": summary.version,
@@ -42,7 +42,7 @@ class MongoSummaries:
             "updatedAt": summary.at.isoformat(),
         }
         async with store_errors("store a summary"):
-            return await replace_version(self._rows, row, over)
+            return await replace_version(self._rows, row, previous_version)
 
 
 def _summary(row: Document) -> StoredSummary:

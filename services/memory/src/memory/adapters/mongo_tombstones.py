@@ -1,8 +1,8 @@
 """Tombstones, so that late facts do not bring deleted data back (the collection `erased`): {_id: digest, at (ms), era,
 seq}.
 
-Names are stored as digests under a key that this database made itself: nobody can read a name in the collection, but
-whether a given name is in it can be checked.
+Names are stored as digests with a random key of this database: nobody can read the names in the collection, but whether
+a given name is in it can be checked.
 """
 
 import contextlib
@@ -20,10 +20,10 @@ from memory.domain.erasure import Erasure
 from memory.domain.keys import LogPosition, milliseconds, moment
 from runtime.stores.mongo import Database
 
-KEY = "erased"
+KEY_ROW = "erased"
 """The row of the collection `meta` with the digests' key."""
-AT_ONCE = 500
-"""Names in one write."""
+BATCH = 500
+"""Tombstones in one write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,26 +46,26 @@ class MongoTombstones:
         self._meta = database["meta"]
         self._key = b""
 
-    async def keep(self, job: Erasure, at: datetime) -> None:
+    async def keep(self, job: Erasure, time: datetime) -> None:
         """Records that the user and the conversations were deleted."""
         digest = await self._digests()
-        names = [f"{job.company}/{name}" for name in job.conversations]
+        names = [f"{job.company}/{conversation}" for conversation in job.conversations]
         names += [f"{job.company}:{job.user}"] if job.user else []
-        row = {"at": milliseconds(at), "era": job.up_to.era, "seq": job.up_to.seq}
+        row = {"at": milliseconds(time), "era": job.up_to.era, "seq": job.up_to.seq}
         async with store_errors("store tombstones"):
-            for start in range(0, len(names), AT_ONCE):
-                rows = [row | {"_id": digest(name)} for name in names[start : start + AT_ONCE]]
+            for start in range(0, len(names), BATCH):
+                rows = [row | {"_id": digest(name)} for name in names[start : start + BATCH]]
                 await self._rows.bulk_write(
-                    [ReplaceOne({"_id": one["_id"]}, one, upsert=True) for one in rows], ordered=False
+                    [ReplaceOne({"_id": tombstone["_id"]}, tombstone, upsert=True) for tombstone in rows], ordered=False
                 )
 
     async def conversations(self, names: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], Tombstone]:
         """The conversations among these (company, name) that were deleted."""
-        wanted = {f"{company}/{name}": (company, name) for company, name in names}
-        return {wanted[stone.name]: stone for stone in await self.of(wanted)}
+        by_name = {f"{company}/{name}": (company, name) for company, name in names}
+        return {by_name[tombstone.name]: tombstone for tombstone in await self.of(by_name)}
 
     async def drop(self, before: datetime) -> None:
-        """Removes tombstones so old that no late fact can come any more."""
+        """Removes tombstones that are so old that no late fact can arrive any more."""
         async with store_errors("delete old tombstones"):
             await self._rows.delete_many({"at": {"$lt": milliseconds(before)}})
 
@@ -89,11 +89,11 @@ class MongoTombstones:
     async def _digests(self) -> "_Digest":
         if not self._key:
             async with store_errors("read the tombstones' key"):
-                row = await self._meta.find_one({"_id": KEY})
+                row = await self._meta.find_one({"_id": KEY_ROW})
                 if row is None:
                     with contextlib.suppress(DuplicateKeyError):  # another replica's
-                        await self._meta.insert_one({"_id": KEY, "key": secrets.token_hex(16)})
-                    row = await self._meta.find_one({"_id": KEY})
+                        await self._meta.insert_one({"_id": KEY_ROW, "key": secrets.token_hex(16)})
+                    row = await self._meta.find_one({"_id": KEY_ROW})
             self._key = str(row["key"] if row else "").encode()
         return _Digest(self._key)
 

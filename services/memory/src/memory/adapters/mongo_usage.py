@@ -1,9 +1,9 @@
 """The collection `usage`: a company's usage, {_id: company/day/bucket, seen, turns, promptTokens, completionTokens,
 cost, unpriced (tokens)}.
 
-Each event is counted in a document that also holds its id, so it counts once (mongo_counters). A day is split into
-buckets by turn, so that no document grows large and a turn's calls meet in the same one. No user is named here: the
-cost of a deleted user's turns stays in the company's account.
+Each event is counted in a document that also contains its id, so it counts once (mongo_counters). A day is split into
+buckets by turn, so that no document grows large and all calls of a turn are in the same one. No user is named: the cost
+of a deleted user's turns stays in the company's account.
 """
 
 import zlib
@@ -25,9 +25,9 @@ class MongoUsage:
         self._rows = collection
 
     async def add(self, spent: Sequence[Spent]) -> None:
-        """Counts them, once an event."""
+        """Counts events, each once."""
         async with store_errors("count usage"):
-            await count_once(self._rows, [_count(one) for one in spent])
+            await count_once(self._rows, [_count(event) for event in spent])
 
     async def days(self, company: str, since: date, until: date) -> list[UsageDay]:
         """The days with usage between these, both included, oldest first."""
@@ -37,15 +37,15 @@ class MongoUsage:
         days: dict[date, UsageDay] = {}
         for row in sorted(rows, key=lambda row: str(row["_id"])):
             day = date.fromisoformat(row["_id"].split("/")[1])
-            known = days.get(day) or UsageDay(date=day, turns=0, prompt_tokens=0, completion_tokens=0, cost=0)
+            so_far = days.get(day) or UsageDay(date=day, turns=0, prompt_tokens=0, completion_tokens=0, cost=0)
             days[day] = UsageDay(
                 date=day,
-                turns=known.turns + len(row.get("turns", [])),
-                prompt_tokens=known.prompt_tokens + row["promptTokens"],
-                completion_tokens=known.completion_tokens + row["completionTokens"],
-                cost=known.cost + row["cost"],
-                # A document of an earlier release does not say.
-                unpriced_tokens=(known.unpriced_tokens or 0) + row.get("unpriced", 0) or None,
+                turns=so_far.turns + len(row.get("turns", [])),
+                prompt_tokens=so_far.prompt_tokens + row["promptTokens"],
+                completion_tokens=so_far.completion_tokens + row["completionTokens"],
+                cost=so_far.cost + row["cost"],
+                # Documents of earlier releases lack this field.
+                unpriced_tokens=(so_far.unpriced_tokens or 0) + row.get("unpriced", 0) or None,
             )
         return list(days.values())
 

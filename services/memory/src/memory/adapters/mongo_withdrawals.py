@@ -14,13 +14,13 @@ class MongoWithdrawals:
         self._rows = database["withdrawals"]
 
     async def add(self, company: str, conversation: str, response: str, request: str) -> bool:
-        """Withdraws it; False: another request had done so."""
-        name = f"{conversation_key(company, conversation)}/{response}"
+        """Withdraws a response; returns False if another request has done so before."""
+        row_id = f"{conversation_key(company, conversation)}/{response}"
         async with store_errors("withdraw a response"):
             try:
-                await self._rows.insert_one({"_id": name, "by": request})
+                await self._rows.insert_one({"_id": row_id, "by": request})
             except DuplicateKeyError:
-                row = await self._rows.find_one({"_id": name})
+                row = await self._rows.find_one({"_id": row_id})
                 return row is not None and row["by"] == request
         return True
 

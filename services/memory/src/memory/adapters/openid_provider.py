@@ -1,4 +1,5 @@
-"""Companies' OpenID providers over HTTP: discovery, keys, codes. All requests go through the guarded client."""
+"""Talks to companies' OpenID providers over HTTP: discovery, keys, codes. All requests go through the guarded
+client."""
 
 from base64 import b64encode
 from codecs import BOM_UTF8
@@ -18,42 +19,43 @@ from runtime.clock import Clock
 from runtime.errors import InvalidTokenError
 from runtime.recent import Bounded
 
-SECONDS = 5.0
+REQUEST_TIMEOUT_SECONDS = 5.0
 """Deadline of one request to a provider."""
-FRESH = 600.0
-"""Seconds for which a discovery document is cached."""
-KEPT = 200
-"""Providers that are cached."""
-_MOST_BYTES = 256 * 1024
-_PLAIN = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "Nexus-SignIn/1.0"}
+CACHE_SECONDS = 600.0
+"""How long a discovery document is cached."""
+MAX_CACHED = 200
+"""Providers whose documents are cached."""
+_MAX_BYTES = 256 * 1024
+_HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "Nexus-SignIn/1.0"}
 
 
 class OpenIdProviders:
-    """Talks to providers during a sign-in; their discovery documents are cached. `posting` has the deadline."""
+    """Talks to providers during a sign-in; their discovery documents are cached. `posting` sets the deadline of
+    requests."""
 
     def __init__(self, posting: WebhookPosting, seal: Seal, clock: Clock) -> None:
         self._posting = posting
         self._seal = seal
         self._clock = clock
-        self._known = Bounded[str, tuple[Discovered, KeySet, float]](KEPT)
-        self._finding = SingleFlight[tuple[Discovered, KeySet, float]]()
+        self._cache = Bounded[str, tuple[Discovered, KeySet, float]](MAX_CACHED)
+        self._lookups = SingleFlight[tuple[Discovered, KeySet, float]]()
 
     async def discover(self, provider: OpenIdProvider) -> Discovered:
         """The provider's discovery document; raises SignInRefusedError."""
-        return (await self._found(provider.issuer))[0]
+        return (await self._lookup(provider.issuer))[0]
 
-    async def claims(self, company: str, provider: OpenIdProvider, sent: SignInCode) -> dict[str, object]:
+    async def claims(self, company: str, provider: OpenIdProvider, code: SignInCode) -> dict[str, object]:
         """The verified claims of the account behind a code; raises SignInRefusedError."""
-        about, keys, _ = await self._found(provider.issuer)
-        if (sent.issuer is not None or about.names_issuer) and sent.issuer != about.issuer:
+        discovered_provider, keys, _ = await self._lookup(provider.issuer)
+        if (code.issuer is not None or discovered_provider.names_issuer) and code.issuer != discovered_provider.issuer:
             raise SignInRefusedError("refused", "the code comes from another provider (iss)")
-        tokens = await self._exchanged(company, provider, about, sent)
+        tokens = await self._exchange(company, provider, discovered_provider, code)
         token = tokens.get("id_token")
         if not isinstance(token, str):
             raise SignInRefusedError("broken", "the provider gave no ID token: does the client have the scope openid?")
-        algorithm, name = signing(token)
+        algorithm, key_id = signing(token)
         try:
-            key = await keys.get(name)
+            key = await keys.get(key_id)
         except KeysUnavailableError as error:
             raise SignInRefusedError("away", "the provider's keys are unavailable") from error
         except InvalidTokenError as error:
@@ -61,55 +63,62 @@ class OpenIdProviders:
                 "refused", "the ID token is signed with a key that the provider does not have"
             ) from error
         client, now = provider.client_id, self._clock.now()
-        claims = proven(token, algorithm, key, issuer=about.issuer, client_id=client, nonce=sent.nonce, now=now)
+        claims = proven(
+            token, algorithm, key, issuer=discovered_provider.issuer, client_id=client, nonce=code.nonce, now=now
+        )
         access = tokens.get("access_token")
-        if "email" not in claims and about.userinfo is not None and isinstance(access, str) and access.isascii():
-            # A provider may keep what the scopes ask for out of the ID token where there is an access token (5.4).
-            more = await self._json("GET", about.userinfo, {"Authorization": f"Bearer {access}"})
-            if more.get("sub") == claims["sub"]:
-                claims = {**more, **claims}
+        if (
+            "email" not in claims
+            and discovered_provider.userinfo is not None
+            and isinstance(access, str)
+            and access.isascii()
+        ):
+            # With an access token, a provider may leave out of the ID token what the scopes ask for (5.4).
+            userinfo = await self._json("GET", discovered_provider.userinfo, {"Authorization": f"Bearer {access}"})
+            if userinfo.get("sub") == claims["sub"]:
+                claims = {**userinfo, **claims}
         return claims
 
-    async def _exchanged(
-        self, company: str, provider: OpenIdProvider, about: Discovered, sent: SignInCode
+    async def _exchange(
+        self, company: str, provider: OpenIdProvider, discovered_provider: Discovered, code: SignInCode
     ) -> dict[str, object]:
         form = {
             "grant_type": "authorization_code",
-            "code": sent.code,
-            "redirect_uri": sent.redirect_uri,
-            "code_verifier": sent.verifier,
+            "code": code.code,
+            "redirect_uri": code.redirect_uri,
+            "code_verifier": code.verifier,
         }
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         try:
             secret = self._seal.open(provider.client_secret, company) if provider.client_secret else None
         except NotSealableError as error:
             raise SignInRefusedError("broken", str(error)) from error
-        if secret is not None and not about.posts_secret:
+        if secret is not None and not discovered_provider.posts_secret:
             # Each half is form-encoded first (RFC 6749, 2.3.1).
-            pair = f"{quote(provider.client_id, safe='')}:{quote(secret, safe='')}"
-            headers["Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
+            credentials = f"{quote(provider.client_id, safe='')}:{quote(secret, safe='')}"
+            headers["Authorization"] = f"Basic {b64encode(credentials.encode()).decode()}"
         else:
             form |= {"client_id": provider.client_id} | ({"client_secret": secret} if secret else {})
-        return await self._json("POST", about.token, headers, urlencode(form).encode())
+        return await self._json("POST", discovered_provider.token, headers, urlencode(form).encode())
 
-    async def _found(self, issuer: str) -> tuple[Discovered, KeySet, float]:
-        known, now = self._known.get(issuer), self._clock.monotonic()
-        if known is not None and now - known[2] < FRESH:
-            return known
-        return await self._finding.result(issuer, lambda: self._find(issuer))
+    async def _lookup(self, issuer: str) -> tuple[Discovered, KeySet, float]:
+        cached, now = self._cache.get(issuer), self._clock.monotonic()
+        if cached is not None and now - cached[2] < CACHE_SECONDS:
+            return cached
+        return await self._lookups.result(issuer, lambda: self._fetch(issuer))
 
-    async def _find(self, issuer: str) -> tuple[Discovered, KeySet, float]:
-        said = await self._json("GET", f"{issuer.rstrip('/')}/.well-known/openid-configuration", {})
-        about = discovered(said, issuer)
-        old = self._known.get(issuer)
-        keys = KeySet(lambda: self._keys(about.keys), self._clock, frozenset(KINDS.values()))
-        if old is not None and old[0].keys == about.keys:
+    async def _fetch(self, issuer: str) -> tuple[Discovered, KeySet, float]:
+        document = await self._json("GET", f"{issuer.rstrip('/')}/.well-known/openid-configuration", {})
+        discovered_provider = discovered(document, issuer)
+        old = self._cache.get(issuer)
+        keys = KeySet(lambda: self._keys(discovered_provider.keys), self._clock, frozenset(KINDS.values()))
+        if old is not None and old[0].keys == discovered_provider.keys:
             keys = old[1]
-        found = self._known[issuer] = (about, keys, self._clock.monotonic())
-        return found
+        entry = self._cache[issuer] = (discovered_provider, keys, self._clock.monotonic())
+        return entry
 
     async def _keys(self, address: str) -> bytes:
-        answer, body = await self._posting.ask("GET", address, _PLAIN, None, _MOST_BYTES)
+        answer, body = await self._posting.ask("GET", address, _HEADERS, None, _MAX_BYTES)
         if answer.status != 200:
             raise OSError(answer.problem or f"HTTP {answer.status}")
         return body
@@ -117,17 +126,17 @@ class OpenIdProviders:
     async def _json(
         self, method: str, address: str, headers: dict[str, str], body: bytes | None = None
     ) -> dict[str, object]:
-        answer, said = await self._posting.ask(method, address, _PLAIN | headers, body, _MOST_BYTES)
+        answer, reply = await self._posting.ask(method, address, _HEADERS | headers, body, _MAX_BYTES)
         if answer.status == 0 or answer.status >= 500 or answer.status == 429:
             raise SignInRefusedError("away", f"{address} {answer.problem or f'answered {answer.status}'}"[:500])
         try:
-            read: object = orjson.loads(said.removeprefix(BOM_UTF8))
+            parsed: object = orjson.loads(reply.removeprefix(BOM_UTF8))
         except ValueError:
-            read = None
-        found = object_of(read)
-        if answer.status != 200 or not found:
-            why = f"{found.get('error', '')} {found.get('error_description', '')}".strip()
-            # A used, old or foreign code, or a wrong secret: the message says what can be mended.
-            reason = "refused" if body is not None and found else "broken"
-            raise SignInRefusedError(reason, f"{address} answered {answer.status} {why}".strip()[:500])
-        return found
+            parsed = None
+        fields = object_of(parsed)
+        if answer.status != 200 or not fields:
+            error_text = f"{fields.get('error', '')} {fields.get('error_description', '')}".strip()
+            # A used, old or foreign code, or a wrong secret: the message says what can be corrected.
+            reason = "refused" if body is not None and fields else "broken"
+            raise SignInRefusedError(reason, f"{address} answered {answer.status} {error_text}".strip()[:500])
+        return fields

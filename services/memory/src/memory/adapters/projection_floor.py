@@ -1,7 +1,7 @@
-"""The projection's progress: the acknowledgement floor of its consumer. Acknowledged facts have been stored.
+"""The projection's progress: the acknowledgement floor of its consumer. Acknowledged facts are stored.
 
-One task asks the server: occasionally at rest, every few milliseconds while somebody waits. The reply also contains the
-server's own time, by which waits are measured. Requests for /metrics trigger a question too.
+One task asks the server: occasionally when idle, every few milliseconds while somebody waits. The reply also contains
+the server's own time, by which waits are measured. A request for /metrics asks the server too.
 """
 
 import asyncio
@@ -21,21 +21,23 @@ from runtime.background import BackgroundLoop
 from runtime.bus.jetstream_api import ConsumerInfo, ask, floor_of
 from runtime.bus.replies import ReplyInbox
 
-STIRRED, IDLE = 15.0, 45.0
-"""Seconds until the next question if nobody waits: after something was projected here, and how much longer
-otherwise."""
-RECENT = 0.2
-"""Seconds for which an answer is recent enough for callers without a sequence who want what is stored now."""
-URGENT = 0.02
-"""Seconds between two questions while somebody waits; after a projection here the question is immediate."""
-ANSWER = 2.0
-LONGEST_LOOK = 10.0
+ACTIVE_SECONDS, IDLE_SECONDS = 15.0, 45.0
+"""How long until the server is asked again if nobody waits: ACTIVE_SECONDS after something was projected here, and
+IDLE_SECONDS more otherwise."""
+RECENT_SECONDS = 0.2
+"""How long an answer is recent enough for callers who want what is stored now and name no sequence."""
+POLL_SECONDS = 0.02
+"""Pause between two questions while somebody waits; after a projection here the server is asked at once."""
+REPLY_TIMEOUT_SECONDS = 2.0
+"""Deadline of the server's answer."""
+LONGEST_REFRESH_SECONDS = 10.0
+"""A question that takes longer than this counts as stuck."""
 
 _log = structlog.get_logger(__name__)
 
 
 class ProjectionFloor:
-    """The floor of one durable consumer. `era` tells which life of the log the sequences belong to."""
+    """The floor of one durable consumer. `era` returns the era of the log to which its sequences belong."""
 
     name = "projection floor"
 
@@ -47,19 +49,20 @@ class ProjectionFloor:
         self._clock: tuple[datetime, float] | None = None
         self._waiters: dict[asyncio.Future[None], int] = {}
         self._urgent = asyncio.Event()
-        self._moves = asyncio.Event()
-        self._loop = BackgroundLoop(self.name, self.refresh, wait=self._until_due, longest=LONGEST_LOOK)
+        self._moved = asyncio.Event()
+        self._loop = BackgroundLoop(self.name, self.refresh, wait=self._until_due, longest=LONGEST_REFRESH_SECONDS)
         self.stuck_because = self._loop.stuck_because
         self.stop = self._loop.stop
-        self._asked = float("-inf")
+        self._asked_at = float("-inf")
         self.hurry: Callable[[], None] = lambda: None
-        """Called while somebody waits: the projection need not wait for a fuller batch."""
+        """Called while somebody waits: the projection must not wait for a fuller batch."""
         self.calm: Callable[[], None] = lambda: None
         """Called when nobody waits any longer."""
         self.store: Callable[[], LogPosition | None] = lambda: None
-        """The store's progress while it is behind what has been acknowledged (see application/positions)."""
+        """Returns the store's progress while it is behind the acknowledgements, otherwise None
+        (application/positions)."""
         self.same_server: Callable[[], AbstractAsyncContextManager[None]] = contextlib.nullcontext
-        """A block within which the store must not restart, since a restarted store may be further behind than
+        """A context that fails if the store restarts inside it, since a restarted store may be further behind than
         `store` says."""
 
     @property
@@ -70,20 +73,20 @@ class ProjectionFloor:
 
     @property
     def seq(self) -> int:
-        """The floor as last read; the current one may be higher."""
+        """The floor's sequence as last read; the current one may be higher."""
         position = self.position
         return position.seq if position.era == self._era() else 0
 
     async def start(self) -> None:
-        """Asks once, then keeps asking."""
+        """Asks the server once, then periodically."""
         await self.refresh()
         self._loop.start()
 
     async def refresh(self) -> None:
-        """Asks the server now. Without an answer nothing changes: an old floor is still true."""
-        era, self._asked = self._era(), time.monotonic()
+        """Asks the server now. Without an answer nothing changes: an old floor remains valid."""
+        era, self._asked_at = self._era(), time.monotonic()
         try:
-            answer = await ask(self._inbox, ConsumerInfo, self._subject, deadline=ANSWER)
+            answer = await ask(self._inbox, ConsumerInfo, self._subject, deadline=REPLY_TIMEOUT_SECONDS)
         except (TimeoutError, NatsError) as error:
             _log.warning("the projection's floor is unknown for now", error=str(error) or error.__class__.__name__)
             return
@@ -100,23 +103,23 @@ class ProjectionFloor:
                 waiter.set_result(None)
 
     def stir(self) -> None:
-        """Something was projected here, so the floor will move."""
-        self._moves.set()
+        """Notes that something was projected here, so the floor will move."""
+        self._moved.set()
 
     async def recent(self) -> int:
-        """The floor as of a moment ago."""
-        if time.monotonic() - self._asked > RECENT:
+        """The floor's sequence, read within the last RECENT_SECONDS."""
+        if time.monotonic() - self._asked_at > RECENT_SECONDS:
             await self.refresh()
         return self.seq
 
     async def reach(self, seq: int, deadline: float) -> bool:
-        """Waits until the floor has reached `seq`; False: not within `deadline` seconds."""
+        """Waits until the floor has reached `seq`; returns False if it has not within `deadline` seconds."""
         if self.seq >= seq:
             return True
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters[waiter] = seq
         self._urgent.set()
-        self._moves.set()
+        self._moved.set()
         self.hurry()
         try:
             async with asyncio.timeout(deadline):
@@ -130,18 +133,23 @@ class ProjectionFloor:
         return True
 
     async def now(self) -> datetime:
+        """The server's current time; this machine's if the server has not answered yet."""
         if self._clock is None:
             await self.refresh()
         if self._clock is None:
             return datetime.now(UTC)
-        stamp, at = self._clock
-        return stamp + timedelta(seconds=time.monotonic() - at)
+        server_time, read_at = self._clock
+        return server_time + timedelta(seconds=time.monotonic() - read_at)
 
     async def _until_due(self) -> None:
-        waits = ((URGENT, self._moves),) if self._waiters else ((IDLE, self._moves), (STIRRED, self._urgent))
+        waits = (
+            ((POLL_SECONDS, self._moved),)
+            if self._waiters
+            else ((IDLE_SECONDS, self._moved), (ACTIVE_SECONDS, self._urgent))
+        )
         for seconds, event in waits:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await event.wait()
         self._urgent.clear()
-        self._moves.clear()
+        self._moved.clear()

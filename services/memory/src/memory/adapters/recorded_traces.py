@@ -1,4 +1,4 @@
-"""Records of a company's turns by age: the turns (in FACTS) and their spans (TRACES)."""
+"""Counts and purges old records of a company's turns: the turns (in FACTS) and their spans (in TRACES)."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -14,55 +14,58 @@ from memory.errors import BusUnavailableError
 from runtime.bus.direct import DirectReader
 from runtime.bus.replies import ReplyInbox
 
-PAGE = 1_000
-ANSWER = 5.0
+PAGE_SIZE = 1_000
+REPLY_TIMEOUT_SECONDS = 5.0
+"""Deadline of a purge."""
 
 
 class RecordedTraces:
-    """Both streams."""
+    """The records in both streams."""
 
     def __init__(self, client: Client, erasure: StreamErasure) -> None:
         self._client = client
         self._inbox = ReplyInbox.of(client)
         self._erasure = erasure
 
-    async def count(self, company: str, before: datetime, most: int) -> int:
-        """Counts the records older than that, up to `most`; raises BusUnavailableError."""
-        found = 0
+    async def count(self, company: str, before: datetime, limit: int) -> int:
+        """Counts the records that were stored before then, up to `limit`; raises BusUnavailableError."""
+        count = 0
         with bus_errors("count the records of turns"):
-            for place in (_turns(company), _spans(company)):
-                async for _ in self._older(*place, before):
-                    found += 1
-                    if found == most:
-                        return found
-        return found
+            for source in (_turns(company), _spans(company)):
+                async for _ in self._older(*source, before):
+                    count += 1
+                    if count == limit:
+                        return count
+        return count
 
     async def purge(self, company: str, before: datetime) -> None:
-        """Removes older ones; raises BusUnavailableError."""
+        """Removes the records that were stored before then; raises BusUnavailableError."""
         with bus_errors("purge the records of turns"):
-            # A purge leaves the bytes in the stream's file. Turns hold what was said: each is overwritten.
+            # A purge leaves the bytes in the stream's file. Turns contain what was said, so each is overwritten.
             async for seq in self._older(*_turns(company), before):
                 await self._erasure.remove(FACTS.name, seq)
             stream, subject = _spans(company)
-            young = (await DirectReader(self._client, stream).batch_since(subject, before, 1)).facts
-            if young and young[0].seq <= 1:
+            newer = (await DirectReader(self._client, stream).batch_since(subject, before, 1)).facts
+            if newer and newer[0].seq <= 1:
                 return
-            # The server takes a sequence of 0 for "all".
-            body: dict[str, str | int] = {"filter": subject} | ({"seq": young[0].seq} if young else {})
-            answer = await self._inbox.request(f"$JS.API.STREAM.PURGE.{stream}", orjson.dumps(body), deadline=ANSWER)
-            told = orjson.loads(answer.data)
-            if "error" in told:
-                raise BusUnavailableError(f"{stream} could not be purged: {told['error'].get('description')}")
+            # The server treats sequence 0 as "all".
+            body: dict[str, str | int] = {"filter": subject} | ({"seq": newer[0].seq} if newer else {})
+            message = await self._inbox.request(
+                f"$JS.API.STREAM.PURGE.{stream}", orjson.dumps(body), deadline=REPLY_TIMEOUT_SECONDS
+            )
+            reply = orjson.loads(message.data)
+            if "error" in reply:
+                raise BusUnavailableError(f"{stream} could not be purged: {reply['error'].get('description')}")
 
     async def _older(self, stream: str, subject: str, before: datetime) -> AsyncIterator[int]:
         """The sequences of a subject's messages that were stored before then, oldest first."""
         reader, position = DirectReader(self._client, stream), 1
         while True:
-            batch = await reader.batch(subject, position, PAGE)
-            for one in batch.facts:
-                if one.time >= before:
+            batch = await reader.batch(subject, position, PAGE_SIZE)
+            for record in batch.facts:
+                if record.time >= before:
                     return
-                yield one.seq
+                yield record.seq
             if not batch.more:
                 return
             position = batch.facts[-1].seq + 1

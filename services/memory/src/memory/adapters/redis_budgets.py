@@ -1,7 +1,7 @@
 """Budgets in Redis. Each account is a hash {used, held} and a set of reservations, ordered by expiry.
 
-Each step is one script, so that calls of many agents are decided one after the other. Expired reservations are released
-by the next one on the same account; an unused account expires as a whole.
+Each step is one script, so that calls of many agents are decided one after another. Expired reservations are released
+by the next reservation on the same account; an unused account expires as a whole.
 """
 
 import asyncio
@@ -14,10 +14,10 @@ from contracts.memory_rpc import FurtherCall
 from memory.adapters.redis_errors import redis_errors
 from memory.domain.spending_limits import BudgetAccount, Payer, Settlement
 
-SETTLED_SECONDS = 86_400
-"""How long a settled call is remembered: its usage fact, which settles it too, may come after an outage of hours."""
+SETTLED_TTL_SECONDS = 86_400
+"""How long a settled call is remembered: its usage fact, which settles it too, may arrive after an outage of hours."""
 CONNECTIONS = 16
-"""Concurrent scripts. Redis runs them one after the other anyway, and would refuse hundreds of connections."""
+"""Concurrent scripts. Redis runs them one after another anyway, and would refuse hundreds of connections."""
 _RESERVE = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -73,46 +73,52 @@ class RedisBudgets:
         self._redis = redis
         self._reserve = redis.register_script(_RESERVE)
         self._settle = redis.register_script(_SETTLE)
-        self._free = asyncio.Semaphore(CONNECTIONS)
+        self._slots = asyncio.Semaphore(CONNECTIONS)
 
     async def reserve(
         self, call: str, tokens: int, seconds: float, accounts: list[BudgetAccount], further: FurtherCall | None = None
     ) -> Payer | Literal["both"] | None:
-        """The name of the reached limit; None: reserved; "both": with the further call, which is held twice as long,
-        since it comes after the first. Raises RedisUnavailableError."""
-        also = ("", 0) if further is None else (further.reservation_id, further.tokens)
-        arguments: list[Any] = [call, tokens, int(seconds * 1000), *also]
+        """Reserves tokens; returns whose limit is reached (None: reserved; "both": reserved with the further call,
+        whose reservation lasts twice as long, since it comes after the first). Raises RedisUnavailableError."""
+        further_arguments = ("", 0) if further is None else (further.reservation_id, further.tokens)
+        arguments: list[Any] = [call, tokens, int(seconds * 1000), *further_arguments]
         for account in accounts:
             arguments += [-1 if account.limit is None else account.limit, account.keep]
-        answer = await self._answered(self._reserve(keys=_keys(accounts), args=arguments))
+        answer = await self._run(self._reserve(keys=_keys(accounts), args=arguments))
         if answer > 0:
             return accounts[answer - 1].payer
         return "both" if answer < 0 else None
 
     async def settle(self, company: str, call: str, reserved: int, used: int, accounts: list[BudgetAccount]) -> bool:
-        """Whether it was settled now. Raises RedisUnavailableError."""
-        keys, arguments = _settling(Settlement(company, call, reserved, used, accounts))
-        return await self._answered(self._settle(keys=keys, args=arguments)) == 1
+        """Settles a call; returns False if it was settled before. Raises RedisUnavailableError."""
+        keys, arguments = _settle_arguments(Settlement(company, call, reserved, used, accounts))
+        return await self._run(self._settle(keys=keys, args=arguments)) == 1
 
     async def settle_all(self, settlements: Sequence[Settlement]) -> None:
-        """Settles all of them in one write, each independently. Raises RedisUnavailableError."""
-        async with self._free, self._redis.pipeline(transaction=False) as pipe:
+        """Settles calls in one write, each independently. Raises RedisUnavailableError."""
+        async with self._slots, self._redis.pipeline(transaction=False) as pipe:
             with redis_errors("settle budgets"):
-                for one in settlements:
-                    keys, arguments = _settling(one)
-                    # By its text: a pipeline to a cluster cannot see to it that each server knows the script.
+                for settlement in settlements:
+                    keys, arguments = _settle_arguments(settlement)
+                    # Sent as text: a pipeline to a cluster cannot ensure that each server has the script loaded.
                     pipe.eval(_SETTLE, len(keys), *keys, *arguments)
                 await pipe.execute()
 
-    async def _answered(self, script: Awaitable[Any]) -> int:
-        async with self._free:
+    async def _run(self, script: Awaitable[Any]) -> int:
+        async with self._slots:
             with redis_errors("reserve or settle a budget"):
                 return int(cast("int", await script))
 
 
-def _settling(one: Settlement) -> tuple[list[str], list[Any]]:
-    keys = [f"nexus:budget:{{{one.company}}}:settled:{one.call}", *_keys(one.accounts)]
-    return keys, [one.call, one.reserved, one.used, SETTLED_SECONDS, *(account.keep for account in one.accounts)]
+def _settle_arguments(settlement: Settlement) -> tuple[list[str], list[Any]]:
+    keys = [f"nexus:budget:{{{settlement.company}}}:settled:{settlement.call}", *_keys(settlement.accounts)]
+    return keys, [
+        settlement.call,
+        settlement.reserved,
+        settlement.used,
+        SETTLED_TTL_SECONDS,
+        *(account.keep for account in settlement.accounts),
+    ]
 
 
 def _keys(accounts: list[BudgetAccount]) -> list[str]:

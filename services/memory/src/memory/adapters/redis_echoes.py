@@ -1,4 +1,4 @@
-"""Which of our messages have arrived in their channels, for two days: longer than a delivery is retried."""
+"""Remembers which of our messages have arrived in their channels."""
 
 import time
 
@@ -8,11 +8,11 @@ from memory.adapters.redis_errors import redis_errors
 
 PREFIX = "nexus:memory:echoes:"
 TTL_SECONDS = 2 * 86_400
-"""Echoes are remembered for longer than a delivery is retried."""
+"""Longer than a delivery is retried."""
 
 
 class RedisEchoes:
-    """Our messages known to have arrived. Every method raises RedisUnavailableError."""
+    """Messages that are known to have arrived. Every method raises RedisUnavailableError."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
@@ -22,12 +22,13 @@ class RedisEchoes:
             await self._redis.set(_key(company, conversation, message or digest), str(time.time()), ex=TTL_SECONDS)
 
     async def has(self, company: str, conversation: str, message: str, digest: str, since: float) -> bool:
-        """Whether it has arrived; if its id was lost, whether its text has since then."""
-        keys = [_key(company, conversation, one) for one in (message, digest)]
+        """Whether a message has arrived: by its id, or since then by the digest of its text if the channel lost its
+        id."""
+        keys = [_key(company, conversation, part) for part in (message, digest)]
         with redis_errors("read echoes"):
-            by_id, by_words = await self._redis.mget(keys)
-        return by_id is not None or (by_words is not None and float(by_words) >= since)
+            by_id, by_digest = await self._redis.mget(keys)
+        return by_id is not None or (by_digest is not None and float(by_digest) >= since)
 
 
-def _key(company: str, conversation: str, what: str) -> str:
-    return f"{PREFIX}{company}:{conversation}:{what}"
+def _key(company: str, conversation: str, part: str) -> str:
+    return f"{PREFIX}{company}:{conversation}:{part}"

@@ -1,6 +1,6 @@
-"""Human agents' activity in Redis: when one last read or typed in a conversation (for a day), how far each has read
-(for a month), who is at the desk, and which mentions each has seen. A hash and a sorted set for each conversation,
-three for each company."""
+"""Human agents' activity in Redis: when each last read or typed in a conversation (for a day), how far they have read
+(for a month), who is at the desk, and which mentions each has seen. There are a hash and a sorted set for each
+conversation, and four keys for each company."""
 
 import time
 from collections.abc import Awaitable, Iterable
@@ -14,8 +14,8 @@ from memory.adapters.redis_errors import redis_errors
 PREFIX, READ, DESK = "nexus:memory:looks:", "nexus:memory:read:", "nexus:memory:desk:"
 TTL_SECONDS = 86_400 + 3_600
 """Longer than the longest ownerIdleMinutes."""
-READ_SECONDS = 31 * 86_400
-"""How long Redis remembers how far each has read and the turns of assignment: longer than anybody is away."""
+READ_TTL_SECONDS = 31 * 86_400
+"""How long Redis remembers how far each has read, and the order of assignment: longer than people are away."""
 
 
 def key_of(company: str, conversation: str) -> str:
@@ -31,25 +31,25 @@ class RedisLooks:
         self._redis = redis
 
     async def note(
-        self, company: str, conversation: str, operator: str, at: datetime, up_to: int | None = None
+        self, company: str, conversation: str, operator: str, looked_at: datetime, up_to: int | None = None
     ) -> None:
         """Stores that a human agent has looked, and how far they have read; raises RedisUnavailableError."""
-        key, read = key_of(company, conversation), read_key(company, conversation)
+        key, marks_key = key_of(company, conversation), read_key(company, conversation)
         with redis_errors("store that somebody looked"):
             async with self._redis.pipeline(transaction=False) as pipe:
-                pipe.hset(key, operator, str(at.timestamp()))
+                pipe.hset(key, operator, str(looked_at.timestamp()))
                 pipe.expire(key, TTL_SECONDS)
                 if up_to is not None:
                     # Of two browsers, the one that is behind must not move the mark back.
-                    pipe.zadd(read, {operator: up_to}, gt=True)
-                    pipe.expire(read, READ_SECONDS)
+                    pipe.zadd(marks_key, {operator: up_to}, gt=True)
+                    pipe.expire(marks_key, READ_TTL_SECONDS)
                 await pipe.execute()
 
     async def last(self, company: str, conversation: str, operator: str) -> datetime | None:
         """The time of a human agent's last look within a day; raises RedisUnavailableError."""
         with redis_errors("read when somebody looked"):
-            found = await cast("Awaitable[bytes | None]", self._redis.hget(key_of(company, conversation), operator))
-        return datetime.fromtimestamp(float(found), UTC) if found else None
+            timestamp = await cast("Awaitable[bytes | None]", self._redis.hget(key_of(company, conversation), operator))
+        return datetime.fromtimestamp(float(timestamp), UTC) if timestamp else None
 
     async def read(self, company: str, operator: str, conversations: Iterable[str]) -> list[int]:
         """The sequence up to which a human agent has read each conversation, 0 for nothing; raises
@@ -72,21 +72,21 @@ class RedisLooks:
         with redis_errors("read how far somebody has read"):
             return int(await self._redis.zscore(f"{DESK}{company}:named", operator) or 0)
 
-    async def at_desk(self, company: str, operator: str, name: str | None, at: datetime, since: datetime) -> bool:
-        """Stores that a human agent is at the desk. Returns whether nobody, themselves included, has been there since
-        that time; raises RedisUnavailableError."""
+    async def at_desk(self, company: str, operator: str, name: str | None, seen_at: datetime, since: datetime) -> bool:
+        """Stores that a human agent is at the desk. Returns whether nobody, including this one, has been there since
+        then; raises RedisUnavailableError."""
         key = f"{DESK}{company}"
         with redis_errors("store who is at the desk"):
             async with self._redis.pipeline(transaction=False) as pipe:
                 pipe.zcount(f"{key}:here", since.timestamp(), "+inf")
-                pipe.zadd(f"{key}:here", {operator: at.timestamp()})
+                pipe.zadd(f"{key}:here", {operator: seen_at.timestamp()})
                 pipe.hset(f"{key}:names", operator, name or "")
-                for one in (f"{key}:here", f"{key}:names"):
-                    pipe.expire(one, TTL_SECONDS)
-                here, *_ = await pipe.execute()
-        return not here
+                for expiring_key in (f"{key}:here", f"{key}:names"):
+                    pipe.expire(expiring_key, TTL_SECONDS)
+                present, *_ = await pipe.execute()
+        return not present
 
-    async def somebody_here(self, company: str, since: datetime) -> bool:
+    async def is_anybody_here(self, company: str, since: datetime) -> bool:
         """Whether a human agent has been at the desk since then; raises RedisUnavailableError."""
         with redis_errors("read who is at the desk"):
             return await self._redis.zcount(f"{DESK}{company}:here", since.timestamp(), "+inf") > 0
@@ -94,33 +94,35 @@ class RedisLooks:
     async def colleagues(self, company: str) -> dict[str, str | None]:
         """The human agents who were at the desk within a day, with their names; raises RedisUnavailableError."""
         with redis_errors("read who was at the desk"):
-            found = await cast("Awaitable[dict[bytes, bytes]]", self._redis.hgetall(f"{DESK}{company}:names"))
-        return {one.decode(): name.decode() or None for one, name in found.items()}
+            names = await cast("Awaitable[dict[bytes, bytes]]", self._redis.hgetall(f"{DESK}{company}:names"))
+        return {operator.decode(): name.decode() or None for operator, name in names.items()}
 
-    async def next_in_turn(self, company: str, conversation: str, wait: str, since: datetime) -> tuple[str, str] | None:
-        """The next human agent to get a conversation, with their name: of those at the desk since then, the one who was
-        assigned none for the longest. Everybody who asks about this wait gets the same. None: nobody is at the desk.
+    async def next_in_turn(
+        self, company: str, conversation: str, wait_id: str, since: datetime
+    ) -> tuple[str, str] | None:
+        """The next human agent to get a conversation, with their name: among those at the desk since then, the one who
+        got none for the longest time. All calls for one wait get the same answer. None if nobody is at the desk.
 
         Raises:
             RedisUnavailableError.
         """
-        key, looks, field = f"{DESK}{company}", key_of(company, conversation), f":turn:{wait}"
+        key, looks_hash, field = f"{DESK}{company}", key_of(company, conversation), f":turn:{wait_id}"
         with redis_errors("read whose turn it is"):
             async with self._redis.pipeline(transaction=False) as pipe:
                 pipe.zrangebyscore(f"{key}:here", since.timestamp(), "+inf")  # pyright: ignore[reportUnknownMemberType]
                 pipe.zrange(f"{key}:given", 0, -1)  # pyright: ignore[reportUnknownMemberType]
-                here, given = await pipe.execute()
-            if not here:
+                present, assigned = await pipe.execute()
+            if not present:
                 return None
-            order = {one: place for place, one in enumerate(given)}
-            chosen = min(here, key=lambda one: (order.get(one, -1), one))
+            order = {operator: rank for rank, operator in enumerate(assigned)}
+            chosen = min(present, key=lambda operator: (order.get(operator, -1), operator))
             async with self._redis.pipeline(transaction=False) as pipe:
-                pipe.hsetnx(looks, field, chosen)
-                pipe.hget(looks, field)
-                pipe.expire(looks, TTL_SECONDS)
-                first, stands, _ = await pipe.execute()
-            if first:
+                pipe.hsetnx(looks_hash, field, chosen)
+                pipe.hget(looks_hash, field)
+                pipe.expire(looks_hash, TTL_SECONDS)
+                is_first, winner, _ = await pipe.execute()
+            if is_first:
                 await self._redis.zadd(f"{key}:given", {chosen: time.time()})
-                await self._redis.expire(f"{key}:given", READ_SECONDS)
-            name = await cast("Awaitable[bytes | None]", self._redis.hget(f"{key}:names", stands.decode()))
-        return stands.decode(), (name or b"").decode()
+                await self._redis.expire(f"{key}:given", READ_TTL_SECONDS)
+            name = await cast("Awaitable[bytes | None]", self._redis.hget(f"{key}:names", winner.decode()))
+        return winner.decode(), (name or b"").decode()

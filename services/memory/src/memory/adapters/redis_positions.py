@@ -1,6 +1,6 @@
 """The positions up to which Redis has stored each source (PositionStore): a hash by name.
 
-Its data are useful for a day at most, so nothing is recorded as missing.
+Redis's data are useful for a day at most, so nothing is recorded as missing.
 """
 
 from collections.abc import Awaitable
@@ -32,11 +32,11 @@ class RedisPositions:
 
     async def load(self) -> dict[str, LogPosition]:
         with redis_errors("read its positions"):
-            held = await cast("Awaitable[dict[bytes, bytes]]", self._redis.hgetall(KEY))
-        return {name.decode(): position_of(at.decode()) for name, at in held.items()}
+            positions = await cast("Awaitable[dict[bytes, bytes]]", self._redis.hgetall(KEY))
+        return {name.decode(): position_of(position.decode()) for name, position in positions.items()}
 
-    async def move(self, name: str, before: LogPosition | None, to: LogPosition) -> bool:
-        arguments = [name, "" if before is None else str(before), str(to)]
+    async def move(self, name: str, expected: LogPosition | None, new: LogPosition) -> bool:
+        arguments = [name, "" if expected is None else str(expected), str(new)]
         with redis_errors("store its position"):
             return bool(await cast("Awaitable[int]", self._move(keys=[KEY], args=arguments)))
 

@@ -1,8 +1,8 @@
 """Short-term memories in Redis: one hash for each user, changed by one script, so that concurrent updates lose nothing.
 
 Fields: `at` (ms of the last activity), `in` (when and in which conversation they last wrote), `s:<symbol>` (when it was
-named), `a:<id>` (when an action was added, and its JSON; no JSON: it has been cleared). Every field carries its own
-time, so updates may come late, twice and in any order. The braces keep the key in one slot of a Redis cluster.
+mentioned), `a:<id>` (when an action was added, and its JSON; without JSON it has been cleared). Every field has its own
+time, so updates may come late, twice and in any order. The braces in a key keep it in one slot of a Redis cluster.
 """
 
 import asyncio
@@ -21,10 +21,11 @@ from runtime.clock import Clock
 
 PREFIX = "nexus:memory:short:"
 CONNECTIONS = 8
-"""Concurrent commands; further ones queue instead of opening connections."""
+"""Concurrent commands; further ones wait instead of opening connections."""
 _KEPT_MS = int(KEPT.total_seconds() * 1000)
-_RANK = 100
-"""Keeps the order of symbols named at the same time: each time is multiplied by this, minus its place."""
+_RANKS = 100
+"""Symbols mentioned at the same time keep their order: a symbol's rank is its time multiplied by this, minus its
+place."""
 _UPDATE = """
 local key, at, conversation, left, kept = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local symbols, added, cleared, i = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), 8
@@ -67,35 +68,35 @@ class RedisShortTerm:
         self._redis = redis
         self._clock = clock
         self._update = redis.register_script(_UPDATE)
-        self._free = asyncio.Semaphore(CONNECTIONS)
+        self._slots = asyncio.Semaphore(CONNECTIONS)
 
     async def get(self, company: str, user: str) -> ShortTermMemory:
         """The part of a user's short-term memory that has not expired."""
         reply: Any = self._redis.hgetall(key_of(company, user))  # pyright: ignore[reportUnknownMemberType]
-        held = cast("dict[bytes, bytes]", await self._answered(reply))
-        return visible(_memory(held), self._clock.now())
+        fields = cast("dict[bytes, bytes]", await self._run(reply))
+        return visible(_memory(fields), self._clock.now())
 
-    async def update(self, company: str, user: str, happening: UserActivity) -> None:
-        """Applies an update whole; concurrent ones lose nothing."""
-        at = milliseconds(happening.at)
-        left = _KEPT_MS - max(milliseconds(self._clock.now()) - at, 0)
-        symbols = list(happening.symbols)[:_RANK]
-        add, clear = list(happening.add), list(happening.clear)
-        arguments: list[Any] = [at, happening.conversation or "", left, _KEPT_MS, SYMBOLS]
+    async def update(self, company: str, user: str, activity: UserActivity) -> None:
+        """Applies an update as a whole; concurrent updates lose nothing."""
+        at_ms = milliseconds(activity.at)
+        remaining_ms = _KEPT_MS - max(milliseconds(self._clock.now()) - at_ms, 0)
+        symbols = list(activity.symbols)[:_RANKS]
+        add, clear = list(activity.add), list(activity.clear)
+        arguments: list[Any] = [at_ms, activity.conversation or "", remaining_ms, _KEPT_MS, SYMBOLS]
         arguments += [len(symbols), len(add), len(clear)]
-        for place, symbol in enumerate(symbols):
-            arguments += [symbol, at * _RANK + _RANK - 1 - place]
+        for rank, symbol in enumerate(symbols):
+            arguments += [symbol, at_ms * _RANKS + _RANKS - 1 - rank]
         for action in add:
             arguments += [action.id, action.to_json()]
         arguments += clear
-        await self._answered(self._update(keys=[key_of(company, user)], args=arguments))
+        await self._run(self._update(keys=[key_of(company, user)], args=arguments))
 
     async def clear(self, company: str, user: str) -> bool:
-        """Deletes it; True when there was something."""
-        return bool(await self._answered(self._redis.delete(key_of(company, user))))
+        """Deletes a user's short-term memory; returns whether there was one."""
+        return bool(await self._run(self._redis.delete(key_of(company, user))))
 
-    async def _answered(self, command: Awaitable[Any]) -> Any:
-        async with self._free:
+    async def _run(self, command: Awaitable[Any]) -> Any:
+        async with self._slots:
             with redis_errors("read or change a short-term memory"):
                 return await command
 
@@ -105,25 +106,25 @@ def key_of(company: str, user: str) -> str:
     return f"{PREFIX}{{{company}:{user}}}"
 
 
-def _memory(held: dict[bytes, bytes]) -> ShortTermMemory:
-    if b"at" not in held:
+def _memory(fields: dict[bytes, bytes]) -> ShortTermMemory:
+    if b"at" not in fields:
         return ShortTermMemory()
-    named: list[tuple[int, str]] = []
+    symbols: list[tuple[int, str]] = []
     actions: list[tuple[int, Action]] = []
-    for name, value in held.items():
+    for name, value in fields.items():
         if name.startswith(b"s:"):
-            named.append((int(value), name[2:].decode()))
-        elif name.startswith(b"a:") and (begin := value.find(b"{")) > 0:
+            symbols.append((int(value), name[2:].decode()))
+        elif name.startswith(b"a:") and (json_start := value.find(b"{")) > 0:
             try:
-                actions.append((int(value[:begin]), Action.model_validate_json(value[begin:])))
+                actions.append((int(value[:json_start]), Action.model_validate_json(value[json_start:])))
             except ValidationError:
                 continue  # another version of this service wrote it
-    named.sort(reverse=True)
-    actions.sort(key=lambda one: one[0])
-    conversation = held.get(b"in")
+    symbols.sort(reverse=True)
+    actions.sort(key=lambda entry: entry[0])
+    conversation = fields.get(b"in")
     return ShortTermMemory(
         active_conversation=conversation.decode().split(" ", 1)[1] if conversation else None,
-        recent_symbols=[name for _, name in named[:SYMBOLS]],
-        last_activity=moment(int(held[b"at"])),
+        recent_symbols=[name for _, name in symbols[:SYMBOLS]],
+        last_activity=moment(int(fields[b"at"])),
         pending_actions=[action for _, action in actions[-ACTIONS:]],
     )

@@ -1,8 +1,8 @@
 """Windows in Redis, one string each, for an hour after the conversation's last use.
 
-A window stays true up to its sequence, so writes need no order: an old one only makes the next reader read slightly
-more of the log. One task writes after the reply has gone out; if too much is queued, or Redis is away, windows are
-dropped.
+A window stays valid up to its sequence, so writes need no order: an old one only makes the next reader read slightly
+more of the log. One task writes after the reply has been sent; if too many are queued, or Redis is unavailable, windows
+are dropped.
 """
 
 import asyncio
@@ -21,23 +21,23 @@ from memory.domain.recent import RecentMessages, VisitorTraits
 from runtime.background import BackgroundLoop
 
 TTL_SECONDS = 3600
-"""Seconds after its last use for which a conversation's newest messages are cached."""
+"""How long a conversation's window is cached after its last use."""
 PREFIX = "nexus:memory:window:"
-WAITING = 2_000
-"""The most windows queued for writing."""
+MAX_QUEUED = 2_000
+"""Windows queued for writing at most."""
 BATCH = 64
-LATER = 0.1
-"""Seconds before a window is written: its reply goes out first, and the next message's window replaces it."""
-LONGEST_WRITE = 60.0
-"""Seconds for writing the whole queue."""
-AWAY = 2.0
-"""Seconds without using Redis after it failed, so that it does not cost more than it saves."""
+WRITE_DELAY_SECONDS = 0.1
+"""How long a window waits before it is written: the reply is sent first, and a later window may replace it."""
+WRITE_TIMEOUT_SECONDS = 60.0
+"""Deadline for writing the whole queue."""
+PAUSE_SECONDS = 2.0
+"""How long Redis is not used after it failed, so that it does not cost more than it saves."""
 
 _log = structlog.get_logger(__name__)
 
 
 class WindowRecord(Wire):
-    """A window as it is kept."""
+    """A window as it is stored."""
 
     up_to: int
     whole: bool
@@ -51,10 +51,10 @@ class RedisWindows:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._waiting: dict[str, RecentMessages] = {}
+        self._queue: dict[str, RecentMessages] = {}
         self._wake = asyncio.Event()
-        self._away_until = 0.0
-        self._writer = BackgroundLoop(self.name, self._write, wait=self._gather_writes, longest=LONGEST_WRITE)
+        self._paused_until = 0.0
+        self._writer = BackgroundLoop(self.name, self._write, wait=self._until_due, longest=WRITE_TIMEOUT_SECONDS)
         self.stuck_because = self._writer.stuck_because
         self.stop = self._writer.stop
 
@@ -62,15 +62,15 @@ class RedisWindows:
         self._writer.start()
 
     @property
-    def _away(self) -> bool:
-        return time.monotonic() < self._away_until
+    def _is_paused(self) -> bool:
+        return time.monotonic() < self._paused_until
 
-    def _failed(self, what: str, error: Exception) -> None:
-        self._away_until = time.monotonic() + AWAY
-        _log.warning("windows in redis cannot be had for now", what=what, error=str(error)[:200])
+    def _failed(self, operation: str, error: Exception) -> None:
+        self._paused_until = time.monotonic() + PAUSE_SECONDS
+        _log.warning("windows in redis cannot be had for now", what=operation, error=str(error)[:200])
 
     async def get(self, era: int, company: str, conversation: str) -> RecentMessages | None:
-        if self._away:
+        if self._is_paused:
             return None
         try:
             text = await self._redis.get(_key(era, company, conversation))
@@ -88,31 +88,31 @@ class RedisWindows:
         )
 
     def keep(self, era: int, company: str, conversation: str, window: RecentMessages) -> None:
-        if self._away:
+        if self._is_paused:
             return
         key = _key(era, company, conversation)
-        waiting = self._waiting.get(key)
-        if waiting is None and len(self._waiting) >= WAITING:
+        queued = self._queue.get(key)
+        if queued is None and len(self._queue) >= MAX_QUEUED:
             return
-        if waiting is None or waiting.up_to < window.up_to:
-            self._waiting[key] = window
+        if queued is None or queued.up_to < window.up_to:
+            self._queue[key] = window
             self._wake.set()
 
     def drop(self, company: str, conversations: Sequence[str]) -> None:
         """Removes these conversations' windows from the queue."""
-        gone = {f"{company}:{name}" for name in conversations}
-        for key in [key for key in self._waiting if key.removeprefix(PREFIX).split(":", 1)[1] in gone]:
-            del self._waiting[key]
+        dropped = {f"{company}:{conversation}" for conversation in conversations}
+        for key in [key for key in self._queue if key.removeprefix(PREFIX).split(":", 1)[1] in dropped]:
+            del self._queue[key]
 
-    async def _gather_writes(self) -> None:
+    async def _until_due(self) -> None:
         await self._wake.wait()
-        await asyncio.sleep(LATER)
+        await asyncio.sleep(WRITE_DELAY_SECONDS)
         self._wake.clear()
 
     async def _write(self) -> None:
-        while self._waiting and not self._away:
-            keys = list(self._waiting)[:BATCH]
-            batch = {key: self._waiting.pop(key) for key in keys}
+        while self._queue and not self._is_paused:
+            keys = list(self._queue)[:BATCH]
+            batch = {key: self._queue.pop(key) for key in keys}
             try:
                 async with self._redis.pipeline(transaction=False) as pipe:
                     for key, window in batch.items():

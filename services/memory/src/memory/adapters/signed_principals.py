@@ -10,12 +10,12 @@ class PrincipalCheck:
         self._verifier = verifier
 
     def person(self, principal: str, company: str, conversation: str) -> Person | None:
-        """None: it proves nothing, or is for another company or conversation. An expired one still proves who wrote
-        the message."""
+        """The author whom a principal proves; None if it is invalid, or is for another company or conversation. An
+        expired principal still proves who wrote the message."""
         try:
-            found = self._verifier.verify(principal, expired_too=True)
+            claims = self._verifier.verify(principal, expired_too=True)
         except InvalidTokenError:
             return None
-        if found.company != company or found.conversation not in (None, conversation):
+        if claims.company != company or claims.conversation not in (None, conversation):
             return None
-        return Person(found.sub, found.role, found.plan)
+        return Person(claims.sub, claims.role, claims.plan)

@@ -1,8 +1,8 @@
-"""The streams' fill, age and the lag of their readers, as metrics, and a log entry if one fills up or cannot keep what
-it promises. Memory reports them, since it creates the streams.
+"""Reports the streams' fill, their age and their consumers' lag as metrics, with a log entry if a stream fills up or
+cannot keep facts as long as promised. Memory does this since it creates the streams.
 
-They are read on requests for /metrics, and every ten minutes for the log, so that a stack without scraping asks the bus
-next to nothing.
+The figures are read on requests for /metrics, and every ten minutes for the log, so that a stack without scraping asks
+the bus hardly anything.
 """
 
 import time
@@ -17,15 +17,17 @@ from memory import metrics
 from runtime.bus.jetstream_api import AccountInfo, ConsumerPage, StreamInfo, ask
 from runtime.bus.replies import ReplyInbox
 
-RECENT = 60.0
-"""Seconds for which figures are cached for metrics."""
-EVERY = 600.0
-"""Seconds between reads for the log."""
-ANSWER = 5.0
-FILLED = 0.8
-CUT_SHORT = 0.9
-"""The fill from which on a stream that is younger than promised is so because of its size limit."""
-SAY_AGAIN = 3_600.0
+RECENT_SECONDS = 60.0
+"""How long figures are cached for metrics."""
+INTERVAL_SECONDS = 600.0
+"""Time between two reads for the log."""
+REPLY_TIMEOUT_SECONDS = 5.0
+"""Deadline of one request to JetStream's API."""
+WARNING_FILL = 0.8
+CUT_SHORT_FILL = 0.9
+"""From this fill on, a stream whose oldest fact is younger than promised is cut short by its size limit."""
+REPEAT_SECONDS = 3_600.0
+"""How long a warning about a stream is not repeated."""
 
 _log = structlog.get_logger(__name__)
 
@@ -36,52 +38,56 @@ class StreamFigures:
     def __init__(self, client: Client, streams: Sequence[Stream]) -> None:
         self._inbox = ReplyInbox.of(client)
         self._streams = streams
-        self._said: dict[str, float] = {}
-        self._looked = -RECENT
+        self._warned_at: dict[str, float] = {}
+        self._read_at = -RECENT_SECONDS
 
-    async def renew(self) -> None:
-        """Reads the figures, unless that was a moment ago."""
-        if time.monotonic() - self._looked >= RECENT:
-            await self.look()
+    async def read_if_old(self) -> None:
+        """Reads the figures, unless they were read within RECENT_SECONDS."""
+        if time.monotonic() - self._read_at >= RECENT_SECONDS:
+            await self.read()
 
-    async def look(self) -> None:
-        self._looked = time.monotonic()
-        account = await ask(self._inbox, AccountInfo, "INFO", deadline=ANSWER)
+    async def read(self) -> None:
+        self._read_at = time.monotonic()
+        account = await ask(self._inbox, AccountInfo, "INFO", deadline=REPLY_TIMEOUT_SECONDS)
         metrics.STORAGE_USED.set(account.get("storage", 0))
-        most = account.get("limits", {}).get("max_storage", -1)
-        metrics.STORAGE_ROOM.set(max(most - account.get("storage", 0), 0) if most > 0 else float("inf"))
+        max_storage = account.get("limits", {}).get("max_storage", -1)
+        metrics.STORAGE_ROOM.set(max(max_storage - account.get("storage", 0), 0) if max_storage > 0 else float("inf"))
         for stream in self._streams:
-            info = await ask(self._inbox, StreamInfo, f"STREAM.INFO.{stream.name}", deadline=ANSWER)
+            info = await ask(self._inbox, StreamInfo, f"STREAM.INFO.{stream.name}", deadline=REPLY_TIMEOUT_SECONDS)
             if "error" not in info:
-                self._tell(stream, info)
+                self._report(stream, info)
                 if info["state"].get("consumer_count", 0):
-                    await self._readers(stream)
+                    await self._report_consumers(stream)
 
-    def _tell(self, stream: Stream, info: StreamInfo) -> None:
-        state, most = info["state"], info["config"]["max_bytes"]
-        fill = state["bytes"] / most if most > 0 else 0.0
-        oldest = 0.0
+    def _report(self, stream: Stream, info: StreamInfo) -> None:
+        state, max_bytes = info["state"], info["config"]["max_bytes"]
+        fill = state["bytes"] / max_bytes if max_bytes > 0 else 0.0
+        oldest_age = 0.0
         if state["messages"]:
             # Both times are the server's own.
-            oldest = (datetime.fromisoformat(info["ts"]) - datetime.fromisoformat(state["first_ts"])).total_seconds()
-        short = stream.discard == "old" and fill >= CUT_SHORT and 0 < oldest < stream.max_age * CUT_SHORT
+            oldest_age = (
+                datetime.fromisoformat(info["ts"]) - datetime.fromisoformat(state["first_ts"])
+            ).total_seconds()
+        is_cut_short = (
+            stream.discard == "old" and fill >= CUT_SHORT_FILL and 0 < oldest_age < stream.max_age * CUT_SHORT_FILL
+        )
         metrics.STREAM_FILL.labels(stream.name).set(fill)
-        metrics.STREAM_OLDEST.labels(stream.name).set(oldest)
-        metrics.STREAM_CUT_SHORT.labels(stream.name).set(short)
-        if short:
-            self._say("stream.keeps_less_than_promised", stream.name, kept=round(oldest), promised=stream.max_age)
-        elif stream.discard == "new" and fill >= FILLED:
-            self._say("stream.fills", stream.name, fill=round(fill, 3))
+        metrics.STREAM_OLDEST.labels(stream.name).set(oldest_age)
+        metrics.STREAM_CUT_SHORT.labels(stream.name).set(is_cut_short)
+        if is_cut_short:
+            self._warn("stream.keeps_less_than_promised", stream.name, kept=round(oldest_age), promised=stream.max_age)
+        elif stream.discard == "new" and fill >= WARNING_FILL:
+            self._warn("stream.fills", stream.name, fill=round(fill, 3))
 
-    async def _readers(self, stream: Stream) -> None:
-        page = await ask(self._inbox, ConsumerPage, f"CONSUMER.LIST.{stream.name}", deadline=ANSWER)
-        for one in page.get("consumers") or ():
-            # One without a durable name is somebody's for a moment, and would only leave a label behind.
-            if name := one["config"].get("durable_name"):
-                behind = one.get("num_pending", 0) + one.get("num_ack_pending", 0)
-                metrics.CONSUMER_BEHIND.labels(stream.name, name).set(behind)
+    async def _report_consumers(self, stream: Stream) -> None:
+        page = await ask(self._inbox, ConsumerPage, f"CONSUMER.LIST.{stream.name}", deadline=REPLY_TIMEOUT_SECONDS)
+        for consumer in page.get("consumers") or ():
+            # A consumer without a durable name exists only for a moment, and would leave a useless label.
+            if durable := consumer["config"].get("durable_name"):
+                lag = consumer.get("num_pending", 0) + consumer.get("num_ack_pending", 0)
+                metrics.CONSUMER_BEHIND.labels(stream.name, durable).set(lag)
 
-    def _say(self, event: str, stream: str, **figures: float) -> None:
-        if time.monotonic() - self._said.get(stream, -SAY_AGAIN) >= SAY_AGAIN:
-            self._said[stream] = time.monotonic()
+    def _warn(self, event: str, stream: str, **figures: float) -> None:
+        if time.monotonic() - self._warned_at.get(stream, -REPEAT_SECONDS) >= REPEAT_SECONDS:
+            self._warned_at[stream] = time.monotonic()
             _log.warning(event, stream=stream, advice="raise NEXUS_STREAMS_SIZES", **figures)

@@ -1,4 +1,5 @@
-"""The executor's catalogue over the bus, cached for a moment: it is the same for everybody of one plan."""
+"""Reads the executor's catalogue over the bus. It is cached for a moment, since it is the same for all users of a
+plan."""
 
 from collections.abc import Mapping
 
@@ -9,29 +10,30 @@ from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 from runtime.recent import Recent
 
-DEADLINE = 2.0
-"""Seconds for the executor's answer."""
-FRESH = 5.0
-"""Seconds for which an answer is cached."""
-KEPT = 1_000
+CALL_TIMEOUT_SECONDS = 2.0
+"""Deadline of the executor's answer."""
+CACHE_SECONDS = 5.0
+"""How long an answer is cached."""
+MAX_CACHED = 1_000
 
 
 class ToolCatalogue:
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
-        self._kept = Recent[tuple[str, str, str], Mapping[str, str]](KEPT, seconds=FRESH)
+        self._cache = Recent[tuple[str, str, str], Mapping[str, str]](MAX_CACHED, seconds=CACHE_SECONDS)
 
-    async def offered(self, company: str, role: str, plan: str, language: str) -> Mapping[str, str]:
-        """The tools' categories by name, in the catalogue's order; raises ServiceUnavailableError."""
+    async def categories(self, company: str, role: str, plan: str, language: str) -> Mapping[str, str]:
+        """The categories of the offered tools by tool name, in the catalogue's order; raises
+        ServiceUnavailableError."""
         key = (company, role, plan)
-        kept = self._kept.get(key)
-        if kept is not None:
-            return kept
+        cached = self._cache.get(key)
+        if cached is not None:
+            return cached
         request = CatalogueRequest(company_id=company, role=role, plan=plan, language=language)
         try:
-            reply = await self._rpc.call(CATALOGUE, request, deadline=last_part_deadline(DEADLINE))
+            reply = await self._rpc.call(CATALOGUE, request, deadline=last_part_deadline(CALL_TIMEOUT_SECONDS))
         except RpcError as error:
             raise ServiceUnavailableError(f"the executor cannot list its tools: {error}") from error
         tools = {tool.name: tool.category for tool in reply.tools}
-        self._kept.keep(key, tools)
+        self._cache.keep(key, tools)
         return tools

@@ -1,4 +1,4 @@
-"""The stream CHAT for trimming; only memory may purge from it."""
+"""Reads and purges the stream CHAT for trimming; only memory may purge it."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -19,8 +19,9 @@ from runtime.bus.jetstream_api import AnswerT, ConsumerInfo, ConsumerPage, Purge
 from runtime.bus.replies import ReplyInbox
 from runtime.conversation import ConversationLog
 
-PAGE = 256
-ANSWER = 5.0
+PAGE_SIZE = 256
+REPLY_TIMEOUT_SECONDS = 5.0
+"""Deadline of one request to JetStream's API."""
 
 
 class TrimmedChat:
@@ -33,57 +34,58 @@ class TrimmedChat:
         self._log = log
 
     async def state(self, kept: int) -> LogState | None:
-        """The log now; None if it holds no more than the `kept` facts that always stay, or if the projection's
-        consumer is missing, so that nothing is known to be stored."""
-        # The stream is read before its consumers: one that has nothing left has read up to the end seen here.
+        """The log's current state; None if it has no more than the `kept` facts that always stay, or if the
+        projection's consumer is missing, so that nothing is known to be stored."""
+        # The stream is read before its consumers: one with nothing pending has read at least up to the end seen here.
         bounds = await self._log.refresh()
         if bounds.first_seq + kept > bounds.last_seq:
             return None
         info = await self._ask(StreamInfo, f"STREAM.INFO.{CHAT.name}")
-        held, most = info["state"], info["config"]["max_bytes"]
-        first, last = held["first_seq"], held["last_seq"]
-        # A durable consumer relies on reading everything.
+        state, max_bytes = info["state"], info["config"]["max_bytes"]
+        first, last = state["first_seq"], state["last_seq"]
+        # Durable consumers rely on reading everything.
         readers = await durables(partial(self._ask, ConsumerPage), CHAT.name)
-        floors = {name: last if _has_read_all(one) else floor_of(one) for name, one in readers.items()}
+        floors = {name: last if _has_read_all(consumer) else floor_of(consumer) for name, consumer in readers.items()}
         if DURABLE not in floors:
             return None
         slowest = min(floors, key=lambda name: floors[name])
-        fill = held["bytes"] / most if most > 0 else 0.0
+        fill = state["bytes"] / max_bytes if max_bytes > 0 else 0.0
         return LogState(first, last, fill, floors[slowest], slowest)
 
     async def first_since(self, age: timedelta, clock: LogClock) -> int:
-        """The first sequence that is younger than `age`."""
-        young = (await self._direct.batch_since(CHAT_ALL, await clock() - age, 1)).facts
-        return young[0].seq if young else (await self._log.end()) + 1
+        """The first sequence of a fact younger than `age`."""
+        facts = (await self._direct.batch_since(CHAT_ALL, await clock() - age, 1)).facts
+        return facts[0].seq if facts else (await self._log.end()) + 1
 
     async def conversations(self, position: int, before: int) -> tuple[list[tuple[str, str]], int]:
-        """The conversations of some facts from `position` on and before `before`, and the next position."""
-        facts = (await self._direct.batch(CHAT_ALL, position, PAGE)).facts
-        old = [fact for fact in facts if fact.seq < before]
-        addresses = [address for fact in old if (address := parse_chat(fact.subject)) is not None]
-        names = list(dict.fromkeys((one.company, one.conversation) for one in addresses))
-        return names, old[-1].seq + 1 if facts and old == facts else before
+        """The conversations of a page of facts from `position` on and before `before`, and the position of the next
+        page."""
+        facts = (await self._direct.batch(CHAT_ALL, position, PAGE_SIZE)).facts
+        older_facts = [fact for fact in facts if fact.seq < before]
+        addresses = [address for fact in older_facts if (address := parse_chat(fact.subject)) is not None]
+        names = list(dict.fromkeys((address.company, address.conversation) for address in addresses))
+        return names, older_facts[-1].seq + 1 if facts and older_facts == facts else before
 
-    async def look(self, company: str, conversation: str) -> LoggedConversation | None:
-        """None: something in it cannot be read, so it must be left alone."""
+    async def read(self, company: str, conversation: str) -> LoggedConversation | None:
+        """Reads a conversation; None if something in it cannot be read, so that it must be left alone."""
         snapshot = await self._conversations.snapshot(company, conversation)
-        waiting = None
+        first_unanswered = None
         if snapshot.unanswered:
-            waiting = await self._conversations.first_visitor(company, conversation, snapshot.basis)
-            if waiting is None:
+            first_unanswered = await self._conversations.first_visitor(company, conversation, snapshot.basis)
+            if first_unanswered is None:
                 return None
-        return LoggedConversation(snapshot, waiting.seq if waiting else None)
+        return LoggedConversation(snapshot, first_unanswered.seq if first_unanswered else None)
 
-    async def cut(self, company: str, conversation: str, kind: ChatKind | None, before: int) -> int:
+    async def purge(self, company: str, conversation: str, kind: ChatKind | None, before: int) -> int:
         """Removes facts before a sequence, of one kind or of all; returns how many."""
-        if before <= 1:  # the server takes 1 for "all"
+        if before <= 1:  # the server treats 1 as "all"
             return 0
         subject = chat(company, conversation, kind) if kind else conversation_tree(company, conversation)
         answer = await self._ask(Purged, f"STREAM.PURGE.{CHAT.name}", {"filter": subject, "seq": before})
         return answer["purged"]
 
-    async def _ask(self, of: type[AnswerT], method: str, body: Mapping[str, object] | None = None) -> AnswerT:
-        answer = await ask(self._inbox, of, method, body, deadline=ANSWER)
+    async def _ask(self, reply_type: type[AnswerT], method: str, body: Mapping[str, object] | None = None) -> AnswerT:
+        answer = await ask(self._inbox, reply_type, method, body, deadline=REPLY_TIMEOUT_SECONDS)
         if "error" in answer:
             raise BusUnavailableError(f"{method}: {error_text(answer)}")
         return answer

@@ -1,5 +1,5 @@
-"""Feeds webhook deliveries: each fact that a company wants becomes one waiting delivery for each endpoint in the stream
-WEBHOOKS.
+"""Queues webhook deliveries: each fact becomes one delivery in the stream WEBHOOKS for each endpoint that subscribes to
+it.
 
 The durable consumers exist only while some company has webhooks, so that facts cost nothing otherwise. All replicas
 share them; a copy is recognised by its id.
@@ -34,25 +34,28 @@ SPECS = (
         FACTS.name,
         DURABLE,
         tuple(
-            f"{name}.>" if name != "turn.failed.v1" else f"{name}.*.-" for name in WEBHOOK_EVENTS if name[:5] != "chat."
+            f"{event_type}.>" if event_type != "turn.failed.v1" else f"{event_type}.*.-"
+            for event_type in WEBHOOK_EVENTS
+            if event_type[:5] != "chat."
         ),
         max_ack_pending=5_000,
         deliver_policy="new",
     ),
 )
-LINGER = 0.02
-"""Seconds to let a batch fill."""
-RETRY = 1.0
-ENDED_WITHIN = 5.0
-"""Seconds in which what has arrived is queued when it stops."""
-UNUSED = 60.0
-"""Seconds without any webhook after which the consumers are deleted: another replica may be about to use them."""
+LINGER_SECONDS = 0.02
+"""How long a batch may fill."""
+RETRY_SECONDS = 1.0
+"""When facts that could not be queued are delivered again."""
+DRAIN_TIMEOUT_SECONDS = 5.0
+"""How long it may still queue what has arrived when it stops."""
+UNUSED_SECONDS = 60.0
+"""The consumers are deleted after this time without webhooks, since another replica may be about to use them."""
 
 _log = structlog.get_logger(__name__)
 
 
 class WebhookFeed:
-    """Runs while the table has endpoints."""
+    """Queues deliveries while the table has endpoints."""
 
     def __init__(self, client: Client, table: WebhookTable) -> None:
         self._client = client
@@ -73,47 +76,47 @@ class WebhookFeed:
             if not self._table.empty:
                 self._unused_since = 0.0
                 for spec in () if self._stopping else SPECS[len(self._workers) :]:
-                    worker = BatchWorker(self._client, spec, self._pass_on, service="memory", linger=LINGER)
+                    worker = BatchWorker(self._client, spec, self._queue_all, service="memory", linger=LINGER_SECONDS)
                     await worker.start()
                     self._workers.append(worker)
             elif self._workers:
                 self._unused_since = self._unused_since or time.monotonic()
-                if time.monotonic() - self._unused_since > UNUSED:
-                    await self._end()
-                    await self._delete()
+                if time.monotonic() - self._unused_since > UNUSED_SECONDS:
+                    await self._stop_workers()
+                    await self._delete_consumers()
 
     def stuck_because(self) -> str | None:
         """See runtime.liveness: problems that only a restart can solve."""
-        return next((why for worker in self._workers if (why := worker.stuck_because())), None)
+        return next((reason for worker in self._workers if (reason := worker.stuck_because())), None)
 
     async def stop(self) -> None:
-        """Accepts nothing new; what has arrived and was not queued is delivered again."""
+        """Accepts nothing new; facts that have arrived but are not queued are delivered again."""
         self._stopping = True
         async with self._lock:
-            await self._end()
+            await self._stop_workers()
 
-    async def _end(self) -> None:
+    async def _stop_workers(self) -> None:
         workers, self._workers = self._workers, []
-        await asyncio.gather(*(worker.drain(ENDED_WITHIN) for worker in workers))
+        await asyncio.gather(*(worker.drain(DRAIN_TIMEOUT_SECONDS) for worker in workers))
 
-    async def _delete(self) -> None:
+    async def _delete_consumers(self) -> None:
         for spec in SPECS:
             with contextlib.suppress(NatsError, TimeoutError):
                 await jetstream(self._client).delete_consumer(spec.stream, spec.durable)
 
-    async def _pass_on(self, facts: Sequence[Delivery]) -> Sequence[Outcome]:
+    async def _queue_all(self, facts: Sequence[Delivery]) -> Sequence[Outcome]:
         for position, fact in enumerate(facts):
             try:
                 await self._queue(fact)
             except PublishFailedError as error:
-                # In order: what comes after it waits as well.
-                waiting = len(facts) - position
-                _log.warning("webhooks.not_queued", error=str(error), waiting=waiting)
-                return [*[Ack()] * position, *[Retry(RETRY)] * waiting]
+                # The order is kept: later facts wait as well.
+                remaining = len(facts) - position
+                _log.warning("webhooks.not_queued", error=str(error), waiting=remaining)
+                return [*[Ack()] * position, *[Retry(RETRY_SECONDS)] * remaining]
         return [Ack()] * len(facts)
 
     async def _queue(self, delivery: Delivery) -> None:
-        """Raises PublishFailedError if a retry may work."""
+        """Queues the deliveries of one fact; raises PublishFailedError if a retry may succeed."""
         company = company_of(delivery.subject)
         endpoints = self._table.of(company) if company else []
         if not endpoints or not delivery.genuine:

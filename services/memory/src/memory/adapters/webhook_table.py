@@ -1,4 +1,4 @@
-"""All endpoints: every company's webhooks with their secrets, as known to this replica."""
+"""The endpoints that this replica knows: every company's webhooks and channels, with their secrets."""
 
 from collections.abc import Awaitable, Callable
 
@@ -9,7 +9,8 @@ from memory.domain.webhooks import WebhookEndpoint, endpoints_of
 
 
 class WebhookTable:
-    """Read completely at the start and every few seconds; one company's as soon as it has changed."""
+    """The endpoints of all companies. All are read at the start and every few seconds; one company's when it
+    changes."""
 
     def __init__(self, store: MongoCompanies) -> None:
         self._store = store
@@ -19,7 +20,7 @@ class WebhookTable:
 
     @property
     def empty(self) -> bool:
-        """Whether nobody has webhooks."""
+        """Whether no company has endpoints."""
         return not self._endpoints
 
     def of(self, company: str) -> list[WebhookEndpoint]:
@@ -27,32 +28,33 @@ class WebhookTable:
         return self._endpoints.get(company, [])
 
     def find(self, company: str, endpoint: str) -> WebhookEndpoint | None:
-        """The endpoint; None: it does not exist any more, or wants nothing."""
-        return next((one for one in self.of(company) if one.id == endpoint), None)
+        """The endpoint; None if it does not exist any more, or is switched off."""
+        return next((candidate for candidate in self.of(company) if candidate.id == endpoint), None)
 
-    async def stored(self, company: str) -> list[WebhookEndpoint]:
+    async def read_stored(self, company: str) -> list[WebhookEndpoint]:
         """A company's endpoints from the store; raises StoreUnavailableError."""
         settings = await self._store.get(company)
         return endpoints_of(settings.config) if settings else []
 
-    async def found_channel(self, channel: str) -> WebhookEndpoint | None:
-        """The endpoint of a channel, by the channel's id; an unknown one is looked up in the store, since it may be
-        new. Raises StoreUnavailableError."""
+    async def find_channel(self, channel: str) -> WebhookEndpoint | None:
+        """The endpoint of a channel, by the channel's id. An unknown one is looked up in the store, since it may be
+        new; raises StoreUnavailableError."""
         company = channel_of(channel) or ""
-        return _of_channel(self.of(company), channel) or _of_channel(await self.stored(company), channel)
+        return _find_channel(self.of(company), channel) or _find_channel(await self.read_stored(company), channel)
 
     async def reload(self) -> None:
-        """Reads all; raises StoreUnavailableError."""
-        found = [endpoints_of(settings.config) for settings in await self._store.with_webhooks()]
-        self._endpoints = {endpoints[0].company: endpoints for endpoints in found if endpoints}
+        """Reads the endpoints of all companies; raises StoreUnavailableError."""
+        by_company = [endpoints_of(settings.config) for settings in await self._store.with_webhooks()]
+        self._endpoints = {endpoints[0].company: endpoints for endpoints in by_company if endpoints}
 
     async def refresh(self, settings: CompanySettings) -> None:
-        """Reads a company again that has just changed; `settings` may lack secrets. Raises StoreUnavailableError."""
+        """Reads a company that has just changed again, since `settings` may lack secrets; raises
+        StoreUnavailableError."""
         company = settings.config.company_id
         if not (settings.config.webhooks or settings.config.channels) and company not in self._endpoints:
             return
-        stored = await self._store.get(company)
-        endpoints = endpoints_of(stored.config) if stored else []
+        read_stored = await self._store.get(company)
+        endpoints = endpoints_of(read_stored.config) if read_stored else []
         if endpoints:
             self._endpoints[company] = endpoints
         else:
@@ -61,5 +63,7 @@ class WebhookTable:
             await self.changed()
 
 
-def _of_channel(endpoints: list[WebhookEndpoint], channel: str) -> WebhookEndpoint | None:
-    return next((one for one in endpoints if one.channel is not None and one.channel.id == channel), None)
+def _find_channel(endpoints: list[WebhookEndpoint], channel: str) -> WebhookEndpoint | None:
+    return next(
+        (endpoint for endpoint in endpoints if endpoint.channel is not None and endpoint.channel.id == channel), None
+    )

@@ -1,7 +1,7 @@
 """Updates short-term memory from events, best effort and in the background.
 
-Facts come late, twice and in any order, which is harmless, since each carries its own time. What cannot be stored is
-dropped: nobody waits for it.
+Facts come late, twice and in any order, which is harmless, since each carries its own time. A change that cannot be
+stored is dropped: no caller waits for it.
 """
 
 import asyncio
@@ -24,22 +24,22 @@ from memory.domain.short_term import KEPT, UserActivity
 from memory.errors import ServiceUnavailableError
 from runtime.clock import Clock
 
-WAITING = 2_000
-"""The most queued events."""
-AT_ONCE = 4
-"""Conversations whose facts are stored concurrently."""
+MAX_QUEUED = 2_000
+"""Events beyond this number are dropped."""
+WORKERS = 4
+"""Changes stored concurrently."""
 
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Noted:
-    """`user` None: the conversation's customer."""
+class _QueuedActivity:
+    """A change to a user's short-term memory. `user` None: the conversation's customer."""
 
     company: str
     conversation: str
     user: str | None
-    happening: UserActivity
+    activity: UserActivity
 
 
 class Activity:
@@ -61,11 +61,11 @@ class Activity:
         self._principals = principals
         self._market = market
         self._clock = clock
-        self._waiting: asyncio.Queue[_Noted] = asyncio.Queue(WAITING)
+        self._queue: asyncio.Queue[_QueuedActivity] = asyncio.Queue(MAX_QUEUED)
         self._workers: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        self._workers = [asyncio.create_task(self._keep(), name=self.name) for _ in range(AT_ONCE)]
+        self._workers = [asyncio.create_task(self._run_worker(), name=self.name) for _ in range(WORKERS)]
 
     async def stop(self) -> None:
         workers, self._workers = self._workers, []
@@ -82,57 +82,57 @@ class Activity:
         """Queues facts of conversations that have just been stored; never waits."""
         oldest = self._clock.now() - KEPT
         for fact in facts:
-            if fact.stored_at > oldest and (noted := self._noted(fact)) is not None:
+            if fact.stored_at > oldest and (queued := self._activity_of(fact)) is not None:
                 with contextlib.suppress(asyncio.QueueFull):
-                    self._waiting.put_nowait(noted)
+                    self._queue.put_nowait(queued)
 
-    async def again(self, fact: LogFact) -> None:
-        """Applies a fact that Redis has lost, at once; raises RedisUnavailableError, StoreUnavailableError."""
-        noted = self._noted(fact)
-        if noted is not None:
-            await self._keep_one(noted)
+    async def reapply(self, fact: LogFact) -> None:
+        """Applies a fact that Redis has lost, without queueing; raises RedisUnavailableError, StoreUnavailableError."""
+        queued = self._activity_of(fact)
+        if queued is not None:
+            await self._store_activity(queued)
 
-    async def decided(self, company: str, user: str, action: str, at: datetime) -> None:
-        """The user has decided about an action, or it has expired; raises RedisUnavailableError."""
-        if at <= self._clock.now() - KEPT:
+    async def clear_action(self, company: str, user: str, action: str, time: datetime) -> None:
+        """Removes an action that the user has decided about or that has expired; raises RedisUnavailableError."""
+        if time <= self._clock.now() - KEPT:
             return
-        await self._store.update(company, user, UserActivity(at, clear=(action,)))
+        await self._store.update(company, user, UserActivity(time, clear=(action,)))
 
-    def _noted(self, fact: LogFact) -> _Noted | None:
+    def _activity_of(self, fact: LogFact) -> _QueuedActivity | None:
         company, conversation = fact.company, fact.conversation
         match fact.data:
             case VisitorMessage(principal=str() as principal, text=text):
                 person = self._principals.person(principal, company, conversation)
                 if person is None or person.role != CUSTOMER:
                     return None
-                # What is named last is the newest.
-                done = UserActivity(fact.stored_at, conversation, tuple(reversed(mentioned(text))))
-                return _Noted(company, conversation, person.user_id, done)
+                # The symbol mentioned last is the newest.
+                activity = UserActivity(fact.stored_at, conversation, tuple(reversed(mentioned(text))))
+                return _QueuedActivity(company, conversation, person.user_id, activity)
             case AssistantMessage(actions=actions) if actions:
-                return _Noted(company, conversation, None, UserActivity(fact.stored_at, add=tuple(actions)))
+                return _QueuedActivity(company, conversation, None, UserActivity(fact.stored_at, add=tuple(actions)))
             case _:
                 return None
 
-    async def _keep(self) -> None:
+    async def _run_worker(self) -> None:
         while True:
-            noted = await self._waiting.get()
+            queued = await self._queue.get()
             try:
-                await self._keep_one(noted)
+                await self._store_activity(queued)
             except Exception as error:
-                # Whatever it is (a document that makes no sense, too): the next one must find its worker.
+                # Any error, a malformed document included: the worker must go on with the next change.
                 _log.warning("what a user did is not in their short-term memory", error=repr(error)[:200])
 
-    async def _keep_one(self, noted: _Noted) -> None:
-        happening, user = noted.happening, noted.user
+    async def _store_activity(self, queued: _QueuedActivity) -> None:
+        activity, user = queued.activity, queued.user
         if user is None:
-            state = await self._conversations.get(noted.company, noted.conversation)
+            state = await self._conversations.get(queued.company, queued.conversation)
             if state is None or state.person is None or state.person.role != CUSTOMER:
                 return
             user = state.person.user_id
-        if happening.symbols:
+        if activity.symbols:
             try:
-                known = await self._market.known_symbols(list(happening.symbols))
+                known = await self._market.known_symbols(list(activity.symbols))
             except ServiceUnavailableError:
                 known = frozenset[str]()
-            happening = replace(happening, symbols=tuple(name for name in happening.symbols if name in known))
-        await self._store.update(noted.company, user, happening)
+            activity = replace(activity, symbols=tuple(symbol for symbol in activity.symbols if symbol in known))
+        await self._store.update(queued.company, user, activity)

@@ -16,15 +16,15 @@ class BudgetLedger(Protocol):
     async def reserve(
         self, call: str, tokens: int, seconds: float, accounts: list[BudgetAccount], further: FurtherCall | None = None
     ) -> Payer | Literal["both"] | None:
-        """Reserves in all the accounts or in none; returns whose limit is reached (None: reserved; "both": with the
-        further call, for which half of each limit must stay free).
+        """Reserves in all the accounts or in none; returns whose limit is reached (None: reserved; "both": it is
+        reached together with the further call, for which half of each limit must stay free).
 
         Reserving the same call again changes nothing.
         """
         ...
 
     async def settle(self, company: str, call: str, reserved: int, used: int, accounts: list[BudgetAccount]) -> bool:
-        """Replaces the reservation by the usage; False: it was settled before."""
+        """Replaces the reservation by the usage; returns False if the call was settled before."""
         ...
 
     async def settle_all(self, settlements: Sequence[Settlement]) -> None:
@@ -37,31 +37,33 @@ Clock = Callable[[], float]
 
 
 class BudgetBook:
-    """Days and hours are in UTC, and those of the reservation."""
+    """Reserves and settles budgets. Days and hours are in UTC; usage counts in the day and hour of its reservation."""
 
     def __init__(self, ledger: BudgetLedger, clock: Clock) -> None:
         self._ledger = ledger
         self._clock = clock
 
     async def reserve(self, request: BudgetReserveRequest) -> tuple[Payer | Literal["both"] | None, int]:
-        """The name of the reached limit (None: reserved; "both": with the further call), and when that was decided,
-        in seconds since the epoch."""
+        """Returns whose limit is reached (None: reserved; "both": it is reached together with the further call), and
+        the time of the decision in seconds since the epoch."""
         now = int(self._clock())
         accounts = paying_accounts(
             request.company_id, request.tier, request.payer, now, request.daily_tokens, request.hourly_tokens
         )
-        spent = await self._ledger.reserve(
+        reached_limit = await self._ledger.reserve(
             request.reservation_id, request.tokens, request.seconds, accounts, request.further
         )
-        return spent, now
+        return reached_limit, now
 
     async def settle(self, request: BudgetSettleRequest) -> bool:
-        """Whether it was settled now."""
-        one = _settlement(request)
-        return await self._ledger.settle(one.company, one.call, one.reserved, one.used, one.accounts)
+        """Settles a call; returns False if it was settled before."""
+        settlement = _settlement(request)
+        return await self._ledger.settle(
+            settlement.company, settlement.call, settlement.reserved, settlement.used, settlement.accounts
+        )
 
     async def settle_all(self, requests: Sequence[BudgetSettleRequest]) -> None:
-        """Settles those that were not settled before."""
+        """Settles the calls that were not settled before."""
         if requests:
             await self._ledger.settle_all([_settlement(request) for request in requests])
 
@@ -72,11 +74,14 @@ def _settlement(request: BudgetSettleRequest) -> Settlement:
 
 
 def paying_accounts(
-    company: str, tier: str, payer: str | None, at: int, daily: int | None, hourly: int | None
+    company: str, tier: str, payer: str | None, time: int, daily_tokens: int | None, hourly_tokens: int | None
 ) -> list[BudgetAccount]:
-    """The accounts that pay for a call at this time. The braces keep a company's together in a Redis cluster."""
+    """The accounts that pay for a call at this time, in seconds since the epoch.
+
+    The braces in their keys keep a company's accounts on one node of a Redis cluster.
+    """
     prefix = f"{PREFIX}{{{company}}}:{tier}"
-    accounts = [BudgetAccount("company", f"{prefix}:day:{at // DAY}", daily, 2 * DAY)]
+    accounts = [BudgetAccount("company", f"{prefix}:day:{time // DAY}", daily_tokens, 2 * DAY)]
     if payer is not None:
-        accounts.append(BudgetAccount("visitor", f"{prefix}:hour:{at // HOUR}:{payer}", hourly, 2 * HOUR))
+        accounts.append(BudgetAccount("visitor", f"{prefix}:hour:{time // HOUR}:{payer}", hourly_tokens, 2 * HOUR))
     return accounts

@@ -1,6 +1,6 @@
-"""Sends messages of a conversation to its channel, at least once, and so that people there read nothing twice.
+"""Sends a conversation's messages to its channel, at least once, while people there see each only once.
 
-Chatwoot knows no message by an id of ours. So a message that may have arrived already (because its sender died before
+Chatwoot does not store our message ids. So a message that may have arrived already (because its sender died before
 it could record that) is looked for first: in the echoes that Chatwoot sends its bot, and in the conversation itself, if
 the token may read it.
 """
@@ -19,11 +19,11 @@ from memory.domain.webhooks import EndpointAnswer
 from memory.errors import RedisUnavailableError
 
 _log = structlog.get_logger(__name__)
-DONE = EndpointAnswer(204)
+NOTHING_TO_SEND = EndpointAnswer(204)
 
 
 class ChannelDelivery:
-    """Sends messages to companies' channels; there is one for the process."""
+    """Sends messages to companies' channels; one instance per process."""
 
     def __init__(self, api: ChatwootApi, echoes: RedisEchoes) -> None:
         self._api = api
@@ -32,31 +32,31 @@ class ChannelDelivery:
     async def deliver(
         self, channel: Channel, event: Mapping[str, Any], stored_at: float, *, again: bool
     ) -> EndpointAnswer:
-        """The outcome for one fact. `again`: it may have been sent before.
+        """Sends one fact and returns the outcome. `again`: it may have been sent before.
 
         Raises:
             RedisUnavailableError: it may have been sent before, and whether it arrived cannot be determined now.
         """
         company, _, conversation = str(event["subject"]).partition("/")
-        place = place_in_channel(company, conversation)
-        words = channel_message(str(event["type"]), event["data"])
-        if place is None or words is None:
-            return DONE
-        if isinstance(words, Status):
-            return await self._api.set_status(channel, place[1], words.status)
+        ids = place_in_channel(company, conversation)
+        message = channel_message(str(event["type"]), event["data"])
+        if ids is None or message is None:
+            return NOTHING_TO_SEND
+        if isinstance(message, Status):
+            return await self._api.set_status(channel, ids[1], message.status)
         try:
-            has_come = await self._echoes.has(company, conversation, words.id, words.digest, stored_at)
+            has_arrived = await self._echoes.has(company, conversation, message.id, message.digest, stored_at)
         except RedisUnavailableError:
             if again:
                 raise
-            has_come = False
-        if has_come or (again and await self._api.holds(channel, place[1], words, stored_at)):
-            _log.info("channel.has_come_already", company=company, message=words.id)
-            return DONE
-        answer = await self._api.say(channel, place[1], words)
+            has_arrived = False
+        if has_arrived or (again and await self._api.has_message(channel, ids[1], message, stored_at)):
+            _log.info("channel.has_come_already", company=company, message=message.id)
+            return NOTHING_TO_SEND
+        answer = await self._api.send(channel, ids[1], message)
         if answer.status // 100 == 2:
             try:
-                await self._echoes.note(company, conversation, words.id, words.digest)
+                await self._echoes.note(company, conversation, message.id, message.digest)
             except RedisUnavailableError as error:
                 _log.warning("channel.not_noted", company=company, error=str(error)[:200])
         return answer

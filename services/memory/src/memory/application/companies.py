@@ -17,21 +17,21 @@ from memory.errors import CompanyExistsError, NoSuchCompanyError, SettingsMovedE
 from memory.migrations import MigrationStep
 from runtime.auth.seal import Seal
 
-SWEPT = 100
-RESEALED = 20
+PAGE_SIZE = 100
+RESEAL_BATCH = 20
 """Companies whose secrets one call of a migration seals anew."""
-RACES = 5
-"""How often a deletion is retried if somebody changes the settings meanwhile."""
-HANDED_OVER = (NEEDS_HUMAN, "human")
-"""The states of conversations in which the settings say what comes when nobody does."""
-AGED = timedelta(days=7)
+DELETE_ATTEMPTS = 5
+"""How often a deletion is tried if somebody changes the settings meanwhile."""
+HANDED_OVER_STATES = (NEEDS_HUMAN, "human")
+"""The states of conversations in which the settings decide what happens if nobody comes."""
+REPUBLISH_AFTER = timedelta(days=7)
 """Settings published longer ago than this are published again."""
-Changed = Callable[[CompanySettings], Awaitable[None]]
+ChangeListener = Callable[[CompanySettings], Awaitable[None]]
 
 
 class CompanyRegistry:
     """The settings of all companies, returned without secrets or with sealed ones. `changed` is called for each
-    change before the caller has the answer; `seal`: of their secrets."""
+    change before the caller gets the answer; `seal` encrypts their secrets."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class CompanyRegistry:
         store: MongoCompanies,
         announcements: BusAnnouncements,
         conversations: MongoConversations,
-        changed: Changed | None = None,
+        changed: ChangeListener | None = None,
         seal: Seal | None = None,
     ) -> None:
         self._seal = seal
@@ -50,17 +50,17 @@ class CompanyRegistry:
         self._changed = changed
 
     async def get(self, company: str) -> CompanySettings | None:
-        """The settings; None: no such company."""
+        """The settings; None if there is no such company."""
         settings = await self._store.get(company)
         return shown(settings) if settings else None
 
     async def get_with_deleted(self, company: str) -> CompanySettings | None:
-        """The same, or the record of a deleted company."""
+        """The settings, or the record of a deleted company; None if there was never such a company."""
         settings = await self._store.get_with_deleted(company)
         return shown(settings) if settings else None
 
     async def identify(self, company: str, token: str) -> KnownUser:
-        """The user in a JWT signed by the company.
+        """Returns the user of a JWT signed by the company.
 
         Raises:
             IdentityRefusedError, StoreUnavailableError.
@@ -71,47 +71,48 @@ class CompanyRegistry:
         return known_user(settings.config, token, datetime.now(UTC))
 
     async def create(self, config: dict[str, object]) -> CompanySettings:
-        """A company's first settings.
+        """Creates a company with these settings, and returns them.
 
         Raises:
             BadSettingsError, CompanyExistsError, StoreUnavailableError.
         """
-        made = dated(checked(config, close=self._close), (), datetime.now(UTC))
-        before = await self._store.get_with_deleted(made.company_id)
-        # Continues after the last version of a deleted company of this name: readers that know it accept this one.
-        ended = before.version if before is not None and before.deleted else None
-        settings = CompanySettings(config=made, version=(ended or 0) + 1)
-        if not await self._store.create(settings, ended):
+        new_config = dated(checked(config, close=self._close), (), datetime.now(UTC))
+        previous = await self._store.get_with_deleted(new_config.company_id)
+        # Continues after the last version of a deleted company of this name, so that readers who know it accept this
+        # one.
+        deleted_version = previous.version if previous is not None and previous.deleted else None
+        settings = CompanySettings(config=new_config, version=(deleted_version or 0) + 1)
+        if not await self._store.create(settings, deleted_version):
             raise CompanyExistsError(f"{settings.config.company_id} has settings: change them with a patch")
         await self._announce(settings)
         return shown(settings)
 
     async def page(self, after: str, limit: int) -> tuple[list[CompanySettings], bool]:
         """The companies after `after` in order, and whether there are more."""
-        found = await self._store.existing_after(after, limit + 1)
-        return [shown(settings) for settings in found[:limit]], len(found) > limit
+        page = await self._store.existing_after(after, limit + 1)
+        return [shown(settings) for settings in page[:limit]], len(page) > limit
 
     async def delete(self, company: str) -> bool:
-        """Deletes a company's settings; a record of the deletion remains. False: there was none.
+        """Deletes a company's settings; a record of the deletion remains. Returns False if there is no such company.
 
         Raises:
             SettingsMovedError, StoreUnavailableError.
         """
         version = 0
-        for _ in range(RACES):
+        for _ in range(DELETE_ATTEMPTS):
             old = await self._store.get(company)
             if old is None:
                 return False
             version = old.version
             config = CompanyConfig(company_id=company, ai_auto_response_enabled=False)
-            ended = CompanySettings(config=config, version=version + 1, deleted=True)
-            if await self._store.replace(ended):
-                await self._announce(ended)
+            deletion = CompanySettings(config=config, version=version + 1, deleted=True)
+            if await self._store.replace(deletion):
+                await self._announce(deletion)
                 return True
         raise SettingsMovedError("the settings keep changing: try again", version + 1)
 
     async def patch(self, company: str, version: int, patch: Mapping[str, object]) -> CompanySettings:
-        """The settings after a merge patch on `version`.
+        """Applies a merge patch to `version`, and returns the settings after it.
 
         Raises:
             BadSettingsError, NoSuchCompanyError, SettingsMovedError, StoreUnavailableError.
@@ -132,8 +133,9 @@ class CompanyRegistry:
         await self._announce(settings)
         return shown(settings)
 
-    async def webhook_gone(self, company: str, url: str) -> None:
-        """Stops sending to this address until an admin changes that; raises StoreUnavailableError."""
+    async def stop_webhook(self, company: str, url: str) -> None:
+        """Stops webhooks to this URL, which reports itself gone, until an admin changes that; raises
+        StoreUnavailableError."""
         while (old := await self._store.get(company)) is not None:
             now = datetime.now(UTC)
             hooks = [
@@ -148,28 +150,29 @@ class CompanyRegistry:
                 await self._announce(settings)
                 return
 
-    def sealed_anew(self) -> MigrationStep:
-        """After a replacement of NEXUS_SECRETS_KEY: what an older key sealed is sealed with the first."""
-        what = "companies' secrets are sealed with the first key of NEXUS_SECRETS_KEY"
-        return MigrationStep("company-secrets", what, self._older_seals, self._seal_some)
+    def reseal_step(self) -> MigrationStep:
+        """The migration after a replacement of NEXUS_SECRETS_KEY: seals with the first key what an older key has
+        sealed."""
+        description = "companies' secrets are sealed with the first key of NEXUS_SECRETS_KEY"
+        return MigrationStep("company-secrets", description, self._count_to_reseal, self._reseal_batch)
 
-    async def _older_seals(self) -> int:
+    async def _count_to_reseal(self) -> int:
         return len([old async for old, _ in self._to_reseal()])
 
-    async def _seal_some(self) -> None:
-        done = 0
+    async def _reseal_batch(self) -> None:
+        count = 0
         async for old, config in self._to_reseal():
             settings = CompanySettings(config=config, version=old.version + 1)
             if await self._store.replace(settings):
                 await self._announce(settings)
-            done += 1
-            if done == RESEALED:
+            count += 1
+            if count == RESEAL_BATCH:
                 return
 
     async def _to_reseal(self) -> AsyncGenerator[tuple[CompanySettings, CompanyConfig]]:
-        """The settings in which an older key has sealed something, and what is to replace them."""
+        """Settings that contain secrets sealed with an older key, each with the configuration that replaces it."""
         if self._seal is not None:
-            async for old in self._every():
+            async for old in self._all_settings():
                 new = resealed(old.config, self._seal.renewed)
                 if new is not None:
                     yield old, new
@@ -177,10 +180,10 @@ class CompanyRegistry:
     async def sweep(self) -> int:
         """Publishes changes that were stored but perhaps not published, because a process or the bus failed in
         between."""
-        untold = await self._store.unannounced(SWEPT)
-        for settings in untold:
-            await self._tell(settings)
-        return len(untold)
+        unannounced = await self._store.unannounced(PAGE_SIZE)
+        for settings in unannounced:
+            await self._publish(settings)
+        return len(unannounced)
 
     async def refresh(self) -> int:
         """Publishes each company's newest settings again, since facts expire after a month: services that start while
@@ -191,48 +194,49 @@ class CompanyRegistry:
             StoreUnavailableError, and what the bus raises.
         """
         count = 0
-        async for settings in self._every():
-            count += await self._agree(settings)
-        for told in await self._announcements.all_published_settings():
-            if await self._store.get_with_deleted(told.config.company_id) is None:
-                config = with_secrets(told.config, CompanyConfig(company_id=told.config.company_id))
-                back = CompanySettings(config=config, version=told.version, deleted=told.deleted)
-                count += await self._store.create(back)
+        async for settings in self._all_settings():
+            count += await self._reconcile(settings)
+        for published in await self._announcements.all_published_settings():
+            if await self._store.get_with_deleted(published.config.company_id) is None:
+                config = with_secrets(published.config, CompanyConfig(company_id=published.config.company_id))
+                restored = CompanySettings(config=config, version=published.version, deleted=published.deleted)
+                count += await self._store.create(restored)
         return count
 
-    async def _every(self) -> AsyncGenerator[CompanySettings]:
+    async def _all_settings(self) -> AsyncGenerator[CompanySettings]:
         """The settings of all companies, in order; raises StoreUnavailableError."""
         last = ""
-        while page := await self._store.after(last, SWEPT):
+        while page := await self._store.after(last, PAGE_SIZE):
             for settings in page:
                 yield settings
             last = page[-1].config.company_id
 
-    async def _agree(self, settings: CompanySettings) -> bool:
-        found, since, seq = await self._announcements.published_settings(settings.config.company_id)
+    async def _reconcile(self, settings: CompanySettings) -> bool:
+        published, published_at, seq = await self._announcements.published_settings(settings.config.company_id)
         now = datetime.now(UTC)
-        if found is None or found.version < settings.version or now - since > AGED:
+        if published is None or published.version < settings.version or now - published_at > REPUBLISH_AFTER:
             # Fenced by what was read: if that was out of date, a newer version must not be overwritten.
-            await self._announcements.company_changed(shown(settings), again=now.date().isoformat(), over=seq)
+            await self._announcements.company_changed(shown(settings), repeat=now.date().isoformat(), last_seen_seq=seq)
             return True
-        if found.version == settings.version:
+        if published.version == settings.version:
             return False
-        newer = with_secrets(found.config, settings.config)
-        told = CompanySettings(config=newer, version=found.version, deleted=found.deleted)
-        return await self._store.replace(told, settings.version)
+        config = with_secrets(published.config, settings.config)
+        restored = CompanySettings(config=config, version=published.version, deleted=published.deleted)
+        return await self._store.replace(restored, settings.version)
 
     async def _announce(self, settings: CompanySettings) -> None:
-        # The change is stored; if telling fails now, the sweep tells it. The caller's answer must not depend on that.
+        # The change is stored: if publishing fails now, the sweep repeats it. The caller's answer must not depend on
+        # that.
         try:
             async with asyncio.timeout(2):
-                await self._tell(settings)
+                await self._publish(settings)
                 if self._changed is not None:
                     await self._changed(settings)
         except (TimeoutError, NexusError):
             return
 
-    async def _tell(self, settings: CompanySettings) -> None:
+    async def _publish(self, settings: CompanySettings) -> None:
         await self._announcements.company_changed(shown(settings))
-        for state in HANDED_OVER:
-            await self._conversations.look_again(settings.config.company_id, state)
-        await self._store.announced(settings.config.company_id, settings.version)
+        for state in HANDED_OVER_STATES:
+            await self._conversations.look_now(settings.config.company_id, state)
+        await self._store.mark_announced(settings.config.company_id, settings.version)

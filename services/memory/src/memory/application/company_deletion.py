@@ -12,8 +12,8 @@ CompanyEraser = Callable[[str], Awaitable[Mapping[str, int]]]
 
 
 class CompanyDeletion:
-    """Deletes companies. `forget_knowledge` deletes a company's knowledge; `stored` returns once everything in the
-    log is in the store."""
+    """Deletes companies. `forget_knowledge` deletes a company's knowledge and returns how much; `stored` returns once
+    everything in the log is in the store."""
 
     def __init__(
         self,
@@ -27,23 +27,24 @@ class CompanyDeletion:
         self._stored = stored
         self._erasers = erasers
 
-    async def delete(self, asked: CompanyRequest) -> CompanyDeleted:
-        """Deletes it; repeat the call if it fails. Not deleted: there is no such company, and nothing left of one.
+    async def delete(self, request: CompanyRequest) -> CompanyDeleted:
+        """Deletes a company; repeat the call if it fails. `deleted` is False if there was neither a company nor
+        remaining data.
 
         Raises:
             SettingsMovedError, and every MemoryServiceError for an unavailable store or service, or a projection that
-                is behind.
+                lags behind.
         """
-        company = asked.company_id
+        company = request.company_id
         # The settings first: services stop answering and reading for it, and nothing new comes in.
-        there = await self._companies.delete(company)
-        kept = await self._companies.get_with_deleted(company)
-        found = Counter[str]()
-        if kept is not None and kept.deleted:
-            found["knowledge"] += await self._forget_knowledge(company)
-            # What was said last may be on its way to the store, and would appear there after the deletion.
+        existed = await self._companies.delete(company)
+        record = await self._companies.get_with_deleted(company)
+        removed = Counter[str]()
+        if record is not None and record.deleted:
+            removed["knowledge"] += await self._forget_knowledge(company)
+            # The newest messages may still be on their way to the store, and would appear there after the deletion.
             await self._stored()
             for erase in self._erasers:
-                found.update(await erase(company))
-        removed = [Removed(place=place, removed=count) for place, count in sorted(found.items())]
-        return CompanyDeleted(deleted=there or any(found.values()), removed=removed)
+                removed.update(await erase(company))
+        places = [Removed(place=place, removed=count) for place, count in sorted(removed.items())]
+        return CompanyDeleted(deleted=existed or any(removed.values()), removed=places)

@@ -32,14 +32,14 @@ from runtime.clock import Clock
 Task = asyncio.Task
 PassageSearch = Callable[[str, KnowledgeQuery], Coroutine[Any, Any, KnowledgeFound]]
 """Searches a company's knowledge: the best passages of what can be read at once."""
-MOST = 100
-"""The most positions and alerts in one context."""
-EVENTS = 20
+MAX_HOLDINGS = 100
+"""Positions, and alerts, in one context at most."""
+MAX_EVENTS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class _HeldContext:
-    """`portfolio` None: the one received was empty."""
+class _Holdings:
+    """A user's portfolio and alerts. `portfolio` None: what the market-adapter sent is no portfolio."""
 
     portfolio: context_rpc.ContextPortfolio | None
     alerts: list[ActiveAlert]
@@ -47,7 +47,7 @@ class _HeldContext:
 
 class ContextBuilder:
     """Builds contexts. `seconds`: the deadline of each part, at most a share of the caller's. Symbols and events
-    depend on other parts, and may take as long again."""
+    wait for other parts, and may then take as long again."""
 
     def __init__(
         self,
@@ -72,151 +72,156 @@ class ContextBuilder:
         self._knowledge = knowledge
         self._caught_up = caught_up
 
-    async def build(self, asked: context_rpc.ContextRequest) -> context_rpc.FullContext:
-        """The context; missing parts are named in it. It takes at most twice a part's deadline."""
-        if asked.market is False:
-            return await self._untraded(asked)
-        company, user = asked.company_id, asked.user_id
+    async def build(self, request: context_rpc.ContextRequest) -> context_rpc.FullContext:
+        """Builds the context within twice a part's deadline; it names the parts that are missing."""
+        if request.market is False:
+            return await self._build_without_trading(request)
+        company, user = request.company_id, request.user_id
         parts = Parts(part_deadline(self._seconds))
-        remembering = parts.start("memory", self._remembered(asked), waits=is_about_writer(asked.text))
-        holdings = parts.start("portfolio", self._holdings(company, user))
+        memory = parts.start("memory", self._remembered(request), waits=is_about_writer(request.text))
+        holdings_task = parts.start("portfolio", self._holdings(company, user))
         tools = parts.start(
-            "system.availableTools", self._tools.offered(company, asked.role, asked.plan, asked.language or "es")
+            "system.availableTools",
+            self._tools.categories(company, request.role, request.plan, request.language or "es"),
         )
-        conversation = parts.start("conversation", self._conversations.read(asked, tools, parts), waits=True)
+        conversation = parts.start("conversation", self._conversations.read(request, tools, parts), waits=True)
         short_term = parts.start("shortTerm", self._short_term.get(company, user))
         status = parts.start("market.status", self._market.status())
-        said = parts.start("knowledge", self._knowledge(company, asked.knowledge)) if asked.knowledge else None
-        wanted = asyncio.create_task(self._wanted(asked.text, remembering, holdings))
-        symbols = parts.start("market.relevantSymbols", self._symbols(wanted), waits=True)
-        events = parts.start("market.upcomingEvents", self._events(wanted), waits=True)
+        passages = parts.start("knowledge", self._knowledge(company, request.knowledge)) if request.knowledge else None
+        symbol_names = asyncio.create_task(self._symbol_candidates(request.text, memory, holdings_task))
+        symbols = parts.start("market.relevantSymbols", self._symbols(symbol_names), waits=True)
+        events = parts.start("market.upcomingEvents", self._events(symbol_names), waits=True)
         try:
             await parts.all()
         finally:
-            wanted.cancel()
-        held, state = holdings.result(), remembering.result()
-        known = _told(state.memory, asked.text) if state else None
-        if held is None:
+            symbol_names.cancel()
+        holdings_part, remembered = holdings_task.result(), memory.result()
+        prompt_memory = _prompt_memory(remembered.memory, request.text) if remembered else None
+        if holdings_part is None:
             parts.missing.append("alerts")
-        elif held.portfolio is None:
+        elif holdings_part.portfolio is None:
             parts.leave_out("portfolio", "the market-adapter returned something that is no portfolio")
-        person = _user(asked, known)
+        person = _user(request, prompt_memory)
         return context_rpc.FullContext(
             user=person,
             market=_market(status.result(), events.result(), symbols.result(), parts),
-            portfolio=held.portfolio if held else None,
-            alerts=held.alerts if held else None,
-            conversation=_without_forgotten(conversation.result(), state),
-            memory=_memory(state, known, asked.text),
+            portfolio=holdings_part.portfolio if holdings_part else None,
+            alerts=holdings_part.alerts if holdings_part else None,
+            conversation=_without_forgotten(conversation.result(), remembered),
+            memory=_memory(remembered, prompt_memory, request.text),
             short_term=short_term.result(),
-            system=_system(asked, person, self._clock.now(), tools.result()),
-            knowledge=said.result() if said else None,
+            system=_system(request, person, self._clock.now(), tools.result()),
+            knowledge=passages.result() if passages else None,
             missing=parts.missing,
         )
 
-    async def _untraded(self, asked: context_rpc.ContextRequest) -> context_rpc.FullContext:
-        """The context of a company without trading."""
-        company = asked.company_id
+    async def _build_without_trading(self, request: context_rpc.ContextRequest) -> context_rpc.FullContext:
+        """Builds the context of a company without trading."""
+        company = request.company_id
         parts = Parts(part_deadline(self._seconds))
-        remembering = parts.start("memory", self._remembered(asked), waits=is_about_writer(asked.text))
+        memory = parts.start("memory", self._remembered(request), waits=is_about_writer(request.text))
         tools = parts.start(
-            "system.availableTools", self._tools.offered(company, asked.role, asked.plan, asked.language or "es")
+            "system.availableTools",
+            self._tools.categories(company, request.role, request.plan, request.language or "es"),
         )
-        conversation = parts.start("conversation", self._conversations.read(asked, tools, parts), waits=True)
-        said = parts.start("knowledge", self._knowledge(company, asked.knowledge)) if asked.knowledge else None
+        conversation = parts.start("conversation", self._conversations.read(request, tools, parts), waits=True)
+        passages = parts.start("knowledge", self._knowledge(company, request.knowledge)) if request.knowledge else None
         await parts.all()
-        state = remembering.result()
-        known = _told(state.memory, asked.text) if state else None
-        person = _user(asked, known)
+        remembered = memory.result()
+        prompt_memory = _prompt_memory(remembered.memory, request.text) if remembered else None
+        person = _user(request, prompt_memory)
         return context_rpc.FullContext(
             user=person,
-            conversation=_without_forgotten(conversation.result(), state),
-            memory=_memory(state, known, asked.text),
-            system=_system(asked, person, self._clock.now(), tools.result()),
-            knowledge=said.result() if said else None,
+            conversation=_without_forgotten(conversation.result(), remembered),
+            memory=_memory(remembered, prompt_memory, request.text),
+            system=_system(request, person, self._clock.now(), tools.result()),
+            knowledge=passages.result() if passages else None,
             missing=parts.missing,
         )
 
-    async def _remembered(self, asked: context_rpc.ContextRequest) -> Remembered:
-        """What is remembered of the user; for a question about themselves, with what they said a moment ago."""
-        if is_about_writer(asked.text):
+    async def _remembered(self, request: context_rpc.ContextRequest) -> Remembered:
+        """What is remembered about the user. A question about themselves waits until their latest messages are
+        learned."""
+        if is_about_writer(request.text):
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._seconds):
                     await self._caught_up()
-        return await self._memories.held(asked.company_id, asked.user_id)
+        return await self._memories.held(request.company_id, request.user_id)
 
-    async def _holdings(self, company: str, user: str) -> "_HeldContext":
-        held = await self._market.holdings(company, user)
+    async def _holdings(self, company: str, user: str) -> "_Holdings":
+        holdings = await self._market.holdings(company, user)
         try:
-            portfolio = context_rpc.ContextPortfolio.model_validate(held.portfolio)
+            portfolio = context_rpc.ContextPortfolio.model_validate(holdings.portfolio)
         except ValidationError:
-            return _HeldContext(None, held.alerts[:MOST])
-        if len(portfolio.positions) > MOST:
-            portfolio = portfolio.model_copy(update={"positions": portfolio.positions[:MOST]})
-        return _HeldContext(portfolio, held.alerts[:MOST])
+            return _Holdings(None, holdings.alerts[:MAX_HOLDINGS])
+        if len(portfolio.positions) > MAX_HOLDINGS:
+            portfolio = portfolio.model_copy(update={"positions": portfolio.positions[:MAX_HOLDINGS]})
+        return _Holdings(portfolio, holdings.alerts[:MAX_HOLDINGS])
 
-    async def _wanted(
-        self, text: str, memory: "Task[Remembered | None]", holdings: "Task[_HeldContext | None]"
+    async def _symbol_candidates(
+        self, text: str, memory: "Task[Remembered | None]", holdings_task: "Task[_Holdings | None]"
     ) -> list[str]:
         """The candidate symbols, once the user's likes and holdings are known, or known to be unavailable."""
-        await asyncio.wait((memory, holdings))
-        known, held = memory.result(), holdings.result()
-        portfolio = held.portfolio if held else None
+        await asyncio.wait((memory, holdings_task))
+        remembered, holdings_part = memory.result(), holdings_task.result()
+        portfolio = holdings_part.portfolio if holdings_part else None
         return candidates(
             mentioned(text),
-            known.memory.favorite_symbols if known else (),
-            [one.symbol for one in portfolio.positions] if portfolio else (),
+            remembered.memory.favorite_symbols if remembered else (),
+            [position.symbol for position in portfolio.positions] if portfolio else (),
         )
 
-    async def _symbols(self, wanted: "Task[list[str]]") -> list[context_rpc.RelevantSymbol]:
-        names = await asyncio.shield(wanted)
+    async def _symbols(self, symbol_names: "Task[list[str]]") -> list[context_rpc.RelevantSymbol]:
+        names = await asyncio.shield(symbol_names)
         return relevant(names, await self._market.quotes(names)) if names else []
 
-    async def _events(self, wanted: "Task[list[str]]") -> list[MarketEvent]:
-        return (await self._market.events(await asyncio.shield(wanted)))[:EVENTS]
+    async def _events(self, symbol_names: "Task[list[str]]") -> list[MarketEvent]:
+        return (await self._market.events(await asyncio.shield(symbol_names)))[:MAX_EVENTS]
 
 
-def _told(memory: LongTermMemory, question: str) -> LongTermMemory:
-    """The memory with only the facts that go into a prompt, most important first."""
-    chosen = relevant_facts(memory, question)
-    notes = [one for one in chosen if one not in memory.preferences]
+def _prompt_memory(memory: LongTermMemory, question: str) -> LongTermMemory:
+    """The memory reduced to the facts that go into a prompt, most important first."""
+    facts = relevant_facts(memory, question)
+    notes = [fact for fact in facts if fact not in memory.preferences]
     return memory.model_copy(
-        update={"user_notes": notes, "preferences": [one for one in chosen if one in memory.preferences]}
+        update={"user_notes": notes, "preferences": [fact for fact in facts if fact in memory.preferences]}
     )
 
 
 def _without_forgotten(
-    conversation: context_rpc.ContextConversation | None, state: Remembered | None
+    conversation: context_rpc.ContextConversation | None, remembered: Remembered | None
 ) -> context_rpc.ContextConversation | None:
-    """The conversation, its summary without what was forgotten."""
-    if conversation is None or conversation.summary is None or state is None or not state.gone:
+    """The conversation; what was forgotten is removed from its summary."""
+    if conversation is None or conversation.summary is None or remembered is None or not remembered.gone:
         return conversation
-    text = without_forgotten(conversation.summary.text, state.gone)
+    text = without_forgotten(conversation.summary.text, remembered.gone)
     summary = conversation.summary.model_copy(update={"text": text}) if text else None
     return conversation.model_copy(update={"summary": summary})
 
 
-def _user(asked: context_rpc.ContextRequest, known: LongTermMemory | None) -> context_rpc.ContextUser:
-    """Identity and plan from the token; the rest from what they have said or set."""
-    told = known or LongTermMemory()
+def _user(request: context_rpc.ContextRequest, memory: LongTermMemory | None) -> context_rpc.ContextUser:
+    """The user: identity and plan from the token, everything else from what they have said or set."""
+    profile = memory or LongTermMemory()
     return context_rpc.ContextUser(
-        id=asked.user_id,
-        name=asked.name or told.name,
-        plan=asked.plan,
-        risk_profile=told.risk_profile,
-        experience=told.experience,
-        language=told.language or asked.language or "es",
-        timezone=told.timezone or asked.time_zone or DEFAULT_ZONE,
-        preferences=told.preferences,
+        id=request.user_id,
+        name=request.name or profile.name,
+        plan=request.plan,
+        risk_profile=profile.risk_profile,
+        experience=profile.experience,
+        language=profile.language or request.language or "es",
+        timezone=profile.timezone or request.time_zone or DEFAULT_ZONE,
+        preferences=profile.preferences,
     )
 
 
-def _memory(state: Remembered | None, known: LongTermMemory | None, question: str) -> context_rpc.ContextMemory | None:
-    if state is None or known is None:
+def _memory(
+    remembered: Remembered | None, prompt_memory: LongTermMemory | None, question: str
+) -> context_rpc.ContextMemory | None:
+    if remembered is None or prompt_memory is None:
         return None
-    facts = [*state.memory.user_notes, *state.memory.preferences, *state.memory.older_notes]
-    told = context_rpc.ContextMemory.model_validate(known, from_attributes=True)
-    return told.model_copy(update={"answering": facts_that_answer(facts, question)})
+    facts = [*remembered.memory.user_notes, *remembered.memory.preferences, *remembered.memory.older_notes]
+    memory = context_rpc.ContextMemory.model_validate(prompt_memory, from_attributes=True)
+    return memory.model_copy(update={"answering": facts_that_answer(facts, question)})
 
 
 def _market(
@@ -241,12 +246,12 @@ def _market(
 
 
 def _system(
-    asked: context_rpc.ContextRequest, person: context_rpc.ContextUser, now: datetime, tools: Mapping[str, str] | None
+    request: context_rpc.ContextRequest, person: context_rpc.ContextUser, now: datetime, tools: Mapping[str, str] | None
 ) -> context_rpc.ContextSystem:
     local = now.astimezone(zone(person.timezone))
     return context_rpc.ContextSystem(
         current_date=local.date(),
         current_time=f"{local:%H:%M}",
-        agent_version=asked.agent_version,
+        agent_version=request.agent_version,
         available_tools=None if tools is None else list(tools),
     )

@@ -21,19 +21,19 @@ from memory.domain.recent import HELD
 from memory.domain.reply_size import for_prompt, newest_that_fit
 from memory.domain.topics import MENTIONED, TOPICS, newest, subjects
 
-USES = 20
-"""Tool calls in which topics are looked for."""
-CHECKED = 20
+RECENT_CALLS = 20
+"""The newest tool calls of a conversation, in which topics are looked for."""
+MAX_CHECKED_SYMBOLS = 20
 """The most recently named symbols that the market is asked about."""
-ASKERS = (Role.VISITOR, Role.USER)
-"""Authors whose words name topics and symbols; what an answer lists does not count."""
+USER_ROLES = (Role.VISITOR, Role.USER)
+"""Authors whose messages count for topics and symbols; what an answer lists does not count."""
 
-Named = tuple[datetime, Sequence[tuple[str, bool]]]
+Mentions = tuple[datetime, Sequence[tuple[str, bool]]]
 """Names mentioned at a time, and whether each is a symbol."""
 
 
 class PastConversations:
-    """Conversations as contexts need them."""
+    """Reads conversations for contexts, and stores their summaries."""
 
     def __init__(
         self,
@@ -53,101 +53,115 @@ class PastConversations:
         self._log = log
 
     async def read(
-        self, asked: ContextRequest, tools: "asyncio.Task[Mapping[str, str] | None]", parts: Parts
+        self, request: ContextRequest, tools: "asyncio.Task[Mapping[str, str] | None]", parts: Parts
     ) -> ContextConversation:
-        """The part; what is missing in it is named in `parts`.
+        """Returns the conversation's part of a context; what is missing in it is named in `parts`.
 
         Raises:
             ProjectionBehindError, UnknownSequenceError, StoreUnavailableError: the messages are not available.
         """
-        company, name = asked.company_id, asked.conversation_id
-        loading = parts.start("conversation.summary", self._summaries.load(company, name))
-        counting = parts.start("conversation.messageCount", self._conversations.get(company, name))
-        using = parts.start("conversation.recentTopics", self._uses.newest(company, name, USES))
-        window = (await self._histories.newest(company, name, asked.up_to_seq, HELD, exact=True)).messages
-        asked_for = [(one.created_at, subjects(one.text)) for one in window if one.role in ASKERS]
-        checking = parts.start("conversation.mentionedSymbols", self._known(asked_for))
-        await asyncio.wait((loading,))
-        summary = loading.result()
+        company, conversation = request.company_id, request.conversation_id
+        summary_part = parts.start("conversation.summary", self._summaries.load(company, conversation))
+        state_part = parts.start("conversation.messageCount", self._conversations.get(company, conversation))
+        calls_part = parts.start("conversation.recentTopics", self._uses.newest(company, conversation, RECENT_CALLS))
+        window = (await self._histories.newest(company, conversation, request.up_to_seq, HELD, exact=True)).messages
+        mentions = [(one.created_at, subjects(one.text)) for one in window if one.role in USER_ROLES]
+        symbols_part = parts.start("conversation.mentionedSymbols", self._known_symbols(mentions))
+        await asyncio.wait((summary_part,))
+        summary = summary_part.result()
         covered = summary.up_to.seq if summary and summary.up_to.era == self._log.era else 0
-        after = max(asked.after_seq, covered)
-        found = await self._histories.since(company, name, after, asked.up_to_seq, asked.limit)
-        kept = newest_that_fit(found.messages, asked.max_bytes)
-        await asyncio.wait((counting, using, checking, tools))
-        state, uses = counting.result(), using.result() or []
-        named = _named(asked_for, checking.result() or frozenset(), uses)
-        symbols = [(at, [name for name, is_symbol in names if is_symbol]) for at, names in named]
+        after = max(request.after_seq, covered)
+        page = await self._histories.since(company, conversation, after, request.up_to_seq, request.limit)
+        messages = newest_that_fit(page.messages, request.max_bytes)
+        await asyncio.wait((state_part, calls_part, symbols_part, tools))
+        inbox_state, calls = state_part.result(), calls_part.result() or []
+        mentions_and_calls = _all_mentions(mentions, symbols_part.result() or frozenset(), calls)
+        symbols = [
+            (at, [conversation for conversation, is_symbol in names if is_symbol]) for at, names in mentions_and_calls
+        ]
         categories = tools.result() or {}
-        about = [(at, [name for name, _ in names]) for at, names in named]
-        about += [(use.at, [categories[use.tool]]) for use in uses if use.tool in categories]
-        count = _count(state, window)
+        topics = [(at, [conversation for conversation, _ in names]) for at, names in mentions_and_calls]
+        topics += [(use.at, [categories[use.tool]]) for use in calls if use.tool in categories]
+        count = _message_count(inbox_state, window)
         return ContextConversation(
-            id=name,
-            started_at=state.started_at if state else window[0].created_at if window else None,
+            id=conversation,
+            started_at=inbox_state.started_at if inbox_state else window[0].created_at if window else None,
             message_count=count,
-            recent_messages=for_prompt(kept),
-            omitted=_omitted(found, kept, count, summary),
-            up_to_seq=asked.up_to_seq,
+            recent_messages=for_prompt(messages),
+            omitted=_omitted_count(page, messages, count, summary),
+            up_to_seq=request.up_to_seq,
             summary=None if summary is None else summary_view(summary, covered),
-            recent_topics=newest(about, TOPICS),
+            recent_topics=newest(topics, TOPICS),
             mentioned_symbols=newest(symbols, MENTIONED),
-            visitor=found.seen.profile,
+            visitor=page.seen.profile,
         )
 
-    async def save(self, asked: SummarySaveRequest, now: datetime) -> tuple[bool, Summary | None]:
-        """Whether it was stored, and what is stored now; raises StoreUnavailableError."""
-        company, name = asked.company_id, asked.conversation_id
-        up_to = LogPosition(self._log.era, asked.up_to_seq)
-        new = StoredSummary(asked.text, up_to, asked.messages, derive_id(company, name, str(up_to), asked.text), now)
-        held = await self._summaries.load(company, name)
-        if held is not None and held.version == new.version:
-            return True, self._seen(held)
+    async def save(self, request: SummarySaveRequest, now: datetime) -> tuple[bool, Summary | None]:
+        """Stores a summary. Returns whether it was stored, and what is stored now; raises StoreUnavailableError."""
+        company, conversation = request.company_id, request.conversation_id
+        up_to = LogPosition(self._log.era, request.up_to_seq)
+        summary = StoredSummary(
+            request.text, up_to, request.messages, derive_id(company, conversation, str(up_to), request.text), now
+        )
+        stored = await self._summaries.load(company, conversation)
+        if stored is not None and stored.version == summary.version:
+            return True, self._view(stored)
         # A summary of a conversation that has been deleted must not bring back what was said in it.
-        gone = await self._conversations.get(company, name) is None
-        if gone or (held is not None and held.up_to >= up_to) or asked.over != (held.version if held else None):
-            return False, self._seen(held)
-        if await self._summaries.save(company, name, new, asked.over):
-            return True, self._seen(new)
-        held = await self._summaries.load(company, name)
-        return held is not None and held.version == new.version, self._seen(held)
+        is_deleted = await self._conversations.get(company, conversation) is None
+        if (
+            is_deleted
+            or (stored is not None and stored.up_to >= up_to)
+            or request.over != (stored.version if stored else None)
+        ):
+            return False, self._view(stored)
+        if await self._summaries.save(company, conversation, summary, request.over):
+            return True, self._view(summary)
+        stored = await self._summaries.load(company, conversation)
+        return stored is not None and stored.version == summary.version, self._view(stored)
 
-    def _seen(self, held: StoredSummary | None) -> Summary | None:
-        if held is None:
+    def _view(self, summary: StoredSummary | None) -> Summary | None:
+        if summary is None:
             return None
-        return summary_view(held, held.up_to.seq if held.up_to.era == self._log.era else 0)
+        return summary_view(summary, summary.up_to.seq if summary.up_to.era == self._log.era else 0)
 
-    async def _known(self, asked_for: Sequence[Named]) -> frozenset[str]:
-        """Those of the symbols named, the newest ones, which a provider knows."""
-        named: dict[str, None] = {}
-        for _, names in reversed(asked_for):
-            named.update((name, None) for name, is_symbol in names if is_symbol)
-        asked = list(named)[:CHECKED]
-        return await self._market.known_symbols(asked) if asked else frozenset()
-
-
-def summary_view(held: StoredSummary, covered: int) -> Summary:
-    """The summary for the wire. `covered`: the sequence in the current log up to which it covers everything."""
-    return Summary(text=held.text, up_to_seq=covered, messages=held.messages, version=held.version, updated_at=held.at)
+    async def _known_symbols(self, mentions: Sequence[Mentions]) -> frozenset[str]:
+        """The symbols that a provider knows, among the most recently mentioned ones."""
+        symbols: dict[str, None] = {}
+        for _, names in reversed(mentions):
+            symbols.update((name, None) for name, is_symbol in names if is_symbol)
+        newest_symbols = list(symbols)[:MAX_CHECKED_SYMBOLS]
+        return await self._market.known_symbols(newest_symbols) if newest_symbols else frozenset()
 
 
-def _named(asked_for: Sequence[Named], known: Collection[str], uses: Sequence[PastToolCall]) -> list[Named]:
-    """Names in the user's messages, and symbols in tool calls."""
-    found: list[Named] = [(use.at, [(name, True) for name in use.symbols]) for use in uses if use.symbols]
-    for at, names in asked_for:
-        if real := [one for one in names if not one[1] or one[0] in known]:
-            found.append((at, real))
-    return found
+def summary_view(summary: StoredSummary, covered: int) -> Summary:
+    """The summary as it is sent. `covered`: the sequence in the current log up to which it covers everything."""
+    return Summary(
+        text=summary.text, up_to_seq=covered, messages=summary.messages, version=summary.version, updated_at=summary.at
+    )
 
 
-def _count(state: InboxConversation | None, window: Sequence[MessageView]) -> int:
-    """The number of all messages: projected ones, and newer ones."""
-    if state is None:
+def _all_mentions(
+    mentions: Sequence[Mentions], known_symbols: Collection[str], calls: Sequence[PastToolCall]
+) -> list[Mentions]:
+    """Symbols in tool calls, and names in the user's messages: topics, and symbols that a provider knows."""
+    mentions_and_calls: list[Mentions] = [
+        (use.at, [(name, True) for name in use.symbols]) for use in calls if use.symbols
+    ]
+    for at, names in mentions:
+        if confirmed := [(name, is_symbol) for name, is_symbol in names if not is_symbol or name in known_symbols]:
+            mentions_and_calls.append((at, confirmed))
+    return mentions_and_calls
+
+
+def _message_count(inbox_state: InboxConversation | None, window: Sequence[MessageView]) -> int:
+    """Counts all messages: the projected ones, and newer ones in the window."""
+    if inbox_state is None:
         return len(window)
-    return state.message_count + sum(1 for message in window if message.seq > state.last_position.seq)
+    return inbox_state.message_count + sum(1 for message in window if message.seq > inbox_state.last_position.seq)
 
 
-def _omitted(found: RecentPage, kept: Sequence[MessageView], count: int, summary: StoredSummary | None) -> int:
-    dropped = len(found.messages) - len(kept)
-    if found.complete:
+def _omitted_count(page: RecentPage, messages: Sequence[MessageView], count: int, summary: StoredSummary | None) -> int:
+    dropped = len(page.messages) - len(messages)
+    if page.complete:
         return dropped
-    return max(count - (summary.messages if summary else 0) - len(kept), dropped + 1)
+    return max(count - (summary.messages if summary else 0) - len(messages), dropped + 1)

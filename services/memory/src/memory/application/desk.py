@@ -48,18 +48,18 @@ from memory.errors import AssignedMeanwhileError, NoSuchConversationError, Redis
 from memory.ports import LogClock
 
 ATTEMPTS = 10
-"""Tries to store a conversation that the projection changes too."""
-LIMIT = 200
+"""How often storing a conversation is tried while the projection changes it too."""
+SWEEP_BATCH = 200
 """Conversations handled by one run of a sweep."""
-COMPANIES = 200
-AT_DESK = timedelta(minutes=3)
-"""Seconds for which a human agent who reported being at the desk counts as there."""
+COMPANIES_PER_SWEEP = 200
+AT_DESK_FOR = timedelta(minutes=3)
+"""How long a human agent who reported being at the desk counts as being there."""
 
 _log = structlog.get_logger(__name__)
 
 
 class Desk:
-    """The use cases of the desk."""
+    """What human agents do at the desk, and what happens to conversations by time."""
 
     def __init__(
         self,
@@ -83,9 +83,9 @@ class Desk:
         self._clock = clock
         self._quiet_from = ""
 
-    # ---------------------------------------------------------------- what people do
+    # ---------------------------------------------------------------- by human agents
 
-    async def update(self, wanted: ConversationUpdate) -> ConversationView:
+    async def update(self, change: ConversationUpdate) -> ConversationView:
         """Applies a change, and returns the conversation after it.
 
         Raises:
@@ -93,61 +93,63 @@ class Desk:
             AssignedMeanwhileError: it is assigned to somebody other than the caller expects.
         """
         await self._inbox.fresh()
-        company, conversation = wanted.company_id, wanted.conversation_id
+        company, conversation = change.company_id, change.conversation_id
         state = await self._load(company, conversation)
-        if state.started_at is None and not wanted.begins:
+        if state.started_at is None and not change.begins:
             raise NoSuchConversationError("there is no such conversation")
-        if wanted.expected_assignee is not None and (state.assignee[0] or "") != wanted.expected_assignee:
+        if change.expected_assignee is not None and (state.assignee[0] or "") != change.expected_assignee:
             raise AssignedMeanwhileError(
                 f"{state.assignee[1] or state.assignee[0] or 'nobody'} has the conversation now"
             )
-        basis = self._known(state) if wanted.seen_seq is None else self._seen(state, wanted.by, wanted.seen_seq)
-        data = ConversationUpdated.model_validate({**dict(wanted), "basis": basis})
-        return conversation_view(await self._publish(wanted.update_id, data))
+        basis = (
+            self._newest_seq(state) if change.seen_seq is None else self._basis_of(state, change.by, change.seen_seq)
+        )
+        data = ConversationUpdated.model_validate({**dict(change), "basis": basis})
+        return conversation_view(await self._publish(change.update_id, data))
 
-    async def note(self, wanted: NoteRequest) -> NoteView:
-        """Adds a private note; returns the existing one of the same id, if any."""
-        data = NoteAdded.model_validate({**dict(wanted), "mentions": mentions(wanted.text)})
-        place = await self._facts.noted(data)
-        kept = None
+    async def note(self, request: NoteRequest) -> NoteView:
+        """Adds an internal note; if one of the same id exists, that one is returned."""
+        data = NoteAdded.model_validate({**dict(request), "mentions": mentions(request.text)})
+        position = await self._facts.publish_note(data)
+        stored = None
         try:
-            await self._store.add_note(place, data)
-            kept = await self._store.note(data.company_id, data.conversation_id, data.note_id)
+            await self._store.add_note(position, data)
+            stored = await self._store.note(data.company_id, data.conversation_id, data.note_id)
         except StoreUnavailableError as error:
-            # It is on the bus, and the store will get it from there: after a refusal it would be written twice.
+            # The note is on the bus, and the store gets it from there. After an error its author would write it again.
             _log.warning("a note is stored later", company=data.company_id, note=data.note_id, error=str(error)[:300])
-        return kept or note_view(place, data)
+        return stored or note_view(position, data)
 
-    async def named(self, wanted: NamedRequest) -> NamedReply:
-        """The notes that mention a human agent, and which of them are new."""
-        company, operator = wanted.company_id, wanted.operator_id
-        found = await self._store.named(company, called(operator, wanted.operator_name), operator)
+    async def named(self, request: NamedRequest) -> NamedReply:
+        """Returns the notes that mention a human agent, and which of them are new."""
+        company, operator = request.company_id, request.operator_id
+        notes = await self._store.named(company, called(operator, request.operator_name), operator)
         try:
-            if wanted.seen_up_to is not None:
-                await self._looks.note_mentions_seen(company, operator, wanted.seen_up_to)
-            seen = await self._looks.mentions_seen_until(company, operator)
+            if request.seen_up_to is not None:
+                await self._looks.note_mentions_seen(company, operator, request.seen_up_to)
+            seen_until = await self._looks.mentions_seen_until(company, operator)
         except RedisUnavailableError:
-            return NamedReply(items=found)
-        new = [one.model_copy(update={"unseen": _ms(one.note.created_at) > seen}) for one in found]
-        return NamedReply(items=new)
+            return NamedReply(items=notes)
+        items = [item.model_copy(update={"unseen": _ms(item.note.created_at) > seen_until}) for item in notes]
+        return NamedReply(items=items)
 
-    async def named_new(self, company: str, operator: str, name: str | None) -> int | None:
-        """Counts the new notes that mention the human agent; None if that is unknown."""
+    async def count_new_mentions(self, company: str, operator: str, name: str | None) -> int | None:
+        """Counts the new notes that mention the human agent; None if that cannot be determined."""
         try:
-            seen = await self._looks.mentions_seen_until(company, operator)
+            seen_until = await self._looks.mentions_seen_until(company, operator)
         except RedisUnavailableError:
             return None
-        return len(await self._store.named(company, called(operator, name), operator, seen))
+        return len(await self._store.named(company, called(operator, name), operator, seen_until))
 
-    async def notes(self, asked: ConversationRef) -> NotesReply:
-        """A conversation's notes and desk changes."""
-        notes = await self._store.notes(asked.company_id, asked.conversation_id)
-        updates = await self._store.updates(asked.company_id, asked.conversation_id)
-        return NotesReply(items=notes, changes=[_change(update) for update in updates])
+    async def notes(self, request: ConversationRef) -> NotesReply:
+        """Returns a conversation's notes and desk changes."""
+        notes = await self._store.notes(request.company_id, request.conversation_id)
+        updates = await self._store.updates(request.company_id, request.conversation_id)
+        return NotesReply(items=notes, changes=[_desk_change(update) for update in updates])
 
-    # ---------------------------------------------------------------- what the bus tells
+    # ---------------------------------------------------------------- from the bus
 
-    async def take_update(self, update: Update) -> InboxConversation:
+    async def apply_update(self, update: Update) -> InboxConversation:
         """Applies an update; applying it again changes nothing.
 
         Raises:
@@ -156,7 +158,8 @@ class Desk:
         company, conversation = update.data.company_id, update.data.conversation_id
         await self._store.add_update(update)
         for _ in range(ATTEMPTS):
-            # The updates are read behind the state: whoever stores one over this state has seen fewer of them.
+            # The updates are read after the state, so a writer who stores over this same state has not read more of
+            # them.
             state = await self._load(company, conversation)
             desk = fold_updates(await self._store.updates(company, conversation), self._log.era)
             if state.version and state.desk == desk:
@@ -166,16 +169,17 @@ class Desk:
                 return saved[0]
         raise StoreUnavailableError("the conversation kept changing while it was updated: it is tried again")
 
-    async def take_note(self, place: LogPosition, note: NoteAdded) -> None:
+    async def store_note(self, position: LogPosition, note: NoteAdded) -> None:
         """Stores a note; storing it again changes nothing."""
-        await self._store.add_note(place, note)
+        await self._store.add_note(position, note)
 
-    # ---------------------------------------------------------------- what time does
+    # ---------------------------------------------------------------- by time
 
     async def sweep(self) -> int:
-        """Reopens snoozed conversations whose time has come, and resolves those whose visitor said farewell."""
+        """Reopens snoozed conversations that are due, and resolves those whose visitor said farewell; returns how
+        many."""
         now = await self._clock()
-        due = await self._conversations.due(milliseconds(now), LIMIT)
+        due = await self._conversations.due(milliseconds(now), SWEEP_BATCH)
         for state in due:
             if state.wakes_at is not None:
                 await self._settle(state, OPEN, WOKE)
@@ -183,54 +187,55 @@ class Desk:
                 await self._settle(state, RESOLVED, CONFIRMED)
         return len(due)
 
-    async def at_desk(self, company: str, operator: str, name: str | None) -> None:
-        """Records that a human agent is at the desk, if possible. If nobody was there before, those who wait for
-        somebody in turn are looked at again."""
+    async def report_at_desk(self, company: str, operator: str, name: str | None) -> None:
+        """Records that a human agent is at the desk, if Redis is available. If nobody was there before, waiting
+        conversations of a company that assigns in turn are checked again."""
         now = await self._clock()
         try:
-            alone = await self._looks.at_desk(company, operator, name, now, now - AT_DESK)
+            is_first = await self._looks.at_desk(company, operator, name, now, now - AT_DESK_FOR)
         except RedisUnavailableError:
             return
-        if alone and await self._in_turn(company):
-            await self._conversations.look_again(company, NEEDS_HUMAN)
+        if is_first and await self._assigns_in_turn(company):
+            await self._conversations.look_now(company, NEEDS_HUMAN)
 
-    async def _in_turn(self, company: str) -> bool:
+    async def _assigns_in_turn(self, company: str) -> bool:
         settings = await self._companies.get(company)
         return settings is not None and settings.config.assignment == IN_TURN
 
-    async def give_in_turn(self, state: InboxConversation, now: datetime) -> datetime | None:
-        """Assigns a waiting conversation without an assignee to the next of the people at the desk. Returns when to
-        look again; None: nothing is left to do before somebody comes to the desk or the conversation changes.
+    async def assign_in_turn(self, state: InboxConversation, now: datetime) -> datetime | None:
+        """Assigns a waiting conversation without an assignee to the next human agent at the desk. Returns when to
+        check again; None: not before somebody comes to the desk or the conversation changes.
 
         Raises:
             RedisUnavailableError; NexusError: it was not assigned.
         """
-        since = state.waiting_since
-        if since is None or not _wants_somebody(state):
+        waiting_since = state.waiting_since
+        if waiting_since is None or not _needs_assignee(state):
             return None
-        if since > now - ROLL_CALL:
-            return since + ROLL_CALL
-        wait = str(state.ownership.position)
-        chosen = await self._looks.next_in_turn(state.company, state.conversation, wait, now - AT_DESK)
-        if chosen is not None:
-            operator, name = chosen
+        if waiting_since > now - ROLL_CALL:
+            return waiting_since + ROLL_CALL
+        wait_id = str(state.ownership.position)
+        next_operator = await self._looks.next_in_turn(state.company, state.conversation, wait_id, now - AT_DESK_FOR)
+        if next_operator is not None:
+            operator, name = next_operator
             data = ConversationUpdated(
                 company_id=state.company,
                 conversation_id=state.conversation,
                 assignee=operator,
                 assignee_name=name or None,
-                basis=self._known(state),
+                basis=self._newest_seq(state),
                 by=BY,
                 reason=IN_TURN,
             )
-            await self._publish(derive_id(state.company, state.conversation, "desk", IN_TURN, wait), data)
+            await self._publish(derive_id(state.company, state.conversation, "desk", IN_TURN, wait_id), data)
         return None
 
     async def sweep_quiet(self) -> int:
-        """Resolves conversations in which nobody has written for long enough after an answer, company by company."""
+        """Resolves conversations in which nobody has written for long enough after an answer, company by company;
+        returns how many."""
         now = await self._clock()
-        companies = await self._companies.after(self._quiet_from, COMPANIES)
-        self._quiet_from = companies[-1].config.company_id if len(companies) == COMPANIES else ""
+        companies = await self._companies.after(self._quiet_from, COMPANIES_PER_SWEEP)
+        self._quiet_from = companies[-1].config.company_id if len(companies) == COMPANIES_PER_SWEEP else ""
         settled = 0
         for settings in companies:
             hours = settings.config.resolve_after_hours
@@ -238,63 +243,63 @@ class Desk:
                 settled += await self._resolve_quiet(settings.config.company_id, now - timedelta(hours=hours))
         return settled
 
-    async def _resolve_quiet(self, company: str, until: datetime) -> int:
-        quiet = await self._conversations.quiet(company, milliseconds(until), LIMIT)
+    async def _resolve_quiet(self, company: str, quiet_since: datetime) -> int:
+        quiet = await self._conversations.quiet(company, milliseconds(quiet_since), SWEEP_BATCH)
         for state in quiet:
             if state.quiet_since is not None:
                 await self._settle(state, RESOLVED, SILENCE)
         return len(quiet)
 
-    async def _settle(self, state: InboxConversation, to: Status, reason: Reason) -> None:
+    async def _settle(self, state: InboxConversation, status: Status, reason: Reason) -> None:
         """Publishes an update under an id that is the same for every replica and repeat."""
-        since = state.desk.state_since
-        what = (str(state.latest), str(since.at) if since else "", to, reason)
+        status_since = state.desk.state_since
+        id_parts = (str(state.latest), str(status_since.at) if status_since else "", status, reason)
         data = ConversationUpdated(
             company_id=state.company,
             conversation_id=state.conversation,
-            state=to,
-            basis=self._known(state),
+            state=status,
+            basis=self._newest_seq(state),
             by=BY,
             reason=reason,
         )
         try:
-            await self._publish(derive_id(state.company, state.conversation, "desk", *what), data)
+            await self._publish(derive_id(state.company, state.conversation, "desk", *id_parts), data)
         except NexusError as error:
             _log.warning("not settled", company=state.company, conversation=state.conversation, error=str(error)[:300])
 
-    def _known(self, state: InboxConversation) -> int:
-        """Its newest fact in the present log."""
+    def _newest_seq(self, state: InboxConversation) -> int:
+        """The sequence of its newest fact in the current log; 0 if that fact is from an earlier log."""
         return state.latest.seq if state.latest.era == self._log.era else 0
 
-    def _seen(self, state: InboxConversation, by: str, seen: int) -> int:
-        """The newest fact that the caller knows, or the conversation's newest if nothing since then is news to them.
-        Their own take-over is no news."""
-        own = state.ownership.owner.operator_id == by
-        news = state.seen_position if own else max(state.seen_position, state.claimed)
-        known = self._known(state)
-        return min(known, seen) if news.era == self._log.era and news.seq > seen else known
+    def _basis_of(self, state: InboxConversation, by: str, seen_seq: int) -> int:
+        """The sequence on which a human agent's change is based: the newest fact that they have seen, or the
+        conversation's newest if nothing since then is news to them. Their own take-over is no news."""
+        is_owner = state.ownership.owner.operator_id == by
+        newest_news = state.seen_position if is_owner else max(state.seen_position, state.claimed)
+        newest = self._newest_seq(state)
+        return min(newest, seen_seq) if newest_news.era == self._log.era and newest_news.seq > seen_seq else newest
 
     async def _publish(self, update_id: str, data: ConversationUpdated) -> InboxConversation:
-        place = await self._facts.updated(update_id, data)
-        return await self.take_update(Update(update_id, place, data))
+        position = await self._facts.publish_update(update_id, data)
+        return await self.apply_update(Update(update_id, position, data))
 
     async def _load(self, company: str, conversation: str) -> InboxConversation:
-        found = await self._conversations.get(company, conversation)
-        return found or InboxConversation(company, conversation)
+        state = await self._conversations.get(company, conversation)
+        return state or InboxConversation(company, conversation)
 
 
-def _wants_somebody(state: InboxConversation) -> bool:
-    """Whether it waits for a person and has no assignee; the assignee of an owner who has left is replaced."""
-    own, assigned = state.ownership, state.desk.assigned
-    before = assigned is not None and assigned.before(own.position, own.since)
-    return own.owner.kind == OwnerKind.WAITING and (
-        state.assignee[0] is None or (before and own.reason == handoff.IDLE)
+def _needs_assignee(state: InboxConversation) -> bool:
+    """Whether it waits for a person and has no assignee, or one assigned before an owner who has left."""
+    ownership, assignment = state.ownership, state.desk.assigned
+    is_older = assignment is not None and assignment.before(ownership.position, ownership.since)
+    return ownership.owner.kind == OwnerKind.WAITING and (
+        state.assignee[0] is None or (is_older and ownership.reason == handoff.IDLE)
     )
 
 
-def _ms(at: datetime) -> int:
-    return round(at.timestamp() * 1000)
+def _ms(time: datetime) -> int:
+    return round(time.timestamp() * 1000)
 
 
-def _change(update: Update) -> DeskChange:
+def _desk_change(update: Update) -> DeskChange:
     return DeskChange.model_validate({**dict(update.data), "id": update.id, "created_at": update.at})

@@ -1,12 +1,12 @@
 """Deletes users, visitors and conversations from every store and stream, and again a little later.
 
-What other replicas were storing at the same moment appears slightly later, so a deletion is a job: recorded first,
-carried out at once, repeated once, and only then removed from the list. A process that dies, or a store that is away,
-delays the rest without losing it: each run counts what is there before it removes anything.
+What other replicas are storing at the same moment appears slightly later, so a deletion is a job: recorded first,
+carried out at once, repeated once, and only then removed from the list. A process that dies, or an unavailable store,
+delays the remaining steps without losing them. Each run counts what it finds before it removes anything.
 
-A running tool call reports its outcome when it ends, up to a minute later; the process that made the second run looks
-for that once more. This list is only in its memory, since a stored list would itself be data about the user. What comes
-later still is recognised by tombstones (late_facts).
+A running tool call reports its outcome when it ends, up to a minute later; the process that made the second run checks
+for it once more. The list of these checks is only in its memory, since a stored list would itself be data about the
+user. Facts that arrive even later are recognised by tombstones (late_facts).
 """
 
 import asyncio
@@ -33,14 +33,14 @@ from memory.domain.receipt import AGAIN, ASKED, FIRST, LATE, TOLD, UNSURE, Erasu
 from memory.errors import ProjectionBehindError
 from runtime.clock import Clock
 
-FRESH = 10.0
-"""Seconds to wait until everything in the log is in the store, since anything later cannot be deleted yet."""
+PROJECTION_TIMEOUT_SECONDS = 10.0
+"""How long a deletion waits until everything in the log is in the store; what is not stored yet cannot be deleted."""
 AGAIN_AFTER = timedelta(seconds=5)
-CALLS_END = timedelta(seconds=75)
-"""Seconds after which a running call has ended and its outcome is in the log (the executor allows 60 s)."""
-SWEPT = 20
-REMEMBERED = 1_000
-"""The most deletions that wait for calls to end; the oldest is dropped."""
+CALLS_ENDED_AFTER = timedelta(seconds=75)
+"""Time after which a running call has ended and its outcome is in the log (the executor allows 60 s)."""
+SWEEP_BATCH = 20
+MAX_AWAITING_CALLS = 1_000
+"""Deletions that wait for running calls to end; beyond this number the oldest is dropped."""
 
 
 class DataErasure:
@@ -72,10 +72,10 @@ class DataErasure:
         self._log = log
         self._floor = floor
         self._clock = clock
-        self._late: deque[Erasure] = deque(maxlen=REMEMBERED)
+        self._awaiting_calls: deque[Erasure] = deque(maxlen=MAX_AWAITING_CALLS)
 
     async def forget(self, company: str, user: str) -> int:
-        """Deletes the user; returns how many conversations there were. Repeat the call if it fails.
+        """Deletes a user; returns how many conversations they had. Repeat the call if it fails.
 
         Raises:
             ProjectionBehindError, StoreUnavailableError, RedisUnavailableError, BusUnavailableError,
@@ -86,11 +86,15 @@ class DataErasure:
     async def person(self, kind: ErasureKind, company: str, user: str, *, by: ErasedBy, receipt: str) -> Receipt:
         """Deletes a user or a visitor; raises as `forget`."""
         await self.stored()
-        begun = await self._store.begun(company, user)
-        names = set(begun.conversations if begun else ()) | set(await self._store.conversations_of(company, user))
-        name = begun.receipt if begun and begun.receipt else receipt
+        earlier = await self._store.begun(company, user)
+        conversations = set(earlier.conversations if earlier else ()) | set(
+            await self._store.conversations_of(company, user)
+        )
+        receipt_id = earlier.receipt if earlier and earlier.receipt else receipt
         return await self._begin(
-            Erasure(company, user, tuple(sorted(names)), self._clock.now(), LogPosition(0, 0), name), kind, by
+            Erasure(company, user, tuple(sorted(conversations)), self._clock.now(), LogPosition(0, 0), receipt_id),
+            kind,
+            by,
         )
 
     async def conversations(
@@ -98,17 +102,19 @@ class DataErasure:
     ) -> Receipt:
         """Deletes some conversations, with what was learned about their users there; raises as `forget`."""
         await self.stored()
-        begun = await self._store.begun(company, f".{receipt}")
-        people = tuple(begun.people if begun else await self._store.people_of(company, names))
-        now, nothing = self._clock.now(), LogPosition(0, 0)
-        return await self._begin(Erasure(company, "", tuple(sorted(names)), now, nothing, receipt, people), kind, by)
+        earlier = await self._store.begun(company, f".{receipt}")
+        people = tuple(earlier.people if earlier else await self._store.people_of(company, names))
+        now, no_position = self._clock.now(), LogPosition(0, 0)
+        return await self._begin(
+            Erasure(company, "", tuple(sorted(names)), now, no_position, receipt, people), kind, by
+        )
 
     async def sweep(self) -> int:
-        """Repeats deletions begun a while ago, and removes them from the list."""
-        due: Sequence[Erasure] = await self._store.due(self._clock.now() - AGAIN_AFTER, SWEPT)
-        ended = self._clock.now() - CALLS_END
-        if due or (self._late and self._late[0].at <= ended):
-            # The store must know who has come back: what they have written since then stays.
+        """Repeats deletions that began a while ago, and removes them from the list; returns how many."""
+        due: Sequence[Erasure] = await self._store.due(self._clock.now() - AGAIN_AFTER, SWEEP_BATCH)
+        calls_ended = self._clock.now() - CALLS_ENDED_AFTER
+        if due or (self._awaiting_calls and self._awaiting_calls[0].at <= calls_ended):
+            # The store must know who has written again: what they have written since then stays.
             await self.stored()
         for job in due:
             if job.up_to.era == 0:
@@ -117,41 +123,41 @@ class DataErasure:
                 await self._erase_again(job)
             await self._receipts.note(job.company, job.receipt, AGAIN, {}, self._clock.now())
             await self._store.done(job)
-            self._late.append(job)
-        while self._late and self._late[0].at <= ended:
-            await self._erase_call_outcomes(self._late[0])
-            self._late.popleft()
+            self._awaiting_calls.append(job)
+        while self._awaiting_calls and self._awaiting_calls[0].at <= calls_ended:
+            await self._erase_call_outcomes(self._awaiting_calls[0])
+            self._awaiting_calls.popleft()
         return len(due)
 
     async def _begin(self, job: Erasure, kind: ErasureKind, by: ErasedBy) -> Receipt:
         record = ErasureRecord(job.company, job.receipt, kind, by, job.at, len(job.conversations))
         record = await self._receipts.begin(record)
         if record.finished_at is not None:
-            # Asked for again after it had ended: what was written since then stays.
+            # Requested again after it had finished: what was written since then stays.
             return receipt_view(record)
         await self._store.begin(job)
         await self._erase_everywhere(job)
-        # From here on the names may be used anew: only what lies before this point is swept again.
-        ended = replace(job, up_to=LogPosition(self._log.era, await self._log.end()))
-        await self._tombstones.keep(ended, self._clock.now())
-        await self._store.begin(ended)
+        # From here on the names may be used anew: the second run deletes only what lies before this position.
+        swept_job = replace(job, up_to=LogPosition(self._log.era, await self._log.end()))
+        await self._tombstones.keep(swept_job, self._clock.now())
+        await self._store.begin(swept_job)
         return receipt_view(await self._receipts.get(job.company, job.receipt) or record)
 
     async def stored(self) -> None:
         """Returns once everything in the log is in the store; raises ProjectionBehindError."""
         end = await self._log.end()
-        if not await self._floor.reach(end, FRESH):
+        if not await self._floor.reach(end, PROJECTION_TIMEOUT_SECONDS):
             raise ProjectionBehindError(f"the projection is at {self._floor.seq} and the log ends at {end}: try again")
 
     async def _reappeared(self, job: Erasure) -> frozenset[str]:
-        """Those of the conversations that have reappeared; for a user also new ones."""
+        """The deleted conversations that exist again; for a user also new ones."""
         if job.user:
             return frozenset(await self._store.conversations_of(job.company, job.user))
         return frozenset(await self._store.existing(job.company, job.conversations))
 
     async def _erase_again(self, job: Erasure) -> None:
         if not await self._reappeared(job):
-            # They have not come back, so what was published meanwhile belongs to what was deleted.
+            # Nobody has written again, so what was published meanwhile belongs to what was deleted.
             plan = await self._bus.plan(job)
             await self._receipts.note(
                 job.company, job.receipt, AGAIN, plan.found | {"files": await self._files.count(job)}
@@ -163,23 +169,28 @@ class DataErasure:
 
     async def _erase_call_outcomes(self, job: Erasure) -> None:
         reappeared = await self._reappeared(job)
-        gone = replace(job, conversations=tuple(name for name in job.conversations if name not in reappeared))
-        plan = await (self._bus.plan_conversation_facts(gone) if reappeared else self._bus.plan(gone))
+        absent_job = replace(
+            job,
+            conversations=tuple(conversation for conversation in job.conversations if conversation not in reappeared),
+        )
+        plan = await (self._bus.plan_conversation_facts(absent_job) if reappeared else self._bus.plan(absent_job))
         await self._receipts.note(job.company, job.receipt, LATE, plan.found)
         await self._bus.carry_out(plan)
-        await self._store.erase_calls(gone, own=bool(job.user) and not reappeared)
+        await self._store.erase_calls(absent_job, all_of_user=bool(job.user) and not reappeared)
 
     async def _erase_elsewhere(self, job: Erasure) -> dict[str, int]:
-        """Deletes in other services and from what is remembered, which tell only afterwards how much they removed; a
-        run that ends in between leaves too low a number in the receipt, which says so. Raises
-        ServiceUnavailableError."""
+        """Deletes in other services and from remembered facts; returns how much, by place.
+
+        They report how much they removed only afterwards, so a run that dies in between leaves too low a number in the
+        receipt, which marks it as uncertain. Raises ServiceUnavailableError.
+        """
 
         async def note(found: dict[str, int]) -> None:
             await self._receipts.note(job.company, job.receipt, FIRST, found)
 
-        held = await self._receipts.get(job.company, job.receipt)
-        first = held.runs[FIRST] if held else dict[str, int]()
-        await note({ASKED: 1, UNSURE: int(ASKED in first and TOLD not in first)})
+        record = await self._receipts.get(job.company, job.receipt)
+        noted = record.runs[FIRST] if record else dict[str, int]()
+        await note({ASKED: 1, UNSURE: int(ASKED in noted and TOLD not in noted)})
         found, failed = await self._others.erase(job.company, job.user) if job.user else ({}, None)
         await note(found)
         if failed is not None:
@@ -189,16 +200,16 @@ class DataErasure:
         return found
 
     async def _erase_everywhere(self, job: Erasure) -> None:
-        # From now on facts about what was said before are known to be late.
-        before = replace(job, up_to=LogPosition(self._log.era, await self._log.end()))
-        await self._tombstones.keep(before, self._clock.now())
-        # First the services that publish facts about the user, then the streams: what those no longer hold, nobody
-        # projects or reads again.
+        # From now on facts about earlier messages are recognised as late.
+        job_before = replace(job, up_to=LogPosition(self._log.era, await self._log.end()))
+        await self._tombstones.keep(job_before, self._clock.now())
+        # First the services that publish facts about the user, then the streams: what is no longer in them cannot be
+        # projected or read again.
         elsewhere = await self._erase_elsewhere(job)
         plan = await self._bus.plan(job)
-        found = plan.found | {"redis": len(await self._cache.keys(job))} | elsewhere
-        stored = await self._store.found(job) | {"files": await self._files.count(job)}
-        await self._receipts.note(job.company, job.receipt, FIRST, stored | found)
+        removed = plan.found | {"redis": len(await self._cache.keys(job))} | elsewhere
+        in_store = await self._store.found(job) | {"files": await self._files.count(job)}
+        await self._receipts.note(job.company, job.receipt, FIRST, in_store | removed)
         await self._bus.carry_out(plan)
         await self._files.erase(job)
         await asyncio.gather(self._store.erase(job), self._cache.erase(job))

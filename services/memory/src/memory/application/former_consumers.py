@@ -1,5 +1,4 @@
-"""Consumers of earlier releases that this one no longer has: their remaining messages are processed, then they are
-deleted.
+"""Processes the remaining messages of consumers that only earlier releases had, then deletes these consumers.
 
 While a replica of an earlier release runs, it always has a pull request waiting there, and the consumer is left to it.
 What was delivered to a dead replica is not acknowledged, and is processed here. If an old replica starts again, it
@@ -17,25 +16,25 @@ _log = structlog.get_logger(__name__)
 
 
 class FormerConsumers:
-    """The sources of earlier releases."""
+    """The consumers of earlier releases, by their sources."""
 
     def __init__(self, consumers: Consumers, sources: Sequence[ProjectionSource]) -> None:
         self._consumers = consumers
         self._sources = sources
 
     async def sweep(self) -> None:
-        """Deletes consumers that nobody serves any more; raises NexusError: the bus or a store is away."""
+        """Deletes consumers without a running replica; raises NexusError if the bus or a store is unavailable."""
         for source in self._sources:
             progress = await self._consumers.progress(source.stream, source.durable, time.monotonic())
             if progress is not None and not progress.served:
-                await self._end(source, progress.done.seq)
+                await self._drain_and_delete(source, progress.done.seq)
 
-    async def _end(self, source: ProjectionSource, after: int) -> None:
-        taken, more = 0, True
-        while more:
-            facts, more = await self._consumers.read(source.stream, source.subject, after, BATCH)
+    async def _drain_and_delete(self, source: ProjectionSource, after: int) -> None:
+        count, has_more = 0, True
+        while has_more:
+            facts, has_more = await self._consumers.read(source.stream, source.subject, after, BATCH)
             if facts:
                 await source.again(facts)
-                after, taken = facts[-1].seq, taken + len(facts)
+                after, count = facts[-1].seq, count + len(facts)
         await self._consumers.delete(source.stream, source.durable)
-        _log.info("a consumer of an earlier release is ended", source=source.name, facts=taken)
+        _log.info("a consumer of an earlier release is ended", source=source.name, facts=count)

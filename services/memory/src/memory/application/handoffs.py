@@ -1,5 +1,5 @@
-"""Conversations that wait for a person in vain, or whose owner has left, continue without them: exactly once,
-whichever replica watches."""
+"""Takes conversations back that wait for a person in vain or whose owner has left: exactly once, whichever replica
+does it."""
 
 import asyncio
 from bisect import bisect_left
@@ -18,7 +18,7 @@ from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations, waiting_key
 from memory.adapters.redis_looks import RedisLooks
-from memory.application.desk import AT_DESK
+from memory.application.desk import AT_DESK_FOR
 from memory.domain.conversation import InboxConversation
 from memory.domain.desk import IN_TURN
 from memory.domain.handoff import (
@@ -43,39 +43,40 @@ from memory.ports import LogClock
 from runtime.conversation import NewFact
 from runtime.errors import ConversationBusyError
 
-DEFAULTS = CompanyConfig(company_id="default", ai_auto_response_enabled=True)
-LIMIT = 200
-"""Waiting conversations that one query of a sweep reads."""
-QUERIES = 10
-"""Queries of one sweep at most."""
-AT_ONCE = 10
-"""Conversations that are looked at side by side."""
-NEWEST = 20
-"""Of those that are due, that many are read from the end if there are more than LIMIT."""
-MOST_AT_ONCE = 6
-"""Facts appended to a conversation in one pass: usually a change of owner and its notice."""
-MEASURED_FOR = timedelta(minutes=5)
-AGAIN = timedelta(seconds=30)
-"""When a usual wait that nobody could tell is asked for again."""
-SOON = timedelta(seconds=5)
-"""When to look again at a conversation that could not be read or did not stand still; and how far ahead the sweep sees
-what comes, so that it does not rest."""
+DEFAULT_CONFIG = CompanyConfig(company_id="default", ai_auto_response_enabled=True)
+BATCH = 200
+"""Conversations that one query of a sweep reads at most."""
+QUERIES_PER_SWEEP = 10
+"""Queries in one sweep at most."""
+CONCURRENCY = 10
+"""Conversations that are checked concurrently."""
+NEWEST_FIRST = 20
+"""If more than BATCH conversations are due, this many of the newest are checked before the others."""
+MAX_APPENDS = 6
+"""Facts appended to a conversation in one pass at most: usually a change of owner and its notice."""
+USUAL_WAIT_TTL = timedelta(minutes=5)
+UNKNOWN_WAIT_TTL = timedelta(seconds=30)
+"""How long an unknown usual wait is cached; a known one is cached for USUAL_WAIT_TTL."""
+RETRY_DELAY = timedelta(seconds=5)
+"""When to check a conversation again that could not be read or kept changing. Also how far ahead the sweep looks: with
+something due so soon it does not slow down."""
 
 _log = structlog.get_logger(__name__)
 
 
 class Settled(NamedTuple):
-    """The number of facts appended to a conversation, and when to look again; None: not before something changes."""
+    """The number of facts appended to a conversation, and when to check it again; None: not before it changes."""
 
     appended: int
     again: datetime | None
 
 
 class Handoffs:
-    """The sweep over waiting conversations. The store says where to look and when; the log and its fence decide.
+    """The sweep over waiting conversations. The store lists what is due and when; the log and its fence decide.
 
-    A conversation is read when it begins to wait, and after that only when something is due in it: those that wait
-    without an end cost nothing, and hold up nobody. `give` assigns one in turn (see Desk.give_in_turn).
+    A conversation is read when it begins to wait, and after that only when something is due in it: one that waits
+    without a limit costs nothing and does not delay others. `measure_usual_wait` returns a company's usual wait, None
+    if it is unknown; `assign_in_turn`: see Desk.assign_in_turn.
     """
 
     def __init__(
@@ -86,121 +87,126 @@ class Handoffs:
         log: StreamLog,
         looks: RedisLooks,
         clock: LogClock,
-        usual: Callable[[str], Awaitable[timedelta | None]],
-        give: Callable[[InboxConversation, datetime], Awaitable[datetime | None]],
+        measure_usual_wait: Callable[[str], Awaitable[timedelta | None]],
+        assign_in_turn: Callable[[InboxConversation, datetime], Awaitable[datetime | None]],
     ) -> None:
         self._conversations = conversations
         self._companies = companies
         self._log = log
         self._looks = looks
         self._clock = clock
-        self._usual = usual
-        self._give = give
-        self._waits: dict[str, tuple[datetime, timedelta | None]] = {}
-        """The usual wait in each company, and when it was measured."""
-        self._anything = False
-        self._giving = asyncio.Lock()
-        """Who is next in turn is known when the one before has been given."""
+        self._measure_usual_wait = measure_usual_wait
+        self._assign_in_turn = assign_in_turn
+        self._usual_waits: dict[str, tuple[datetime, timedelta | None]] = {}
+        """For each company, when its usual wait was measured, and the wait."""
+        self._has_work = False
+        self._assignment_lock = asyncio.Lock()
+        """Assignments are made one after another, since each determines whose turn is next."""
         self._queues: dict[str, asyncio.Task[list[str]]] = {}
-        """Who waits in each company, as it is read once for those who are looked at together."""
+        """Each company's waiting conversations, read once for all that are checked together."""
 
     async def look(self) -> bool:
-        """Sweeps; returns whether there was or will soon be something to look at."""
+        """Sweeps; returns whether something was or will soon be due."""
         await self.sweep()
-        return self._anything
+        return self._has_work
 
     async def measure(self) -> None:
-        """Sets the figures of the queue; raises StoreUnavailableError."""
-        count, since = await self._conversations.queue()
+        """Sets the queue's metrics; raises StoreUnavailableError."""
+        count, oldest_ms = await self._conversations.queue()
         HANDOVERS.set(count)
-        HANDOVER_OLDEST.set((await self._clock()).timestamp() - since / 1000 if since else 0)
+        HANDOVER_OLDEST.set((await self._clock()).timestamp() - oldest_ms / 1000 if oldest_ms else 0)
 
     async def sweep(self) -> int:
-        """Gives back what is due; returns how many facts this replica appended."""
+        """Settles the conversations that are due; returns how many facts this replica appended."""
         appended = 0
-        for _ in range(QUERIES):
-            found = await self._found(SOON)
-            self._anything = bool(found)
-            appended += await self._look_at_all(found)
-            if len(found) < LIMIT:
+        for _ in range(QUERIES_PER_SWEEP):
+            batch = await self._conversations_due(RETRY_DELAY)
+            self._has_work = bool(batch)
+            appended += await self._settle_all(batch)
+            if len(batch) < BATCH:
                 break
         return appended
 
-    async def _look_at_all(self, found: list[tuple[InboxConversation, int]]) -> int:
+    async def _settle_all(self, batch: list[tuple[InboxConversation, int]]) -> int:
         now_ms, configs = milliseconds(await self._clock()), dict[str, CompanyConfig]()
-        if len(found) == LIMIT:
-            # Many are looked at again: who has just begun to wait has a turn meanwhile.
-            newest = await self._conversations.to_look_at(now_ms, NEWEST, latest_first=True)
-            known = {(state.company, state.conversation) for state, _ in newest}
-            found = [*newest, *(one for one in found if (one[0].company, one[0].conversation) not in known)]
-        due = [(state, due_ms) for state, due_ms in found if due_ms <= now_ms]
-        # Read behind the conversations: a change that came before them is seen, a later one sets them back.
+        if len(batch) == BATCH:
+            # So many are checked that those who have just begun to wait go first.
+            newest = await self._conversations.due_for_look(now_ms, NEWEST_FIRST, latest_first=True)
+            newest_keys = {(state.company, state.conversation) for state, _ in newest}
+            batch = [
+                *newest,
+                *(entry for entry in batch if (entry[0].company, entry[0].conversation) not in newest_keys),
+            ]
+        due = [(state, due_ms) for state, due_ms in batch if due_ms <= now_ms]
+        # Read after the conversations: an earlier change is seen, and a later one makes them due again.
         for company in {state.company for state, _ in due}:
             configs[company] = await self._config(company)
         self._queues.clear()
         appended = 0
-        for some in (due[start : start + AT_ONCE] for start in range(0, len(due), AT_ONCE)):
-            settled = await asyncio.gather(*(self._look_at(state, configs[state.company]) for state, _ in some))
-            appended += sum(one.appended for one in settled)
-            await self._conversations.looked_at(
+        for group in (due[start : start + CONCURRENCY] for start in range(0, len(due), CONCURRENCY)):
+            settled = await asyncio.gather(*(self._settle_safely(state, configs[state.company]) for state, _ in group))
+            appended += sum(outcome.appended for outcome in settled)
+            await self._conversations.store_next_looks(
                 [
-                    (state, due_ms, milliseconds(one.again) if one.again else None)
-                    for (state, due_ms), one in zip(some, settled, strict=True)
+                    (state, due_ms, milliseconds(outcome.again) if outcome.again else None)
+                    for (state, due_ms), outcome in zip(group, settled, strict=True)
                 ]
             )
         return appended
 
     async def due(self) -> list[tuple[str, str]]:
-        """Companies and conversations that are due by the store."""
-        return [(state.company, state.conversation) for state, _ in await self._found(timedelta())]
+        """The companies and conversations that the store lists as due."""
+        return [(state.company, state.conversation) for state, _ in await self._conversations_due(timedelta())]
 
-    async def _found(self, ahead: timedelta) -> list[tuple[InboxConversation, int]]:
-        return await self._conversations.to_look_at(milliseconds(await self._clock() + ahead), LIMIT)
+    async def _conversations_due(self, ahead: timedelta) -> list[tuple[InboxConversation, int]]:
+        return await self._conversations.due_for_look(milliseconds(await self._clock() + ahead), BATCH)
 
-    async def _look_at(self, state: InboxConversation, config: CompanyConfig) -> Settled:
+    async def _settle_safely(self, state: InboxConversation, config: CompanyConfig) -> Settled:
         try:
             return await self._settle_or_wait(state, config)
         except NexusError as error:
-            # One conversation that cannot be read must not keep the others waiting.
+            # One conversation that cannot be read must not delay the others.
             _log.warning(
                 "not given back", company=state.company, conversation=state.conversation, error=str(error)[:300]
             )
-            return Settled(0, await self._clock() + SOON)
+            return Settled(0, await self._clock() + RETRY_DELAY)
 
     async def _settle_or_wait(self, state: InboxConversation, config: CompanyConfig) -> Settled:
         if state.due_since is None:
             return Settled(0, None)
-        now, patience = await self._clock(), _patience(config)
-        given = None
+        now, patience = await self._clock(), _patience_of(config)
+        assign_again = None
         try:
             if config.assignment == IN_TURN:
-                async with self._giving:
-                    given = await self._give(state, now)
+                async with self._assignment_lock:
+                    assign_again = await self._assign_in_turn(state, now)
         except NexusError as error:
             _log.warning("not given", company=state.company, conversation=state.conversation, error=str(error)[:300])
-            given = now + SOON
-        earliest = _earliest(state, patience, now)
+            assign_again = now + RETRY_DELAY
+        earliest = _earliest_decision(state, patience, now)
         if not state.untold and now < earliest:
             settled = Settled(0, earliest)
         else:
             settled = await self.settle(state.company, state.conversation, patience)
-        return Settled(settled.appended, min(filter(None, (given, settled.again)), default=None))
+        return Settled(settled.appended, min(filter(None, (assign_again, settled.again)), default=None))
 
     async def settle(self, company: str, conversation: str, patience: Patience) -> Settled:
-        """Appends what is due in one conversation: both facts, one, or none."""
-        again: datetime | None = None
+        """Appends what is due in one conversation: a change of owner, a notice, both or nothing."""
+        check_at: datetime | None = None
 
         async def due(snapshot: Snapshot) -> NewFact | None:
-            nonlocal again
+            nonlocal check_at
             now = await self._clock()
             absence = await self._absence(company, conversation, snapshot)
-            place = await self._queue_place(company, conversation, snapshot, now)
-            decision = decide(snapshot, LogPlace(company, conversation, self._log.era), patience, now, absence, place)
-            again = decision.at if isinstance(decision, NotYet) else None
+            queue_place = await self._queue_place(company, conversation, snapshot, now)
+            decision = decide(
+                snapshot, LogPlace(company, conversation, self._log.era), patience, now, absence, queue_place
+            )
+            check_at = decision.at if isinstance(decision, NotYet) else None
             return fact_of(decision)
 
         appended = 0
-        for _ in range(MOST_AT_ONCE):
+        for _ in range(MAX_APPENDS):
             try:
                 stored = await self._log.append_if(company, conversation, due)
             except ConversationBusyError:
@@ -209,14 +215,15 @@ class Handoffs:
                 )
                 break
             if stored is None:
-                return Settled(appended, again)
+                return Settled(appended, check_at)
             appended += not stored.duplicate
-        return Settled(appended, await self._clock() + SOON)
+        return Settled(appended, await self._clock() + RETRY_DELAY)
 
     async def _queue_place(
         self, company: str, conversation: str, snapshot: Snapshot, now: datetime
     ) -> QueuePlace | None:
-        """The place in the queue of somebody who is still to be told it."""
+        """The conversation's place in the queue; None unless it waits for a person and that notice is still to be
+        sent."""
         owner = snapshot.last.get(ChatKind.OWNER)
         if owner is None or snapshot.owner is not OwnerKind.WAITING or is_superseded_notice(snapshot, owner):
             return None
@@ -226,49 +233,49 @@ class Handoffs:
         return QueuePlace(
             1 + bisect_left(await self._queues[company], key),
             await self._usual_wait(company, now),
-            await self._staffed(company, now, owner.stored_at),
+            await self._has_staff(company, now, owner.stored_at),
         )
 
     async def _usual_wait(self, company: str, now: datetime) -> timedelta | None:
-        measured = self._waits.get(company)
-        if measured is not None and now - measured[0] < (MEASURED_FOR if measured[1] else AGAIN):
-            return measured[1]
+        cached = self._usual_waits.get(company)
+        if cached is not None and now - cached[0] < (USUAL_WAIT_TTL if cached[1] else UNKNOWN_WAIT_TTL):
+            return cached[1]
         try:
-            usual = await self._usual(company)
+            usual_wait = await self._measure_usual_wait(company)
         except StoreUnavailableError:
-            # Their place is told all the same, without a usual wait.
+            # The notice gives their place all the same, without a usual wait.
             return None
-        self._waits[company] = (now, usual)
-        return usual
+        self._usual_waits[company] = (now, usual_wait)
+        return usual_wait
 
-    async def _staffed(self, company: str, now: datetime, waiting_since: datetime) -> bool | None:
+    async def _has_staff(self, company: str, now: datetime, waiting_since: datetime) -> bool | None:
         try:
-            here = await self._looks.somebody_here(company, now - AT_DESK)
+            has_staff = await self._looks.is_anybody_here(company, now - AT_DESK_FOR)
         except RedisUnavailableError:
-            return True  # who cannot be asked is not said to be away
-        # Open consoles report who is there once somebody waits.
-        return here if here or now >= waiting_since + ROLL_CALL else None
+            return True  # without evidence, people are not reported as away
+        # Open consoles report their human agents only once somebody waits.
+        return has_staff if has_staff or now >= waiting_since + ROLL_CALL else None
 
     async def _absence(self, company: str, conversation: str, snapshot: Snapshot) -> Absence | None:
-        waiting = unreplied(snapshot)
-        if waiting is None:
+        unreplied_range = unreplied(snapshot)
+        if unreplied_range is None:
             return None
-        facts = await self._log.read(company, conversation, *waiting)
+        facts = await self._log.read(company, conversation, *unreplied_range)
         first = next((fact for fact in facts if fact.kind is ChatKind.VISITOR), snapshot.last[ChatKind.VISITOR])
         operator = snapshot.owner_data.get("operatorId")
         try:
-            looked = await self._looks.last(company, conversation, operator) if operator else None
+            last_look = await self._looks.last(company, conversation, operator) if operator else None
         except RedisUnavailableError:
-            # If nobody knows whether the owner reads, the visitor must not be left waiting.
-            looked = None
-        return Absence(first.stored_at, looked)
+            # If it is unknown whether the owner reads, the visitor must not be left waiting.
+            last_look = None
+        return Absence(first.stored_at, last_look)
 
     async def _config(self, company: str) -> CompanyConfig:
         settings = await self._companies.get(company)
-        return settings.config if settings else DEFAULTS
+        return settings.config if settings else DEFAULT_CONFIG
 
 
-def _patience(config: CompanyConfig) -> Patience:
+def _patience_of(config: CompanyConfig) -> Patience:
     return Patience(
         handoff=timedelta(seconds=config.handoff_timeout_seconds),
         idle=timedelta(minutes=config.owner_idle_minutes),
@@ -278,7 +285,7 @@ def _patience(config: CompanyConfig) -> Patience:
     )
 
 
-def _earliest(state: InboxConversation, patience: Patience, now: datetime) -> datetime:
+def _earliest_decision(state: InboxConversation, patience: Patience, now: datetime) -> datetime:
     since = state.due_since or now
     match state.ownership.owner.kind:
         case OwnerKind.WAITING:
@@ -290,11 +297,11 @@ def _earliest(state: InboxConversation, patience: Patience, now: datetime) -> da
 
 
 def fact_of(decision: Decision) -> NewFact | None:
-    """The fact that a decision appends; None: nothing."""
+    """The fact that a decision appends; None if it appends nothing."""
     match decision:
-        case GiveBack(event_id=event_id, to=to, reason=reason, opens_at=opens_at, language=language):
-            back = OwnerChanged(owner=Owner(kind=to), by=BY, reason=reason, opens_at=opens_at, language=language)
-            return NewFact(ChatKind.OWNER, back, event_id, event_id)
+        case GiveBack(event_id=event_id, to=owner, reason=reason, opens_at=opens_at, language=language):
+            change = OwnerChanged(owner=Owner(kind=owner), by=BY, reason=reason, opens_at=opens_at, language=language)
+            return NewFact(ChatKind.OWNER, change, event_id, event_id)
         case Notify(event_id=event_id, basis=basis, code=code, text=text):
             notice = SystemMessage(message_id=event_id, text=text, code=code, basis=basis)
             return NewFact(ChatKind.SYSTEM, notice, event_id, event_id)

@@ -1,7 +1,7 @@
-"""The newest messages of a conversation, complete up to a sequence that the reader names.
+"""Reads the newest messages of a conversation, complete up to a sequence that the caller names.
 
-Everything up to the projection's floor is in the store; what is newer is read from the log. Usually neither is needed:
-a cached window plus one or two newer facts is enough.
+Everything up to the projection's floor is in the store; newer facts are read from the log. Usually neither is needed:
+a cached window and one or two newer facts are enough.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ from memory.errors import ProjectionBehindError, StoreUnavailableError
 from memory.ports import RecentWindows
 
 MAX_GAP = 20_000
-"""The most sequences read from the log: a longer filtered read scans the stream and slows everybody down."""
-PATIENCE = 1.5
-"""Seconds that a history waits for the database; after that it comes from the log, or is an error."""
+"""Sequences read from the log at most: a longer filtered read scans the stream and slows every reader."""
+STORE_TIMEOUT_SECONDS = 1.5
+"""How long a history waits for the database; after that it is read from the log, or is an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class HistoryRead:
 
 @dataclass(frozen=True, slots=True)
 class RecentPage:
-    """Messages after a sequence, oldest first. `complete`: none was left out because of the limit."""
+    """Messages after a sequence, oldest first. `complete`: none is missing."""
 
     messages: tuple[MessageView, ...]
     seen: VisitorTraits
@@ -44,8 +44,8 @@ class RecentPage:
 
 @dataclass(frozen=True, slots=True)
 class FactsPage:
-    """Facts in order. `complete`: nothing up to the named sequence is missing after the last one; `gone`: the
-    requested position is not in this log."""
+    """Facts in order. `complete`: no later fact up to the named sequence is missing; `gone`: the requested position is
+    not in this log."""
 
     facts: list[LogFact]
     complete: bool
@@ -53,7 +53,7 @@ class FactsPage:
 
 
 class HistoryReader:
-    """Reads of a conversation up to a named sequence.
+    """Reads conversations up to a named sequence.
 
     `patience`: seconds to wait for the database if the log can answer instead.
     """
@@ -67,7 +67,7 @@ class HistoryReader:
         log: StreamLog,
         floor: ProjectionFloor,
         deadline: float,
-        patience: float = PATIENCE,
+        patience: float = STORE_TIMEOUT_SECONDS,
     ) -> None:
         self._facts = facts
         self._conversations = conversations
@@ -78,59 +78,61 @@ class HistoryReader:
         self._patience = patience
 
     async def newest(self, company: str, conversation: str, up_to: int, limit: int, *, exact: bool) -> HistoryRead:
-        """The newest `limit` messages: with seq ≤ up_to if `exact`, otherwise as new as is at hand.
+        """The newest `limit` messages: with seq ≤ up_to if `exact`, otherwise also newer ones that are cached.
 
         Raises:
             ProjectionBehindError, UnknownSequenceError, StoreUnavailableError: a retry may succeed.
         """
         if not exact and up_to == 0:
-            up_to = await self._floor.recent()  # nothing in particular was named: what is stored
+            up_to = await self._floor.recent()  # no sequence was named: what is stored
         try:
             return await self._newest(company, conversation, up_to, limit, exact=exact)
         except StoreUnavailableError:
-            if not self._log_will_do(up_to):
+            if not self._is_log_enough(up_to):
                 raise
         window = await self._from_log(company, conversation, up_to, limit)
         return HistoryRead(window.messages[-limit:], up_to, window.seen)
 
     async def since(self, company: str, conversation: str, after: int, up_to: int, limit: int) -> RecentPage:
-        """The newest `limit` messages with after < seq ≤ up_to; those at hand if the rest is not available.
+        """The newest `limit` messages with after < seq ≤ up_to; the cached ones if the others are unavailable.
 
         Raises:
             ProjectionBehindError, UnknownSequenceError, StoreUnavailableError: a retry may succeed.
         """
-        near: RecentPage | None = None
+        cached_page: RecentPage | None = None
         try:
             window = await self._window(company, conversation, up_to)
-            held, reaches = window.since(after, up_to), window.reaches(after)
-            if reaches or len(held) >= limit:
-                return RecentPage(held[-limit:], window.seen, complete=reaches and len(held) <= limit)
-            near = RecentPage(held, window.seen, complete=False)
+            messages, is_complete = window.since(after, up_to), window.reaches(after)
+            if is_complete or len(messages) >= limit:
+                return RecentPage(messages[-limit:], window.seen, complete=is_complete and len(messages) <= limit)
+            cached_page = RecentPage(messages, window.seen, complete=False)
             window = await self._from_store(company, conversation, up_to, limit, after)
         except StoreUnavailableError:
-            if not self._log_will_do(up_to):
-                if near is None:
+            if not self._is_log_enough(up_to):
+                if cached_page is None:
                     raise
-                return near
+                return cached_page
             window = await self._from_log(company, conversation, up_to, limit)
-        found = window.since(after, up_to)
-        return RecentPage(found[-limit:], window.seen, complete=window.whole and len(found) <= limit)
+        messages_found = window.since(after, up_to)
+        return RecentPage(messages_found[-limit:], window.seen, complete=window.whole and len(messages_found) <= limit)
 
-    async def after(self, company: str, conversation: str, since: int, at_least: int, limit: int) -> FactsPage:
-        """The durable facts with seq > since, at least up to `at_least`, at most `limit`.
+    async def after(self, company: str, conversation: str, after: int, at_least: int, limit: int) -> FactsPage:
+        """At most `limit` durable facts with seq > after, at least up to `at_least`.
 
         Raises:
             ProjectionBehindError, UnknownSequenceError, StoreUnavailableError: a retry may succeed.
         """
-        end = max(at_least, since)
+        target = max(at_least, after)
         async with self._floor.same_server():
-            floor = await self._floor_near(end)
-            if since > floor and since > await self._log.end():
+            floor = await self._wait_for_floor(target)
+            if after > floor and after > await self._log.end():
                 return FactsPage([], complete=False, gone=True)
-            found = await self._facts.after(company, conversation, self._at(since), self._at(floor), limit + 1)
-        if len(found) <= limit and end > floor:
-            found += await self._log.read(company, conversation, max(floor, since), end)
-        return FactsPage(found[:limit], complete=len(found) <= limit)
+            facts = await self._facts.after(
+                company, conversation, self._position(after), self._position(floor), limit + 1
+            )
+        if len(facts) <= limit and target > floor:
+            facts += await self._log.read(company, conversation, max(floor, after), target)
+        return FactsPage(facts[:limit], complete=len(facts) <= limit)
 
     async def _newest(self, company: str, conversation: str, up_to: int, limit: int, *, exact: bool) -> HistoryRead:
         if limit <= HELD:
@@ -144,11 +146,11 @@ class HistoryReader:
 
     async def _window(self, company: str, conversation: str, up_to: int) -> RecentMessages:
         era = self._log.era
-        held = await self._windows.get(era, company, conversation)
-        if held is not None and held.up_to >= up_to:
-            return held
-        if held is not None and up_to - held.up_to <= MAX_GAP and self._log.whole_from <= held.up_to + 1:
-            window = held.extended(await self._log.read(company, conversation, held.up_to, up_to), up_to)
+        cached = await self._windows.get(era, company, conversation)
+        if cached is not None and cached.up_to >= up_to:
+            return cached
+        if cached is not None and up_to - cached.up_to <= MAX_GAP and self._log.whole_from <= cached.up_to + 1:
+            window = cached.extended(await self._log.read(company, conversation, cached.up_to, up_to), up_to)
         else:
             window = await self._from_store(company, conversation, up_to, HELD)
         self._windows.keep(era, company, conversation, window)
@@ -157,22 +159,22 @@ class HistoryReader:
     async def _from_store(
         self, company: str, conversation: str, up_to: int, limit: int, after: int = 0
     ) -> RecentMessages:
-        floor = await self._floor_near(up_to)
-        patience = self._patience if self._log_will_do(up_to) else PATIENCE
+        floor = await self._wait_for_floor(up_to)
+        seconds = self._patience if self._is_log_enough(up_to) else STORE_TIMEOUT_SECONDS
         try:
-            async with asyncio.timeout(patience), self._floor.same_server():
+            async with asyncio.timeout(seconds), self._floor.same_server():
                 rows, state = await asyncio.gather(
                     self._facts.newest_messages(
                         company,
                         conversation,
-                        self._at(min(floor, up_to)),
+                        self._position(min(floor, up_to)),
                         limit + 1,
-                        since=self._at(after) if after else None,
+                        since=self._position(after) if after else None,
                     ),
                     self._conversations.get(company, conversation),
                 )
         except TimeoutError as error:
-            raise StoreUnavailableError(f"MongoDB did not answer within {patience:g} s") from error
+            raise StoreUnavailableError(f"MongoDB did not answer within {seconds:g} s") from error
         stored = stored_window(rows, min(floor, up_to), limit, state.seen if state else None)
         if up_to <= floor:
             return stored
@@ -183,18 +185,18 @@ class HistoryReader:
         empty = RecentMessages(first - 1, (), whole=True)
         return empty.extended(await self._log.read(company, conversation, first - 1, up_to), up_to, limit)
 
-    def _log_will_do(self, up_to: int) -> bool:
-        """Whether the log alone is enough: short enough to read, and not trimmed."""
-        first = max(self._log.first_seq, 1)  # an empty stream says 0
+    def _is_log_enough(self, up_to: int) -> bool:
+        """Whether the log alone can answer: it is short enough to read, and not trimmed."""
+        first = max(self._log.first_seq, 1)  # an empty stream reports 0
         return self._log.whole_from <= first and up_to - first < MAX_GAP
 
-    async def _floor_near(self, seq: int) -> int:
-        """The floor, once at most MAX_GAP is missing up to `seq`."""
+    async def _wait_for_floor(self, seq: int) -> int:
+        """Returns the floor, once it is at most MAX_GAP below `seq`; raises ProjectionBehindError."""
         if seq - self._floor.seq > MAX_GAP and not await self._floor.reach(seq - MAX_GAP, self._deadline):
             raise ProjectionBehindError(
                 f"the projection is at {self._floor.seq} and {seq} was named: it is catching up, try again"
             )
         return self._floor.seq
 
-    def _at(self, seq: int) -> LogPosition:
+    def _position(self, seq: int) -> LogPosition:
         return LogPosition(self._log.era, seq)

@@ -1,4 +1,4 @@
-"""Lists of conversations and single ones, for people."""
+"""Reads conversations, one or many, for human agents."""
 
 from datetime import UTC, datetime
 
@@ -19,17 +19,17 @@ from memory.domain.keys import LogPosition, conversation_key, from_cursor, posit
 from memory.errors import RedisUnavailableError
 from memory.ports import InboxFilter, PageOf
 
-FRESH = 1.0
+PROJECTION_TIMEOUT_SECONDS = 1.0
 """How long a list waits for the projection to reach the log's current end."""
-NOBODY = "-"
-MOST_UNREAD = 500
-MOST_EVENTS = 200
-"""Changes of owner in a page of messages."""
+NO_VISITOR = "-"
+MAX_UNREAD = 500
+MAX_EVENTS = 200
+"""Changes of owner in one page of messages at most."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Inbox:
-    """Reads of the projection."""
+    """Reads the projected conversations."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Inbox:
         log: StreamLog,
         floor: ProjectionFloor,
     ) -> None:
-        self._searching = searching
+        self._search = searching
         self._looks = looks
         self._facts = facts
         self._conversations = conversations
@@ -60,47 +60,50 @@ class Inbox:
         return await self._conversations.counts(company, operator)
 
     async def unread(self, company: str, operator: str) -> dict[str, int] | None:
-        """Visitors' messages that nobody has answered and this human agent has not read, by conversation; None:
-        unknown."""
+        """For each conversation, the sequence of its newest visitor message that is unanswered and that this human
+        agent has not read; None if it is unknown what they have read."""
         await self.fresh()
-        waiting = await self._conversations.unanswered(company, MOST_UNREAD)
+        unanswered = await self._conversations.unanswered(company, MAX_UNREAD)
         try:
-            read = await self._looks.read(company, operator, waiting)
+            read_positions = await self._looks.read(company, operator, unanswered)
         except RedisUnavailableError:
             return None
-        return {name: seq for (name, seq), up_to in zip(waiting.items(), read, strict=True) if seq > up_to}
+        return {name: seq for (name, seq), up_to in zip(unanswered.items(), read_positions, strict=True) if seq > up_to}
 
     async def latest(self, company: str, user_id: str) -> str | None:
         """The person's most recently active conversation, as of the request."""
         await self.fresh()
         return await self._conversations.latest_of(company, user_id)
 
-    async def page(self, company: str, by: InboxFilter, limit: int, cursor: str | None) -> PageOf[ConversationView]:
+    async def page(
+        self, company: str, filters: InboxFilter, limit: int, cursor: str | None
+    ) -> PageOf[ConversationView]:
         """A page of conversations, latest activity first, as of the request."""
         await self.fresh()
-        page = await self._conversations.page(company, by, limit, cursor)
+        page = await self._conversations.page(company, filters, limit, cursor)
         return PageOf([conversation_view(state) for state in page.items], page.next)
 
     async def search(
-        self, company: str, wanted: InboxQuery, limit: int, cursor: str | None, *, turned: bool
+        self, company: str, query: InboxQuery, limit: int, cursor: str | None, *, oldest_first: bool
     ) -> tuple[PageOf[ConversationView], bool]:
-        """A page of matches, latest activity first, and whether every conversation was examined."""
+        """A page of matches, latest activity first unless `oldest_first`, and whether every conversation was
+        examined."""
         await self.fresh()
-        hits = await self._searching.find(company, wanted)
-        rows = hits.rows[::-1] if turned else hits.rows
+        hits = await self._search.find(company, query)
+        rows = hits.rows[::-1] if oldest_first else hits.rows
         if cursor:
-            at = from_cursor(cursor, company).removeprefix(f"{company}/")
-            rows = [row for row in rows if (row.latest > at if turned else row.latest < at)]
-        shown = rows[:limit]
-        states = await self._conversations.load([(company, row.name) for row in shown])
-        found = [state for row in shown if (state := states.get((company, row.name))) is not None]
-        following = to_cursor(f"{company}/{shown[-1].latest}", company) if len(rows) > limit else None
-        return PageOf([conversation_view(state) for state in found], following), hits.complete
+            activity = from_cursor(cursor, company).removeprefix(f"{company}/")
+            rows = [row for row in rows if (row.latest > activity if oldest_first else row.latest < activity)]
+        page_rows = rows[:limit]
+        states = await self._conversations.load([(company, row.name) for row in page_rows])
+        page_states = [state for row in page_rows if (state := states.get((company, row.name))) is not None]
+        next_cursor = to_cursor(f"{company}/{page_rows[-1].latest}", company) if len(rows) > limit else None
+        return PageOf([conversation_view(state) for state in page_states], next_cursor), hits.complete
 
     async def messages(
         self, company: str, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
     ) -> PageOf[MessageView]:
-        """A page of messages, oldest first; `latest`: the last page, and with its cursor those before it."""
+        """A page of messages, oldest first. `latest`: the last page, or with its cursor the one before."""
         await self.fresh()
         page = await self._facts.messages(company, conversation, limit, cursor, latest=latest)
         return PageOf([message for fact in page.items if (message := view(fact)) is not None], page.next)
@@ -110,10 +113,10 @@ class Inbox:
     ) -> list[OwnerEvent]:
         """The changes of owner for the page after `cursor`, up to the next page's cursor `after`."""
         prefix = conversation_key(company, conversation)
-        begin, end = (after, cursor) if latest else (cursor, after)
-        since = position_at(begin, prefix) if begin else LogPosition(0, 0)
-        up_to = position_at(end, prefix) if end else None
-        facts = await self._facts.owner_changes(company, conversation, since, up_to, MOST_EVENTS)
+        start_cursor, end_cursor = (after, cursor) if latest else (cursor, after)
+        since = position_at(start_cursor, prefix) if start_cursor else LogPosition(0, 0)
+        up_to = position_at(end_cursor, prefix) if end_cursor else None
+        facts = await self._facts.owner_changes(company, conversation, since, up_to, MAX_EVENTS)
         return [event for fact in facts if (event := owner_event(fact)) is not None]
 
     async def message(self, company: str, conversation: str, message_id: str) -> MessageView | None:
@@ -123,10 +126,10 @@ class Inbox:
             return view(fact)
         floor, end = self._floor.seq, await self._log.end()
         if end - floor > MAX_GAP:
-            await self._floor.reach(end - MAX_GAP, FRESH)
+            await self._floor.reach(end - MAX_GAP, PROJECTION_TIMEOUT_SECONDS)
             floor = self._floor.seq
-        for found in await self._log.read(company, conversation, floor, end):
-            message = view(found)
+        for logged in await self._log.read(company, conversation, floor, end):
+            message = view(logged)
             if message is not None and message.id == message_id:
                 return message
         # The projection may have stored it and moved its floor between the two reads.
@@ -134,8 +137,8 @@ class Inbox:
         return view(fact) if fact else None
 
     async def fresh(self) -> None:
-        """Waits for the projection to reach the log's current end; if it is too slow, answers are older."""
-        await self._floor.reach(await self._log.end(), FRESH)
+        """Waits for the projection to reach the log's current end; if that takes too long, answers are older."""
+        await self._floor.reach(await self._log.end(), PROJECTION_TIMEOUT_SECONDS)
 
 
 def conversation_view(state: InboxConversation) -> ConversationView:
@@ -146,7 +149,7 @@ def conversation_view(state: InboxConversation) -> ConversationView:
         state=state.state,
         owner=state.ownership.owner,
         visitor=VisitorView(
-            id=state.whose or NOBODY,
+            id=state.whose or NO_VISITOR,
             was=state.person.user_id if state.person and state.person.user_id != state.whose else None,
             signed_in=state.desk.signed_in or None,
             page=state.seen.profile.page,

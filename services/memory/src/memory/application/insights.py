@@ -9,31 +9,36 @@ from memory.adapters.mongo_ratings import MongoRatings
 from memory.domain.conversation import ConversationOutcome
 from memory.domain.rating import Rating
 
-MOST_CONVERSATIONS = 20_000
-MOST_RATINGS = 20_000
-MOST_COMPLAINTS = 50
+MAX_CONVERSATIONS = 20_000
+MAX_RATINGS = 20_000
+MAX_COMPLAINTS = 50
 
 
 class Insights:
-    """The insights of all companies."""
+    """Counts the insights of companies."""
 
     def __init__(self, *, conversations: MongoConversations, ratings: MongoRatings) -> None:
         self._conversations = conversations
         self._ratings = ratings
 
-    async def report(self, asked: InsightsRequest) -> InsightsReply:
-        """The days that were asked for; raises StoreUnavailableError."""
-        days = asked.company_id, asked.since, asked.until
-        outcomes = await self._conversations.outcomes(*days, MOST_CONVERSATIONS + 1)
-        ratings = await self._ratings.between(*days, MOST_RATINGS)
-        bad = sorted((rating for rating in ratings if rating.given == "down"), key=lambda rating: rating.at)
+    async def report(self, request: InsightsRequest) -> InsightsReply:
+        """The insights for the requested days; raises StoreUnavailableError."""
+        period = request.company_id, request.since, request.until
+        outcomes = await self._conversations.outcomes(*period, MAX_CONVERSATIONS + 1)
+        ratings = await self._ratings.between(*period, MAX_RATINGS)
+        thumbs_down = sorted((rating for rating in ratings if rating.given == "down"), key=lambda rating: rating.at)
         return InsightsReply(
-            days=_by_day(outcomes[:MOST_CONVERSATIONS], ratings),
+            days=_by_day(outcomes[:MAX_CONVERSATIONS], ratings),
             complaints=[
-                Complaint(conversation_id=one.conversation, message_id=one.message, reason=one.reason, given_at=one.at)
-                for one in bad[: -MOST_COMPLAINTS - 1 : -1]
+                Complaint(
+                    conversation_id=rating.conversation,
+                    message_id=rating.message,
+                    reason=rating.reason,
+                    given_at=rating.at,
+                )
+                for rating in thumbs_down[: -MAX_COMPLAINTS - 1 : -1]
             ],
-            complete=len(outcomes) <= MOST_CONVERSATIONS and len(ratings) < MOST_RATINGS,
+            complete=len(outcomes) <= MAX_CONVERSATIONS and len(ratings) < MAX_RATINGS,
         )
 
 
@@ -50,5 +55,5 @@ def _by_day(outcomes: list[ConversationOutcome], ratings: list[Rating]) -> list[
     for rating in ratings:
         day = rating.at.astimezone(UTC).date()
         days[day]["thumbs_up" if rating.given == "up" else "thumbs_down"] += 1
-    counted = InsightsDay.model_fields.keys() - {"date"}
-    return [InsightsDay(date=day, **{name: found[name] for name in counted}) for day, found in sorted(days.items())]
+    count_names = InsightsDay.model_fields.keys() - {"date"}
+    return [InsightsDay(date=day, **{name: count[name] for name in count_names}) for day, count in sorted(days.items())]

@@ -24,11 +24,11 @@ from memory.domain.keys import LogPosition
 from runtime.clock import Clock
 from runtime.workers.outcomes import Ack, Outcome, Retry
 
-SLOW = 1.0
-"""Seconds after which storing counts as slow. A deletion looks once more for what was being stored when it began."""
-STORED, AGAIN = 1.0, 1.0
-"""Seconds to wait until everything in the log is stored, and until a fact that depends on it is retried."""
-Drop = Callable[[str, Sequence[str]], None]
+SLOW_SECONDS = 1.0
+"""After this time storing counts as slow. Anything quicker is found by a deletion's second run."""
+PROJECTION_TIMEOUT_SECONDS, RETRY_SECONDS = 1.0, 1.0
+"""How long to wait until everything in the log is stored, and until a fact that depends on it is retried."""
+ConversationDropper = Callable[[str, Sequence[str]], None]
 FactT = TypeVar("FactT")
 
 
@@ -44,13 +44,13 @@ class FactSubject:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names by which tombstones refer to them."""
-        user = (f"{self.company}:{self.user}",) if self.user else ()
-        return (*user, f"{self.company}/{self.conversation}") if self.conversation else user
+        """The names of the user and the conversation in tombstones."""
+        user_names = (f"{self.company}:{self.user}",) if self.user else ()
+        return (*user_names, f"{self.company}/{self.conversation}") if self.conversation else user_names
 
 
 class LateFacts:
-    """Keeps out facts about deleted subjects. `drop` removes a conversation from this process's memory."""
+    """Keeps facts about deleted subjects out of the store. `drop` removes a conversation from this process's memory."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class LateFacts:
         bus: StreamErasure,
         log: StreamLog,
         floor: ProjectionFloor,
-        drop: Drop,
+        drop: ConversationDropper,
         clock: Clock,
     ) -> None:
         self._tombstones = tombstones
@@ -74,90 +74,96 @@ class LateFacts:
     async def project(
         self, facts: Sequence[LogFact], project: Callable[[Sequence[LogFact]], Awaitable[None]]
     ) -> Sequence[LogFact]:
-        """Projects those facts whose conversations were not deleted, and returns them; raises StoreUnavailableError."""
-        begun = self._clock.monotonic()
-        gone = await self._deleted(facts)
-        facts = [fact for fact in facts if fact.position not in gone] if gone else facts
+        """Projects the facts whose conversations were not deleted, and returns them; raises StoreUnavailableError."""
+        started = self._clock.monotonic()
+        deleted = await self._deleted(facts)
+        facts = [fact for fact in facts if fact.position not in deleted] if deleted else facts
         await project(facts)
-        if self._clock.monotonic() - begun > SLOW:
-            gone = await self._deleted(facts)
-            for fact in (one for one in facts if one.position in gone):
+        if self._clock.monotonic() - started > SLOW_SECONDS:
+            deleted = await self._deleted(facts)
+            for fact in (fact for fact in facts if fact.position in deleted):
                 self._drop(fact.company, [fact.conversation])
-                await self._store.erase_late(_alone(fact.company, fact.conversation, fact.at, fact.position))
+                await self._store.erase_late(_single_erasure(fact.company, fact.conversation, fact.at, fact.position))
         return facts
 
-    async def take(self, about: FactSubject, take: Callable[[], Awaitable[Outcome]]) -> Outcome:
-        """Stores a fact, unless it is late: then it is removed from the stream; see take_all."""
+    async def take(self, subject: FactSubject, take: Callable[[], Awaitable[Outcome]]) -> Outcome:
+        """Stores a fact, or removes it from the stream if it is late; see take_all."""
 
-        async def alone(_: Sequence[None]) -> Sequence[Outcome]:
+        async def take_one(_: Sequence[None]) -> Sequence[Outcome]:
             return [await take()]
 
-        return (await self.take_all([(about, None)], alone))[0]
+        return (await self.take_all([(subject, None)], take_one))[0]
 
     async def take_all(
         self,
         facts: Sequence[tuple[FactSubject, FactT]],
         take: Callable[[Sequence[FactT]], Awaitable[Sequence[Outcome]]],
     ) -> Sequence[Outcome]:
-        """Stores the facts that are not late, and removes the others from the stream. Undecided ones are retried later
-        without holding up others.
+        """Stores the facts that are not late, and removes late ones from the stream. Undecided facts are retried later
+        without delaying others.
 
         Raises:
             StoreUnavailableError, BusUnavailableError, and what `take` raises.
         """
-        begun = self._clock.monotonic()
+        started = self._clock.monotonic()
         outcomes: list[Outcome] = [Ack() for _ in facts]
-        late, unsure = await self._late({number: about for number, (about, _) in enumerate(facts)})
-        for number in unsure:
-            outcomes[number] = Retry(AGAIN)
-        kept = [number for number in range(len(facts)) if number not in late and number not in unsure]
+        late, undecided = await self._late({index: subject for index, (subject, _) in enumerate(facts)})
+        for index in undecided:
+            outcomes[index] = Retry(RETRY_SECONDS)
+        kept = [index for index in range(len(facts)) if index not in late and index not in undecided]
         if kept:
-            taken = await take([facts[number][1] for number in kept])
-            for number, outcome in zip(kept, taken, strict=True):
-                outcomes[number] = outcome
-        if kept and self._clock.monotonic() - begun > SLOW:
-            for number, about in (await self._late({number: facts[number][0] for number in kept}))[0].items():
-                if about.conversation and not await self._store.existing(about.company, [about.conversation]):
-                    await self._store.erase(_alone(about.company, about.conversation, about.at, LogPosition(0, 0)))
-                late[number], outcomes[number] = about, Ack()
-        for about in late.values():
-            await self._bus.remove(FACTS.name, about.seq)
+            taken_outcomes = await take([facts[index][1] for index in kept])
+            for index, outcome in zip(kept, taken_outcomes, strict=True):
+                outcomes[index] = outcome
+        if kept and self._clock.monotonic() - started > SLOW_SECONDS:
+            for index, subject in (await self._late({index: facts[index][0] for index in kept}))[0].items():
+                if subject.conversation and not await self._store.existing(subject.company, [subject.conversation]):
+                    await self._store.erase(
+                        _single_erasure(subject.company, subject.conversation, subject.at, LogPosition(0, 0))
+                    )
+                late[index], outcomes[index] = subject, Ack()
+        for subject in late.values():
+            await self._bus.remove(FACTS.name, subject.seq)
         return outcomes
 
     async def _deleted(self, facts: Sequence[LogFact]) -> frozenset[LogPosition]:
-        stones = await self._tombstones.conversations({(fact.company, fact.conversation) for fact in facts})
+        tombstones = await self._tombstones.conversations({(fact.company, fact.conversation) for fact in facts})
         return frozenset(
             fact.position
             for fact in facts
-            if (stone := stones.get((fact.company, fact.conversation))) and fact.position <= stone.up_to
+            if (tombstone := tombstones.get((fact.company, fact.conversation))) and fact.position <= tombstone.up_to
         )
 
     async def _late(self, facts: Mapping[int, FactSubject]) -> tuple[dict[int, FactSubject], set[int]]:
-        """The late facts, and those for which this is undecided."""
-        names = {name for about in facts.values() for name in about.names}
-        stones = {stone.name: stone for stone in await self._tombstones.of(names)}
+        """The late facts, and the indexes of those for which this is undecided."""
+        names = {name for subject in facts.values() for name in subject.names}
+        tombstones = {tombstone.name: tombstone for tombstone in await self._tombstones.of(names)}
         late: dict[int, FactSubject] = {}
-        gone: dict[int, tuple[str, str]] = {}
-        for number, about in facts.items():
-            found = [stones[name] for name in about.names if name in stones]
-            if any(about.at <= stone.at for stone in found):
-                late[number] = about
-            elif about.conversation and any(stone.conversation for stone in found):
-                gone[number] = about.company, about.conversation
-        # Of a conversation that has not begun again, any fact is late.
-        gone = await self._not_there(gone)
-        if not gone:
+        of_deleted: dict[int, tuple[str, str]] = {}
+        for index, subject in facts.items():
+            matching = [tombstones[name] for name in subject.names if name in tombstones]
+            if any(subject.at <= tombstone.at for tombstone in matching):
+                late[index] = subject
+            elif subject.conversation and any(tombstone.conversation for tombstone in matching):
+                of_deleted[index] = subject.company, subject.conversation
+        # Any fact of a deleted conversation that has not begun again is late.
+        of_deleted = await self._not_existing(of_deleted)
+        if not of_deleted:
             return late, set()
-        stored = await self._floor.reach(await self._log.end(), STORED)
-        gone = await self._not_there(gone)
-        if not stored:
-            return late, set(gone)
-        return late | {number: facts[number] for number in gone}, set()
+        is_stored = await self._floor.reach(await self._log.end(), PROJECTION_TIMEOUT_SECONDS)
+        of_deleted = await self._not_existing(of_deleted)
+        if not is_stored:
+            return late, set(of_deleted)
+        return late | {index: facts[index] for index in of_deleted}, set()
 
-    async def _not_there(self, facts: Mapping[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
-        missing = {one for one in set(facts.values()) if not await self._store.existing(one[0], [one[1]])}
-        return {number: one for number, one in facts.items() if one in missing}
+    async def _not_existing(self, facts: Mapping[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
+        missing = {
+            conversation
+            for conversation in set(facts.values())
+            if not await self._store.existing(conversation[0], [conversation[1]])
+        }
+        return {index: conversation for index, conversation in facts.items() if conversation in missing}
 
 
-def _alone(company: str, conversation: str, at: datetime, up_to: LogPosition) -> Erasure:
-    return Erasure(company, "", (conversation,), at, up_to)
+def _single_erasure(company: str, conversation: str, time: datetime, up_to: LogPosition) -> Erasure:
+    return Erasure(company, "", (conversation,), time, up_to)

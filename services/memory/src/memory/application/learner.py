@@ -1,4 +1,4 @@
-"""Learns from finished turns, once each, from what their user wrote."""
+"""Learns from the messages that a user wrote before each finished turn, once per turn."""
 
 import asyncio
 from contextlib import suppress
@@ -20,11 +20,11 @@ from memory.domain.mentions import mentioned
 from memory.domain.remembered import Remembered
 from memory.errors import ServiceUnavailableError
 
-REACH = 50
-"""Messages examined to find those of the turn."""
-MOST_SYMBOLS = 20
-UNDER_WAY = 1.0
-"""How long a reader of remembered facts waits for what is being learned."""
+MAX_MESSAGES = 50
+"""Messages among which those of the turn are looked for."""
+MAX_SYMBOLS = 20
+CATCH_UP_SECONDS = 1.0
+"""How long a reader of remembered facts waits for lessons that are being learned."""
 
 
 class Learner:
@@ -48,7 +48,7 @@ class Learner:
         self._log = log
 
     async def turn(
-        self, company: str, conversation: str, turn: str, basis: int, at: datetime, *, patient: bool
+        self, company: str, conversation: str, turn: str, basis: int, time: datetime, *, patient: bool
     ) -> None:
         """Learns from the turn that answered the message at `basis`; repeating it changes nothing.
 
@@ -58,73 +58,75 @@ class Learner:
             StoreUnavailableError, ProjectionBehindError, UnknownSequenceError, ServiceUnavailableError: a retry may
             succeed.
         """
-        heard_of = await self.unanswered_messages(company, conversation, basis)
-        if heard_of is None:
+        author_messages = await self.unanswered_messages(company, conversation, basis)
+        if author_messages is None:
             return
-        user, said = heard_of
-        named = list(dict.fromkeys(name for one in said for name in mentioned(one.text)))[:MOST_SYMBOLS]
+        user, messages = author_messages
+        symbols = list(dict.fromkeys(symbol for message in messages for symbol in mentioned(message.text)))[
+            :MAX_SYMBOLS
+        ]
         try:
-            known = await self._market.known_symbols(named) if named else frozenset[str]()
+            known_symbols = await self._market.known_symbols(symbols) if symbols else frozenset[str]()
         except ServiceUnavailableError:
             if patient:
                 raise
-            known = frozenset[str]()
+            known_symbols = frozenset[str]()
         era = self._log.era
 
-        def learn(held: Remembered) -> Remembered:
-            heard = tuple(one.text for one in said if LogPosition(era, one.seq) > held.forgotten)
-            return learned(held, FinishedTurn(turn, at, heard, known)) if heard else held
+        def learn(memory: Remembered) -> Remembered:
+            texts = tuple(message.text for message in messages if LogPosition(era, message.seq) > memory.forgotten)
+            return learned(memory, FinishedTurn(turn, time, texts, known_symbols)) if texts else memory
 
         await self._memories.change(company, user, learn, turn=turn)
 
     async def unanswered_messages(
         self, company: str, conversation: str, basis: int
     ) -> tuple[str, tuple[MessageView, ...]] | None:
-        """The author and their messages since the last answer, up to the message at `basis`; None: no customer.
+        """The author and their messages since the last answer, up to the message at `basis`; None if it is no customer.
 
         Raises:
             StoreUnavailableError, ProjectionBehindError, UnknownSequenceError: a retry may succeed.
         """
         state = await self._conversations.get(company, conversation)
         if state is None or state.person_position is None:
-            # Another replica is perhaps about to store the message that was answered.
+            # Another replica may be about to store the message that was answered.
             await self._inbox.fresh()
             state = await self._conversations.get(company, conversation)
         if state is None or state.person is None or state.person.role != CUSTOMER:
             return None
-        found = await self._histories.newest(company, conversation, basis, REACH, exact=True)
-        said = unanswered_messages(found.messages)
-        return (state.person.user_id, said) if said else None
+        history = await self._histories.newest(company, conversation, basis, MAX_MESSAGES, exact=True)
+        messages = unanswered_messages(history.messages)
+        return (state.person.user_id, messages) if messages else None
 
     async def caught_up(self) -> None:
-        """Waits a moment until what was said has been learned: an answer is acknowledged after that."""
-        # What is not learned in time is not told yet, and a log that does not answer hides nothing that is.
+        """Waits a moment until everything said so far has been learned: an answer's fact is acknowledged after that."""
+        # After that time, or if the log does not answer, readers get what has been learned.
         with suppress(NexusError, TimeoutError):
-            async with asyncio.timeout(UNDER_WAY):
+            async with asyncio.timeout(CATCH_UP_SECONDS):
                 await self._inbox.fresh()
 
     async def forget(self, company: str, user: str) -> bool:
-        """Forgets everything, including what was said but not learned yet; True if something was remembered.
+        """Forgets everything, including what was said but not learned yet; returns whether anything was remembered.
 
         Raises:
             StoreUnavailableError, and what the log raises.
         """
-        said = LogPosition(self._log.era, await self._log.end())
+        newest = LogPosition(self._log.era, await self._log.end())
         await self._inbox.fresh()
-        silent = await self._conversations.latest_of(company, user) is None
-        return await self._memories.forget(company, user, None if silent else said)
+        has_no_conversation = await self._conversations.latest_of(company, user) is None
+        return await self._memories.forget(company, user, None if has_no_conversation else newest)
 
-    async def watched(self, company: str, user: str, symbol: str, call: str, at: datetime) -> None:
-        """A symbol was added to the user's watchlist, and becomes a favourite; raises StoreUnavailableError."""
-        await self._memories.change(company, user, lambda held: favoured(held, symbol, call, at))
+    async def add_favourite(self, company: str, user: str, symbol: str, call: str, time: datetime) -> None:
+        """Makes a symbol that was added to the user's watchlist a favourite; raises StoreUnavailableError."""
+        await self._memories.change(company, user, lambda memory: favoured(memory, symbol, call, time))
 
 
 def unanswered_messages(messages: tuple[MessageView, ...]) -> tuple[MessageView, ...]:
     """The user's messages since the last answer, oldest first."""
-    said: list[MessageView] = []
+    newest_first: list[MessageView] = []
     for message in reversed(messages):
         if message.role in (Role.ASSISTANT, Role.OPERATOR):
             break
         if message.role.gets_answers:
-            said.append(message)
-    return tuple(reversed(said))
+            newest_first.append(message)
+    return tuple(reversed(newest_first))

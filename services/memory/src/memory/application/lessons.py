@@ -1,5 +1,5 @@
-"""Learns from turns as soon as their answers are stored. If that fails, because the market is away for example, the
-turn is saved in the store and retried from there, so that the log's fact can be acknowledged."""
+"""Learns from turns as soon as their answers are stored. If that fails, for example because the market-adapter is
+unavailable, the turn is saved in the store and retried from there, so that the log's fact can be acknowledged."""
 
 import asyncio
 import contextlib
@@ -18,23 +18,23 @@ from memory.errors import StoreUnavailableError
 from runtime.background import BackgroundLoop
 from runtime.workers.deliveries import pause_after
 
-AT_FIRST = 1.0
+FIRST_ATTEMPT_SECONDS = 1.0
 """How long the answer's acknowledgement waits for the first attempt."""
-LONGEST = 20.0
+ATTEMPT_SECONDS = 20.0
 """Deadline of a later attempt."""
-PATIENT = 5
+PATIENT_ATTEMPTS = 5
 """Attempts that wait for the market; after these it is ignored."""
-MOST = 10_000
-"""Attempts, over some three days; after that the cause is a fault that retries do not fix."""
-EVERY = 30.0
+MAX_ATTEMPTS = 10_000
+"""Attempts over some three days; after that the cause must be a fault that retries do not fix."""
+CHECK_SECONDS = 30.0
 """Seconds between checks for turns saved by other replicas."""
-PAGE = 100
+PAGE_SIZE = 100
 
 _log = structlog.get_logger(__name__)
 
 
 class Lessons:
-    """Learns from finished turns. A turn may be learned from again without effect."""
+    """Learns from finished turns. Learning from a turn again changes nothing."""
 
     name = "lessons"
 
@@ -42,14 +42,16 @@ class Lessons:
         self._learner = learner
         self._store = store
         self._log = log
-        self._kept = asyncio.Event()
+        self._has_saved = asyncio.Event()
         self._pause = 0.0
-        self._loop = BackgroundLoop(self.name, self._try_again, wait=self._until_due, longest=(PAGE + 1) * LONGEST)
+        self._loop = BackgroundLoop(
+            self.name, self._retry_safely, wait=self._until_due, longest=(PAGE_SIZE + 1) * ATTEMPT_SECONDS
+        )
         self.stuck_because = self._loop.stuck_because
         self.stop = self._loop.stop
 
     async def take(self, fact: LogFact) -> None:
-        """Learns from a stored answer, or saves it for later; other facts have no lesson.
+        """Learns from a stored answer, or saves its turn for later; other facts are ignored.
 
         Raises:
             MemoryServiceError: neither worked; try again later.
@@ -58,10 +60,10 @@ class Lessons:
             return
         basis = LogPosition(fact.position.era, fact.data.basis)
         lesson = PendingLesson(fact.company, fact.conversation, fact.data.turn_id, basis, fact.at)
-        failed = await self._learned(lesson, AT_FIRST)
+        failed = await self._try_to_learn(lesson, FIRST_ATTEMPT_SECONDS)
         if failed is not None:
             await self._store.put(failed)
-            self._kept.set()
+            self._has_saved.set()
 
     async def start(self) -> None:
         """Starts retrying saved turns."""
@@ -70,32 +72,32 @@ class Lessons:
     async def _until_due(self) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._pause):
-                await self._kept.wait()
-        self._kept.clear()
+                await self._has_saved.wait()
+        self._has_saved.clear()
 
-    async def _try_again(self) -> None:
-        self._pause = EVERY
+    async def _retry_safely(self) -> None:
+        self._pause = CHECK_SECONDS
         try:
-            self._pause = await self._look()
+            self._pause = await self._retry_due()
         except Exception as error:
             _log.warning("no lesson can be learned now", error=repr(error)[:200])
 
-    async def _look(self) -> float:
-        """Retries what is due; returns the seconds until the next is."""
-        kept = await self._store.first(PAGE)
-        for lesson in kept:
-            left = lesson.due - time.time()
-            if left > 0:
-                return min(left, EVERY)
-            failed = await self._learned(lesson, LONGEST)
-            if failed is None or failed.tries >= MOST:
+    async def _retry_due(self) -> float:
+        """Retries the turns that are due; returns the seconds until the next one is."""
+        pending = await self._store.first(PAGE_SIZE)
+        for lesson in pending:
+            remaining = lesson.due - time.time()
+            if remaining > 0:
+                return min(remaining, CHECK_SECONDS)
+            failed = await self._try_to_learn(lesson, ATTEMPT_SECONDS)
+            if failed is None or failed.tries >= MAX_ATTEMPTS:
                 await self._store.drop(lesson)
             else:
                 await self._store.put(failed)
-        return 0.0 if kept else EVERY
+        return 0.0 if pending else CHECK_SECONDS
 
-    async def _learned(self, lesson: PendingLesson, seconds: float) -> PendingLesson | None:
-        """None: learned, or from a log that no longer exists; otherwise the lesson to retry."""
+    async def _try_to_learn(self, lesson: PendingLesson, seconds: float) -> PendingLesson | None:
+        """Returns None if it was learned, or is from a log that no longer exists; otherwise the lesson to retry."""
         if lesson.basis.era != self._log.era:
             return None
         tries = lesson.tries + 1
@@ -107,7 +109,7 @@ class Lessons:
                     lesson.turn,
                     lesson.basis.seq,
                     lesson.at,
-                    patient=tries < PATIENT,
+                    patient=tries < PATIENT_ATTEMPTS,
                 )
         except StoreUnavailableError:
             raise

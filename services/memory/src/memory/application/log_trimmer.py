@@ -1,4 +1,4 @@
-"""Trims the log: facts that are old, stored and read by everybody are removed, conversation by conversation."""
+"""Trims the log conversation by conversation: removes facts that are old, stored, and read by every consumer."""
 
 from datetime import timedelta
 
@@ -10,21 +10,21 @@ from memory.metrics import TRIMMED
 from memory.ports import LogClock
 from runtime.conversation import UNTRIMMED_FACTS
 
-KEPT = 2 * UNTRIMMED_FACTS
-"""Facts at the log's end that always stay. Readers with slightly outdated bounds rely on half of them."""
-AT_ONCE = 500
-"""Conversations of one sweep; the log stays in use meanwhile."""
-AGAIN = 720
-"""Sweeps after which it starts over, since conversations that were in use may be finished by now."""
+KEPT_AT_END = 2 * UNTRIMMED_FACTS
+"""Facts at the log's end that are never removed. Readers with slightly outdated bounds rely on half of them."""
+CONVERSATIONS_PER_SWEEP = 500
+"""Conversations examined in one sweep, while the log is in use."""
+SWEEPS_PER_ROUND = 720
+"""Sweeps after which trimming starts from the beginning, since conversations then in use may be finished by now."""
 
 _log = structlog.get_logger(__name__)
 
 
 class LogTrimmer:
-    """The sweep. Replicas may run it at the same time."""
+    """Sweeps the log. Replicas may do so at the same time."""
 
-    def __init__(self, log: TrimmedChat, clock: LogClock, window: float, *, kept: int = KEPT) -> None:
-        self._trimmed = log
+    def __init__(self, log: TrimmedChat, clock: LogClock, window: float, *, kept: int = KEPT_AT_END) -> None:
+        self._chat = log
         self._clock = clock
         self._window = window
         self._kept = kept
@@ -34,36 +34,36 @@ class LogTrimmer:
     async def sweep(self) -> int:
         """Trims some conversations; returns how many facts were removed."""
         self._sweeps += 1
-        if self._sweeps % AGAIN == 0:
+        if self._sweeps % SWEEPS_PER_ROUND == 0:
             self._position = 0
-        before = await self._before()
-        looked_at = gone = 0
-        while self._position < before and looked_at < AT_ONCE:
-            names, self._position = await self._trimmed.conversations(self._position, before)
+        cut_before = await self._first_to_keep()
+        examined = removed = 0
+        while self._position < cut_before and examined < CONVERSATIONS_PER_SWEEP:
+            names, self._position = await self._chat.conversations(self._position, cut_before)
             for company, conversation in names:
-                gone += await self._trim(company, conversation, before)
-            looked_at += len(names)
-        if gone:
-            TRIMMED.inc(gone)
-            _log.info("the log was trimmed", facts=gone, before=before)
-        return gone
+                removed += await self._trim(company, conversation, cut_before)
+            examined += len(names)
+        if removed:
+            TRIMMED.inc(removed)
+            _log.info("the log was trimmed", facts=removed, before=cut_before)
+        return removed
 
-    async def _before(self) -> int:
-        """Facts from this sequence on stay."""
-        state = await self._trimmed.state(self._kept)
+    async def _first_to_keep(self) -> int:
+        """The first sequence that no sweep may remove."""
+        state = await self._chat.state(self._kept)
         if state is None:
             return 0
         age = timedelta(seconds=oldest_kept(self._window, state.fill))
-        old = min(await self._trimmed.first_since(age, self._clock), state.last_seq - self._kept + 1)
-        if state.fill >= PRESSED and state.read_up_to + 1 < old:
+        oldest = min(await self._chat.first_since(age, self._clock), state.last_seq - self._kept + 1)
+        if state.fill >= PRESSED and state.read_up_to + 1 < oldest:
             _log.warning("the log fills, and is kept for who has not read it", consumer=state.slowest)
-        return min(old, state.read_up_to + 1)
+        return min(oldest, state.read_up_to + 1)
 
-    async def _trim(self, company: str, conversation: str, before: int) -> int:
-        lying = await self._trimmed.look(company, conversation)
-        if lying is None:
+    async def _trim(self, company: str, conversation: str, cut_before: int) -> int:
+        conversation_log = await self._chat.read(company, conversation)
+        if conversation_log is None:
             return 0
-        gone = 0
-        for cut in cuts(lying.snapshot, lying.first_waiting, before):
-            gone += await self._trimmed.cut(company, conversation, cut.kind, cut.before)
-        return gone
+        removed = 0
+        for cut in cuts(conversation_log.snapshot, conversation_log.first_waiting, cut_before):
+            removed += await self._chat.purge(company, conversation, cut.kind, cut.before)
+        return removed

@@ -1,7 +1,7 @@
-"""Streams whose server has lost their end, because a file was damaged or cut.
+"""Detects streams whose server has lost their end, because a file was damaged or cut.
 
-The server gives the lost sequences out again. In the log, what comes there would be taken for what the store has
-already, so the log is continued behind all of them.
+The server assigns the lost sequences again. New facts of the log with such a sequence would be mistaken for facts that
+the store already has, so the log is continued after all of them.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -21,72 +21,84 @@ _log = structlog.get_logger(__name__)
 
 
 class LostEnds:
-    """Finds that the log is shorter, or another one, than what a store has taken from it."""
+    """Finds out whether a stream is shorter than what a store has processed from it, or contains other facts."""
 
     def __init__(self, store: str, consumers: Consumers) -> None:
         self._store = store
         self._consumers = consumers
         self.furthest: LogFact | None = None
-        """Of all facts of the log that were processed here, that with the highest sequence."""
+        """The fact with the highest position among all facts of the log that were processed here."""
 
     def taken(self, facts: Sequence[LogFact]) -> None:
-        """These facts of the log have been processed."""
-        known = () if self.furthest is None else (self.furthest,)
-        self.furthest = max((*known, *facts), key=lambda fact: fact.position, default=None)
+        """Notes that these facts of the log have been processed."""
+        previous = () if self.furthest is None else (self.furthest,)
+        self.furthest = max((*previous, *facts), key=lambda fact: fact.position, default=None)
 
     async def found(
-        self, source: ProjectionSource, here: LogPosition | None, furthest: LogFact | None, progress: ConsumerProgress
+        self,
+        source: ProjectionSource,
+        position: LogPosition | None,
+        furthest: LogFact | None,
+        progress: ConsumerProgress,
     ) -> bool:
-        """Whether the stream of this source has lost its end, which is recorded there. The log is continued, by the
-        source that `holds` all of it; of another stream the position is to be moved back to what is there.
-        `here`, `furthest`: from before `progress` was asked for. Raises NexusError."""
+        """Whether the stream of this source has lost its end; that is recorded in the stream.
+
+        The log is continued by the source that `holds` all of it. For another stream, the caller must move its position
+        back to the stream's end. `position` and `furthest` were read before `progress`. Raises NexusError.
+        """
         if source.stream != CHAT.name:
-            return await self._noted(source, here, progress)
-        if (end := await self._end(here, furthest, progress)) is None:
+            return await self._note_other_stream(source, position, progress)
+        if (last_used := await self._last_reused_seq(position, furthest, progress)) is None:
             return False
         if source.holds is not None:
-            _log.error("the log has lost its end; the store has it", stream=source.stream, last=end)
-            keep = partial(self._keep, source, source.holds, progress.first)
-            await self._consumers.leave_out(source.stream, end, keep)
+            _log.error("the log has lost its end; the store has it", stream=source.stream, last=last_used)
+            process = partial(self._process_continuation, source, source.holds, progress.first)
+            await self._consumers.leave_out(source.stream, last_used, process)
             self.furthest = None
         return True
 
-    async def _noted(self, source: ProjectionSource, here: LogPosition | None, progress: ConsumerProgress) -> bool:
-        """Of other streams nobody reads a sequence again: what was lost is recorded, and they go on."""
-        if here is None or here.era != progress.done.era or here.seq <= progress.last:
+    async def _note_other_stream(
+        self, source: ProjectionSource, position: LogPosition | None, progress: ConsumerProgress
+    ) -> bool:
+        """Records the loss in a stream other than the log; nobody reads those by sequence, so they simply go on."""
+        if position is None or position.era != progress.done.era or position.seq <= progress.last:
             return False
-        _log.error("the stream has lost its end", stream=source.stream, source=source.name, last=here.seq)
-        await self._consumers.note_lost_end(source.stream, here.seq)
+        _log.error("the stream has lost its end", stream=source.stream, source=source.name, last=position.seq)
+        await self._consumers.note_lost_end(source.stream, position.seq)
         return True
 
-    async def _end(self, here: LogPosition | None, furthest: LogFact | None, progress: ConsumerProgress) -> int | None:
-        """The last sequence that may have been used twice; None: nothing is lost."""
+    async def _last_reused_seq(
+        self, position: LogPosition | None, furthest: LogFact | None, progress: ConsumerProgress
+    ) -> int | None:
+        """The last sequence that may be assigned twice; None if nothing is lost."""
         era = progress.done.era
-        had = [at.seq for at in (here, furthest and furthest.position) if at is not None and at.era == era]
-        if (last := max(had, default=0)) > progress.last:
-            return last
+        processed = [
+            place.seq for place in (position, furthest and furthest.position) if place is not None and place.era == era
+        ]
+        if (highest := max(processed, default=0)) > progress.last:
+            return highest
         if furthest is not None and furthest.position.era == era:
             facts, _ = await self._consumers.read(CHAT.name, CHAT_ALL, furthest.seq - 1, 1)
             if facts and facts[0].seq == furthest.seq and facts[0].event != furthest.raw:
                 return progress.last
         return None
 
-    async def _keep(
+    async def _process_continuation(
         self, source: ProjectionSource, holds: Callable[[Sequence[StoredFact]], Awaitable[bool]], first: int, last: int
     ) -> None:
-        """Processes what was added to a log after it had lost its end: its sequences continue after everything that
-        the store has."""
+        """Processes the facts that were added to the log after it had lost its end, up to `last`: later ones have
+        sequences that the store does not know."""
         after = last
         while after >= first:
             after = max(after - BATCH, first - 1)
             facts, _ = await self._consumers.read(source.stream, source.subject, after, BATCH)
             if facts and await holds(facts):
                 break
-        taken = 0
+        count = 0
         while after < last:
-            facts, more = await self._consumers.read(source.stream, source.subject, after, BATCH)
+            facts, has_more = await self._consumers.read(source.stream, source.subject, after, BATCH)
             if facts:
                 await source.again(facts)
-                taken += len(facts)
-            after = facts[-1].seq if facts and more else last
-        _log.warning("the end of the log is taken in", store=self._store, source=source.name, facts=taken)
+                count += len(facts)
+            after = facts[-1].seq if facts and has_more else last
+        _log.warning("the end of the log is taken in", store=self._store, source=source.name, facts=count)

@@ -1,4 +1,4 @@
-"""Reads, corrects, forgets and learns what is remembered of users, without lost updates."""
+"""Reads, corrects, extends and forgets what is remembered about users, without lost updates."""
 
 import asyncio
 import random
@@ -20,15 +20,16 @@ from runtime.calls.deadlines import caller_has_gone
 from runtime.clock import Clock
 
 ATTEMPTS = 60
-"""Tries to store a memory that others change too."""
-LONGEST_PAUSE = 0.05
-"""The longest pause between two tries, in seconds."""
-LOOKING_UP = 8.0
-"""Seconds for checking whether a change was stored, if the store did not answer."""
-LOOK_AGAIN = 0.2
-TELLING = 2.0
-"""Seconds for publishing that a memory has changed; without that it is read slightly later."""
-NOTHING = "none"
+"""How often storing a memory is tried while others change it too."""
+MAX_PAUSE_SECONDS = 0.05
+"""The longest pause between two attempts."""
+LOOKUP_SECONDS = 8.0
+"""How long to find out whether a change was stored if the store did not answer."""
+LOOKUP_INTERVAL_SECONDS = 0.2
+"""Pause between two lookups of a change."""
+PUBLISH_TIMEOUT_SECONDS = 2.0
+"""Deadline for publishing that a memory has changed; without that event it is read slightly later."""
+NO_VERSION = "none"
 """The version of a memory that is not stored."""
 
 _log = structlog.get_logger(__name__)
@@ -43,8 +44,8 @@ class Memories:
         self._store = store
         self._announcements = announcements
         self._clock = clock
-        # Updates of one user stand in line here; only other replicas' can still come in between.
-        self._lines: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+        # Changes of one user are made one after another here; only those of other replicas can interfere.
+        self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     async def get(self, company: str, user: str) -> LongTermMemory:
         """The user's memory; raises StoreUnavailableError."""
@@ -56,8 +57,8 @@ class Memories:
 
     async def read(self, company: str, user: str) -> tuple[LongTermMemory, str]:
         """The user's memory, and its version for a correction; raises StoreUnavailableError."""
-        held = await self._store.load(company, user)
-        return held.state.dated_view(), held.version or NOTHING
+        stored = await self._store.load(company, user)
+        return stored.state.dated_view(), stored.version or NO_VERSION
 
     async def correct(
         self,
@@ -65,52 +66,59 @@ class Memories:
         user: str,
         patch: dict[str, object],
         *,
-        over: str | None = None,
+        base_version: str | None = None,
         request: str | None = None,
-        body: str | None = None,
-        about: str | None = None,
-        past: Sequence[str] = (),
-        corrects: Mapping[str, str] | None = None,
+        body_digest: str | None = None,
+        subject: str | None = None,
+        forgotten_facts: Sequence[str] = (),
+        replacements: Mapping[str, str] | None = None,
     ) -> LongTermMemory:
-        """The memory after the user's own merge patch. `over`: the version that the patch was made from, if it was.
-        `request`: its id; a patch that is in it already changes nothing. `body`: digest of what came under that id.
-        `about`: what it forgets, in the user's words. `past`: what of the history it forgets.
-        `corrects`: facts, each with what takes its place.
+        """Applies the user's own merge patch, and returns the memory after it.
+
+        Args:
+            base_version: the version that the patch was made from, if known.
+            request: the patch's id; one that was applied before changes nothing.
+            body_digest: digest of the request that came under this id.
+            subject: what the patch forgets, in the user's words.
+            forgotten_facts: facts of the history that it forgets.
+            replacements: facts, each with the one that takes its place.
 
         Raises:
             BadMemoryError, CorrectionReusedError, MemoryMovedError, StoreUnavailableError.
         """
-        mark = f"{request} {body}" if request and body else request
+        mark = f"{request} {body_digest}" if request and body_digest else request
 
         def correction(state: Remembered) -> Remembered:
-            if body and any(one.startswith(f"{request} ") for one in state.done):
+            if body_digest and any(entry.startswith(f"{request} ") for entry in state.done):
                 raise CorrectionReusedError("Idempotency-Key: it was used for another correction; choose a new one")
             now = self._clock.now()
-            after = without_past(corrected(state, patch, now), past, now)
-            for old, new in (corrects or {}).items():
-                changed = update(after, fact_id(old), new, now)
-                after = changed.state if changed else after
-            if about:
-                after = with_forgotten_words(after, (about,), now)
-            return after.corrected_by(mark) if mark else after
+            changed_state = without_past(corrected(state, patch, now), forgotten_facts, now)
+            for old, new in (replacements or {}).items():
+                updated = update(changed_state, fact_id(old), new, now)
+                changed_state = updated.state if updated else changed_state
+            if subject:
+                changed_state = with_forgotten_words(changed_state, (subject,), now)
+            return changed_state.corrected_by(mark) if mark else changed_state
 
-        _, after = await self.change(company, user, correction, over=over, request=mark)
+        _, after = await self.change(company, user, correction, base_version=base_version, request=mark)
         return after.dated_view()
 
-    async def forget(self, company: str, user: str, said: LogPosition | None = None) -> bool:
-        """Forgets everything; True if there was something. `said`: the log's end, if the user has said anything:
-        nothing said up to there is learned afterwards.
+    async def forget(self, company: str, user: str, said_up_to: LogPosition | None = None) -> bool:
+        """Forgets everything; returns whether there was anything. `said_up_to`: the log's end if the user has written
+        anything: nothing that was said up to there is learned afterwards.
 
         Raises:
             StoreUnavailableError.
         """
-        if said is not None:
-            before, _ = await self.change(company, user, lambda held: all_forgotten(held, said, self._clock.now()))
+        if said_up_to is not None:
+            before, _ = await self.change(
+                company, user, lambda held: all_forgotten(held, said_up_to, self._clock.now())
+            )
             return bool(changed_fields(before.memory, LongTermMemory()))
-        gone = await self._store.delete(company, user)
-        if gone:
-            await self._tell(company, user, [], None)
-        return gone
+        deleted = await self._store.delete(company, user)
+        if deleted:
+            await self._publish(company, user, [], None)
+        return deleted
 
     async def change(
         self,
@@ -119,65 +127,70 @@ class Memories:
         change: Change,
         *,
         turn: str | None = None,
-        over: str | None = None,
+        base_version: str | None = None,
         request: str | None = None,
     ) -> tuple[Remembered, Remembered]:
-        """The memory before and after. `change` is repeated on the stored memory until no other writer interferes; if
-        it returns the same object, nothing is stored. A write without an answer is looked up by its own version.
+        """Changes a memory; returns it as it was before and after.
+
+        `change` is repeated on the stored memory until no other writer interferes; if it returns the same object,
+        nothing is stored. If the store does not answer a write, it is looked up by its own version. `request`: a
+        correction that was applied before changes nothing.
 
         Raises:
-            StoreUnavailableError: nothing was stored, or that could not be determined; what `change` raises.
-            MemoryMovedError: what is stored is not `over`.
+            StoreUnavailableError: nothing was stored, or that could not be determined.
+            MemoryMovedError: the stored version is not `base_version`.
+            What `change` raises.
         """
-        line = self._lines.setdefault((company, user), asyncio.Lock())
-        async with line:
+        lock = self._locks.setdefault((company, user), asyncio.Lock())
+        async with lock:
             version = uuid4().hex
             before = Remembered()
-            until = 0.0
+            give_up_at = 0.0
             for attempt in range(ATTEMPTS):
                 try:
-                    held = await self._store.load(company, user)
+                    stored = await self._store.load(company, user)
                 except StoreUnavailableError:
-                    if self._clock.monotonic() >= until:
+                    if self._clock.monotonic() >= give_up_at:
                         raise
-                    await asyncio.sleep(LOOK_AGAIN)
+                    await asyncio.sleep(LOOKUP_INTERVAL_SECONDS)
                     continue
-                if held.version == version:
-                    await self._tell_changes(company, user, before, held.state, turn)
-                    return before, held.state
-                if request is not None and request in held.state.done:
-                    return held.state, held.state
-                if over is not None and over != (held.version or NOTHING):
+                if stored.version == version:
+                    await self._publish_changes(company, user, before, stored.state, turn)
+                    return before, stored.state
+                if request is not None and request in stored.state.done:
+                    return stored.state, stored.state
+                if base_version is not None and base_version != (stored.version or NO_VERSION):
                     raise MemoryMovedError("what is remembered has changed meanwhile: read it again, then patch")
                 if caller_has_gone():
                     raise StoreUnavailableError("the caller has stopped waiting for the change")
-                after = change(held.state)
-                if after is held.state:
-                    return held.state, after
+                changed = change(stored.state)
+                if changed is stored.state:
+                    return stored.state, changed
                 try:
-                    saved = await self._store.save(company, user, after, held.version, version)
+                    saved = await self._store.save(company, user, changed, stored.version, version)
                 except StoreUnavailableError:
-                    # It may be stored, or be stored in a moment: under the same version it cannot be stored twice.
-                    before, until = held.state, until or self._clock.monotonic() + LOOKING_UP
-                    if self._clock.monotonic() >= until:
+                    # The write may have been applied, or may be in a moment: with the same version it cannot be applied
+                    # twice.
+                    before, give_up_at = stored.state, give_up_at or self._clock.monotonic() + LOOKUP_SECONDS
+                    if self._clock.monotonic() >= give_up_at:
                         raise
                 else:
                     if saved:
-                        await self._tell_changes(company, user, held.state, after, turn)
-                        return held.state, after
-                await asyncio.sleep(random.uniform(0, min(LONGEST_PAUSE, 0.002 * 2**attempt)))
+                        await self._publish_changes(company, user, stored.state, changed, turn)
+                        return stored.state, changed
+                await asyncio.sleep(random.uniform(0, min(MAX_PAUSE_SECONDS, 0.002 * 2**attempt)))
         raise StoreUnavailableError(f"the memory of {company}/{user} kept changing while it was stored: try again")
 
-    async def _tell_changes(
+    async def _publish_changes(
         self, company: str, user: str, before: Remembered, after: Remembered, turn: str | None
     ) -> None:
         if fields := changed_fields(before.memory, after.memory):
-            await self._tell(company, user, fields, turn)
+            await self._publish(company, user, fields, turn)
 
-    async def _tell(self, company: str, user: str, fields: list[str], turn: str | None) -> None:
-        # A hint to read again, no more: that it cannot be given now must not undo what is stored.
+    async def _publish(self, company: str, user: str, fields: list[str], turn: str | None) -> None:
+        # The event is only a hint to read again: if it cannot be published now, the change stays stored.
         try:
-            async with asyncio.timeout(TELLING):
+            async with asyncio.timeout(PUBLISH_TIMEOUT_SECONDS):
                 await self._announcements.memory_updated(company, user, fields, turn)
         except (TimeoutError, NexusError) as error:
             _log.warning("a changed memory was not told", company=company, error=str(error))

@@ -1,7 +1,7 @@
 """search_memory: searches what a person and the assistant said in all of the person's conversations.
 
-The replica that is asked indexes the person's passages in its process, and updates the index before each search: only
-conversations with new activity are read, from where the last reading was complete.
+The replica that answers has an index of the person's messages in its process, and updates it before each search: only
+conversations with new activity are read, from the position up to which the last update was complete.
 """
 
 import asyncio
@@ -28,33 +28,33 @@ from memory.errors import MemoryServiceError, StoreUnavailableError
 from runtime.calls.deadlines import detached_context
 from runtime.clock import Clock
 
-READING = 3.5
-"""Seconds that a search waits for the update; after that it uses what has been read, and says so."""
-MOST = 50_000
-"""Messages of one person that are searched, of the newest conversations."""
-MOST_IN_PROCESS = 100_000
-"""Messages indexed in a process, about 1 KB each; the least recently searched person is dropped."""
-CONVERSATIONS = 5_000
-PAGE = 500
-IN_SIGHT = 5
-"""The newest messages of the current conversation that count as known, if the caller does not say which the prompt
-holds: every prompt holds these."""
+UPDATE_TIMEOUT_SECONDS = 3.5
+"""How long a search waits for the update; after that it uses what has been read, and reports itself incomplete."""
+MAX_MESSAGES = 50_000
+"""Messages of one person that are searched at most, from their newest conversations."""
+MAX_MESSAGES_IN_PROCESS = 100_000
+"""Messages indexed in one process, about 1 KB each; beyond that the least recently searched person is dropped."""
+MAX_CONVERSATIONS = 5_000
+PAGE_SIZE = 500
+DEFAULT_PROMPT_MESSAGES = 5
+"""The newest messages of the current conversation that are left out if the caller does not say which ones the prompt
+contains: every prompt contains these."""
 ASSISTANT = "assistant"
-CONFIRMED = timedelta(minutes=5)
-"""How long the assistant's own words about forgotten facts are left out too."""
-FORGOTTEN_SPARE = 40
-"""Further passages found if facts were forgotten, since passages about them are left out."""
-SPARE = 10
-"""Further passages found, since outdated ones rank lower."""
-OUTDATED = 0.8
-"""The weight of a passage that something newer has replaced."""
-WORTH = 0.15
-"""The share of the best score below which a passage is only filler."""
+CONFIRMATION_TIME = timedelta(minutes=5)
+"""How long after something was forgotten the assistant's messages about it are left out too."""
+EXTRA_HITS_FORGOTTEN = 40
+"""Further hits if facts were forgotten, since messages about them are left out."""
+EXTRA_HITS = 10
+"""Further hits beyond the limit, since outdated ones rank lower."""
+OUTDATED_WEIGHT = 0.8
+"""The factor for the score of a message that something newer has replaced."""
+MIN_SCORE_SHARE = 0.15
+"""Messages with less than this share of the best score are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledMessage:
-    """A passage with what was said before and after it, and what has replaced it since."""
+    """A message that was found, the messages before and after it, and what has replaced it since (`past`)."""
 
     found: RankedMessage
     before: IndexedMessage | None
@@ -74,30 +74,32 @@ class Recollection:
 
 
 @dataclass(slots=True)
-class _HeldMessages:
-    """This process's index of a person. `read`: by conversation, the position up to which everything is indexed;
-    `latest`: its newest fact when it was fully read; `gone`: it was deleted meanwhile."""
+class _PersonIndex:
+    """This process's index of one person. For each conversation, `read` is the position up to which everything is
+    indexed, and `latest` its newest fact when it was last read completely. `gone`: the index was dropped meanwhile."""
 
     index: RecallIndex = field(default_factory=RecallIndex)
     near: Neighbours[str] = field(default_factory=Neighbours[str])
     read: dict[str, LogPosition] = field(default_factory=dict[str, LogPosition])
     latest: dict[str, LogPosition] = field(default_factory=dict[str, LogPosition])
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    reading: asyncio.Task[bool] | None = None
+    update: asyncio.Task[bool] | None = None
     gone: bool = False
 
     def ranked(
-        self, found: Sequence[RankedMessage], near: Nearness[str] | None, without: Collection[str]
+        self, by_words: Sequence[RankedMessage], by_meaning: Nearness[str] | None, without: Collection[str]
     ) -> list[RankedMessage]:
-        """The ranking by words and by meaning together."""
-        if near is None:
-            return list(found)
-        both = fused_messages([(one.passage.id, one.score) for one in found], near, without, self.index.nearby)
-        return [RankedMessage(self.index.passage(name), score) for name, score in both]
+        """The hits ranked by words and by meaning together."""
+        if by_meaning is None:
+            return list(by_words)
+        fused = fused_messages(
+            [(hit.passage.id, hit.score) for hit in by_words], by_meaning, without, self.index.nearby
+        )
+        return [RankedMessage(self.index.passage(passage_id), score) for passage_id, score in fused]
 
 
 class MessageSearch:
-    """Searches of people's conversations."""
+    """Searches people's conversations."""
 
     def __init__(
         self,
@@ -115,7 +117,7 @@ class MessageSearch:
         self._inbox = inbox
         self._floor = floor
         self._clock = clock
-        self._held: OrderedDict[tuple[str, str], _HeldMessages] = OrderedDict()
+        self._indexes: OrderedDict[tuple[str, str], _PersonIndex] = OrderedDict()
 
     async def search(
         self,
@@ -126,144 +128,158 @@ class MessageSearch:
         conversation: str | None,
         prompt: tuple[int, int] | None = None,
     ) -> Recollection:
-        """The best passages of the person's conversations. `conversation`: the current one; `prompt`: the first and
-        last sequence of its messages that the prompt holds, which are left out.
+        """The best messages of the person's conversations. `conversation`: the current one; `prompt`: the first and the
+        last sequence of its messages in the prompt, which are left out.
 
         Raises:
-            StoreUnavailableError: nothing could be read.
+            StoreUnavailableError: the index could not be updated.
         """
         while True:
-            held = self._held_of(company, user)
-            asking = asyncio.create_task(self._embeddings.question(query))
-            complete = await self._up_to_date(company, user, held)
-            known = await self._memories.held(company, user)
-            vector = await asking
-            async with held.lock:
+            entry = self._index_of(company, user)
+            embedding = asyncio.create_task(self._embeddings.question(query))
+            complete = await self._update(company, user, entry)
+            memory = await self._memories.held(company, user)
+            vector = await embedding
+            async with entry.lock:
                 now = self._clock.now()
-                without = self._in_sight(held.index, conversation, prompt)
-                spare = SPARE + (FORGOTTEN_SPARE if known.gone else 0)
-                most = limit + spare if vector is None else max(limit + spare, POOL)
-                found = await asyncio.to_thread(held.index.search, query, most, now, without)
+                excluded = self._in_prompt(entry.index, conversation, prompt)
+                extra = EXTRA_HITS + (EXTRA_HITS_FORGOTTEN if memory.gone else 0)
+                max_hits = limit + extra if vector is None else max(limit + extra, POOL)
+                hits = await asyncio.to_thread(entry.index.search, query, max_hits, now, excluded)
                 if vector is not None:
-                    near = held.near.to(vector, self._embeddings.usual)
-                    found = held.ranked(found, near, without)[: limit + spare]
-                recalled = [self._recalled(held, one, known) for one in found if not _is_gone(one.passage, known.gone)]
-            if not held.gone:
-                recalled.sort(key=lambda one: -one.found.score)
-                worth = [one for one in recalled[:limit] if one.found.score >= WORTH * recalled[0].found.score]
-                return Recollection(worth, len(held.index), complete, now)
+                    by_meaning = entry.near.to(vector, self._embeddings.usual)
+                    hits = entry.ranked(hits, by_meaning, excluded)[: limit + extra]
+                recalled = [
+                    self._recalled(entry, hit, memory) for hit in hits if not _is_forgotten(hit.passage, memory.gone)
+                ]
+            if not entry.gone:
+                recalled.sort(key=lambda message: -message.found.score)
+                passages = [
+                    message
+                    for message in recalled[:limit]
+                    if message.found.score >= MIN_SCORE_SHARE * recalled[0].found.score
+                ]
+                return Recollection(passages, len(entry.index), complete, now)
 
     def drop(self, company: str, conversations: Sequence[str]) -> None:
-        """Drops the indexes of the people in these conversations."""
-        every = frozenset(conversations)
-        for key, held in list(self._held.items()):
-            if key[0] == company and not every.isdisjoint(held.read):
-                self._let_go(key)
+        """Drops the indexes of the people who wrote in these conversations."""
+        dropped = frozenset(conversations)
+        for key, entry in list(self._indexes.items()):
+            if key[0] == company and not dropped.isdisjoint(entry.read):
+                self._evict(key)
 
     async def stop(self) -> None:
-        tasks = [held.reading for held in self._held.values() if held.reading is not None]
+        tasks = [entry.update for entry in self._indexes.values() if entry.update is not None]
         for task in tasks:
             task.cancel()
         for task in tasks:
             with contextlib.suppress(asyncio.CancelledError, MemoryServiceError):
                 await task
 
-    def _in_sight(self, index: RecallIndex, conversation: str | None, prompt: tuple[int, int] | None) -> frozenset[str]:
+    def _in_prompt(
+        self, index: RecallIndex, conversation: str | None, prompt: tuple[int, int] | None
+    ) -> frozenset[str]:
         if conversation is None:
             return frozenset()
         if prompt is None:
-            return index.newest(conversation, IN_SIGHT)
+            return index.newest(conversation, DEFAULT_PROMPT_MESSAGES)
         era = self._floor.position.era
         return index.between(conversation, LogPosition(era, prompt[0]), LogPosition(era, prompt[1]))
 
-    def _held_of(self, company: str, user: str) -> _HeldMessages:
-        held = self._held.setdefault((company, user), _HeldMessages())
-        self._held.move_to_end((company, user))
-        while len(self._held) > 1 and sum(len(one.index) for one in self._held.values()) > MOST_IN_PROCESS:
-            self._let_go(next(iter(self._held)))
-        return held
+    def _index_of(self, company: str, user: str) -> _PersonIndex:
+        entry = self._indexes.setdefault((company, user), _PersonIndex())
+        self._indexes.move_to_end((company, user))
+        while (
+            len(self._indexes) > 1
+            and sum(len(cached.index) for cached in self._indexes.values()) > MAX_MESSAGES_IN_PROCESS
+        ):
+            self._evict(next(iter(self._indexes)))
+        return entry
 
-    def _let_go(self, key: tuple[str, str]) -> None:
-        held = self._held.pop(key)
-        held.gone = held.near.closed = True
+    def _evict(self, key: tuple[str, str]) -> None:
+        entry = self._indexes.pop(key)
+        entry.gone = entry.near.closed = True
 
-    async def _up_to_date(self, company: str, user: str, held: _HeldMessages) -> bool:
-        """Whether everything is indexed. Concurrent searches wait for the same update, which continues when the wait
-        is over."""
-        if held.reading is None or held.reading.done():
+    async def _update(self, company: str, user: str, entry: _PersonIndex) -> bool:
+        """Updates the index; returns whether everything is in it. Concurrent searches wait for the same update, which
+        goes on if they stop waiting."""
+        if entry.update is None or entry.update.done():
             await self._inbox.fresh()
-            if held.reading is None or held.reading.done():
-                held.reading = asyncio.create_task(
-                    self._read(company, user, held), name="reading for search_memory", context=detached_context()
+            if entry.update is None or entry.update.done():
+                entry.update = asyncio.create_task(
+                    self._read_new(company, user, entry), name="reading for search_memory", context=detached_context()
                 )
-                held.reading.add_done_callback(ignore_failure)
-        done, _ = await asyncio.wait({held.reading}, timeout=READING)
+                entry.update.add_done_callback(ignore_failure)
+        done, _ = await asyncio.wait({entry.update}, timeout=UPDATE_TIMEOUT_SECONDS)
         if not done:
             return False
         try:
-            return held.reading.result()
+            return entry.update.result()
         except asyncio.CancelledError:
             raise StoreUnavailableError("memory is stopping: try again") from None
 
-    async def _read(self, company: str, user: str, held: _HeldMessages) -> bool:
+    async def _read_new(self, company: str, user: str, entry: _PersonIndex) -> bool:
         floor = self._floor.position
-        past = await self._past.newest(company, user, CONVERSATIONS)
-        if len(past) < CONVERSATIONS and not held.read.keys() <= {one.conversation for one in past}:
-            # A conversation is gone and its deletion was missed: nothing of it may be returned any more.
-            async with held.lock:
-                held.near.closed = True
-                held.index, held.near = RecallIndex(), Neighbours[str]()
-                held.read.clear()
-                held.latest.clear()
-        for one in past:
-            if held.latest.get(one.conversation) == one.latest:
+        conversations = await self._past.newest(company, user, MAX_CONVERSATIONS)
+        if len(conversations) < MAX_CONVERSATIONS and not entry.read.keys() <= {
+            conversation.conversation for conversation in conversations
+        }:
+            # A conversation was deleted and this process missed it: none of its messages may be returned any more.
+            async with entry.lock:
+                entry.near.closed = True
+                entry.index, entry.near = RecallIndex(), Neighbours[str]()
+                entry.read.clear()
+                entry.latest.clear()
+        for conversation in conversations:
+            if entry.latest.get(conversation.conversation) == conversation.latest:
                 continue
-            if not await self._read_conversation(company, one, held, floor):
+            if not await self._read_conversation(company, conversation, entry, floor):
                 return False
-        return len(past) < CONVERSATIONS
+        return len(conversations) < MAX_CONVERSATIONS
 
     async def _read_conversation(
-        self, company: str, one: PastConversation, held: _HeldMessages, floor: LogPosition
+        self, company: str, past: PastConversation, entry: _PersonIndex, floor: LogPosition
     ) -> bool:
-        """Reads what is new in one conversation; False: the limit is reached."""
-        since = held.read.setdefault(one.conversation, BEGINNING)
+        """Indexes what is new in one conversation; returns False if the limit is reached."""
+        since = entry.read.setdefault(past.conversation, BEGINNING)
         while True:
-            if held.gone or len(held.index) >= MOST:
+            if entry.gone or len(entry.index) >= MAX_MESSAGES:
                 return False
-            said = await self._past.messages_since(company, one.conversation, since, PAGE)
-            async with held.lock:
-                new = await asyncio.to_thread(_take, held, said.passages)
+            page = await self._past.messages_since(company, past.conversation, since, PAGE_SIZE)
+            async with entry.lock:
+                new = await asyncio.to_thread(_add_new, entry, page.passages)
                 if self._embeddings.on:
                     for passage in new:
-                        held.near.put(passage.id, passage.text)
-                    self._embeddings.fill(held.near)
-            if said.up_to is None:
+                        entry.near.put(passage.id, passage.text)
+                    self._embeddings.fill(entry.near)
+            if page.up_to is None:
                 break
-            since = said.up_to
-            # Above the floor a message may still be stored before one that was read: reading begins there again.
-            held.read[one.conversation] = max(held.read[one.conversation], min(since, floor))
-        if one.latest <= floor:
-            held.latest[one.conversation] = one.latest
+            since = page.up_to
+            # Above the floor a message may yet be stored before one that was read: the next update starts at the floor.
+            entry.read[past.conversation] = max(entry.read[past.conversation], min(since, floor))
+        if past.latest <= floor:
+            entry.latest[past.conversation] = past.latest
         return True
 
-    def _recalled(self, held: _HeldMessages, found: RankedMessage, known: Remembered) -> RecalledMessage:
-        past = outdated(found.passage, known.memory)
-        if past and past.by and is_forgotten(past.by, known.gone):
-            past = OutdatedSince(past.until, None)
+    def _recalled(self, entry: _PersonIndex, hit: RankedMessage, memory: Remembered) -> RecalledMessage:
+        replacement = outdated(hit.passage, memory.memory)
+        if replacement and replacement.by and is_forgotten(replacement.by, memory.gone):
+            replacement = OutdatedSince(replacement.until, None)
         before, after = (
-            None if one is None or _is_gone(one, known.gone) else one for one in held.index.around(found.passage)
+            None if neighbour is None or _is_forgotten(neighbour, memory.gone) else neighbour
+            for neighbour in entry.index.around(hit.passage)
         )
-        counted = RankedMessage(found.passage, found.score * OUTDATED) if past else found
-        return RecalledMessage(counted, before, after, past)
+        weighted = RankedMessage(hit.passage, hit.score * OUTDATED_WEIGHT) if replacement else hit
+        return RecalledMessage(weighted, before, after, replacement)
 
 
-def _take(held: _HeldMessages, passages: Sequence[IndexedMessage]) -> list[IndexedMessage]:
-    new = [passage for passage in passages if passage.id not in held.index]
-    held.index.add(new)
+def _add_new(entry: _PersonIndex, passages: Sequence[IndexedMessage]) -> list[IndexedMessage]:
+    new = [passage for passage in passages if passage.id not in entry.index]
+    entry.index.add(new)
     return new
 
 
-def _is_gone(passage: IndexedMessage, gone: Sequence[Forgotten]) -> bool:
-    # When the assistant confirms that it has forgotten something, it says what.
-    at = passage.at - CONFIRMED if passage.speaker == ASSISTANT else passage.at
-    return is_forgotten(passage.text, gone, at)
+def _is_forgotten(passage: IndexedMessage, forgotten: Sequence[Forgotten]) -> bool:
+    # When the assistant confirms that it has forgotten something, it repeats what that was.
+    time = passage.at - CONFIRMATION_TIME if passage.speaker == ASSISTANT else passage.at
+    return is_forgotten(passage.text, forgotten, time)

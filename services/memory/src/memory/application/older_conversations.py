@@ -1,5 +1,5 @@
-"""Migrates conversations stored by an earlier release: adds what this release lists and finds them by, from their
-own facts."""
+"""Migrates conversations stored by an earlier release: adds the fields by which this release lists and finds them,
+computed from their facts."""
 
 from dataclasses import replace
 
@@ -9,33 +9,33 @@ from memory.domain.conversation import InboxConversation, fold
 from memory.domain.keys import BEGINNING
 from memory.migrations import MigrationStep
 
-MOST = 50
+BATCH = 50
 """Conversations migrated at a time."""
-MOST_FACTS = 5_000
-"""The oldest facts of one that are read, more than the search fields can hold."""
+MAX_FACTS = 5_000
+"""The oldest facts of one conversation that are read: more than the search fields can hold."""
 
 
-def listed(conversations: MongoConversations, facts: MongoFacts) -> MigrationStep:
+def lists_step(conversations: MongoConversations, facts: MongoFacts) -> MigrationStep:
 
-    async def some() -> None:
-        for state in await conversations.older(MOST):
-            stored = await facts.after(state.company, state.conversation, BEGINNING, state.latest, MOST_FACTS)
-            fresh = fold(InboxConversation(state.company, state.conversation), stored, BEGINNING, {})
-            # Of what the older release knows nothing is touched. One that is changed meanwhile has been written by this
-            # release: it is asked about again, or is done.
+    async def migrate_batch() -> None:
+        for state in await conversations.older(BATCH):
+            stored = await facts.after(state.company, state.conversation, BEGINNING, state.latest, MAX_FACTS)
+            refolded = fold(InboxConversation(state.company, state.conversation), stored, BEGINNING, {})
+            # Fields that the older release knows stay as they are. If saving is refused, the conversation was changed
+            # meanwhile, and is migrated by that change or by the next batch.
             await conversations.save(
                 [
                     replace(
                         state,
-                        heard_at=fresh.heard_at,
-                        said_at=fresh.said_at,
-                        claimed=fresh.claimed,
-                        claimed_at=fresh.claimed_at,
-                        farewell=fresh.farewell,
-                        words=state.words | fresh.words,
+                        heard_at=refolded.heard_at,
+                        said_at=refolded.said_at,
+                        claimed=refolded.claimed,
+                        claimed_at=refolded.claimed_at,
+                        farewell=refolded.farewell,
+                        words=state.words | refolded.words,
                     )
                 ]
             )
 
-    what = "conversations are put into the inbox's lists, and found by their words"
-    return MigrationStep("conversation-lists", what, conversations.left, some)
+    description = "conversations are put into the inbox's lists, and found by their words"
+    return MigrationStep("conversation-lists", description, conversations.count_older, migrate_batch)

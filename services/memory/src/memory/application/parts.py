@@ -1,4 +1,4 @@
-"""Fetches parts concurrently, each with its own deadline; one that fails or is slow is named and left out."""
+"""Fetches parts of a context concurrently; a part that fails or misses its deadline is left out and named."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -15,18 +15,18 @@ _log = structlog.get_logger(__name__)
 
 
 class Parts:
-    """The parts of one context; create it inside the running loop. `missing` names those left out.
+    """The parts of one context; to be created inside the running loop. `missing` names those left out.
 
-    There are two deadlines, counted from now: `seconds`, and twice that for parts that depend on others. Two timers for
-    all parts cost a fraction of a timeout each.
+    There are two deadlines, counted from now: `seconds`, and twice that for parts that wait for others. Two timers for
+    all parts cost a fraction of one timeout per part.
     """
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._tasks: tuple[list[asyncio.Task[object]], list[asyncio.Task[object]]] = ([], [])
-        self._late: set[asyncio.Task[object]] = set()
+        self._expired: set[asyncio.Task[object]] = set()
         loop = asyncio.get_running_loop()
-        self._timers = (loop.call_later(seconds, self._end, 0), loop.call_later(2 * seconds, self._end, 1))
+        self._timers = (loop.call_later(seconds, self._expire, 0), loop.call_later(2 * seconds, self._expire, 1))
         self.missing: list[str] = []
 
     def start(self, name: str, work: Coroutine[Any, Any, PartT], *, waits: bool = False) -> asyncio.Task[PartT | None]:
@@ -36,8 +36,8 @@ class Parts:
             name: as in the context's `missing`.
             waits: it depends on other parts.
         """
-        task = asyncio.create_task(self._named(name, work, self._seconds * (2 if waits else 1)))
-        # Cancelled before its first step, it would complain that nobody awaited the work.
+        task = asyncio.create_task(self._run(name, work, self._seconds * (2 if waits else 1)))
+        # If it is cancelled before its first step, Python would warn that `work` was never awaited.
         task.add_done_callback(lambda _: work.close())
         self._tasks[waits].append(task)
         return task
@@ -57,24 +57,24 @@ class Parts:
         CONTEXT_MISSING.labels(name).inc()
         _log.warning("a part of a context is left out", part=name, reason=reason)
 
-    def _end(self, which: int) -> None:
-        for task in self._tasks[which]:
+    def _expire(self, group: int) -> None:
+        for task in self._tasks[group]:
             if not task.done():
-                self._late.add(task)
+                self._expired.add(task)
                 task.cancel()
 
-    async def _named(self, name: str, work: Coroutine[Any, Any, PartT], seconds: float) -> PartT | None:
-        # Those who are asked learn how long the part waits, and work no longer than that for it.
+    async def _run(self, name: str, work: Coroutine[Any, Any, PartT], seconds: float) -> PartT | None:
+        # Calls made for this part carry its deadline, so that nobody works longer than that for it.
         serve_for(seconds)
         try:
             return await work
         except asyncio.CancelledError:
             task = asyncio.current_task()
-            if task is None or task not in self._late:
+            if task is None or task not in self._expired:
                 raise
             task.uncancel()
             self.leave_out(name, f"not in time: a part has {self._seconds:g} s, twice that if it waits for others")
         except Exception as error:
-            # Whatever a dependency does, the turn goes on without it; the metric shows how often.
+            # Whatever the error is, the turn goes on without the part; the metric shows how often.
             self.leave_out(name, f"{error.__class__.__name__}: {error}"[:300])
         return None

@@ -1,7 +1,7 @@
-"""People at the desk: merged visitors, and the colleagues who work there.
+"""Merges visitors who are the same person, and lists the colleagues at the desk.
 
-A merge is a fact of each conversation that it concerns (conversation.updated.v1): the original author stays in its log,
-so that a merge can be undone.
+A merge is a fact of each conversation concerned (conversation.updated.v1). The original author stays in its log, so
+that a merge can be undone.
 """
 
 import asyncio
@@ -22,14 +22,16 @@ from memory.domain.conversation import CUSTOMER, InboxConversation
 from memory.domain.desk import BY, mentionable
 from memory.errors import NoSuchPersonError, NotMergedError, RedisUnavailableError
 
-AT_ONCE = 8
+CONCURRENCY = 8
 """Conversations moved concurrently."""
-MOST_COLLEAGUES = 600
+MAX_COLLEAGUES = 600
 
 _log = structlog.get_logger(__name__)
 
 
 class People:
+    """Merges people, and lists colleagues."""
+
     def __init__(
         self,
         *,
@@ -47,68 +49,83 @@ class People:
         self._inbox = inbox
         self._looks = looks
 
-    async def merge(self, wanted: PersonMerge) -> PersonMerged:
-        """Moves all of a visitor's conversations to another person, or their own back to them.
+    async def merge(self, request: PersonMerge) -> PersonMerged:
+        """Moves all of a visitor's conversations to another person, or back to the visitor.
 
         Raises:
             NoSuchPersonError: one of them has not written to the company.
-            NotMergedError: they are already one person, merged with somebody else, or a customer, whose identity is
-                known.
+            NotMergedError: they are already one person, the visitor is merged with somebody else, or is a customer,
+                whose identity is known.
         """
         await self._inbox.fresh()
-        company, person = wanted.company_id, wanted.person_id
-        into = await self._target(wanted) if wanted.into else None
-        states = await self._conversations.of_person(company, person, wanted.most + 1, lent=into is None)
-        if into is not None and into != wanted.by:
-            await self._check(company, person, into, states)
-        moved, left = states[: wanted.most], len(states) > wanted.most
-        for start in range(0, len(moved), AT_ONCE):
-            await asyncio.gather(*(self._move(wanted, one, into or "") for one in moved[start : start + AT_ONCE]))
+        company, person = request.company_id, request.person_id
+        into = await self._target(request) if request.into else None
+        conversations = await self._conversations.of_person(company, person, request.most + 1, handed_over=into is None)
+        if into is not None and into != request.by:
+            await self._check(company, person, into, conversations)
+        moved, has_more = conversations[: request.most], len(conversations) > request.most
+        for start in range(0, len(moved), CONCURRENCY):
+            await asyncio.gather(
+                *(self._move(request, conversation, into or "") for conversation in moved[start : start + CONCURRENCY])
+            )
         _log.info(
             "people merged" if into else "people separated",
-            company=company, by=wanted.by, conversations=len(moved),
+            company=company, by=request.by, conversations=len(moved),
         )  # fmt: skip
-        return PersonMerged(person_id=person, into=into, conversations=[one.conversation for one in moved], left=left)
+        return PersonMerged(
+            person_id=person,
+            into=into,
+            conversations=[conversation.conversation for conversation in moved],
+            left=has_more,
+        )
 
-    async def _target(self, wanted: PersonMerge) -> str | None:
-        """Who the conversations go to: if that person was merged, whoever they were merged into. Somebody who signs
-        in is already the target."""
-        if wanted.into is None or wanted.into == wanted.by:
-            return wanted.into
-        into = await self._now(wanted.company_id, wanted.into)
-        if into == wanted.person_id:
+    async def _target(self, request: PersonMerge) -> str | None:
+        """The person who gets the conversations: if they were merged themselves, the one they were merged into.
+        Somebody who signs in is already the target."""
+        if request.into is None or request.into == request.by:
+            return request.into
+        into = await self._identity(request.company_id, request.into)
+        if into == request.person_id:
             raise NotMergedError("they are already the same person")
         return into
 
-    async def _now(self, company: str, person: str) -> str:
-        """Who a person is at the desk; raises NoSuchPersonError."""
-        for lent in (False, True):
-            for one in await self._conversations.of_person(company, person, 1, lent=lent):
-                return one.whose or person
+    async def _identity(self, company: str, person: str) -> str:
+        """The id under which the desk shows a person, which differs after a merge; raises NoSuchPersonError."""
+        for handed_over in (False, True):
+            for conversation in await self._conversations.of_person(company, person, 1, handed_over=handed_over):
+                return conversation.whose or person
         raise NoSuchPersonError(f"nobody with the id {person} has written to this company")
 
-    async def _check(self, company: str, person: str, into: str, states: list[InboxConversation]) -> None:
-        began = [one.person for one in states if one.person is not None and one.person.user_id == person]
-        if any(one.role == CUSTOMER for one in began):
+    async def _check(self, company: str, person: str, into: str, conversations: list[InboxConversation]) -> None:
+        authors = [
+            conversation.person
+            for conversation in conversations
+            if conversation.person is not None and conversation.person.user_id == person
+        ]
+        if any(author.role == CUSTOMER for author in authors):
             raise NotMergedError("a customer is who they sign in as: merge the visitor with them instead")
-        if not states and (now := await self._now(company, person)) != into:
-            raise NotMergedError(f"this visitor has been merged with {now}: separate them first")
+        if not conversations and (merged_into := await self._identity(company, person)) != into:
+            raise NotMergedError(f"this visitor has been merged with {merged_into}: separate them first")
 
-    async def _move(self, wanted: PersonMerge, state: InboxConversation, into: str) -> None:
+    async def _move(self, request: PersonMerge, state: InboxConversation, into: str) -> None:
         company, conversation = state.company, state.conversation
-        update_id = derive_id(company, conversation, "merge", wanted.merge_id)
-        await self._update(company, conversation, update_id, into, wanted.by, wanted.name)
+        update_id = derive_id(company, conversation, "merge", request.merge_id)
+        await self._update(company, conversation, update_id, into, request.by, request.name)
 
-    async def follow(self, begun: ConversationUpdate) -> None:
-        """A merged visitor begins another conversation, which becomes the other person's too. A sign-in counts for
-        what they had begun by then."""
-        if not begun.begins or begun.previous is None or begun.person is not None:
+    async def follow(self, update: ConversationUpdate) -> None:
+        """Gives a new conversation of a merged visitor to the other person too. A sign-in applies only to the
+        conversations that existed by then, so it is not followed."""
+        if not update.begins or update.previous is None or update.person is not None:
             return
-        company, conversation = begun.company_id, begun.conversation_id
-        told = [one.data for one in await self._store.updates(company, begun.previous) if one.data.person is not None]
-        if told and told[-1].person and told[-1].by != told[-1].person:
+        company, conversation = update.company_id, update.conversation_id
+        merges = [
+            stored.data
+            for stored in await self._store.updates(company, update.previous)
+            if stored.data.person is not None
+        ]
+        if merges and merges[-1].person and merges[-1].by != merges[-1].person:
             update_id = derive_id(company, conversation, "desk", "same person")
-            await self._update(company, conversation, update_id, told[-1].person, BY, None, begins=True)
+            await self._update(company, conversation, update_id, merges[-1].person, BY, None, begins=True)
 
     async def _update(
         self, company: str, conversation: str, update_id: str, person: str, by: str, name: str | None,
@@ -126,19 +143,19 @@ class People:
             )
         )
 
-    async def colleagues(self, asked: ColleaguesRequest) -> Colleagues:
-        """The company's own team, and everybody at the desk within a day except those who have left the team; only
-        the team while Redis is away."""
-        company = asked.company_id
+    async def colleagues(self, request: ColleaguesRequest) -> Colleagues:
+        """The company's team, and everybody who was at the desk within a day, without those who have left the team;
+        only the team if Redis is unavailable."""
+        company = request.company_id
         settings = await self._companies.get(company)
         team = settings.config.team if settings is not None else Team()
-        known: dict[str, str | None] = {}
+        names: dict[str, str | None] = {}
         with suppress(RedisUnavailableError):
-            known = await self._looks.colleagues(company)
-        known = {one: name for one, name in known.items() if one not in team.signed_out}
-        known |= {one: member.name or known.get(one) for one, member in team.members.items()}
-        people = dict(sorted(known.items(), key=lambda one: (one[1] or one[0]).casefold())[:MOST_COLLEAGUES])
+            names = await self._looks.colleagues(company)
+        names = {user_id: name for user_id, name in names.items() if user_id not in team.signed_out}
+        names |= {user_id: member.name or names.get(user_id) for user_id, member in team.members.items()}
+        people = dict(sorted(names.items(), key=lambda entry: (entry[1] or entry[0]).casefold())[:MAX_COLLEAGUES])
         mention = mentionable(people)
         return Colleagues(
-            items=[Colleague(user_id=one, name=name, mention=mention[one]) for one, name in people.items()]
+            items=[Colleague(user_id=user_id, name=name, mention=mention[user_id]) for user_id, name in people.items()]
         )

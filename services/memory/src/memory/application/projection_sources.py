@@ -1,4 +1,4 @@
-"""What fills a store from the bus, and how the bus is asked about it."""
+"""The sources that fill a store from the bus, and the port through which memory reads and manages their consumers."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ class ProjectionSource:
     """A durable consumer that fills the store.
 
     `again` processes facts again, in order, which changes nothing if they were processed before. `kept`: facts older
-    than this are useless to the store (None: none are). `holds`: whether the store has all of these facts; only the
-    source that brings it everything of its stream can tell, and the stream may drop facts only for such a store.
-    `kept_as`: the durable's name in the store, if several sources share one.
+    than this are useless to the store (None: none are). `holds` returns whether the store has all of these facts; only
+    a source that processes its whole stream has it, and a stream may drop facts only for such a store. `kept_as`: the
+    durable's name in the store, if several sources share it.
     """
 
     stream: str
@@ -44,9 +44,11 @@ class Consumers(Protocol):
     """The consumers on the bus, and their streams."""
 
     async def progress(self, stream: str, durable: str, since: float) -> ConsumerProgress | None:
-        """None: there is no such consumer (yet); raises NexusError. An answer requested at `since` or later, by
-        time.monotonic(), serves all consumers of a stream: a store's position read since then must not be compared
-        with an older answer."""
+        """A consumer's progress; None if it does not exist (yet); raises NexusError.
+
+        An answer requested at `since` or later, by time.monotonic(), is shared by all consumers of a stream. A store's
+        position must not be compared with an answer requested before it was read.
+        """
         ...
 
     async def read(self, stream: str, subject: str, after: int, size: int) -> tuple[list[StoredFact], bool]:
@@ -54,25 +56,25 @@ class Consumers(Protocol):
         ...
 
     async def leave_out(self, stream: str, up_to: int, keep: Callable[[int], Awaitable[object]]) -> None:
-        """Continues the stream after a sequence and drops everything before it, once `keep` has stored what it holds
-        up to the given sequence; raises NexusError."""
+        """Continues the stream after a sequence and drops everything before it. Before that, `keep` stores what the
+        stream holds up to the sequence with which it is called. Raises NexusError."""
         ...
 
     async def note_lost_end(self, stream: str, up_to: int) -> None:
-        """Records at the stream that it has lost its end, which reached this sequence; raises NexusError."""
+        """Records in the stream that it has lost its end, which reached this sequence; raises NexusError."""
         ...
 
     async def delete(self, stream: str, durable: str) -> None:
         """Deletes a consumer, if it exists; raises NexusError."""
         ...
 
-    async def since(self, stream: str, subject: str, at: datetime) -> int:
-        """The sequence of the first fact stored at `at` or later; 0: there is none."""
+    async def since(self, stream: str, subject: str, start: datetime) -> int:
+        """The sequence of the first fact stored at `start` or later; 0 if there is none."""
         ...
 
 
 async def process_all(facts: Sequence[StoredFact], take: Callable[[Sequence[StoredFact]], Awaitable[object]]) -> None:
-    """Processes facts together, and one by one if that fails, so that a bad one does not hold up the others.
+    """Processes facts together, or one by one if that fails, so that a bad fact does not block the others.
 
     Raises:
         NexusError: a retry may succeed.
@@ -86,7 +88,7 @@ async def process_all(facts: Sequence[StoredFact], take: Callable[[Sequence[Stor
 
 
 async def process_each(facts: Sequence[StoredFact], take: Callable[[StoredFact], Awaitable[object]]) -> None:
-    """Processes facts one by one; one that can never be processed is already a dead letter.
+    """Processes facts one by one, and skips those that can never be processed: they are dead letters already.
 
     Raises:
         NexusError: a retry may succeed.

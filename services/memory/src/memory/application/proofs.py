@@ -1,6 +1,6 @@
-"""After a customer's turn: what a model may rest its proposals on, and what of them the customer's words prove.
+"""Checks a model's proposals of facts to remember against what the customer wrote in the turn.
 
-The turn is learned from by the rules first, so that a model is shown what they have understood already.
+The rules learn from the turn first, so that the model is shown what they have understood already.
 """
 
 from dataclasses import dataclass
@@ -18,8 +18,9 @@ from memory.errors import ServiceUnavailableError
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
-    """A customer's turn in which something was told. `texts`: each with its place in the log."""
+class _TurnTexts:
+    """A customer's messages in a turn from which something may be learned. `texts`: each with its position in the
+    log."""
 
     user: str
     texts: tuple[tuple[LogPosition, str], ...]
@@ -30,7 +31,7 @@ class _Heard:
 
 
 class Proofs:
-    """Proposals of a model, held against what its user wrote."""
+    """Supplies what a model needs to propose facts, and accepts the proposals that the user's messages prove."""
 
     def __init__(self, *, learner: Learner, memories: Memories, histories: HistoryReader, log: StreamLog) -> None:
         self._learner = learner
@@ -39,60 +40,63 @@ class Proofs:
         self._log = log
 
     async def ground(self, turn: AnsweredTurn) -> ProposalGround:
-        """What may be proposed about a turn. The rules learn from the turn first.
+        """Returns what proposals about a turn may be based on; empty if there is nothing to propose. The rules learn
+        first.
 
         Raises:
-            StoreUnavailableError, ProjectionBehindError, UnknownSequenceError: all worth another try.
+            StoreUnavailableError, ProjectionBehindError, UnknownSequenceError: a retry may succeed.
         """
-        heard = await self._heard(turn)
-        if heard is None:
+        turn_texts = await self._read_texts(turn)
+        if turn_texts is None:
             return ProposalGround(said=[])
-        held = await self._learned(turn, heard)
-        if is_judged(held, turn.turn_id):
+        memory = await self._learn(turn, turn_texts)
+        if is_judged(memory, turn.turn_id):
             return ProposalGround(said=[])
-        return ground(held.memory, heard.since(held.forgotten))
+        return ground(memory.memory, turn_texts.since(memory.forgotten))
 
     async def judge(self, request: ProposalsRequest) -> ProposalsJudged:
-        """Takes the proposals that are proven, once for each turn; raises as `ground` does."""
-        heard = await self._heard(request)
-        if heard is None:
+        """Accepts the proposals that are proven, once per turn; raises as `ground` does."""
+        turn_texts = await self._read_texts(request)
+        if turn_texts is None:
             return ProposalsJudged(accepted=0)
-        await self._learned(request, heard)
-        last: list[Judged] = []
+        await self._learn(request, turn_texts)
+        judgements: list[Judged] = []
 
-        def take(held: Remembered) -> Remembered:
-            last[:] = [judged(held, request.turn_id, heard.at, heard.since(held.forgotten), request.proposals)]
-            return last[0].state
+        def take(memory: Remembered) -> Remembered:
+            judgements[:] = [
+                judged(memory, request.turn_id, turn_texts.at, turn_texts.since(memory.forgotten), request.proposals)
+            ]
+            return judgements[0].state
 
-        before, after = await self._memories.change(request.company_id, heard.user, take, turn=request.turn_id)
+        before, after = await self._memories.change(request.company_id, turn_texts.user, take, turn=request.turn_id)
         if before is after:
             return ProposalsJudged(accepted=0)
-        refused = list(last[0].refused)
+        refused = list(judgements[0].refused)
         return ProposalsJudged(accepted=len(request.proposals) - len(refused), refused=refused)
 
-    async def _heard(self, turn: AnsweredTurn) -> _Heard | None:
-        found = await self._learner.unanswered_messages(turn.company_id, turn.conversation_id, turn.basis)
-        if found is None:
+    async def _read_texts(self, turn: AnsweredTurn) -> _TurnTexts | None:
+        author_messages = await self._learner.unanswered_messages(turn.company_id, turn.conversation_id, turn.basis)
+        if author_messages is None:
             return None
-        user, said = found
-        if not may_tell([one.text for one in said]):
-            return None  # most turns only ask: nothing more is read for them
+        user, messages = author_messages
+        if not may_tell([message.text for message in messages]):
+            return None  # most turns only ask something: nothing more is read for them
         answer = await self._histories.newest(turn.company_id, turn.conversation_id, turn.answered, 1, exact=True)
         if not answer.messages or answer.messages[-1].turn_id != turn.turn_id:
             return None
-        texts = tuple((LogPosition(self._log.era, one.seq), one.text) for one in said)
-        return _Heard(user, texts, answer.messages[-1].created_at)
+        texts = tuple((LogPosition(self._log.era, message.seq), message.text) for message in messages)
+        return _TurnTexts(user, texts, answer.messages[-1].created_at)
 
-    async def _learned(self, turn: AnsweredTurn, heard: _Heard) -> Remembered:
-        """What is remembered once the rules have learned the turn, if they can now."""
-        held = await self._memories.held(turn.company_id, heard.user)
-        if turn.turn_id not in held.learned:
+    async def _learn(self, turn: AnsweredTurn, turn_texts: _TurnTexts) -> Remembered:
+        """Lets the rules learn from the turn, if they can now, and returns what is remembered after that."""
+        memory = await self._memories.held(turn.company_id, turn_texts.user)
+        if turn.turn_id not in memory.learned:
             try:
                 await self._learner.turn(
-                    turn.company_id, turn.conversation_id, turn.turn_id, turn.basis, heard.at, patient=True
+                    turn.company_id, turn.conversation_id, turn.turn_id, turn.basis, turn_texts.at, patient=True
                 )
             except ServiceUnavailableError:
-                # The rules wait for it, on account of the turn's symbols; what is proposed speaks of no prices.
-                return held
-            held = await self._memories.held(turn.company_id, heard.user)
-        return held
+                # The rules wait for the market because of the turn's symbols; proposals contain no prices.
+                return memory
+            memory = await self._memories.held(turn.company_id, turn_texts.user)
+        return memory

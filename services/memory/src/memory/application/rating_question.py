@@ -16,7 +16,7 @@ from runtime.conversation import NewFact
 
 
 class RatingQuestion:
-    """Appends the question to a conversation. Its id is derived from the conversation, so that repeats are one."""
+    """Appends the question to a conversation. Its id is derived from the conversation, so a repeat appends nothing."""
 
     def __init__(self, *, conversations: MongoConversations, companies: MongoCompanies, log: StreamLog) -> None:
         self._conversations = conversations
@@ -24,7 +24,7 @@ class RatingQuestion:
         self._log = log
 
     async def ask(self, company: str, conversation: str) -> bool:
-        """Asks if the conversation is resolved, was answered, and was never asked; True if it asked now.
+        """Asks if the conversation is resolved and answered and was not asked before; returns whether it asked now.
 
         Raises:
             StoreUnavailableError, RuntimeLibraryError: try again later.
@@ -33,19 +33,19 @@ class RatingQuestion:
         settings = await self._companies.get(company)
         if state is None or not _is_due(state) or not (settings and settings.config.ask_rating):
             return False
-        identity = derive_id(company, conversation, RATING_ASKED)
+        message_id = derive_id(company, conversation, RATING_ASKED)
 
-        async def question(now: Snapshot) -> NewFact | None:
-            if now.newest_visitor != state.seen_position.seq:
-                return None  # they have written since: it is not over
-            text = TEXTS["rating.question"].in_language(language(now))
-            data = SystemMessage(message_id=identity, text=text, code=RATING_ASKED, basis=now.basis)
-            return NewFact(ChatKind.SYSTEM, data, identity, identity)
+        async def question(snapshot: Snapshot) -> NewFact | None:
+            if snapshot.newest_visitor != state.seen_position.seq:
+                return None  # the visitor has written since: it is not over
+            text = TEXTS["rating.question"].in_language(language(snapshot))
+            data = SystemMessage(message_id=message_id, text=text, code=RATING_ASKED, basis=snapshot.basis)
+            return NewFact(ChatKind.SYSTEM, data, message_id, message_id)
 
         stored = await self._log.append_if(company, conversation, question)
         return stored is not None and not stored.duplicate
 
 
 def _is_due(state: InboxConversation) -> bool:
-    answered = state.answers > 0 or state.handed_off
-    return state.status == RESOLVED and answered and not state.rating_asked and state.person is not None
+    was_answered = state.answers > 0 or state.handed_off
+    return state.status == RESOLVED and was_answered and not state.rating_asked and state.person is not None

@@ -1,4 +1,4 @@
-"""Reports of companies, counted on request, and the usual wait for a person."""
+"""Companies' reports, counted on request, and the usual wait for a person."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, timedelta, tzinfo
@@ -19,19 +19,19 @@ from memory.adapters.mongo_reports import MongoReports
 from memory.domain.report import ReportedConversation, counts_in, report
 from memory.ports import LogClock
 
-MOST = 20_000
-"""Conversations counted for one report."""
-MADE = 2_000
-"""Digests made by one report; the next report makes the rest."""
-OPENED = 1_000
-WAITS_OF = timedelta(days=14)
-LEAST_WAITS = 3
-"""How many people must have waited before a usual wait is told."""
-WAITS_LOOKED_AT = 500
+MAX_CONVERSATIONS = 20_000
+"""Conversations counted for one report at most."""
+MAX_NEW_DIGESTS = 2_000
+"""Digests computed for one report at most; the next report computes the others."""
+MAX_OPENED = 1_000
+WAIT_PERIOD = timedelta(days=14)
+MIN_WAITS = 3
+"""With fewer waits there is no usual wait."""
+MAX_WAITS = 500
 
 
 class Reports:
-    """The reports of all companies."""
+    """Counts companies' reports."""
 
     def __init__(
         self,
@@ -46,40 +46,44 @@ class Reports:
         self._fresh = fresh
         self._clock = clock
 
-    async def report(self, asked: ReportRequest) -> ReportReply:
-        """The figures of these days in the company's time zone; raises StoreUnavailableError."""
-        counted, complete = await self._counted(asked)
-        return report(counted, asked.by, await self._clock(), complete=complete)
+    async def report(self, request: ReportRequest) -> ReportReply:
+        """The figures of the requested days in the company's time zone; raises StoreUnavailableError."""
+        counted, complete = await self._counted(request)
+        return report(counted, request.by, await self._clock(), complete=complete)
 
-    async def behind(self, asked: ReportOpenRequest) -> ReportOpenReply:
-        """The conversations behind a figure; raises StoreUnavailableError."""
-        counted, complete = await self._counted(asked)
+    async def conversations_counted(self, request: ReportOpenRequest) -> ReportOpenReply:
+        """The conversations that a figure counts; raises StoreUnavailableError."""
+        counted, complete = await self._counted(request)
         now = await self._clock()
-        rows = [one for one in counted if asked.key is None or one.key(asked.by) == asked.key]
-        names = [one.conversation for one in rows if counts_in(one, asked.figure, now)]
-        return ReportOpenReply(conversation_ids=names[:OPENED], complete=complete and len(names) <= OPENED)
+        rows = [
+            conversation
+            for conversation in counted
+            if request.key is None or conversation.key(request.by) == request.key
+        ]
+        names = [conversation.conversation for conversation in rows if counts_in(conversation, request.figure, now)]
+        return ReportOpenReply(conversation_ids=names[:MAX_OPENED], complete=complete and len(names) <= MAX_OPENED)
 
     async def usual_wait(self, company: str) -> timedelta | None:
-        """The median recent wait of those who got a person, in whole tens of seconds; None: too few have waited."""
+        """The median recent wait of those who got a person, rounded up to 10 seconds; None if too few have waited."""
         today = (await self._clock()).date()
-        rows = await self._store.began(company, today - WAITS_OF, today, WAITS_LOOKED_AT)
-        counted, _ = await self._store.counted(rows, WAITS_LOOKED_AT)
-        waits = [one.digest.to_person for one in counted if one.digest.to_person is not None]
-        return timedelta(seconds=10 * ceil(median(waits) / 10)) if len(waits) >= LEAST_WAITS else None
+        rows = await self._store.began(company, today - WAIT_PERIOD, today, MAX_WAITS)
+        counted, _ = await self._store.counted(rows, MAX_WAITS)
+        waits = [conversation.digest.to_person for conversation in counted if conversation.digest.to_person is not None]
+        return timedelta(seconds=10 * ceil(median(waits) / 10)) if len(waits) >= MIN_WAITS else None
 
-    async def rating(self, asked: ConversationRef) -> RatingReply:
+    async def rating(self, request: ConversationRef) -> RatingReply:
         """The visitor's rating of a conversation."""
-        said = await self._store.rating(asked.company_id, asked.conversation_id)
+        rating = await self._store.rating(request.company_id, request.conversation_id)
         return RatingReply(
-            rating=RatingView(score=said.score, comment=said.comment, rated_at=said.at) if said else None
+            rating=RatingView(score=rating.score, comment=rating.comment, rated_at=rating.at) if rating else None
         )
 
-    async def _counted(self, asked: ReportRequest) -> tuple[list[ReportedConversation], bool]:
+    async def _counted(self, request: ReportRequest) -> tuple[list[ReportedConversation], bool]:
         await self._fresh()
-        zone = await self._zone(asked.company_id)
-        rows = await self._store.began(asked.company_id, asked.since, asked.until, MOST + 1, zone)
-        counted, complete = await self._store.counted(rows[:MOST], MADE)
-        return counted, complete and len(rows) <= MOST
+        zone = await self._zone(request.company_id)
+        rows = await self._store.began(request.company_id, request.since, request.until, MAX_CONVERSATIONS + 1, zone)
+        counted, complete = await self._store.counted(rows[:MAX_CONVERSATIONS], MAX_NEW_DIGESTS)
+        return counted, complete and len(rows) <= MAX_CONVERSATIONS
 
     async def _zone(self, company: str) -> tzinfo:
         settings = await self._companies.get(company)

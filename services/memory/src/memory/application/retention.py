@@ -1,6 +1,6 @@
-"""Retention: deletes conversations, files and traces older than their company keeps them, daily at three in the
-morning (UTC), with a receipt; a preview is available before. A conversation that a person works on, is asked for in,
-or has snoozed stays until that ends."""
+"""Retention: deletes conversations, files and traces that are older than their company keeps them, daily after 03:00
+UTC, with receipts; a preview counts them before. A conversation stays while a person owns it, is asked for in it, or
+has snoozed it."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
@@ -17,19 +17,19 @@ from memory.adapters.recorded_traces import RecordedTraces
 from memory.application.erasure import DataErasure
 from runtime.clock import Clock
 
-HOUR = 3
-AT_ONCE = 200
-"""Conversations of one deletion and one receipt."""
-MOST = 5_000
-"""The most that are counted for a preview."""
-COMPANIES = 100
-_NOTHING = Retention()
+RUN_HOUR_UTC = 3
+CONVERSATIONS_PER_ERASURE = 200
+"""Conversations in one deletion, with one receipt."""
+MAX_COUNTED = 5_000
+"""A preview counts no further than this."""
+COMPANIES_PER_QUERY = 100
+_NO_RETENTION = Retention()
 
 _log = structlog.get_logger(__name__)
 
 
 class RetentionSweep:
-    """The daily run over all companies. Replicas may run it at the same time."""
+    """The daily run over all companies. Replicas may run it at the same time. `also` is called at its end."""
 
     def __init__(
         self,
@@ -50,68 +50,70 @@ class RetentionSweep:
         self._also = also
         self._clock = clock
 
-    async def preview(self, asked: KeepingRequest) -> Keeping:
+    async def preview(self, request: KeepingRequest) -> Keeping:
         """Counts what the next run would delete; raises StoreUnavailableError, BusUnavailableError."""
-        company, now = asked.company_id, self._clock.now()
-        found = await self._companies.get(company)
-        kept = found.config.retention if found else _NOTHING
-        old = await self._old(company, kept.conversation_days, MOST + 1)
-        sent = _before(now, kept.file_days)
-        files = await self._files.count_old(company, sent, MOST + 1) if sent else 0
-        spans = _before(now, kept.trace_days)
-        recorded = await self._traces.count(company, spans, MOST + 1) if spans else 0
+        company, now = request.company_id, self._clock.now()
+        settings = await self._companies.get(company)
+        retention = settings.config.retention if settings else _NO_RETENTION
+        old = await self._old_conversations(company, retention.conversation_days, MAX_COUNTED + 1)
+        files_before = _cutoff(now, retention.file_days)
+        files = await self._files.count_old(company, files_before, MAX_COUNTED + 1) if files_before else 0
+        traces_before = _cutoff(now, retention.trace_days)
+        traces = await self._traces.count(company, traces_before, MAX_COUNTED + 1) if traces_before else 0
         return Keeping(
-            next_run=_next(now),
-            conversations=_outdated(kept.conversation_days, now, len(old)),
-            files=_outdated(kept.file_days, now, files),
-            traces=_outdated(kept.trace_days, now, recorded),
+            next_run=_next_run(now),
+            conversations=_outdated(retention.conversation_days, now, len(old)),
+            files=_outdated(retention.file_days, now, files),
+            traces=_outdated(retention.trace_days, now, traces),
         )
 
     async def sweep(self) -> int:
         """Runs once a day; returns how many conversations were deleted."""
         now = self._clock.now()
         day = now.astimezone(UTC).date().isoformat()
-        if now.astimezone(UTC).hour < HOUR or await self._store.done(day):
+        if now.astimezone(UTC).hour < RUN_HOUR_UTC or await self._store.done(day):
             return 0
-        gone, after = 0, ""
-        while companies := await self._companies.existing_after(after, COMPANIES):
-            for one in companies:
-                gone += await self._company(one.config.company_id, one.config.retention, day)
+        deleted, after = 0, ""
+        while companies := await self._companies.existing_after(after, COMPANIES_PER_QUERY):
+            for settings in companies:
+                deleted += await self._apply(settings.config.company_id, settings.config.retention, day)
             after = companies[-1].config.company_id
         await self._also(now)
         await self._store.finish(day)
-        return gone
+        return deleted
 
-    async def _company(self, company: str, kept: Retention, day: str) -> int:
-        gone = 0
-        if (before := _before(self._clock.now(), kept.trace_days)) is not None:
+    async def _apply(self, company: str, retention: Retention, day: str) -> int:
+        deleted = 0
+        if (before := _cutoff(self._clock.now(), retention.trace_days)) is not None:
             await self._traces.purge(company, before)
-        if (before := _before(self._clock.now(), kept.file_days)) is not None:
+        if (before := _cutoff(self._clock.now(), retention.file_days)) is not None:
             files = await self._files.delete_old(company, before)
             _log.info("old files were deleted", company=company, files=files)
         await self._files.recount(company)
-        while names := await self._old(company, kept.conversation_days, AT_ONCE):
-            # The same id for the same conversations, so that an interrupted run continues its receipt.
-            receipt = str(uuid5(NAMESPACE_OID, "/".join((company, day, *names))))
-            await self._erasure.conversations("retention", company, names, by="retention", receipt=receipt)
-            gone += len(names)
-        if gone:
-            _log.info("old conversations were deleted", company=company, conversations=gone)
-        return gone
+        while conversations := await self._old_conversations(
+            company, retention.conversation_days, CONVERSATIONS_PER_ERASURE
+        ):
+            # The id is the same for the same conversations, so that a run after an interruption continues the receipt.
+            receipt = str(uuid5(NAMESPACE_OID, "/".join((company, day, *conversations))))
+            await self._erasure.conversations("retention", company, conversations, by="retention", receipt=receipt)
+            deleted += len(conversations)
+        if deleted:
+            _log.info("old conversations were deleted", company=company, conversations=deleted)
+        return deleted
 
-    async def _old(self, company: str, days: int | None, limit: int) -> list[str]:
-        before = _before(self._clock.now(), days)
+    async def _old_conversations(self, company: str, days: int | None, limit: int) -> list[str]:
+        before = _cutoff(self._clock.now(), days)
         return [] if before is None else await self._store.older(company, before, limit)
 
 
-def _before(now: datetime, days: int | None) -> datetime | None:
+def _cutoff(now: datetime, days: int | None) -> datetime | None:
     return None if days is None else now - timedelta(days=days)
 
 
 def _outdated(days: int | None, now: datetime, count: int) -> Outdated:
-    return Outdated(days=days, before=_before(now, days), count=min(count, MOST), at_least=count > MOST)
+    return Outdated(days=days, before=_cutoff(now, days), count=min(count, MAX_COUNTED), at_least=count > MAX_COUNTED)
 
 
-def _next(now: datetime) -> datetime:
-    today = now.astimezone(UTC).replace(hour=HOUR, minute=0, second=0, microsecond=0)
+def _next_run(now: datetime) -> datetime:
+    today = now.astimezone(UTC).replace(hour=RUN_HOUR_UTC, minute=0, second=0, microsecond=0)
     return today if now < today else today + timedelta(days=1)

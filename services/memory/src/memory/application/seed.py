@@ -6,12 +6,12 @@ from memory.errors import CompanyExistsError, SettingsMovedError
 
 
 async def seed(companies: CompanyRegistry, origin: str | None) -> None:
-    """Creates the company `demo`, or updates its site; an admin's changes stay. Replicas may race."""
+    """Creates the company `demo`, or updates its site's address; an admin's changes stay. Replicas may race."""
     try:
-        found = await companies.get(demo.COMPANY)
-        if found is None:
+        settings = await companies.get(demo.COMPANY)
+        if settings is None:
             await companies.create(demo.settings(origin))
-        elif (patch := demo.moved_site(found.config, origin)) is not None:
-            await companies.patch(demo.COMPANY, found.version, patch)
+        elif (patch := demo.moved_site(settings.config, origin)) is not None:
+            await companies.patch(demo.COMPANY, settings.version, patch)
     except (CompanyExistsError, SettingsMovedError):
         return  # another replica was faster

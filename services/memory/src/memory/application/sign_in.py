@@ -1,4 +1,4 @@
-"""Signing in to the console: at the company's OpenID provider, by an invitation, or by both."""
+"""Signs people in to the console: at the company's OpenID provider, by an invitation, or by both."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -13,88 +13,87 @@ from memory.domain.openid import SignInRefusedError, account_of, authorization_a
 from memory.errors import SettingsMovedError
 from runtime.auth.tokens import one_line
 
-FoundT = TypeVar("FoundT")
+ResultT = TypeVar("ResultT")
 
-LONGEST = 12.0
-"""Seconds for all requests to a provider during one sign-in."""
-RACES = 5
-"""How often the team is written again if somebody else changes it."""
+PROVIDER_TIMEOUT_SECONDS = 12.0
+"""Deadline for all requests to a provider in one step of a sign-in."""
+PATCH_ATTEMPTS = 5
+"""How often storing the team is tried if somebody else changes it."""
 
 
 class SignIns:
-    """Both halves of a sign-in. Nothing is stored in between: the browser keeps what they share."""
+    """Both steps of a sign-in. Nothing is stored in between: the browser keeps what they share."""
 
     def __init__(self, companies: CompanyRegistry, providers: OpenIdProviders) -> None:
         self._companies = companies
         self._providers = providers
 
-    async def begin(self, asked: SignInBegin) -> str:
-        """The address at the provider; raises SignInRefusedError."""
-        settings = await self._companies.get(asked.company_id)
+    async def begin(self, request: SignInBegin) -> str:
+        """Returns the provider's address to which the browser goes; raises SignInRefusedError."""
+        settings = await self._companies.get(request.company_id)
         provider = settings.config.team.provider if settings else None
         if provider is None:
             raise SignInRefusedError("noProvider")
-        about = await _in_time(self._providers.discover(provider))
+        discovered = await _with_timeout(self._providers.discover(provider))
         return authorization_address(
-            about,
+            discovered,
             provider.client_id,
-            redirect_uri=asked.redirect_uri,
-            state=asked.state,
-            nonce=asked.nonce,
-            challenge=asked.challenge,
+            redirect_uri=request.redirect_uri,
+            state=request.state,
+            nonce=request.nonce,
+            challenge=request.challenge,
         )
 
-    async def finish(self, asked: SignInFinish) -> SignedIn:
-        """Completes a sign-in and returns the account, which belongs to this person from now on; raises
-        SignInRefusedError."""
-        settings = await self._companies.get(asked.company_id)
+    async def finish(self, request: SignInFinish) -> SignedIn:
+        """Completes a sign-in: binds the account to the team's member, and returns them; raises SignInRefusedError."""
+        settings = await self._companies.get(request.company_id)
         if settings is None:
             raise SignInRefusedError("noProvider")
         team = settings.config.team
-        if asked.code is None:
-            return await self._by_invitation(settings, asked.invitation)
+        if request.code is None:
+            return await self._by_invitation(settings, request.invitation)
         if team.provider is None:
             raise SignInRefusedError("noProvider")
-        claims = await _in_time(self._providers.claims(asked.company_id, team.provider, asked.code))
-        for _ in range(RACES):
+        claims = await _with_timeout(self._providers.claims(request.company_id, team.provider, request.code))
+        for _ in range(PATCH_ATTEMPTS):
             team = settings.config.team
-            user = member_for(team, claims, asked.invitation)
-            member, said = team.members[user], one_line(claims.get("name"))
-            known: dict[str, object] = {}
+            user = member_for(team, claims, request.invitation)
+            member, full_name = team.members[user], one_line(claims.get("name"))
+            changes: dict[str, object] = {}
             if member.account != account_of(claims):
-                known["account"] = account_of(claims)
-            if member.name is None and said:
-                known["name"] = said
-            if asked.invitation is not None:
-                known["joinedAt"] = _used(asked.invitation)
-            stored = await self._written(settings, user, known)
+                changes["account"] = account_of(claims)
+            if member.name is None and full_name:
+                changes["name"] = full_name
+            if request.invitation is not None:
+                changes["joinedAt"] = _used_at(request.invitation)
+            stored = await self._store(settings, user, changes)
             if stored is not None:
                 return _signed_in(stored, user)
-            settings = await self._again(asked.company_id)
+            settings = await self._reload(request.company_id)
         raise SettingsMovedError("the settings keep changing: try again", settings.version)
 
     async def _by_invitation(self, settings: CompanySettings, invitation: Invitation | None) -> SignedIn:
-        for _ in range(RACES):
+        for _ in range(PATCH_ATTEMPTS):
             if invitation is None or settings.config.team.provider is not None:
                 raise SignInRefusedError("notBound")
             invited(settings.config.team, invitation)
-            stored = await self._written(settings, invitation.member, {"joinedAt": _used(invitation)})
+            stored = await self._store(settings, invitation.member, {"joinedAt": _used_at(invitation)})
             if stored is not None:
                 return _signed_in(stored, invitation.member)
-            settings = await self._again(settings.config.company_id)
+            settings = await self._reload(settings.config.company_id)
         raise SettingsMovedError("the settings keep changing: try again", settings.version)
 
-    async def _written(self, settings: CompanySettings, user: str, known: dict[str, object]) -> CompanyConfig | None:
-        """The settings with what is now known of the member; None: somebody else has changed them."""
-        if not known:
+    async def _store(self, settings: CompanySettings, user: str, changes: dict[str, object]) -> CompanyConfig | None:
+        """Stores changes to a member, and returns the settings; None if somebody else has changed them meanwhile."""
+        if not changes:
             return settings.config
-        patch = {"team": {"members": {user: known}}}
+        patch = {"team": {"members": {user: changes}}}
         try:
             return (await self._companies.patch(settings.config.company_id, settings.version, patch)).config
         except SettingsMovedError:
             return None
 
-    async def _again(self, company: str) -> CompanySettings:
+    async def _reload(self, company: str) -> CompanySettings:
         settings = await self._companies.get(company)
         if settings is None:
             raise SignInRefusedError("unknown")
@@ -106,15 +105,17 @@ def _signed_in(config: CompanyConfig, user: str) -> SignedIn:
     return SignedIn(member=user, role=member.role, name=member.name)
 
 
-def _used(invitation: Invitation) -> str:
-    """When the invitation was used: never before it was issued, even if the gateway's clock is ahead, since it would
-    be valid again."""
+def _used_at(invitation: Invitation) -> str:
+    """The time to store as the invitation's use: not before it was issued, even if the gateway's clock is ahead, since
+    otherwise the invitation would be valid again."""
     return max(datetime.now(UTC), invitation.issued_at).isoformat()
 
 
-async def _in_time(asked: Awaitable[FoundT]) -> FoundT:
+async def _with_timeout(call: Awaitable[ResultT]) -> ResultT:
     try:
-        async with asyncio.timeout(LONGEST):
-            return await asked
+        async with asyncio.timeout(PROVIDER_TIMEOUT_SECONDS):
+            return await call
     except TimeoutError as error:
-        raise SignInRefusedError("away", f"the provider did not answer within {LONGEST:g} s") from error
+        raise SignInRefusedError(
+            "away", f"the provider did not answer within {PROVIDER_TIMEOUT_SECONDS:g} s"
+        ) from error

@@ -1,4 +1,4 @@
-"""Periodic work of each replica; doing it twice is harmless."""
+"""Periodic work that each replica does; doing it twice is harmless."""
 
 import asyncio
 import contextlib
@@ -8,7 +8,7 @@ import structlog
 
 from runtime.background import BackgroundLoop
 
-AFTER_FAILURE = 5.0
+RETRY_SECONDS = 5.0
 """The longest wait before failed work is retried: some sweeps run only hourly."""
 
 _log = structlog.get_logger(__name__)
@@ -28,8 +28,8 @@ class PeriodicSweep:
         self._seconds = seconds
         self._work = work
         self._rest = rest
-        self._again = 0
-        self._first, self._found, self._failed = True, True, False
+        self._repeats = 0
+        self._is_first, self._has_found, self._has_failed = True, True, False
         self._due, self._stirred = asyncio.Event(), asyncio.Event()
         self._loop = BackgroundLoop(name, self._call, wait=self._until_due)
         self.stuck_because = self._loop.stuck_because
@@ -40,30 +40,31 @@ class PeriodicSweep:
         self._loop.start()
 
     def hurry(self, again: int = 0) -> None:
-        """Runs it now, or once more if it is running; and the next few times at the usual interval, without rest."""
-        self._again = again
+        """Calls `work` now, or once more if it is running; the next `again` calls come at the usual interval, without
+        rest."""
+        self._repeats = again
         self._due.set()
         self._stirred.set()
 
     def stir(self) -> None:
-        """There may be something to do: the next call comes at the usual interval, without rest."""
+        """Notes that there may be something to do: the next call comes at the usual interval, without rest."""
         self._stirred.set()
 
     async def _until_due(self) -> None:
-        usual = min(self._seconds, AFTER_FAILURE) if self._failed else self._seconds
-        if not self._first and not await _set_within(usual, self._due) and self._rest and not self._found:
+        interval = min(self._seconds, RETRY_SECONDS) if self._has_failed else self._seconds
+        if not self._is_first and not await _set_within(interval, self._due) and self._rest and not self._has_found:
             await _set_within(self._rest - self._seconds, self._stirred)
-        self._first = False
+        self._is_first = False
         self._due.clear()
         self._stirred.clear()
 
     async def _call(self) -> None:
-        self._found, self._failed = True, False
-        again, self._again = self._again, max(self._again - 1, 0)
+        self._has_found, self._has_failed = True, False
+        repeats, self._repeats = self._repeats, max(self._repeats - 1, 0)
         try:
-            self._found = bool(await self._work()) or again > 0
+            self._has_found = bool(await self._work()) or repeats > 0
         except Exception as error:
-            self._failed = True
+            self._has_failed = True
             _log.warning("sweep failed", sweep=self.name, error=f"{error.__class__.__name__}: {error}"[:300])
 
 

@@ -1,4 +1,4 @@
-"""Companies' usage: each event of the bus counted once, reported by day."""
+"""Companies' usage: counts each event once, and reports by day."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from runtime.clock import Clock
 
 
 class Usages:
-    """The usage of all companies."""
+    """Counts and reports companies' usage."""
 
     def __init__(
         self, *, store: MongoUsage, companies: MongoCompanies, clock: Clock, conversations: MongoReports
@@ -26,12 +26,12 @@ class Usages:
         await self._store.add(spent)
         await self._conversations.spend(spent)
 
-    async def report(self, asked: UsageRequest) -> UsageReply:
+    async def report(self, request: UsageRequest) -> UsageReply:
         """The requested days, and how much of today's budget is used; raises StoreUnavailableError."""
-        company, since, until, today = asked.company_id, asked.since, asked.until, self._clock.now().date()
+        company, since, until, today = request.company_id, request.since, request.until, self._clock.now().date()
         days = await self._store.days(company, since, until)
-        todays = days if since <= today <= until else await self._store.days(company, today, today)
-        used = sum(day.prompt_tokens + day.completion_tokens for day in todays if day.date == today)
+        today_days = days if since <= today <= until else await self._store.days(company, today, today)
+        tokens_today = sum(day.prompt_tokens + day.completion_tokens for day in today_days if day.date == today)
         settings = await self._companies.get(company)
         limit = settings.config.budget.daily_tokens if settings else None
-        return UsageReply(days=days, budget=UsageBudget(daily_tokens=limit, used_today=used))
+        return UsageReply(days=days, budget=UsageBudget(daily_tokens=limit, used_today=tokens_today))

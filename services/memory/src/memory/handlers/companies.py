@@ -1,6 +1,5 @@
-"""Companies: their settings, the pages that show their chat, their users' identities, and signing in to the console.
-
-Deleting a company is in erasure.py.
+"""Methods about companies: their settings, the pages that show their chat, their users' identities, and signing in to
+the console. Deleting a company is in erasure.py.
 """
 
 from contracts import company_rpc
@@ -15,7 +14,7 @@ from contracts.sign_in_rpc import (
     SignInFinished,
 )
 from memory.adapters.mongo_sightings import MongoSightings
-from memory.adapters.openid_provider import SECONDS, OpenIdProviders
+from memory.adapters.openid_provider import REQUEST_TIMEOUT_SECONDS, OpenIdProviders
 from memory.adapters.webhook_client import WebhookPosting
 from memory.application.companies import CompanyRegistry
 from memory.application.sign_in import SignIns
@@ -28,13 +27,13 @@ from runtime.settings import SealSettings
 
 def serve(deps: Deps, companies: CompanyRegistry) -> None:
     service, clock = deps.service, deps.clock
-    sightings = MongoSightings(deps.asked["sightings"])
+    sightings = MongoSightings(deps.database["sightings"])
 
     async def get(request: company_rpc.CompanyRequest) -> company_rpc.CompanyReply:
-        kept = await companies.get_with_deleted(request.company_id)
-        if kept is not None and kept.deleted:
-            return company_rpc.CompanyReply(deleted=kept.version)
-        return company_rpc.CompanyReply(settings=kept)
+        settings = await companies.get_with_deleted(request.company_id)
+        if settings is not None and settings.deleted:
+            return company_rpc.CompanyReply(deleted=settings.version)
+        return company_rpc.CompanyReply(settings=settings)
 
     async def create(request: company_rpc.CompanyCreateRequest) -> company_rpc.CompanySaved:
         return company_rpc.CompanySaved(settings=await companies.create(request.config))
@@ -45,8 +44,8 @@ def serve(deps: Deps, companies: CompanyRegistry) -> None:
         )
 
     async def page(request: company_rpc.CompaniesRequest) -> company_rpc.CompaniesReply:
-        items, more = await companies.page(request.after, request.limit)
-        return company_rpc.CompaniesReply(items=items, more=more)
+        items, has_more = await companies.page(request.after, request.limit)
+        return company_rpc.CompaniesReply(items=items, more=has_more)
 
     async def identify(request: IdentifyRequest) -> IdentifyReply:
         try:
@@ -58,7 +57,7 @@ def serve(deps: Deps, companies: CompanyRegistry) -> None:
         await sightings.note(request.company_id, request.origin, clock.now())
         return company_rpc.SightingsReply(items=await sightings.of(request.company_id))
 
-    async def seen(request: company_rpc.CompanyRequest) -> company_rpc.SightingsReply:
+    async def list_sightings(request: company_rpc.CompanyRequest) -> company_rpc.SightingsReply:
         return company_rpc.SightingsReply(items=await sightings.of(request.company_id))
 
     service.serve(company_rpc.COMPANY_GET, get)
@@ -67,13 +66,13 @@ def serve(deps: Deps, companies: CompanyRegistry) -> None:
     service.serve(company_rpc.COMPANY_LIST, page)
     service.serve(IDENTIFY, identify)
     service.serve(company_rpc.SIGHTING_NOTE, note)
-    service.serve(company_rpc.SIGHTINGS, seen)
+    service.serve(company_rpc.SIGHTINGS, list_sightings)
 
 
 def serve_sign_in(deps: Deps, companies: CompanyRegistry) -> None:
-    """Signing in to the console."""
+    """Serves signing in to the console."""
     service = deps.service
-    posting = WebhookPosting(seconds=SECONDS, local=deps.local)
+    posting = WebhookPosting(seconds=REQUEST_TIMEOUT_SECONDS, local=deps.local)
     service.on_stop(posting.close)
     sign_ins = SignIns(companies, OpenIdProviders(posting, Seal(SealSettings()), deps.clock))
 

@@ -1,4 +1,4 @@
-"""The contexts of customers' turns, with summaries and short-term memories."""
+"""Methods and facts about contexts of customers' turns: summaries and short-term memories included."""
 
 from functools import partial
 
@@ -19,7 +19,7 @@ from memory.application.learner import Learner
 from memory.application.memories import Memories
 from memory.deps import Deps
 from memory.domain.short_term import UserActivity
-from memory.fact_intake import MISPLACED, FactIntake, FactType, TakenFact, take_in
+from memory.fact_intake import MISPLACED, FactIntake, FactType, ReceivedFact, consume_facts
 from runtime.lifecycle.service import Service
 from runtime.workers.outcomes import Ack, DeadLetter
 
@@ -27,16 +27,16 @@ ACTIONS = FactType("action.decided.v1", "memory-actions", CloudEvent[ActionDecid
 
 
 def consume(service: Service, activity: Activity) -> None:
-    """The facts that end a waiting action; tried for as long as Redis is away, for an hour at most."""
-    # Redis alone holds what waits, and forgets it within the hour: nobody waits for MongoDB with it.
-    take_in(FactIntake(service, None), ACTIONS, partial(decide, activity))
+    """Consumes the facts that end a pending action; retried while Redis is unavailable, for an hour at most."""
+    # Pending actions are only in Redis, which forgets them within the hour: there are no late facts to filter.
+    consume_facts(FactIntake(service, None), ACTIONS, partial(clear_action, activity))
 
 
-async def decide(activity: Activity, fact: TakenFact[ActionDecided]) -> Ack | DeadLetter:
-    """An action no longer waits."""
+async def clear_action(activity: Activity, fact: ReceivedFact[ActionDecided]) -> Ack | DeadLetter:
+    """Removes an action that is no longer pending."""
     if fact.user is None:
         return MISPLACED
-    await activity.decided(fact.company, fact.user, fact.data.action.id, fact.event.time)
+    await activity.clear_action(fact.company, fact.user, fact.data.action.id, fact.event.time)
     return Ack()
 
 
@@ -49,7 +49,7 @@ def serve(
     knowledge: PassageSearch,
 ) -> None:
     """Serves what memory supplies for a customer's turn."""
-    service, database, clock = deps.service, deps.asked, deps.clock
+    service, database, clock = deps.service, deps.database, deps.clock
     conversations = PastConversations(
         histories=histories,
         conversations=MongoConversations(database["conversations"]),
@@ -78,10 +78,10 @@ def serve(
         return context_rpc.ShortTermReply(memory=await short_term.get(request.company_id, request.user_id))
 
     async def update(request: context_rpc.ShortTermUpdate) -> context_rpc.ShortTermReply:
-        happening = UserActivity(
+        activity = UserActivity(
             clock.now(), request.conversation_id, request.symbols, request.add_actions, request.clear_actions
         )
-        await short_term.update(request.company_id, request.user_id, happening)
+        await short_term.update(request.company_id, request.user_id, activity)
         return context_rpc.ShortTermReply(memory=await short_term.get(request.company_id, request.user_id))
 
     async def clear(request: UserRef) -> context_rpc.ShortTermCleared:

@@ -27,8 +27,8 @@ def serve(deps: Deps, histories: HistoryReader, inbox: Inbox, knowledge: Passage
     conversations = ConversationMethods(histories, inbox, knowledge)
 
     async def seen(request: OwnerSeenRequest) -> OwnerSeenReply:
-        at = await deps.floor.now()
-        await deps.looks.note(request.company_id, request.conversation_id, request.operator_id, at, request.up_to_seq)
+        time = await deps.floor.now()
+        await deps.looks.note(request.company_id, request.conversation_id, request.operator_id, time, request.up_to_seq)
         return OwnerSeenReply()
 
     service.serve(conversation_rpc.HISTORY, conversations.history)
@@ -49,14 +49,16 @@ class ConversationMethods:
         self._knowledge = knowledge
 
     async def history(self, request: conversation_rpc.HistoryRequest) -> conversation_rpc.HistoryReply:
-        reading = self._histories.newest(
+        history_call = self._histories.newest(
             request.company_id, request.conversation_id, request.up_to_seq, request.limit, exact=True
         )
-        said = None
+        passages = None
         if request.knowledge:
-            found, said = await asyncio.gather(reading, self._knowledge(request.company_id, request.knowledge))
+            history, passages = await asyncio.gather(
+                history_call, self._knowledge(request.company_id, request.knowledge)
+            )
         else:
-            found = await reading
+            history = await history_call
         messages = [
             conversation_rpc.HistoryMessage(
                 id=message.id,
@@ -66,26 +68,27 @@ class ConversationMethods:
                 files=message.files,
                 created_at=message.created_at,
             )
-            for message in found.messages
+            for message in history.messages
         ]
-        # Its parts have been checked: checking them again would only cost time.
+        # The parts have been validated: validating them again would only cost time.
         return conversation_rpc.HistoryReply.model_construct(
-            messages=messages, up_to_seq=found.up_to, visitor=found.seen.profile, knowledge=said
+            messages=messages, up_to_seq=history.up_to, visitor=history.seen.profile, knowledge=passages
         )
 
     async def snapshot(self, request: conversation_rpc.SnapshotRequest) -> conversation_rpc.SnapshotReply:
-        found = await self._histories.newest(
+        history = await self._histories.newest(
             request.company_id, request.conversation_id, request.min_seq, request.limit, exact=False
         )
-        events = await self._events(request, found.messages) if request.events and found.messages else None
+        events = await self._events(request, history.messages) if request.events and history.messages else None
         return conversation_rpc.SnapshotReply.model_construct(
-            messages=list(found.messages), seq=found.up_to, events=events
+            messages=list(history.messages), seq=history.up_to, events=events
         )
 
     async def _events(
         self, request: conversation_rpc.SnapshotRequest, messages: Sequence[conversation_rpc.MessageView]
     ) -> list[OwnerEvent] | None:
-        """The changes of owner among these messages; if the store is away a chat begins without them."""
+        """The changes of owner among these messages; None if the store is unavailable: the chat then begins without
+        them."""
         try:
             events = await self._inbox.events(request.company_id, request.conversation_id, None, None)
         except StoreUnavailableError:
@@ -126,51 +129,51 @@ class ConversationMethods:
     async def conversations(
         self, request: conversation_rpc.ConversationsRequest
     ) -> conversation_rpc.ConversationsReply:
-        which = request.which or request.state or "all"
-        if which == "mine" and request.operator_id is None:
+        list_name = request.which or request.state or "all"
+        if list_name == "mine" and request.operator_id is None:
             raise RpcError(ErrorCode.BAD_FIELD, "state mine needs operatorId")
-        first = "asc" if which == "needs_human" else "desc"
-        direction = request.direction or first
-        chosen = InboxFilter(
-            state=which if which in STATES else None,
-            operator_id=request.operator_id if which == "mine" else None,
+        usual_direction = "asc" if list_name == "needs_human" else "desc"
+        direction = request.direction or usual_direction
+        filters = InboxFilter(
+            state=list_name if list_name in STATES else None,
+            operator_id=request.operator_id if list_name == "mine" else None,
             user_id=request.user_id,
-            unassigned=which == "unassigned",
-            turned=direction != first,
+            unassigned=list_name == "unassigned",
+            reversed=direction != usual_direction,
         )
-        narrowed = bool(request.query or request.label or request.since or request.until)
-        if narrowed or (request.user_id is not None and which != "all"):
-            return await self._search(request, chosen)
-        page = await self._inbox.page(request.company_id, chosen, request.limit, request.cursor)
-        order = "waiting" if which == "needs_human" else "activity"
+        is_search = bool(request.query or request.label or request.since or request.until)
+        if is_search or (request.user_id is not None and list_name != "all"):
+            return await self._search(request, filters)
+        page = await self._inbox.page(request.company_id, filters, request.limit, request.cursor)
+        order = "waiting" if list_name == "needs_human" else "activity"
         return conversation_rpc.ConversationsReply(items=page.items, next=page.next, order=order, direction=direction)
 
     async def _search(
-        self, request: conversation_rpc.ConversationsRequest, chosen: InboxFilter
+        self, request: conversation_rpc.ConversationsRequest, filters: InboxFilter
     ) -> conversation_rpc.ConversationsReply:
-        wanted = InboxQuery(
+        query = InboxQuery(
             query=request.query,
-            state=chosen.state,
-            assignee=chosen.operator_id,
+            state=filters.state,
+            assignee=filters.operator_id,
             person=request.user_id,
-            unassigned=chosen.unassigned,
+            unassigned=filters.unassigned,
             label=request.label,
             since=_aware(request.since),
             until=_aware(request.until),
         )
         direction = request.direction or "desc"
         page, complete = await self._inbox.search(
-            request.company_id, wanted, request.limit, request.cursor, turned=direction == "asc"
+            request.company_id, query, request.limit, request.cursor, oldest_first=direction == "asc"
         )
         return conversation_rpc.ConversationsReply(
             items=page.items, next=page.next, order="activity", direction=direction, complete=complete
         )
 
     async def message(self, request: conversation_rpc.MessageByIdRequest) -> conversation_rpc.MessageByIdReply:
-        found = await self._inbox.message(request.company_id, request.conversation_id, request.message_id)
-        return conversation_rpc.MessageByIdReply(message=found)
+        message = await self._inbox.message(request.company_id, request.conversation_id, request.message_id)
+        return conversation_rpc.MessageByIdReply(message=message)
 
 
-def _aware(at: datetime | None) -> datetime | None:
-    """The time; UTC if it has no zone."""
-    return at.replace(tzinfo=UTC) if at is not None and at.tzinfo is None else at
+def _aware(time: datetime | None) -> datetime | None:
+    """The time with a zone: UTC if it has none."""
+    return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time

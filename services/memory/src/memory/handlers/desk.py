@@ -1,4 +1,4 @@
-"""The desk of human agents: its methods and facts, and the rating question."""
+"""The desk's methods and facts, and the rating question."""
 
 import asyncio
 from functools import partial
@@ -8,7 +8,7 @@ from contracts.conversation_rpc import ConversationReply
 from contracts.envelope import CloudEvent
 from contracts.events.desk import ConversationUpdated, NoteAdded
 from contracts.streams import FACTS
-from memory.adapters.desk_facts import NOTED, UPDATED, BusDeskFacts
+from memory.adapters.desk_facts import NOTE_EVENT, UPDATED_EVENT, BusDeskFacts
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_desk import MongoDesk
 from memory.application.desk import Desk
@@ -17,18 +17,18 @@ from memory.application.people import People
 from memory.application.rating_question import RatingQuestion
 from memory.deps import Deps
 from memory.domain.desk import RESOLVED, Update
-from memory.fact_intake import FactIntake, FactType, TakenFact, take_in
+from memory.fact_intake import FactIntake, FactType, ReceivedFact, consume_facts
 from runtime.bus.direct import DirectReader
 from runtime.workers.outcomes import Ack
 
-UPDATE_FACTS = FactType(UPDATED, "memory-updates", CloudEvent[ConversationUpdated])
-NOTE_FACTS = FactType(NOTED, "memory-notes", CloudEvent[NoteAdded])
+UPDATE_FACTS = FactType(UPDATED_EVENT, "memory-updates", CloudEvent[ConversationUpdated])
+NOTE_FACTS = FactType(NOTE_EVENT, "memory-notes", CloudEvent[NoteAdded])
 
 
 def serve(deps: Deps, intake: FactIntake, inbox: Inbox) -> Desk:
-    """Serves the desk and consumes its facts."""
+    """Serves the desk's methods and consumes its facts."""
     service, companies, looks, log = deps.service, deps.companies, deps.looks, deps.log
-    conversations, stored = MongoConversations(deps.storing["conversations"]), MongoDesk(deps.storing)
+    conversations, stored = MongoConversations(deps.fact_database["conversations"]), MongoDesk(deps.fact_database)
     desk = Desk(
         store=stored,
         facts=BusDeskFacts(service.publisher, DirectReader(service.nats, FACTS.name)),
@@ -41,7 +41,7 @@ def serve(deps: Deps, intake: FactIntake, inbox: Inbox) -> Desk:
     )
     people = People(desk=desk, store=stored, conversations=conversations, companies=companies, inbox=inbox, looks=looks)
     question = RatingQuestion(conversations=conversations, companies=companies, log=log)
-    store = MongoDesk(deps.asked)
+    store = MongoDesk(deps.database)
 
     async def update(request: desk_rpc.ConversationUpdate) -> ConversationReply:
         updated = await desk.update(request)
@@ -52,13 +52,15 @@ def serve(deps: Deps, intake: FactIntake, inbox: Inbox) -> Desk:
         return desk_rpc.NoteReply(note=await desk.note(request))
 
     async def counts(request: desk_rpc.CountsRequest) -> desk_rpc.CountsReply:
-        who = request.company_id, request.operator_id
+        operator_key = request.company_id, request.operator_id
         if request.present:
-            await desk.at_desk(*who, request.operator_name)
-        counted, unread, new = await asyncio.gather(
-            inbox.counts(*who), inbox.unread(*who), desk.named_new(*who, request.operator_name)
+            await desk.report_at_desk(*operator_key, request.operator_name)
+        list_counts, unread, new_mentions = await asyncio.gather(
+            inbox.counts(*operator_key),
+            inbox.unread(*operator_key),
+            desk.count_new_mentions(*operator_key, request.operator_name),
         )
-        return desk_rpc.CountsReply.model_validate({**counted, "unread": unread, "named": new})
+        return desk_rpc.CountsReply.model_validate({**list_counts, "unread": unread, "named": new_mentions})
 
     async def replies(request: desk_rpc.CannedRepliesRequest) -> desk_rpc.CannedReplies:
         return desk_rpc.CannedReplies(items=await store.replies(request.company_id))
@@ -81,25 +83,25 @@ def serve(deps: Deps, intake: FactIntake, inbox: Inbox) -> Desk:
     service.serve(desk_rpc.REPLY_PUT, put_reply)
     service.serve(desk_rpc.REPLY_DELETE, delete_reply)
 
-    async def updated(fact: TakenFact[ConversationUpdated]) -> Ack:
-        await take_update(desk, fact)
+    async def updated(fact: ReceivedFact[ConversationUpdated]) -> Ack:
+        await apply_update(desk, fact)
         if fact.data.state == RESOLVED:
-            # Whether it helped is asked once it is over.
+            # The visitor is asked whether it helped once it is over.
             await question.ask(fact.company, fact.data.conversation_id)
         return Ack()
 
-    take_in(intake, UPDATE_FACTS, updated)
-    take_in(intake, NOTE_FACTS, partial(take_note, desk))
+    consume_facts(intake, UPDATE_FACTS, updated)
+    consume_facts(intake, NOTE_FACTS, partial(store_note, desk))
     return desk
 
 
-async def take_update(desk: Desk, fact: TakenFact[ConversationUpdated]) -> None:
+async def apply_update(desk: Desk, fact: ReceivedFact[ConversationUpdated]) -> None:
     """Applies a desk change to its conversation."""
     data = fact.data.model_copy(update={"company_id": fact.company})
-    await desk.take_update(Update(fact.event.id, fact.place, data))
+    await desk.apply_update(Update(fact.event.id, fact.position, data))
 
 
-async def take_note(desk: Desk, fact: TakenFact[NoteAdded]) -> Ack:
+async def store_note(desk: Desk, fact: ReceivedFact[NoteAdded]) -> Ack:
     """Adds a note to its conversation."""
-    await desk.take_note(fact.place, fact.data.model_copy(update={"company_id": fact.company}))
+    await desk.store_note(fact.position, fact.data.model_copy(update={"company_id": fact.company}))
     return Ack()

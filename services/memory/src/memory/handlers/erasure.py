@@ -1,5 +1,5 @@
-"""Deletion of users, conversations and companies in every store and stream, deletion by age, and withdrawals by
-clients."""
+"""Methods and sweeps that delete users, conversations and companies from every store and stream, delete by age, and
+withdraw responses for clients."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -25,7 +25,7 @@ from memory.application.companies import CompanyRegistry
 from memory.application.company_deletion import CompanyDeletion
 from memory.application.deleted_words import DeletedWords
 from memory.application.erasure import DataErasure
-from memory.application.late_facts import Drop, LateFacts
+from memory.application.late_facts import ConversationDropper, LateFacts
 from memory.application.memories import Memories
 from memory.application.retention import RetentionSweep
 from memory.application.sweeps import PeriodicSweep
@@ -36,13 +36,13 @@ from runtime.lifecycle.service import Service
 from runtime.settings import FileSettings
 from runtime.stores.file_stores import file_store
 
-TOMBSTONES = timedelta(seconds=FACTS.max_age, days=1)
-"""How long tombstones are kept: by then everything that a stream held at the deletion is gone."""
+TOMBSTONE_LIFETIME = timedelta(seconds=FACTS.max_age, days=1)
+"""How long tombstones are kept: longer than a stream keeps anything that it contained at the deletion."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErasureParts:
-    """Deletion, the filter for late facts, and the sweeps of both."""
+    """The deletion of data, the filter for late facts, and the sweeps."""
 
     erasure: DataErasure
     late: LateFacts
@@ -56,14 +56,14 @@ def serve(
     knowledge: KnowledgePart,
     companies: CompanyRegistry,
     memories: Memories,
-    drop: Drop,
+    drop: ConversationDropper,
 ) -> ErasureParts:
-    """Serves deletion. `drop` removes conversations from this process's memory."""
-    service, database, settings, clock = deps.service, deps.asked, deps.settings, deps.clock
-    place = FileSettings()
-    storage = file_store(place, clock)
+    """Serves the methods of deletion. `drop` removes conversations from this process's caches."""
+    service, database, settings, clock = deps.service, deps.database, deps.settings, deps.clock
+    file_settings = FileSettings()
+    storage = file_store(file_settings, clock)
     store, bus = MongoErasure(database, knowledge.forget_conversations), StreamErasure(service.nats)
-    shares = MongoFileShares(database, place.company_megabytes * 1_000_000)
+    shares = MongoFileShares(database, file_settings.company_megabytes * 1_000_000)
     files = KeptFiles(storage, MongoFacts(database["facts"]), shares, clock)
     if storage is not None:
         service.on_stop(storage.close)
@@ -86,23 +86,23 @@ def serve(
         companies,
         knowledge.forget,
         erasure.stored,
-        *(one.erase_company for one in (bus, store, cache, others, files)),
+        *(store_part.erase_company for store_part in (bus, store, cache, others, files)),
     )
 
-    async def also(now: datetime) -> None:
-        await tombstones.drop(now - TOMBSTONES)
+    async def clean_up(now: datetime) -> None:
+        await tombstones.drop(now - TOMBSTONE_LIFETIME)
         await cache.rewrite()
 
-    keeping = RetentionSweep(
+    retention = RetentionSweep(
         companies=deps.companies,
         store=MongoRetention(database),
         files=files,
         traces=RecordedTraces(service.nats, bus),
         erasure=erasure,
-        also=also,
+        also=clean_up,
         clock=clock,
     )
-    _serve_deletions(service, erasure, deletion, receipts, keeping)
+    _serve_deletions(service, erasure, deletion, receipts, retention)
     _serve_withdrawals(service, MongoWithdrawals(database))
     _serve_quotas(service, shares)
     return ErasureParts(
@@ -120,7 +120,7 @@ def serve(
             PeriodicSweep(
                 "deletions to repeat", settings.forgetting_sweep, erasure.sweep, rest=2.5 * settings.forgetting_sweep
             ),
-            PeriodicSweep("what is old", settings.keeping_sweep, keeping.sweep),
+            PeriodicSweep("what is old", settings.keeping_sweep, retention.sweep),
             PeriodicSweep("files that no message names", settings.keeping_sweep, files.sweep),
         ),
     )
@@ -131,29 +131,29 @@ def _serve_deletions(
     erasure: DataErasure,
     deletion: CompanyDeletion,
     receipts: MongoReceipts,
-    keeping: RetentionSweep,
+    retention: RetentionSweep,
 ) -> None:
     async def erase(request: erasure_rpc.EraseRequest) -> erasure_rpc.EraseReply:
         company, name, receipt = request.company_id, request.name, request.receipt_id
         if request.kind == "conversation":
-            done = await erasure.conversations(request.kind, company, [name], by=request.by, receipt=receipt)
+            erasure_receipt = await erasure.conversations(request.kind, company, [name], by=request.by, receipt=receipt)
         else:
-            done = await erasure.person(request.kind, company, name, by=request.by, receipt=receipt)
-        return erasure_rpc.EraseReply(receipt=done)
+            erasure_receipt = await erasure.person(request.kind, company, name, by=request.by, receipt=receipt)
+        return erasure_rpc.EraseReply(receipt=erasure_receipt)
 
-    async def one(request: erasure_rpc.ReceiptRef) -> erasure_rpc.ReceiptReply:
-        found = await receipts.get(request.company_id, request.receipt_id)
-        return erasure_rpc.ReceiptReply(receipt=receipt_view(found) if found else None)
+    async def get_receipt(request: erasure_rpc.ReceiptRef) -> erasure_rpc.ReceiptReply:
+        record = await receipts.get(request.company_id, request.receipt_id)
+        return erasure_rpc.ReceiptReply(receipt=receipt_view(record) if record else None)
 
-    async def several(request: erasure_rpc.ReceiptsRequest) -> erasure_rpc.ReceiptsReply:
+    async def list_receipts(request: erasure_rpc.ReceiptsRequest) -> erasure_rpc.ReceiptsReply:
         page = await receipts.page(request.company_id, request.limit, request.cursor)
-        return erasure_rpc.ReceiptsReply(items=[receipt_view(one) for one in page.items], next=page.next)
+        return erasure_rpc.ReceiptsReply(items=[receipt_view(record) for record in page.items], next=page.next)
 
     service.serve(COMPANY_DELETE, deletion.delete)
     service.serve(erasure_rpc.ERASE, erase)
-    service.serve(erasure_rpc.RECEIPT, one)
-    service.serve(erasure_rpc.RECEIPTS, several)
-    service.serve(erasure_rpc.KEEPING, keeping.preview)
+    service.serve(erasure_rpc.RECEIPT, get_receipt)
+    service.serve(erasure_rpc.RECEIPTS, list_receipts)
+    service.serve(erasure_rpc.KEEPING, retention.preview)
 
 
 def _serve_withdrawals(service: Service, withdrawals: MongoWithdrawals) -> None:

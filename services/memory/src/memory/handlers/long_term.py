@@ -1,4 +1,5 @@
-"""Long-term memory: stored, learned from conversations, searched, and changed by tools and by what a model proposes."""
+"""Builds long-term memory and serves its methods: it is learned from conversations, searched, and changed by tools and
+by a model's proposals."""
 
 from typing import NamedTuple
 
@@ -27,25 +28,25 @@ class LongTerm(NamedTuple):
     memories: Memories
     learner: Learner
     lessons: Lessons
-    searching: MessageSearch
+    message_search: MessageSearch
 
 
 def serve(
     deps: Deps, *, announcements: BusAnnouncements, inbox: Inbox, histories: HistoryReader, embeddings: Embeddings
 ) -> LongTerm:
-    """Serves its methods."""
-    service, asked, log, clock = deps.service, deps.asked, deps.log, deps.clock
-    memories = Memories(store=MongoMemories(asked["memories"]), announcements=announcements, clock=clock)
+    """Serves the methods of long-term memory."""
+    service, database, log, clock = deps.service, deps.database, deps.log, deps.clock
+    memories = Memories(store=MongoMemories(database["memories"]), announcements=announcements, clock=clock)
     learner = Learner(
         memories=memories,
-        conversations=MongoConversations(asked["conversations"]),
+        conversations=MongoConversations(database["conversations"]),
         inbox=inbox,
         histories=histories,
         market=deps.market,
         log=log,
     )
-    searching = MessageSearch(
-        past=MongoPastConversations(asked["conversations"], asked["facts"]),
+    message_search = MessageSearch(
+        past=MongoPastConversations(database["conversations"], database["facts"]),
         memories=memories,
         inbox=inbox,
         floor=deps.floor,
@@ -55,7 +56,9 @@ def serve(
     proofs = Proofs(learner=learner, memories=memories, histories=histories, log=log)
     service.serve(PROPOSAL_GROUND, proofs.ground)
     service.serve(PROPOSE, proofs.judge)
-    search_memory.serve(service, searching)
+    search_memory.serve(service, message_search)
     fact_tools.serve(service, memories, histories, log, clock)
-    service.on_stop(searching.stop)
-    return LongTerm(memories, learner, Lessons(learner, MongoLessons(deps.storing["lessons"]), log), searching)
+    service.on_stop(message_search.stop)
+    return LongTerm(
+        memories, learner, Lessons(learner, MongoLessons(deps.fact_database["lessons"]), log), message_search
+    )

@@ -1,5 +1,5 @@
-"""Finds stores that have lost data and fills them again from the streams (application/positions), and retires consumers
-of earlier releases."""
+"""Builds the sweeps that find stores that have lost data and fill them again from the streams (application/positions),
+and the one that retires consumers of earlier releases."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -34,7 +34,7 @@ from memory.application.sweeps import PeriodicSweep
 from memory.application.usage import Usages
 from memory.deps import Deps
 from memory.domain.short_term import KEPT
-from memory.fact_intake import FactType, TakenFact, read_again
+from memory.fact_intake import FactType, ReceivedFact, decode_stored
 from memory.handlers import contexts, desk, ratings, usage, users
 from memory.knowledge import part as knowledge_part
 from memory.knowledge.part import KnowledgePart
@@ -44,15 +44,15 @@ DataT = TypeVar("DataT", bound=BaseModel)
 
 DAY = timedelta(days=1)
 PROJECTION = f"{CHAT.name}/{DURABLE}"
-FORMER_EVERY = 600.0
-"""Seconds between checks for consumers of earlier releases."""
-POSITIONS_EVERY = 5.0
-"""Seconds between checks whether a store has lost data."""
+FORMER_SWEEP_SECONDS = 600.0
+"""Interval of checks for consumers of earlier releases."""
+POSITIONS_SWEEP_SECONDS = 5.0
+"""Interval of checks whether a store has lost data."""
 
 
 def watch(
     deps: Deps,
-    kept: MongoPositions,
+    stored_positions: MongoPositions,
     redis: Redis,
     mongodb_sources: tuple[ProjectionSource, ...],
     redis_sources: tuple[ProjectionSource, ...],
@@ -60,34 +60,36 @@ def watch(
     empty: bool,
     restored: Callable[[], None],
 ) -> tuple[Positions, tuple[PeriodicSweep, ...]]:
-    """MongoDB's positions, and the sweeps of both stores; `empty`: MongoDB is new."""
-    service, now, every = deps.service, deps.clock.now, deps.settings.positions_sweep
+    """Returns MongoDB's positions, and the sweeps of both stores. `empty`: the database is new."""
+    service, now, interval = deps.service, deps.clock.now, deps.settings.positions_sweep
     consumers = BusConsumers(service.nats)
-    of_mongodb = Positions(
+    mongodb_positions = Positions(
         "mongodb",
-        kept,
+        stored_positions,
         consumers,
         mongodb_sources,
         now=now,
         empty=empty,
-        every=every,
+        every=interval,
         restored=restored,
     )
-    of_redis = Positions("redis", RedisPositions(redis), consumers, redis_sources, now=now, empty=True, every=every)
-    former = FormerConsumers(consumers, of_earlier_releases(mongodb_sources))
-    service.add_check("store", of_mongodb.check)
-    # Not so Redis: what users did and nobody has kept yet comes again by its position.
-    service.on_stop(of_mongodb.settle)
-    looks = PeriodicSweep("position of MongoDB", POSITIONS_EVERY, of_mongodb.look)
-    of_mongodb.hurry = looks.hurry
-    return of_mongodb, (
-        looks,
-        PeriodicSweep("position of Redis", POSITIONS_EVERY, of_redis.look),
-        PeriodicSweep("consumers of earlier releases", FORMER_EVERY, former.sweep),
+    redis_positions = Positions(
+        "redis", RedisPositions(redis), consumers, redis_sources, now=now, empty=True, every=interval
+    )
+    former_consumers = FormerConsumers(consumers, of_earlier_releases(mongodb_sources))
+    service.add_check("store", mongodb_positions.check)
+    # Not for Redis: users' activity that is not stored yet must be processed again, from its position.
+    service.on_stop(mongodb_positions.settle)
+    mongodb_sweep = PeriodicSweep("position of MongoDB", POSITIONS_SWEEP_SECONDS, mongodb_positions.look)
+    mongodb_positions.hurry = mongodb_sweep.hurry
+    return mongodb_positions, (
+        mongodb_sweep,
+        PeriodicSweep("position of Redis", POSITIONS_SWEEP_SECONDS, redis_positions.look),
+        PeriodicSweep("consumers of earlier releases", FORMER_SWEEP_SECONDS, former_consumers.sweep),
     )
 
 
-def in_mongodb(
+def mongodb_sources(
     log: StreamLog,
     projection: Projection,
     executions: MongoExecutions,
@@ -101,78 +103,81 @@ def in_mongodb(
 ) -> tuple[ProjectionSource, ...]:
 
     async def project(stored: Sequence[StoredFact]) -> None:
-        facts = [fact for each in stored if (fact := log.fact(each)) is not None]
+        facts = [fact for stored_fact in stored if (fact := log.fact(stored_fact)) is not None]
         await projection.project(facts)
         await knowledge.note_gaps(facts)
 
-    async def project_again(stored: Sequence[StoredFact]) -> None:
-        await process_all(stored, project)
+    async def project_again(facts: Sequence[StoredFact]) -> None:
+        await process_all(facts, project)
 
     async def holds(stored: Sequence[StoredFact]) -> bool:
-        return await projection.are_stored([fact for each in stored if (fact := log.fact(each)) is not None])
+        return await projection.are_stored(
+            [fact for stored_fact in stored if (fact := log.fact(stored_fact)) is not None]
+        )
 
     async def learn(stored: StoredFact) -> None:
         if (fact := log.fact(stored)) is not None:
             await lessons.take(fact)
 
-    async def count(fact: TakenFact[UsageRecorded]) -> None:
-        await usages.count([usage.spent(fact)])
+    async def count(fact: ReceivedFact[UsageRecorded]) -> None:
+        await usages.count([usage.usage_of(fact)])
 
     return (
         ProjectionSource(CHAT.name, DURABLE, CHAT_ALL, project_again, holds=holds),
-        # After the conversations, which it reads.
+        # After the conversations, since learning reads them.
         ProjectionSource(CHAT.name, DURABLE, users.TURN_ANSWERED, _one_by_one(learn), kept_as=users.LEARNING),
-        _facts(users.CALLS, partial(users.record, executions)),
-        _facts(users.CALLS, partial(users.watch, learner), kept_as=users.WATCHLISTS),
-        _facts(usage.USAGE_FACTS, count),
+        _fact_source(users.CALLS, partial(users.record, executions)),
+        _fact_source(users.CALLS, partial(users.learn_from_watchlist, learner), kept_as=users.WATCHLISTS),
+        _fact_source(usage.USAGE_FACTS, count),
         ProjectionSource(FACTS.name, knowledge_part.DURABLE, knowledge_part.SUBJECT, _one_by_one(knowledge.again)),
-        _facts(ratings.ANSWER_RATINGS, partial(ratings.rate_answer, answer_ratings)),
-        _facts(desk.UPDATE_FACTS, partial(desk.take_update, human_desk)),
-        _facts(desk.NOTE_FACTS, partial(desk.take_note, human_desk)),
-        _facts(ratings.CONVERSATION_RATINGS, partial(ratings.rate_conversation, reports)),
+        _fact_source(ratings.ANSWER_RATINGS, partial(ratings.rate_answer, answer_ratings)),
+        _fact_source(desk.UPDATE_FACTS, partial(desk.apply_update, human_desk)),
+        _fact_source(desk.NOTE_FACTS, partial(desk.store_note, human_desk)),
+        _fact_source(ratings.CONVERSATION_RATINGS, partial(ratings.rate_conversation, reports)),
     )
 
 
-def of_earlier_releases(in_mongodb: Sequence[ProjectionSource]) -> tuple[ProjectionSource, ...]:
-    """Sources that once had a consumer of their own (application/former_consumers), named as in the store."""
-    return tuple(replace(source, durable=source.kept_as) for source in in_mongodb if source.kept_as)
+def of_earlier_releases(sources: Sequence[ProjectionSource]) -> tuple[ProjectionSource, ...]:
+    """The sources that had a consumer of their own in earlier releases (application/former_consumers), named as in the
+    store."""
+    return tuple(replace(source, durable=source.kept_as) for source in sources if source.kept_as)
 
 
-def in_redis(log: StreamLog, activity: Activity, budgets: BudgetBook) -> tuple[ProjectionSource, ...]:
-    """Redis's sources; windows need none, since each says how far it reaches."""
+def redis_sources(log: StreamLog, activity: Activity, budgets: BudgetBook) -> tuple[ProjectionSource, ...]:
+    """Redis's sources. Windows need none, since each contains the sequence that it reaches."""
 
     async def note(stored: StoredFact) -> None:
         fact = log.fact(stored)
         if fact is not None:
-            await activity.again(fact)
+            await activity.reapply(fact)
 
-    async def settle(fact: TakenFact[UsageRecorded]) -> None:
+    async def settle(fact: ReceivedFact[UsageRecorded]) -> None:
         await budgets.settle_all(usage.settlements(fact))
 
     return (
         ProjectionSource(CHAT.name, DURABLE, CHAT_ALL, _one_by_one(note), kept=KEPT),
-        _facts(contexts.ACTIONS, partial(contexts.decide, activity), kept=KEPT),
-        _facts(usage.USAGE_FACTS, settle, kept=DAY),
+        _fact_source(contexts.ACTIONS, partial(contexts.clear_action, activity), kept=KEPT),
+        _fact_source(usage.USAGE_FACTS, settle, kept=DAY),
     )
 
 
-def _facts(
+def _fact_source(
     kind: FactType[DataT],
-    take: Callable[[TakenFact[DataT]], Awaitable[object]],
+    handle: Callable[[ReceivedFact[DataT]], Awaitable[object]],
     kept: timedelta | None = None,
     kept_as: str = "",
 ) -> ProjectionSource:
     async def one(stored: StoredFact) -> None:
-        if (fact := read_again(kind, stored)) is not None:
-            await take(fact)
+        if (fact := decode_stored(kind, stored)) is not None:
+            await handle(fact)
 
     return ProjectionSource(FACTS.name, kind.durable, kind.subject, _one_by_one(one), kept, kept_as=kept_as)
 
 
 def _one_by_one(
-    take: Callable[[StoredFact], Awaitable[None]],
+    handle: Callable[[StoredFact], Awaitable[None]],
 ) -> Callable[[Sequence[StoredFact]], Awaitable[None]]:
     async def again(facts: Sequence[StoredFact]) -> None:
-        await process_each(facts, take)
+        await process_each(facts, handle)
 
     return again

@@ -1,4 +1,4 @@
-"""Ratings of answers and of conversations, and what is counted from them: insights and reports."""
+"""Facts of ratings of answers and of conversations, and the methods of insights and reports."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -17,32 +17,33 @@ from memory.adapters.mongo_reports import MongoReports
 from memory.application.insights import Insights
 from memory.application.reports import Reports
 from memory.domain.rating import Rating, Satisfaction
-from memory.fact_intake import FactIntake, FactType, TakenFact, take_in
+from memory.fact_intake import FactIntake, FactType, ReceivedFact, consume_facts
 from runtime.lifecycle.service import Service
 from runtime.workers.outcomes import Ack, Outcome, Retry
 
 ANSWER_RATINGS = FactType("feedback.given.v1", "memory-ratings", CloudEvent[FeedbackGiven])
 CONVERSATION_RATINGS = FactType("conversation.rated.v1", "memory-satisfactions", CloudEvent[ConversationRated])
-EARLY = 5
-"""How many deliveries a rating waits for its answer to be stored."""
-SOON = 0.5
-"""Seconds between them."""
-Told = Callable[[str, FeedbackGiven, datetime], Awaitable[bool]]
+MAX_WAITS = 5
+"""A rating waits up to this many deliveries for its answer to be stored."""
+WAIT_SECONDS = 0.5
+"""Pause between these deliveries."""
+RatingListener = Callable[[str, FeedbackGiven, datetime], Awaitable[bool]]
 
 
-def consume(intake: FactIntake, ratings: MongoRatings, reports: MongoReports, told: Told) -> None:
-    """The facts that are counted. `told` is called for each answer's; False: the rated answer is not known yet."""
+def consume(intake: FactIntake, ratings: MongoRatings, reports: MongoReports, note_rating: RatingListener) -> None:
+    """Consumes the facts of ratings. `note_rating` is called for each rating of an answer; it returns False if the
+    answer is not stored yet."""
 
-    async def take(fact: TakenFact[FeedbackGiven]) -> Outcome:
+    async def take(fact: ReceivedFact[FeedbackGiven]) -> Outcome:
         await rate_answer(ratings, fact)
-        known = await told(fact.company, fact.data, fact.event.time)
-        return Ack() if known or fact.deliveries >= EARLY else Retry(SOON)
+        is_known = await note_rating(fact.company, fact.data, fact.event.time)
+        return Ack() if is_known or fact.deliveries >= MAX_WAITS else Retry(WAIT_SECONDS)
 
-    take_in(intake, ANSWER_RATINGS, take)
-    take_in(intake, CONVERSATION_RATINGS, partial(rate_conversation, reports))
+    consume_facts(intake, ANSWER_RATINGS, take)
+    consume_facts(intake, CONVERSATION_RATINGS, partial(rate_conversation, reports))
 
 
-async def rate_answer(ratings: MongoRatings, fact: TakenFact[FeedbackGiven]) -> None:
+async def rate_answer(ratings: MongoRatings, fact: ReceivedFact[FeedbackGiven]) -> None:
     data = fact.data
     rating = Rating(
         company=fact.company,
@@ -56,15 +57,15 @@ async def rate_answer(ratings: MongoRatings, fact: TakenFact[FeedbackGiven]) -> 
     await ratings.put(rating)
 
 
-async def rate_conversation(reports: MongoReports, fact: TakenFact[ConversationRated]) -> Ack:
+async def rate_conversation(reports: MongoReports, fact: ReceivedFact[ConversationRated]) -> Ack:
     data, user = fact.data, fact.user or fact.data.user_id
-    at = fact.event.time
-    await reports.rate(Satisfaction(fact.company, data.conversation_id, user, data.score, data.comment, at))
+    time = fact.event.time
+    await reports.rate(Satisfaction(fact.company, data.conversation_id, user, data.score, data.comment, time))
     return Ack()
 
 
 def serve(service: Service, insights: Insights, reports: Reports) -> None:
     service.serve(INSIGHTS, insights.report)
     service.serve(REPORT, reports.report)
-    service.serve(REPORT_OPEN, reports.behind)
+    service.serve(REPORT_OPEN, reports.conversations_counted)
     service.serve(RATING, reports.rating)

@@ -1,4 +1,4 @@
-"""The contract's codes for errors of use cases."""
+"""Translates errors of use cases to the contract's codes."""
 
 from contracts.errors import ErrorCode, FieldFault
 from memory.domain.company import BadSettingsError
@@ -27,13 +27,13 @@ CODES: tuple[tuple[tuple[type[Exception], ...], ErrorCode], ...] = (
     ((MemoryMovedError, SettingsMovedError), ErrorCode.PRECONDITION_FAILED),
     ((MemoryServiceError, ReadFailedError), ErrorCode.UNAVAILABLE),
 )
-"""The first that matches counts: MemoryServiceError is the base of most of them."""
+"""The first entry that matches counts: MemoryServiceError is the base of most of these errors."""
 
 
-def refused(error: Exception) -> RpcError | None:
-    """The reply for an error of this service; None: it was not raised on purpose."""
+def reply_for(error: Exception) -> RpcError | None:
+    """The reply for an error of this service; None for other errors, which were not raised on purpose."""
     code = next((code for kinds, code in CODES if isinstance(error, kinds)), None)
     if code is None:
         return None
-    faults = [FieldFault(field=bad.field, message=bad.message) for bad in getattr(error, "fields", ())]
+    faults = [FieldFault(field=fault.field, message=fault.message) for fault in getattr(error, "fields", ())]
     return RpcError(code, str(error), retryable=bool(getattr(error, "retryable", False)), fields=faults)

@@ -1,4 +1,4 @@
-"""search_memory as a tool; the tool-executor has checked the caller."""
+"""Serves the tool search_memory to the tool-executor, which has checked the caller."""
 
 from datetime import datetime
 
@@ -17,28 +17,28 @@ from runtime.lifecycle.service import Service
 
 SEARCH_MEMORY = tool_service("search_memory", QUEUE)
 SOURCE = "conversations"
-LONGEST = 1_000
-"""Characters of a passage; its neighbours have `NEIGHBOUR`."""
-NEIGHBOUR = 240
+MAX_TEXT = 1_000
+"""Characters of a message at most; of its neighbours, MAX_NEIGHBOUR_TEXT."""
+MAX_NEIGHBOUR_TEXT = 240
 
 
 class NeighbourData(Snake):
-    """The message right before or after."""
+    """The message right before or after the one that was found."""
 
     speaker: str
     text: str
 
 
 class SupersededData(Snake):
-    """Since when the passage is outdated, and what replaced it."""
+    """Since when the message is outdated, and what has replaced it."""
 
     until: datetime
     by: str | None
 
 
 class FoundMessageData(Snake):
-    """One message. `speaker`: user, assistant or operator; `score` is comparable within one reply; `superseded` is
-    null if it may still be true."""
+    """A message that was found. `speaker`: user, assistant or operator; `score` is comparable within one reply;
+    `superseded` is null if the message may still be true."""
 
     text: str
     time: datetime
@@ -51,7 +51,7 @@ class FoundMessageData(Snake):
 
 
 class MessageSearchData(Snake):
-    """Output of search_memory, best first. `searched`: number of messages; `complete`: none was left out."""
+    """Output of search_memory, best first. `searched`: the number of messages; `complete`: none was left out."""
 
     passages: list[FoundMessageData]
     searched: int
@@ -60,7 +60,7 @@ class MessageSearchData(Snake):
     as_of: datetime
 
 
-def serve(service: Service, searching: MessageSearch) -> None:
+def serve(service: Service, message_search: MessageSearch) -> None:
 
     async def search(request: ToolServiceRequest) -> ToolServiceData:
         caller = request.caller
@@ -69,38 +69,38 @@ def serve(service: Service, searching: MessageSearch) -> None:
                 ToolCode.EXECUTION_ERROR, "search_memory looks into a user's own conversations: sign in first",
                 reason="no_user",
             )  # fmt: skip
-        asked = arguments(MessageSearchArguments, request)
+        parsed = arguments(MessageSearchArguments, request)
         try:
-            found = await searching.search(
-                caller.company_id, caller.user_id, asked.query, asked.limit, caller.conversation_id, caller.prompt
+            recollection = await message_search.search(
+                caller.company_id, caller.user_id, parsed.query, parsed.limit, caller.conversation_id, caller.prompt
             )
         except MemoryServiceError as error:
             raise RpcError(ToolCode.UNAVAILABLE, str(error), retryable=True, reason="store") from error
-        return ToolServiceData(result=_data(found, asked.query).model_dump(mode="json"))
+        return ToolServiceData(result=_data(recollection, parsed.query).model_dump(mode="json"))
 
     service.serve(SEARCH_MEMORY, search)
 
 
-def _data(found: Recollection, query: str) -> MessageSearchData:
+def _data(recollection: Recollection, query: str) -> MessageSearchData:
     return MessageSearchData(
-        passages=[_passage(one, query) for one in found.passages],
-        searched=found.searched,
-        complete=found.complete,
-        as_of=found.as_of,
+        passages=[_passage(message, query) for message in recollection.passages],
+        searched=recollection.searched,
+        complete=recollection.complete,
+        as_of=recollection.as_of,
     )
 
 
-def _passage(one: RecalledMessage, query: str) -> FoundMessageData:
-    passage, past = one.found.passage, one.past
+def _passage(recalled: RecalledMessage, query: str) -> FoundMessageData:
+    passage, past = recalled.found.passage, recalled.past
     return FoundMessageData(
-        text=excerpt(passage.text, query, LONGEST),
+        text=excerpt(passage.text, query, MAX_TEXT),
         time=passage.at,
         conversation_id=passage.conversation,
-        score=round(one.found.score, 3),
+        score=round(recalled.found.score, 3),
         speaker=passage.speaker,
-        before=_neighbour(one.before, query),
-        after=_neighbour(one.after, query),
-        superseded=SupersededData(until=past.until, by=excerpt(past.by, query, NEIGHBOUR) if past.by else None)
+        before=_neighbour(recalled.before, query),
+        after=_neighbour(recalled.after, query),
+        superseded=SupersededData(until=past.until, by=excerpt(past.by, query, MAX_NEIGHBOUR_TEXT) if past.by else None)
         if past
         else None,
     )
@@ -109,4 +109,4 @@ def _passage(one: RecalledMessage, query: str) -> FoundMessageData:
 def _neighbour(passage: IndexedMessage | None, query: str) -> NeighbourData | None:
     if passage is None:
         return None
-    return NeighbourData(speaker=passage.speaker, text=excerpt(passage.text, query, NEIGHBOUR))
+    return NeighbourData(speaker=passage.speaker, text=excerpt(passage.text, query, MAX_NEIGHBOUR_TEXT))

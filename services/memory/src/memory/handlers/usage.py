@@ -1,4 +1,4 @@
-"""Companies' use of models: counted from facts, reported, and limited by budgets."""
+"""Facts and methods about companies' use of models, and their budgets."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,33 +18,35 @@ from contracts.memory_rpc import (
 from memory.application.budgets import BudgetBook
 from memory.application.contexts import PassageSearch
 from memory.application.usage import Usages
-from memory.fact_intake import FactIntake, FactType, TakenFact, take_in_together
+from memory.fact_intake import FactIntake, FactType, ReceivedFact, consume_batches
 from memory.ports import Spent
 from runtime.lifecycle.service import Service
 from runtime.workers.outcomes import Ack, Outcome
 
 USAGE_FACTS = FactType("usage.recorded.v1", "memory-usage", CloudEvent[UsageRecorded])
-LINGER = 1.0
-"""Seconds for which usage is collected: for that long, a company's usage today may be too low, while the calls'
-reservations still count."""
+LINGER_SECONDS = 1.0
+"""How long usage is collected before it is counted: for that long, a company's usage today may be too low, while the
+calls' reservations still count."""
 
 
 def serve_budgets(service: Service, budgets: BudgetBook, knowledge: PassageSearch) -> None:
-    """Budgets are reserved before a model call, and settled after it."""
+    """Serves budgets: reserved before a model call, and settled after it."""
 
     async def reserve(request: BudgetReserveRequest) -> BudgetReserveReply:
         """Reserves tokens, and searches the company's knowledge for the question in the same call."""
         query = request.knowledge
         search = None if query is None else asyncio.ensure_future(knowledge(request.company_id, query))
         try:
-            spent, at = await budgets.reserve(request)
-            found = None if search is None else await search
+            reached_limit, reserved_at = await budgets.reserve(request)
+            passages = None if search is None else await search
         finally:
             if search is not None:
                 search.cancel()
-        if spent == "both":
-            return BudgetReserveReply(granted=True, reserved_at=at, knowledge=found, further=True)
-        return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=at, knowledge=found)
+        if reached_limit == "both":
+            return BudgetReserveReply(granted=True, reserved_at=reserved_at, knowledge=passages, further=True)
+        return BudgetReserveReply(
+            granted=reached_limit is None, spent=reached_limit, reserved_at=reserved_at, knowledge=passages
+        )
 
     async def settle(request: BudgetSettleRequest) -> BudgetSettled:
         return BudgetSettled(settled=await budgets.settle(request))
@@ -54,18 +56,18 @@ def serve_budgets(service: Service, budgets: BudgetBook, knowledge: PassageSearc
 
 
 def serve(intake: FactIntake, usages: Usages, budgets: BudgetBook) -> None:
-    """The usage of companies, and the facts that are counted and settle their reservations."""
+    """Serves companies' usage, and consumes the facts that are counted and that settle reservations."""
     intake.service.serve(USAGE, usages.report)
 
-    async def take(facts: Sequence[TakenFact[UsageRecorded]]) -> Sequence[Outcome]:
-        await usages.count([spent(fact) for fact in facts])
-        await budgets.settle_all([each for fact in facts for each in settlements(fact)])
+    async def take(facts: Sequence[ReceivedFact[UsageRecorded]]) -> Sequence[Outcome]:
+        await usages.count([usage_of(fact) for fact in facts])
+        await budgets.settle_all([settlement for fact in facts for settlement in settlements(fact)])
         return [Ack() for _ in facts]
 
-    take_in_together(intake, USAGE_FACTS, take, linger=LINGER)
+    consume_batches(intake, USAGE_FACTS, take, linger=LINGER_SECONDS)
 
 
-def spent(fact: TakenFact[UsageRecorded]) -> Spent:
+def usage_of(fact: ReceivedFact[UsageRecorded]) -> Spent:
     data = fact.data
     tokens = data.usage.prompt_tokens + data.usage.completion_tokens
     return Spent(
@@ -81,20 +83,20 @@ def spent(fact: TakenFact[UsageRecorded]) -> Spent:
     )
 
 
-def settlements(fact: TakenFact[UsageRecorded]) -> list[BudgetSettleRequest]:
-    """The reservations that the usage of one or several calls settles; the first one with all the usage. An agent
-    may have settled them already by a call that may be lost; each counts once."""
+def settlements(fact: ReceivedFact[UsageRecorded]) -> list[BudgetSettleRequest]:
+    """The settlements of the reservations that a fact of one or several calls names; the first one has all the usage.
+    An agent may have settled them before by a call, which may be lost; each counts once."""
     data = fact.data
-    held = [*([data.reservation] if data.reservation is not None else []), *(data.further or ())]
+    reservations = [*([data.reservation] if data.reservation is not None else []), *(data.further or ())]
     return [
         BudgetSettleRequest(
             company_id=fact.company,
-            reservation_id=one.id,
-            reserved=one.tokens,
-            used=0 if number else data.usage.prompt_tokens + data.usage.completion_tokens,
-            reserved_at=one.at,
-            payer=one.payer,
-            tier=one.tier,
+            reservation_id=reservation.id,
+            reserved=reservation.tokens,
+            used=0 if index else data.usage.prompt_tokens + data.usage.completion_tokens,
+            reserved_at=reservation.at,
+            payer=reservation.payer,
+            tier=reservation.tier,
         )
-        for number, one in enumerate(held)
+        for index, reservation in enumerate(reservations)
     ]

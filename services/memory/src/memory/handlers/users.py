@@ -1,4 +1,4 @@
-"""Users' memory, and their tool calls, from which memory learns too."""
+"""Methods of users' memories, and the facts of their tool calls, from which memory learns too."""
 
 from contracts import memory_rpc
 from contracts.channels import ChatKind
@@ -11,7 +11,7 @@ from memory.application.exports import Exports
 from memory.application.learner import Learner
 from memory.application.memories import Memories
 from memory.domain.references import referred_part
-from memory.fact_intake import FactIntake, FactType, TakenFact, take_in
+from memory.fact_intake import FactIntake, FactType, ReceivedFact, consume_facts
 from runtime.lifecycle.service import Service
 from runtime.workers.outcomes import Ack
 
@@ -23,24 +23,24 @@ TURN_ANSWERED = f"chat.*.*.{ChatKind.ASSISTANT.value}"
 
 
 def consume(intake: FactIntake, learner: Learner, executions: MongoExecutions) -> None:
-    """Tool calls: stored, and learned from. Answers are learned from in adapters/chat_consumer."""
+    """Consumes tool calls: stores them and learns from them. Answers are learned from in adapters/chat_consumer."""
 
-    async def called(fact: TakenFact[ToolCallCompleted]) -> Ack:
+    async def called(fact: ReceivedFact[ToolCallCompleted]) -> Ack:
         await record(executions, fact)
-        await watch(learner, fact)
+        await learn_from_watchlist(learner, fact)
         return Ack()
 
-    take_in(intake, CALLS, called)
+    consume_facts(intake, CALLS, called)
 
 
-async def record(executions: MongoExecutions, fact: TakenFact[ToolCallCompleted]) -> None:
+async def record(executions: MongoExecutions, fact: ReceivedFact[ToolCallCompleted]) -> None:
     """Stores a tool call's outcome."""
     call = fact.data.model_copy(update={"company_id": fact.company, "user_id": fact.user})
     await executions.add(fact.company, fact.event.id, fact.event.time, call)
 
 
-async def watch(learner: Learner, fact: TakenFact[ToolCallCompleted]) -> None:
-    """Remembers that a user added a symbol to their watchlist."""
+async def learn_from_watchlist(learner: Learner, fact: ReceivedFact[ToolCallCompleted]) -> None:
+    """Makes a symbol that a user has added to their watchlist a favourite."""
     call = fact.data
     if not fact.user or call.tool != ADD_TO_WATCHLIST or not call.result.success:
         return
@@ -48,18 +48,18 @@ async def watch(learner: Learner, fact: TakenFact[ToolCallCompleted]) -> None:
         symbol = parse_symbol(str(call.arguments.get("symbol"))).name
     except InvalidSymbolError:
         return
-    await learner.watched(fact.company, fact.user, symbol, call.call_id, fact.event.time)
+    await learner.add_favourite(fact.company, fact.user, symbol, call.call_id, fact.event.time)
 
 
-def serve(service: Service, memories: Memories, learner: Learner, exports: Exports, forgetting: DataErasure) -> None:
-    """Serves what is remembered of users."""
+def serve(service: Service, memories: Memories, learner: Learner, exports: Exports, erasure: DataErasure) -> None:
+    """Serves what is remembered about users."""
 
     async def get(request: memory_rpc.UserRef) -> memory_rpc.MemoryReply:
         await learner.caught_up()
         memory, version = await memories.read(request.company_id, request.user_id)
         return memory_rpc.MemoryReply(memory=memory, version=version)
 
-    async def what_is_meant(request: memory_rpc.MeantRequest) -> memory_rpc.MeantReply:
+    async def find_meant(request: memory_rpc.MeantRequest) -> memory_rpc.MeantReply:
         await learner.caught_up()
         memory, version = await memories.read(request.company_id, request.user_id)
         return referred_part(memory, request.about, request.symbols).model_copy(update={"version": version})
@@ -70,12 +70,12 @@ def serve(service: Service, memories: Memories, learner: Learner, exports: Expor
                 request.company_id,
                 request.user_id,
                 request.patch,
-                over=request.over,
+                base_version=request.over,
                 request=request.request_id,
-                body=request.body,
-                about=request.about,
-                past=request.past or (),
-                corrects=request.corrects or {},
+                body_digest=request.body,
+                subject=request.about,
+                forgotten_facts=request.past or (),
+                replacements=request.corrects or {},
             )
         )
 
@@ -83,10 +83,10 @@ def serve(service: Service, memories: Memories, learner: Learner, exports: Expor
         return memory_rpc.MemoryDeleteReply(deleted=await learner.forget(request.company_id, request.user_id))
 
     async def forget(request: memory_rpc.UserRef) -> memory_rpc.UserForgotten:
-        return memory_rpc.UserForgotten(conversations=await forgetting.forget(request.company_id, request.user_id))
+        return memory_rpc.UserForgotten(conversations=await erasure.forget(request.company_id, request.user_id))
 
     service.serve(memory_rpc.MEMORY_GET, get)
-    service.serve(memory_rpc.MEMORY_MEANT, what_is_meant)
+    service.serve(memory_rpc.MEMORY_MEANT, find_meant)
     service.serve(memory_rpc.MEMORY_PATCH, patch)
     service.serve(memory_rpc.MEMORY_DELETE, delete)
     service.serve(memory_rpc.MEMORY_EXPORT, exports.page)

@@ -1,5 +1,5 @@
-"""Webhooks, from the streams into endpoints' queues and from there to the endpoints; and channels, whose secrets
-memory keeps."""
+"""Webhooks: from the streams into the endpoints' queues, and from there to the endpoints. Also methods about channels,
+whose secrets memory stores."""
 
 import asyncio
 import time
@@ -33,25 +33,25 @@ from runtime.workers.pull_worker import PullWorker
 
 _log = structlog.get_logger(__name__)
 
-DELIVERY_LEASE = 15.0
-"""Seconds after which a killed replica's delivery goes to another."""
-EVERY = 15.0
-"""Seconds between reads of who has webhooks. Changes are published, and a reconnect triggers a read too."""
+DELIVERY_LEASE_SECONDS = 15.0
+"""A killed replica's delivery goes to another replica after this time."""
+RELOAD_SECONDS = 15.0
+"""Interval of reading which companies have endpoints. Changes are published, and a reconnect triggers a read too."""
 
 
-async def deliver(
+async def build(
     deps: Deps, table: WebhookTable, companies: CompanyRegistry, echoes: RedisEchoes
 ) -> tuple[WebhookFeed, PeriodicSweep]:
-    """The parts to start and stop; the delivering worker is added to the service."""
+    """Returns the parts to start and stop; the worker that delivers is added to the service."""
     service, settings = deps.service, deps.settings
     feed = WebhookFeed(service.nats, table)
     table.changed = feed.follow
-    posting = WebhookPosting(seconds=settings.webhook_timeout, local=deps.local)
-    service.on_stop(posting.close)
-    chatwoot = ChatwootApi(posting)
+    client = WebhookPosting(seconds=settings.webhook_timeout, local=deps.local)
+    service.on_stop(client.close)
+    chatwoot = ChatwootApi(client)
     _serve_channels(service, table, chatwoot, echoes)
     channels = ChannelDelivery(chatwoot, echoes)
-    deliveries = Deliveries(table, posting, channels, give_up=settings.webhook_give_up, gone=companies.webhook_gone)
+    deliveries = Deliveries(table, client, channels, give_up=settings.webhook_give_up, gone=companies.stop_webhook)
     service.add_worker(
         PullWorker(
             service.nats,
@@ -60,23 +60,23 @@ async def deliver(
             (WEBHOOK_DELIVERIES,),
             deliveries.deliver,
             slots=1_024,
-            ack_wait=DELIVERY_LEASE,
+            ack_wait=DELIVERY_LEASE_SECONDS,
             service=service.name,
         )
     )
 
-    async def look() -> None:
+    async def reload() -> None:
         await table.reload()
         await feed.follow()
 
-    await look()
+    await reload()
     service.watch("webhooks", feed.stuck_because)
-    sweep = PeriodicSweep("webhooks", EVERY, look)
+    sweep = PeriodicSweep("webhooks", RELOAD_SECONDS, reload)
 
-    async def missed() -> None:
+    async def after_reconnect() -> None:
         sweep.hurry()
 
-    service.on_reconnect(missed)
+    service.on_reconnect(after_reconnect)
 
     async def changed(message: Msg) -> None:
         try:
@@ -93,7 +93,7 @@ async def deliver(
 def _serve_channels(service: Service, table: WebhookTable, api: ChatwootApi, echoes: RedisEchoes) -> None:
 
     async def verify(request: channel_rpc.ChannelVerifyRequest) -> channel_rpc.ChannelVerifyReply:
-        endpoint = await table.found_channel(request.channel_id)
+        endpoint = await table.find_channel(request.channel_id)
         if endpoint is None or endpoint.channel is None:
             raise RpcError(ErrorCode.NOT_FOUND, "there is no such channel")
         if not genuine(endpoint.channel.secret, request.timestamp, request.signature, request.body, time.time()):
@@ -105,7 +105,9 @@ def _serve_channels(service: Service, table: WebhookTable, api: ChatwootApi, ech
         return channel_rpc.ChannelEchoReply()
 
     async def check(request: channel_rpc.ChannelCheckRequest) -> channel_rpc.ChannelCheckReply:
-        channels = [one.channel for one in await table.stored(request.company_id) if one.channel is not None]
+        channels = [
+            endpoint.channel for endpoint in await table.read_stored(request.company_id) if endpoint.channel is not None
+        ]
         problems = await asyncio.gather(*(api.problem(channel) for channel in channels))
         return channel_rpc.ChannelCheckReply(
             problems=[

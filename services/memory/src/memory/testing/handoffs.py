@@ -86,8 +86,8 @@ async def sweepers(
                 log=log,
                 looks=RedisLooks(redis),
                 clock=clock,
-                usual=nobody_knows,
-                give=to_nobody,
+                measure_usual_wait=nobody_knows,
+                assign_in_turn=to_nobody,
             )
         )
     return found

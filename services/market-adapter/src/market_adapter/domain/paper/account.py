@@ -1,7 +1,7 @@
 """A user's paper account as one value; every change is a function from account to account.
 
-One account is one document, replaced by compare-and-set: so cash, positions, orders and the facts that are still to be
-told always belong together, whenever a process dies. Always true, to the cent:
+One account is one document, replaced by compare-and-set, so that cash, positions, orders and the facts to be published
+always agree, whenever a process dies. Always true, to the cent:
 
     cash + cost of positions = opening cash + realized profit + dividends
 """
@@ -16,7 +16,7 @@ from typing import Any
 from contracts.tools.account import Side
 from market_adapter.domain.bars import Bar, Dividend, Split
 from market_adapter.domain.paper.actions import action_of
-from market_adapter.domain.paper.fills import match, turn_in_bar
+from market_adapter.domain.paper.fills import match, rank_in_bar
 from market_adapter.domain.paper.orders import (
     GOOD_FOR,
     LOT,
@@ -26,7 +26,7 @@ from market_adapter.domain.paper.orders import (
     OrderState,
     content_hash,
     contents,
-    plain,
+    format_decimal,
     scaled_quantity,
     to_cents,
 )
@@ -42,7 +42,7 @@ DECIDED, FILLED, CLOSED = "action.decided.v1", "order.filled.v1", "order.closed.
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose account it is."""
+    """The owner of an account."""
 
     company: str
     user: str
@@ -53,7 +53,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A position in a symbol, in shares of `session`; `cost` is what was paid for all of it, to the cent."""
+    """A position in a symbol, in shares of `session`; `cost` is the price paid for all of it, to the cent."""
 
     symbol: str
     quantity: Decimal
@@ -63,7 +63,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something to be told on the bus, once: `key` tells it from all others of its kind and owner."""
+    """A fact to be published once; `key` distinguishes it from all others of its kind and owner."""
 
     kind: str
     key: str
@@ -72,7 +72,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Everything of one user. `version` counts the changes that are stored; 0: not stored yet."""
+    """One user's account. `version` counts the stored changes; 0: not stored yet."""
 
     owner: Owner
     cash: Decimal = OPENING_CASH
@@ -85,43 +85,43 @@ class Account:
 
     @property
     def reserved(self) -> Decimal:
-        """Cash that live buy orders hold back."""
+        """The cash reserved for live buy orders."""
         return sum((order.reserved for order in self.orders), Decimal(0))
 
     @property
     def buying_power(self) -> Decimal:
-        """Cash that is free."""
+        """The free cash."""
         return self.cash - self.reserved
 
     @property
     def symbols(self) -> set[str]:
-        """The symbols that the account holds or has waiting orders for."""
+        """The symbols that the account holds, or for which it has live or pending orders."""
         waiting = (order for order in self.orders if order.live or order.state is OrderState.PENDING)
         return set(self.positions) | {order.symbol for order in waiting}
 
     def order(self, order_id: str) -> Order | None:
         return next((order for order in self.orders if order.id == order_id), None)
 
-    def free_quantity(self, symbol: str, *, but: str = "") -> Decimal:
-        """Returns the quantity that may still be sold: held, and not in another live sell order."""
-        held = self.positions[symbol].quantity if symbol in self.positions else Decimal(0)
-        promised = (
+    def free_quantity(self, symbol: str, *, excluded_order: str = "") -> Decimal:
+        """The quantity that may still be sold: owned, and not in another live sell order than `excluded_order`."""
+        owned = self.positions[symbol].quantity if symbol in self.positions else Decimal(0)
+        in_sell_orders = (
             order.remaining
             for order in self.orders
-            if order.live and order.side is Side.SELL and order.symbol == symbol and order.id != but
+            if order.live and order.side is Side.SELL and order.symbol == symbol and order.id != excluded_order
         )
-        return held - sum(promised, Decimal(0))
+        return owned - sum(in_sell_orders, Decimal(0))
 
     def with_order(self, order: Order, *facts: Fact) -> "Account":
-        """The account with this order new, or in place of its older self."""
-        others = [order if one.id == order.id else one for one in self.orders]
-        orders = tuple(others) if self.order(order.id) else (*self.orders, order)
+        """The account with this order added, or replacing its older version, and with these facts in the outbox."""
+        replaced = [order if existing.id == order.id else existing for existing in self.orders]
+        orders = tuple(replaced) if self.order(order.id) else (*self.orders, order)
         return replace(self, orders=orders, outbox=(*self.outbox, *facts))
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """The news about a symbol: closed bars in order, and every split and dividend so far."""
+    """The market's news about a symbol: closed bars in order, and every split and dividend so far."""
 
     bars: Sequence[Bar] = ()
     splits: tuple[Split, ...] = ()
@@ -129,164 +129,179 @@ class News:
 
 
 def obstacle(account: Account, order: Order) -> str | None:
-    """Why the order may not be placed: the order that it replaces no longer waits as it was, or too little free cash or
-    too few free shares, those that the replaced order holds back counted in; None: it may."""
+    """The reason why the order may not be placed, or None: the order that it replaces is no longer live and unfilled,
+    or there is too little free cash or too few free shares, counting those reserved by the replaced order as free."""
     if order.replaces is not None:
-        old = account.order(order.replaces)
-        if old is None or not old.live or old.filled:
+        replaced = account.order(order.replaces)
+        if replaced is None or not replaced.live or replaced.filled:
             return CHANGED
-        account = replace(account, orders=tuple(one for one in account.orders if one is not old))
+        account = replace(account, orders=tuple(other for other in account.orders if other is not replaced))
     if order.side is Side.SELL:
-        return NO_POSITION if order.quantity > account.free_quantity(order.symbol, but=order.id) else None
+        return NO_POSITION if order.quantity > account.free_quantity(order.symbol, excluded_order=order.id) else None
     return NO_CASH if to_cents(order.quantity * order.reserve_price) > account.buying_power else None
 
 
 def decide(
     account: Account, order: Order, *, confirm: bool, wall: datetime, market: datetime, splits: Iterable[Split] = ()
 ) -> Account:
-    """A person's yes or no to a pending order. A yes after its hour, to other contents than were shown (a split since
-    then changes what a share is), or to what the account can no longer bear, places nothing."""
+    """Applies a person's decision to a pending order. A confirmation places nothing if it is too late, if the contents
+    are not those that were shown (a split since then changes what a share is), or if the account cannot afford it
+    now."""
     if order.state is not OrderState.PENDING:
         return account
     if wall >= order.confirm_by:
-        return _settled(account, order, OrderState.EXPIRED, Decision.EXPIRED, "not confirmed in time", market)
+        return _record_decision(account, order, OrderState.EXPIRED, Decision.EXPIRED, "not confirmed in time", market)
     if not confirm:
-        return _settled(account, order, OrderState.REJECTED, Decision.REJECTED, "rejected by the user", market)
-    same = content_hash(str(account.owner), order.id, contents(order)) == order.content_hash
-    if not same or adjustment(splits, order.session, market.date()) != 1:
-        return _settled(account, order, OrderState.REJECTED, Decision.FAILED, CHANGED, market)
-    if why := obstacle(account, order):
-        return _settled(account, order, OrderState.REJECTED, Decision.FAILED, why, market)
-    if (old := account.order(order.replaces or "")) is not None:
-        account = cancel(account, old, market)
-    return _settled(account, order, OrderState.OPEN, Decision.CONFIRMED, None, market)
+        return _record_decision(account, order, OrderState.REJECTED, Decision.REJECTED, "rejected by the user", market)
+    is_unchanged = content_hash(str(account.owner), order.id, contents(order)) == order.content_hash
+    if not is_unchanged or adjustment(splits, order.session, market.date()) != 1:
+        return _record_decision(account, order, OrderState.REJECTED, Decision.FAILED, CHANGED, market)
+    if reason := obstacle(account, order):
+        return _record_decision(account, order, OrderState.REJECTED, Decision.FAILED, reason, market)
+    if (replaced := account.order(order.replaces or "")) is not None:
+        account = cancel(account, replaced, market)
+    return _record_decision(account, order, OrderState.OPEN, Decision.CONFIRMED, None, market)
 
 
 def cancel(account: Account, order: Order, market: datetime) -> Account:
-    """Takes an order back that is not final."""
+    """Cancels an order that is not final."""
     if order.state is OrderState.PENDING:
-        return _settled(account, order, OrderState.CANCELLED, Decision.REJECTED, "cancelled by the user", market)
+        return _record_decision(
+            account, order, OrderState.CANCELLED, Decision.REJECTED, "cancelled by the user", market
+        )
     if not order.live:
         return account
-    return _closed(account, replace(order, state=OrderState.CANCELLED, ended_at=market))
+    return _close(account, replace(order, state=OrderState.CANCELLED, ended_at=market))
 
 
 def advance(account: Account, news: Mapping[str, News], *, wall: datetime, market: datetime) -> Account:
-    """The account after everything that has happened: new bars in their order, splits, and times that have run out."""
+    """The account after everything that has happened: new bars in order, splits and dividends, and expired orders."""
     bars = sorted(
-        ((bar.time, symbol, bar) for symbol, one in news.items() for bar in one.bars), key=lambda one: one[:2]
+        ((bar.time, symbol, bar) for symbol, symbol_news in news.items() for bar in symbol_news.bars),
+        key=lambda symbol_news: symbol_news[:2],
     )
     for _, symbol, bar in bars:
-        account = _carried(account, symbol, news[symbol], bar.session)
-        for order in sorted(_live(account, symbol), key=turn_in_bar):
-            account = _seen(account, order, bar)
-    for symbol, one in news.items():
-        account = _carried(account, symbol, one, market.date())
+        account = _bring_to(account, symbol, news[symbol], bar.session)
+        for order in sorted(_live_orders(account, symbol), key=rank_in_bar):
+            account = _process_bar(account, order, bar)
+    for symbol, symbol_news in news.items():
+        account = _bring_to(account, symbol, symbol_news, market.date())
     for order in account.orders:
         if order.state is OrderState.PENDING and wall >= order.confirm_by:
             account = decide(account, order, confirm=False, wall=wall, market=market)
         elif order.live and order.good_till is not None and market >= order.good_till:
-            account = _expired(account, order)
+            account = _expire(account, order)
     return account
 
 
-def _live(account: Account, symbol: str) -> Iterable[Order]:
+def _live_orders(account: Account, symbol: str) -> Iterable[Order]:
     return (order for order in account.orders if order.live and order.symbol == symbol)
 
 
-def _seen(account: Account, order: Order, bar: Bar) -> Account:
-    """One live order and one bar."""
+def _process_bar(account: Account, order: Order, bar: Bar) -> Account:
+    """Applies a bar to a live order."""
     if order.seen_until is None or bar.time < order.seen_until:
         return account
     if order.good_till is not None and bar.time >= order.good_till:
-        return _expired(account, order)
-    found = match(order, bar)
-    seen = replace(order, seen_until=bar.end, triggered=found.triggered)
-    if found.price is None:
-        state = OrderState.TRIGGERED if found.triggered and order.state is OrderState.OPEN else order.state
-        return account.with_order(replace(seen, state=state))
-    return _filled(account, seen, found.price, found.quantity, bar)
+        return _expire(account, order)
+    filled = match(order, bar)
+    updated = replace(order, seen_until=bar.end, triggered=filled.triggered)
+    if filled.price is None:
+        state = OrderState.TRIGGERED if filled.triggered and order.state is OrderState.OPEN else order.state
+        return account.with_order(replace(updated, state=state))
+    return _fill(account, updated, filled.price, filled.quantity, bar)
 
 
-def _filled(account: Account, order: Order, price: Decimal, quantity: Decimal, bar: Bar) -> Account:
+def _fill(account: Account, order: Order, price: Decimal, quantity: Decimal, bar: Bar) -> Account:
     amount = to_cents(price * quantity)
-    free = account.buying_power + order.reserved
-    held = account.positions.get(order.symbol)
-    if order.side is Side.BUY and amount > free:
-        # The price has gone beyond what was reserved: the cash may not go below zero, nor into other orders' reserves.
-        return _refused(account, order, NO_CASH, bar.time)
+    available_cash = account.buying_power + order.reserved
+    position = account.positions.get(order.symbol)
+    if order.side is Side.BUY and amount > available_cash:
+        # The price has risen above the reserved one: cash must not fall below zero, nor below other orders' reserves.
+        return _reject(account, order, NO_CASH, bar.time)
     realized: Decimal | None = None
     positions = dict(account.positions)
     if order.side is Side.BUY:
-        before = held or Position(order.symbol, Decimal(0), Decimal("0.00"), bar.session)
-        positions[order.symbol] = replace(before, quantity=before.quantity + quantity, cost=before.cost + amount)
+        old_position = position or Position(order.symbol, Decimal(0), Decimal("0.00"), bar.session)
+        positions[order.symbol] = replace(
+            old_position, quantity=old_position.quantity + quantity, cost=old_position.cost + amount
+        )
         cash = account.cash - amount
     else:
-        if held is None or held.quantity < quantity:
-            return _refused(account, order, NO_POSITION, bar.time)
-        part = held.cost if quantity == held.quantity else to_cents(held.cost * quantity / held.quantity)
-        realized = amount - part
-        left = held.quantity - quantity
-        positions[order.symbol] = replace(held, quantity=left, cost=held.cost - part)
-        if left == 0:
+        if position is None or position.quantity < quantity:
+            return _reject(account, order, NO_POSITION, bar.time)
+        cost_of_sold = (
+            position.cost if quantity == position.quantity else to_cents(position.cost * quantity / position.quantity)
+        )
+        realized = amount - cost_of_sold
+        remaining_quantity = position.quantity - quantity
+        positions[order.symbol] = replace(position, quantity=remaining_quantity, cost=position.cost - cost_of_sold)
+        if remaining_quantity == 0:
             del positions[order.symbol]
         cash = account.cash + amount
     fill = Fill(len(order.fills) + 1, quantity, price, amount, bar.time, realized)
     filled = order.filled + quantity
-    done = filled == order.quantity
-    after = replace(
+    is_complete = filled == order.quantity
+    updated = replace(
         order,
         fills=(*order.fills, fill),
         filled=filled,
-        state=OrderState.FILLED if done else OrderState.PARTIALLY_FILLED,
-        ended_at=bar.time if done else None,
+        state=OrderState.FILLED if is_complete else OrderState.PARTIALLY_FILLED,
+        ended_at=bar.time if is_complete else None,
         untold=True,
     )
     changed = replace(account, cash=cash, positions=positions)
-    return changed.with_order(after, _fill_fact(account.owner, after, fill))
+    return changed.with_order(updated, _fill_fact(account.owner, updated, fill))
 
 
-def _expired(account: Account, order: Order) -> Account:
-    return _closed(account, replace(order, state=OrderState.EXPIRED, ended_at=order.good_till, untold=True))
+def _expire(account: Account, order: Order) -> Account:
+    return _close(account, replace(order, state=OrderState.EXPIRED, ended_at=order.good_till, untold=True))
 
 
-def _refused(account: Account, order: Order, why: str, moment: datetime) -> Account:
-    return _closed(account, replace(order, state=OrderState.REJECTED, reason=why, ended_at=moment, untold=True))
+def _reject(account: Account, order: Order, reason: str, time: datetime) -> Account:
+    return _close(account, replace(order, state=OrderState.REJECTED, reason=reason, ended_at=time, untold=True))
 
 
-def _closed(account: Account, order: Order) -> Account:
-    """A confirmed order that ends without being filled in whole: nobody may learn of it by its absence."""
+def _close(account: Account, order: Order) -> Account:
+    """Ends a confirmed order that was not filled completely, with a fact, so that nobody has to notice its absence."""
     return account.with_order(order, Fact(CLOSED, order.id, _closed_data(account.owner, order)))
 
 
-def _carried(account: Account, symbol: str, news: News, to: date) -> Account:
-    """Holdings and live orders in the shares of `to`, and what the holdings were paid until then. The cost stays; what
-    is below the smallest part is dropped."""
-    held = account.positions.get(symbol)
-    if held is not None and held.session < to:
-        paid = sum((_paid(held, one, news.splits) for one in news.dividends if held.session < one.on <= to), Decimal(0))
-        ratio = adjustment(news.splits, held.session, to)
-        quantity = held.quantity if ratio == 1 else scaled_quantity(held.quantity, ratio)
+def _bring_to(account: Account, symbol: str, news: News, session: date) -> Account:
+    """Converts the position and the live orders to shares of `session`, and adds the dividends paid until then. The
+    cost stays the same; fractions below the smallest part are dropped."""
+    position = account.positions.get(symbol)
+    if position is not None and position.session < session:
+        dividends = sum(
+            (
+                _dividend_amount(position, dividend, news.splits)
+                for dividend in news.dividends
+                if position.session < dividend.on <= session
+            ),
+            Decimal(0),
+        )
+        ratio = adjustment(news.splits, position.session, session)
+        quantity = position.quantity if ratio == 1 else scaled_quantity(position.quantity, ratio)
         account = replace(
             account,
-            cash=account.cash + paid,
-            dividends=account.dividends + paid,
-            positions={**account.positions, symbol: replace(held, quantity=quantity, session=to)},
+            cash=account.cash + dividends,
+            dividends=account.dividends + dividends,
+            positions={**account.positions, symbol: replace(position, quantity=quantity, session=session)},
         )
-    for order in tuple(_live(account, symbol)):
-        if order.session < to and (ratio := adjustment(news.splits, order.session, to)) != 1:
-            account = account.with_order(_split_order(order, ratio, to))
+    for order in tuple(_live_orders(account, symbol)):
+        if order.session < session and (ratio := adjustment(news.splits, order.session, session)) != 1:
+            account = account.with_order(_split_order(order, ratio, session))
     return account
 
 
-def _paid(held: Position, dividend: Dividend, splits: Iterable[Split]) -> Decimal:
-    """The dividend of a holding from before the ex-date, by its number of shares on that day."""
-    ratio = adjustment(splits, held.session, dividend.on)
-    quantity = held.quantity if ratio == 1 else scaled_quantity(held.quantity, ratio)
+def _dividend_amount(position: Position, dividend: Dividend, splits: Iterable[Split]) -> Decimal:
+    """The amount of a dividend on a position from before the ex-date, by its number of shares on that date."""
+    ratio = adjustment(splits, position.session, dividend.on)
+    quantity = position.quantity if ratio == 1 else scaled_quantity(position.quantity, ratio)
     return to_cents(quantity * dividend.amount)
 
 
-def _split_order(order: Order, ratio: Fraction, to: date) -> Order:
+def _split_order(order: Order, ratio: Fraction, session: date) -> Order:
     filled = scaled_quantity(order.filled, ratio)
     return replace(
         order,
@@ -295,7 +310,7 @@ def _split_order(order: Order, ratio: Fraction, to: date) -> Order:
         limit_price=None if order.limit_price is None else _split_price(order.limit_price, ratio),
         stop_price=None if order.stop_price is None else _split_price(order.stop_price, ratio),
         reserve_price=_split_price(order.reserve_price, ratio),
-        session=to,
+        session=session,
     )
 
 
@@ -303,19 +318,19 @@ def _split_price(price: Decimal, ratio: Fraction) -> Decimal:
     return scale_price(price, ratio).quantize(LOT)
 
 
-def _settled(
+def _record_decision(
     account: Account, order: Order, state: OrderState, decision: Decision, reason: str | None, market: datetime
 ) -> Account:
-    after = replace(order, state=state, decision=decision, reason=reason)
+    updated = replace(order, state=state, decision=decision, reason=reason)
     if state is OrderState.OPEN:
-        from_now = replace(after, placed_at=market, seen_until=market, session=market.date())
-        after = replace(from_now, good_till=market + GOOD_FOR)
+        placed = replace(updated, placed_at=market, seen_until=market, session=market.date())
+        updated = replace(placed, good_till=market + GOOD_FOR)
     else:
-        after = replace(after, ended_at=market)
-    return account.with_order(after, Fact(DECIDED, order.id, _decided(account.owner, after)))
+        updated = replace(updated, ended_at=market)
+    return account.with_order(updated, Fact(DECIDED, order.id, _decision_data(account.owner, updated)))
 
 
-def _decided(owner: Owner, order: Order) -> dict[str, Any]:
+def _decision_data(owner: Owner, order: Order) -> dict[str, Any]:
     return {
         "companyId": owner.company,
         "userId": owner.user,
@@ -334,8 +349,8 @@ def _closed_data(owner: Owner, order: Order) -> dict[str, Any]:
             "symbol": order.symbol,
             "side": order.side.value,
             "orderType": order.type.value,
-            "quantity": plain(order.quantity),
-            "filled": plain(order.filled),
+            "quantity": format_decimal(order.quantity),
+            "filled": format_decimal(order.filled),
             "state": order.state.value,
             "reason": order.reason,
             "time": None if order.ended_at is None else order.ended_at.isoformat(),
@@ -354,10 +369,10 @@ def _fill_fact(owner: Owner, order: Order, fill: Fill) -> Fact:
         "symbol": order.symbol,
         "side": order.side.value,
         "orderType": order.type.value,
-        "quantity": plain(fill.quantity),
-        "price": plain(fill.price),
+        "quantity": format_decimal(fill.quantity),
+        "price": format_decimal(fill.price),
         "amount": f"{fill.amount:f}",
-        "remaining": plain(order.remaining),
+        "remaining": format_decimal(order.remaining),
         "state": order.state.value,
         "realized": None if fill.realized is None else f"{fill.realized:f}",
         "currency": order.currency,

@@ -4,7 +4,7 @@ from typing import Any
 
 from contracts.events.chat import Action, ActionState
 from market_adapter.domain.paper.order_text import outcome, summary
-from market_adapter.domain.paper.orders import EDITABLE, Decision, Order, OrderState, may_change, plain
+from market_adapter.domain.paper.orders import EDITABLE, Decision, Order, OrderState, editable_arguments, format_decimal
 
 KIND = "paper_order"
 _STATES = {
@@ -19,13 +19,13 @@ _ENDED = {OrderState.REJECTED: ActionState.FAILED, OrderState.EXPIRED: ActionSta
 
 
 def action_of(order: Order) -> Action:
-    """The action as people see it; `details` says everything that a yes is bound to, and that it is on paper. Of an
-    order that was placed it says what the market has made of it: `filledQuantity`, and `outcome` in words."""
+    """The action as people see it. `details` contains everything that a confirmation refers to, and that it is a paper
+    order; for a placed order also what has become of it: `filledQuantity`, and `outcome` in words."""
     details: dict[str, str | bool] = {
         "symbol": order.symbol,
         "side": order.side.value,
         "orderType": order.type.value,
-        "quantity": plain(order.quantity),
+        "quantity": format_decimal(order.quantity),
         "currency": order.currency,
         "status": order.state.value,
         "contentHash": order.content_hash,
@@ -33,14 +33,14 @@ def action_of(order: Order) -> Action:
     }
     for name, price in (("limitPrice", order.limit_price), ("stopPrice", order.stop_price)):
         if price is not None:
-            details[name] = plain(price)
+            details[name] = format_decimal(price)
     if order.conversation is not None:
-        # A plain yes is meant for what waits in the conversation that it is said in.
+        # A plain "yes" confirms what is pending in the conversation in which it is said.
         details["conversationId"] = order.conversation
     if order.reason is not None:
         details["reason"] = order.reason
-    if (told := outcome(order)) is not None:
-        details["filledQuantity"], details["outcome"] = plain(order.filled), told
+    if (outcome_text := outcome(order)) is not None:
+        details["filledQuantity"], details["outcome"] = format_decimal(order.filled), outcome_text
     state = _STATES[order.decision]
     if order.decision is Decision.CONFIRMED:
         state = _ENDED.get(order.state, state)
@@ -56,5 +56,5 @@ def action_of(order: Order) -> Action:
 
 
 def editable(order: Order) -> dict[str, Any] | None:
-    """Returns the details that a yes may change; None if it may change none."""
-    return {EDITABLE[name]: {"type": "number", "exclusiveMinimum": 0} for name in may_change(order)} or None
+    """The details that a confirmation may change, as JSON Schemas; None if there are none."""
+    return {EDITABLE[name]: {"type": "number", "exclusiveMinimum": 0} for name in editable_arguments(order)} or None

@@ -3,15 +3,15 @@
 from decimal import Decimal
 
 from contracts.text import Text
-from market_adapter.domain.paper.orders import LOT, Decision, Order, plain, to_cents
+from market_adapter.domain.paper.orders import LOT, Decision, Order, format_decimal, to_cents
 from market_adapter.texts import TEXTS
 
 _SPANISH = str.maketrans(",.", ".,")
 
 
 def figure(value: Decimal) -> Text:
-    """A quantity or a price with its own digits: 2.5, and 2,5 in Spanish."""
-    text = plain(value)
+    """A quantity or a price with all its digits: 2.5, and 2,5 in Spanish."""
+    text = format_decimal(value)
     return Text(es=text.replace(".", ","), en=text)
 
 
@@ -22,29 +22,29 @@ def money(amount: Decimal) -> Text:
 
 
 def summary(order: Order) -> str:
-    """An order in a line, in the language of the call that made it."""
+    """An order in one line, in the language of the call that created it."""
     terms = TEXTS[f"order.terms.{order.type}"].format(
         limit=figure(order.limit_price) if order.limit_price is not None else "",
         stop=figure(order.stop_price) if order.stop_price is not None else "",
     )
-    whole = TEXTS["order.summary"].format(
+    text = TEXTS["order.summary"].format(
         side=TEXTS[f"order.sides.{order.side}"], quantity=figure(order.quantity), symbol=order.symbol, terms=terms
     )
-    instead = TEXTS["order.instead"].in_language(order.language) if order.replaces else ""
-    return whole.in_language(order.language) + instead
+    replacement_note = TEXTS["order.instead"].in_language(order.language) if order.replaces else ""
+    return text.in_language(order.language) + replacement_note
 
 
 def outcome(order: Order) -> str | None:
-    """Says what became of a placed order; None while nothing has."""
+    """What has become of a placed order, in words; None if nothing has happened to it yet."""
     text = TEXTS.section("order.outcomes").get(order.state)
     if order.decision is not Decision.CONFIRMED or text is None:
         return None
     filled = figure(order.filled)
     part = TEXTS["order.part"].format(filled=filled, quantity=figure(order.quantity)) if order.filled else ""
     spent = sum((fill.amount for fill in order.fills), Decimal(0))
-    # In today's shares, also where a split came between two fills.
+    # In today's shares, also if there was a split between two fills.
     price = spent / order.filled if order.filled else Decimal(0)
-    said = text.format(
+    outcome_text = text.format(
         filled=filled,
         quantity=figure(order.quantity),
         price=figure(to_cents(price) if price >= 1 else price.quantize(LOT)),
@@ -52,4 +52,4 @@ def outcome(order: Order) -> str | None:
         reason=TEXTS.section("order.reasons").get(order.reason or "", order.reason or ""),
         part=part,
     )
-    return said.in_language(order.language)
+    return outcome_text.in_language(order.language)

@@ -18,11 +18,11 @@ from contracts.tools.account import OrderType, Side
 
 CENT = Decimal("0.01")
 LOT = Decimal("0.00000001")
-"""The smallest part of a share or coin: what a split leaves below it is dropped."""
+"""The smallest part of a share or coin; smaller remainders of a split are dropped."""
 CONFIRM_WITHIN = timedelta(hours=1)
-"""The time for a yes, by the wall clock, since a person has to answer."""
+"""The time to confirm an order, by the wall clock, since a person has to answer."""
 GOOD_FOR = timedelta(days=90)
-"""The time that an order stays open, by the market's clock."""
+"""The time for which an order stays open, by the market's clock."""
 
 
 class OrderState(StrEnum):
@@ -43,7 +43,7 @@ FINAL = frozenset({OrderState.FILLED, OrderState.CANCELLED, OrderState.REJECTED,
 
 
 class Decision(StrEnum):
-    """The answers to the question whether to place the order."""
+    """The decisions about a pending order."""
 
     CONFIRMED = "confirmed"
     REJECTED = "rejected"
@@ -52,13 +52,13 @@ class Decision(StrEnum):
 
 
 EDITABLE = {"quantity": "quantity", "limit_price": "limitPrice"}
-"""What of an order a yes may still change: the tool's arguments, and as an action's details name them."""
+"""The tool's arguments that a confirmation may change, each with its name in an action's details."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """A part of an order, executed: `amount` is what went through the account, to the cent. `realized`: profit or loss
-    of a sale against the mean cost of what was held."""
+    """An executed part of an order. `amount` is what was paid or received, to the cent. `realized`: the profit or loss
+    of a sale compared with the mean cost of the position."""
 
     number: int
     quantity: Decimal
@@ -71,8 +71,8 @@ class Fill:
 @dataclass(frozen=True, slots=True)
 class Order:
     """One order. `created_at` and `confirm_by` are wall-clock times; `placed_at`, `good_till`, `seen_until` and
-    `ended_at` the market's. Bars that opened at `seen_until` or later are new to it: never the one it came in. Its
-    quantity and prices are in shares of `session`."""
+    `ended_at` are the market's. Bars that opened at `seen_until` or later are new to it, never the one in which it was
+    placed. Its quantity and prices are in shares of `session`."""
 
     id: str
     call_id: str
@@ -101,13 +101,13 @@ class Order:
     filled: Decimal = Decimal(0)
     language: str = "en"
     replaces: str | None = None
-    """The id of an order that is cancelled by a yes to this one."""
+    """The id of an order that is cancelled if this one is confirmed."""
     untold: bool = False
-    """The market has filled or ended it, and its user has not heard of that in the chat."""
+    """The market has filled or ended it, and the user has not been told in the chat yet."""
 
     @property
     def live(self) -> bool:
-        """Waits for the market."""
+        """Whether it waits for the market."""
         return self.state in LIVE
 
     @property
@@ -117,38 +117,38 @@ class Order:
 
     @property
     def reserved(self) -> Decimal:
-        """The cash that a live buy order holds back."""
+        """The cash reserved for a live buy order."""
         return to_cents(self.remaining * self.reserve_price) if self.live and self.side is Side.BUY else Decimal(0)
 
 
-def may_change(order: Order) -> tuple[str, ...]:
-    """The arguments of this order that a yes may change."""
+def editable_arguments(order: Order) -> tuple[str, ...]:
+    """The arguments of this order that a confirmation may change."""
     if order.state is not OrderState.PENDING:
         return ()
     return tuple(name for name in EDITABLE if name != "limit_price" or order.limit_price is not None)
 
 
 def content_hash(owner: str, order_id: str, content: dict[str, str | None]) -> str:
-    """The hash that a confirmation refers to: SHA-256 of the order's owner and all its values."""
+    """The hash to which a confirmation refers: SHA-256 of the order's owner, id and values."""
     text = json.dumps([owner, order_id, content], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def contents(order: Order) -> dict[str, str | None]:
-    """Everything that an order says."""
-    said = {
+    """The values of an order that a confirmation refers to."""
+    values = {
         "symbol": order.symbol,
         "side": order.side.value,
         "type": order.type.value,
-        "quantity": plain(order.quantity),
-        "limit_price": plain(order.limit_price) if order.limit_price is not None else None,
-        "stop_price": plain(order.stop_price) if order.stop_price is not None else None,
+        "quantity": format_decimal(order.quantity),
+        "limit_price": format_decimal(order.limit_price) if order.limit_price is not None else None,
+        "stop_price": format_decimal(order.stop_price) if order.stop_price is not None else None,
     }
-    return {**said, "replaces": order.replaces} if order.replaces else said
+    return {**values, "replaces": order.replaces} if order.replaces else values
 
 
 def to_cents(amount: Decimal) -> Decimal:
-    """Rounded to the cent, halves to even."""
+    """The amount rounded to the cent, halves to even."""
     return amount.quantize(CENT, ROUND_HALF_EVEN)
 
 
@@ -157,8 +157,8 @@ def scaled_quantity(quantity: Decimal, ratio: Fraction) -> Decimal:
     return (quantity * ratio.numerator / ratio.denominator).quantize(LOT, ROUND_DOWN).normalize() + 0
 
 
-def plain(value: Decimal | None) -> str:
-    """A decimal with no exponent and no needless zeros."""
+def format_decimal(value: Decimal | None) -> str:
+    """A decimal as text, without exponent and trailing zeros; "" for None."""
     if value is None:
         return ""
     text = f"{value:f}"

@@ -1,4 +1,4 @@
-"""Turning a model's score into a probability that has meant what it says on past out-of-sample bars.
+"""Converts a model's score to a probability that has proved right on past out-of-sample bars.
 
 Platt's scaling: a logistic curve over the score's log-odds, fitted by Newton's method with his smoothed targets.
 Platt 1999, "Probabilistic outputs for support vector machines", section 2.2; Lin, Lin & Weng 2007.
@@ -23,12 +23,12 @@ class Calibration:
     offset: float = 0.0
 
     def __call__(self, scores: Floats) -> Floats:
-        """Probabilities of scores in (0, 1)."""
+        """The probabilities for scores in (0, 1)."""
         return 1 / (1 + np.exp(-(self.slope * _log_odds(scores) + self.offset)))
 
 
 def calibrate(scores: Floats, outcomes: Floats) -> Calibration:
-    """The curve for past scores and their outcomes (0 or 1)."""
+    """Fits the curve to past scores and their outcomes (0 or 1)."""
     ups = float(outcomes.sum())
     downs = len(outcomes) - ups
     targets = np.where(outcomes > 0, (ups + 1) / (ups + 2), 1 / (downs + 2))

@@ -23,12 +23,11 @@ NAMES = (
     "drawdown_63d",
 )
 FIRST = 250
-"""Rows before this one lack a figure, or have one that has not converged: they are left out."""
+"""Rows before this one lack a figure, or have one that has not converged, and are left out."""
 
 
 def features(series: Series) -> Floats:
-    """The features of each bar: a row for each bar and a column for each name of NAMES; NaN where there are too few
-    bars."""
+    """The features: a row for each bar and a column for each name of NAMES; NaN where there are too few bars."""
     close = series.close
     _, _, histogram = ta_lib().MACD(close)
     deviations = ta_lib().STDDEV(series.volume, 20)
@@ -54,7 +53,8 @@ def features(series: Series) -> Floats:
 
 
 def direction(close: Floats, horizon: int) -> Floats:
-    """1 where the close `horizon` bars later is higher, 0 where it is not, NaN for the last bars: not known yet."""
+    """1 where the close `horizon` bars later is higher, 0 where it is not, NaN for the last bars, where it is
+    unknown."""
     target = np.full(len(close), np.nan)
     target[:-horizon] = (close[horizon:] > close[:-horizon]).astype(float)
     return target

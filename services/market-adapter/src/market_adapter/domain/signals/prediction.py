@@ -1,10 +1,10 @@
-"""Predicting a price's direction, and measuring first what such predictions have been worth.
+"""Predicts a price's direction, and first measures the accuracy of such predictions.
 
-Walk-forward: each block of bars is predicted by a model that was fitted on earlier bars alone, with a gap of the
-horizon between (the last targets before a block look into it: with shuffled folds a coin toss seems to have an AUC of
-0.7). Nothing is scaled or filled with figures from later. Probabilities are calibrated on earlier blocks only. What is
-told: the accuracy on those blocks, and the skill over always saying the one direction that was more frequent in them
-(known in hindsight only, so a hard measure); no skill, no signal.
+Walk-forward: each block of bars is predicted by a model that was fitted on earlier bars only, with a gap of the horizon
+in between (the last targets before a block look into it: with shuffled folds a coin toss seems to have an AUC of 0.7).
+Nothing is scaled or filled with later figures. Probabilities are calibrated on earlier blocks only. The result contains
+the accuracy on those blocks, and the skill compared with always predicting the direction that was more frequent in them
+(known only in hindsight, so a hard measure). Without skill there is no signal.
 """
 
 from dataclasses import dataclass
@@ -20,15 +20,15 @@ from market_adapter.domain.signals.calibration import Calibration, calibrate
 from market_adapter.domain.signals.features import FIRST, NAMES, direction, features
 
 HORIZON = 5
-"""Bars ahead."""
-BARS = 2500
+"""Bars that a prediction looks ahead."""
+MAX_BARS = 2500
 """Ten years of sessions at most."""
-BLOCK = 126
+BLOCK_BARS = 126
 BLOCKS = 6
-"""Half-years that are predicted out of sample; the first one only serves to calibrate."""
-LEAST = 500
-"""Rows that the first model is fitted on, at least."""
-MARGIN = 0.02
+"""Half-years that are predicted out of sample; the first one is used only to calibrate."""
+MIN_TRAINING_ROWS = 500
+"""Rows on which the first model is fitted, at least."""
+NEUTRAL_MARGIN = 0.02
 """A probability closer to one half than this is neutral."""
 ROUNDS = 60
 PARAMETERS: JsonObject = {
@@ -50,7 +50,7 @@ METHOD = "LightGBM on past daily bars, walk-forward with a gap of the horizon, P
 
 
 class TooShortError(ValueError):
-    """The history is too short to measure anything on."""
+    """The history is too short to measure anything."""
 
     def __init__(self, bars: int, needed: int) -> None:
         super().__init__(f"{bars} daily bars are too few to measure a signal on: it takes {needed}")
@@ -69,7 +69,7 @@ class DirectionCall(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """A feature: its share of the model's gain (all together 1) and its value at the last bar."""
+    """A feature: its share of the model's gain (all shares add up to 1), and its value at the last bar."""
 
     name: str
     importance: float
@@ -78,8 +78,9 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """`confidence`: calibrated probability of the direction. `accuracy` and `base_accuracy`: shares of `checked` past
-    bars on which the model, and always saying the direction that was more frequent in them, were right."""
+    """A prediction. `confidence`: the calibrated probability of the direction. `accuracy` and `base_accuracy`: the
+    shares of `checked` past bars on which the model was right, and on which the more frequent direction would have
+    been."""
 
     call: DirectionCall
     confidence: float
@@ -93,7 +94,7 @@ class Prediction:
 
     @property
     def skill_vs_base(self) -> float:
-        """Returns how much more often the model was right than the base."""
+        """How much more often the model was right than the base."""
         return self.accuracy - self.base_accuracy
 
 
@@ -106,22 +107,22 @@ class WalkForwardCheck:
 
 
 def predict(series: Series) -> Prediction:
-    """The direction over the next HORIZON bars. Raises TooShortError below about five years of daily bars."""
+    """Predicts the direction over the next HORIZON bars. Raises TooShortError below about five years of daily bars."""
     rows, targets = features(series), direction(series.close, HORIZON)
     check = walk_forward(rows, targets)
     accuracy, base, brier, checked = measure(check)
-    known = ~np.isnan(targets)
-    known[:FIRST] = False
-    model = _fit(rows[known], targets[known])
+    is_known = ~np.isnan(targets)
+    is_known[:FIRST] = False
+    model = _fit(rows[is_known], targets[is_known])
     curve = calibrate(np.concatenate(check.scores), np.concatenate(check.outcomes))
-    up = float(curve(_scores(model, rows[-1:]))[0])
+    probability_up = float(curve(_scores(model, rows[-1:]))[0])
     gains = np.asarray(model.feature_importance("gain"), dtype=float)
     shares = gains / gains.sum() if gains.sum() > 0 else np.zeros(len(gains))
-    ranked = sorted(zip(NAMES, shares, rows[-1], strict=True), key=lambda one: -one[1])
+    ranked = sorted(zip(NAMES, shares, rows[-1], strict=True), key=lambda entry: -entry[1])
     return Prediction(
-        call=_call(up, accuracy - base),
-        confidence=max(up, 1 - up),
-        probability_up=up,
+        call=_call(probability_up, accuracy - base),
+        confidence=max(probability_up, 1 - probability_up),
+        probability_up=probability_up,
         horizon=HORIZON,
         accuracy=accuracy,
         base_accuracy=base,
@@ -132,24 +133,24 @@ def predict(series: Series) -> Prediction:
 
 
 def walk_forward(rows: Floats, targets: Floats) -> WalkForwardCheck:
-    """Predicts each of the last blocks whose outcomes are known, from what lies before it and the gap."""
+    """Predicts each of the last blocks with known outcomes from the bars before it and the gap."""
     end = len(targets) - HORIZON
-    first = end - BLOCK * BLOCKS
-    if first - HORIZON - FIRST < LEAST:
-        raise TooShortError(len(targets), FIRST + LEAST + HORIZON * 2 + BLOCK * BLOCKS)
+    first = end - BLOCK_BARS * BLOCKS
+    if first - HORIZON - FIRST < MIN_TRAINING_ROWS:
+        raise TooShortError(len(targets), FIRST + MIN_TRAINING_ROWS + HORIZON * 2 + BLOCK_BARS * BLOCKS)
     scores: list[Floats] = []
     outcomes: list[Floats] = []
-    for start in range(first, end, BLOCK):
+    for start in range(first, end, BLOCK_BARS):
         train = slice(FIRST, start - HORIZON)
         model = _fit(rows[train], targets[train])
-        scores.append(_scores(model, rows[start : start + BLOCK]))
-        outcomes.append(targets[start : start + BLOCK])
+        scores.append(_scores(model, rows[start : start + BLOCK_BARS]))
+        outcomes.append(targets[start : start + BLOCK_BARS])
     return WalkForwardCheck(tuple(scores), tuple(outcomes))
 
 
 def measure(check: WalkForwardCheck) -> tuple[float, float, float, int]:
-    """(accuracy, accuracy of the base, Brier score, bars) over every block but the first, each calibrated on the blocks
-    before it."""
+    """Returns (accuracy, accuracy of the base, Brier score, bars) over every block except the first, each calibrated on
+    the blocks before it."""
     right = bars = 0
     squares = 0.0
     for index in range(1, len(check.scores)):
@@ -165,13 +166,13 @@ def measure(check: WalkForwardCheck) -> tuple[float, float, float, int]:
 def _call(up: float, skill: float) -> DirectionCall:
     if skill <= 0:
         return DirectionCall.NO_EDGE
-    if abs(up - 0.5) < MARGIN:
+    if abs(up - 0.5) < NEUTRAL_MARGIN:
         return DirectionCall.NEUTRAL
     return DirectionCall.BULLISH if up > 0.5 else DirectionCall.BEARISH
 
 
 def _fit(rows: Floats, targets: Floats) -> Any:
-    # With SciPy it takes half a second to import, and most runs of the service never predict.
+    # With SciPy the import takes half a second, and most runs of the service never predict.
     lightgbm: Any = import_module("lightgbm")
     data = lightgbm.Dataset(rows, label=targets, params={"verbosity": -1})
     return lightgbm.train(PARAMETERS, data, num_boost_round=ROUNDS)

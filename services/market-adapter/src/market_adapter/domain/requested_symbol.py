@@ -1,12 +1,12 @@
-"""Reads a symbol as somebody wrote it."""
+"""Parses a symbol as somebody wrote it."""
 
 from contracts.symbols import InvalidSymbolError, Symbol, parse_symbol
 from market_adapter.errors import BadSymbolError
 from market_adapter.texts import TEXTS
 
 
-def asked_symbol(text: str) -> Symbol:
-    """The symbol that was asked for; raises BadSymbolError when it is no spelling of any."""
+def requested_symbol(text: str) -> Symbol:
+    """The symbol that was requested; raises BadSymbolError if the text is not a valid symbol."""
     try:
         return parse_symbol(text)
     except InvalidSymbolError as error:
