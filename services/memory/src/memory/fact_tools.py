@@ -17,8 +17,8 @@ from memory.adapters.chat_log import StreamLog
 from memory.application.history import HistoryReader
 from memory.application.memories import Memories
 from memory.domain.fact_changes import MemoryChange, NotMeantError, forget, is_stated, remember, update
-from memory.domain.long_term.concepts import plain
-from memory.domain.long_term.speech import unquoted, without_pasted
+from memory.domain.long_term.concepts import normalize
+from memory.domain.long_term.speech import unquoted, without_pasted_text
 from memory.domain.remembered import Remembered
 from memory.errors import MemoryServiceError
 from memory.tool_arguments import arguments
@@ -173,7 +173,7 @@ class FactTools:
 
 def _asks_to_forget(text: str) -> bool:
     """Whether the user's own words may ask for something to be forgotten; a page's or a mail's are not theirs."""
-    return _FORGET.search(plain(unquoted(without_pasted(text)))) is not None
+    return _FORGET.search(normalize(unquoted(without_pasted_text(text)))) is not None
 
 
 def _answering(method: Method) -> Method:

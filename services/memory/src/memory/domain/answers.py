@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 
-from memory.domain.long_term.concepts import concept, content, plain
+from memory.domain.long_term.concepts import concept, concepts_of, normalize
 from memory.domain.mentions import mentioned
 from memory.domain.recall.words import words
 from memory.domain.references import LIVING, reference_words, referred_facts
@@ -69,23 +69,23 @@ def _questions(message: str) -> list[str]:
     return [
         one
         for one in asked
-        if (_ASKING.match(plain(one)) or _WHETHER.match(plain(one)))
+        if (_ASKING.match(normalize(one)) or _WHETHER.match(normalize(one)))
         and _OWN.search(one.lower())
-        and not _NOT_OF_FACTS.search(plain(one))
+        and not _NOT_OF_FACTS.search(normalize(one))
     ]
 
 
 def _that_answer(facts: Sequence[str], question: str) -> list[str]:
-    bare = plain(question)
-    symbols = frozenset(map(concept, words(plain(" ".join(mentioned(question))))))
+    bare = normalize(question)
+    symbols = frozenset(map(concept, words(normalize(" ".join(mentioned(question))))))
     asked = LIVING.sub("job", _ASKING.sub("", bare, count=1))
-    people = content(asked) & _PEOPLE
+    people = concepts_of(asked) & _PEOPLE
     told = [tells for begins, tells in _ASKED_FOR if begins.match(bare)]
-    able = [one for one in facts if people <= content(one) and all(tells(one) for tells in told)]
+    able = [one for one in facts if people <= concepts_of(one) and all(tells(one) for tells in told)]
     if symbols:
-        able = [one for one in able if symbols <= content(one)]
+        able = [one for one in able if symbols <= concepts_of(one)]
         about = reference_words(asked) - symbols
-        return [one for one in able if about & content(one) or facets(asked) & facets(one)][:MOST]
+        return [one for one in able if about & concepts_of(one) or facets(asked) & facets(one)][:MOST]
     named, several = referred_facts(able, asked)
     return [one for one in named or several if _is_all_of(asked, one)][:MOST]
 
@@ -97,5 +97,5 @@ def _is_all_of(asked: str, fact: str) -> bool:
         for word in words(asked)
         if reference_words(word) - _GENERAL
     ]
-    of = facets(fact) | content(fact)
+    of = facets(fact) | concepts_of(fact)
     return bool(every) and all(one & of for one in every)

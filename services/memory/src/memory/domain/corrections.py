@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from memory.domain.long_term.concepts import content
+from memory.domain.long_term.concepts import concepts_of
 
 _FIGURE = r"\d[\w.,%€$]*(?=[,;:])"
 _SAYS_SO = (
@@ -41,11 +41,11 @@ def past_correction(sentence: str) -> tuple[bool, str]:
 
 def corrected(facts: Sequence[str], text: str) -> str | None:
     """The fact that says most of the same words as its correction, if it is one alone."""
-    said = content(text)
+    said = concepts_of(text)
     alike = [
         (len(said & words), one)
         for one in facts
-        if (words := content(one)) and 2 * len(said & words) >= max(len(said), len(words))
+        if (words := concepts_of(one)) and 2 * len(said & words) >= max(len(said), len(words))
     ]
     most = max(alike, default=(0, ""))
     return most[1] if most[0] and [shared for shared, _ in alike].count(most[0]) == 1 else None
@@ -55,6 +55,6 @@ def joked_about(facts: Sequence[str], text: str) -> tuple[str, str] | None:
     """The fact that a text calls a joke, and the words by which it does, if what these name is in one fact alone: "I
     was joking about the boat"."""
     joke = _JOKED.search(text.replace("’", "'"))
-    named = content(joke["about"] or joke["of"]) if joke else frozenset[str]()
-    found = [one for one in facts if named and named <= content(one)]
+    named = concepts_of(joke["about"] or joke["of"]) if joke else frozenset[str]()
+    found = [one for one in facts if named and named <= concepts_of(one)]
     return (found[0], joke[0]) if joke and len(found) == 1 else None

@@ -9,16 +9,16 @@ from contracts.notes import notes_apart
 from memory.domain.claims import denies
 from memory.domain.forgotten import MOST, forgotten, remembered_again
 from memory.domain.keys import LogPosition
-from memory.domain.long_term.concepts import content
+from memory.domain.long_term.concepts import concepts_of
 from memory.domain.long_term.speech import own_speech, statements, unquoted
 from memory.domain.references import referred_clause, referred_facts
 from memory.domain.remembered import LONGEST, Remembered, unsaid
 from memory.domain.statements import CLAUSE, current_facts, with_note
 
 _LISTS = ("user_notes", "preferences", "older_notes")
-_POINTS = content("that this it one last just said told you eso esto lo ultimo dije decir acabo conte acabas")
+_POINTS = concepts_of("that this it one last just said told you eso esto lo ultimo dije decir acabo conte acabas")
 """Words that name no fact, only what was said before."""
-_OF_THE_USER = content(
+_OF_THE_USER = concepts_of(
     "the user customer client usuario usuaria cliente wants remember that says said le dice es tiene her his their"
 )
 
@@ -67,7 +67,7 @@ def forget(state: Remembered, what: str, now: datetime, before: str = "") -> Mem
     meant the rest stays. `before`: what the user wrote before they asked for it, which "that" means. Raises
     NotMeantError."""
     every = list(dict.fromkeys([*current_facts(state.memory), *(past.value for past in state.memory.superseded)]))
-    if before and not content(what) - _POINTS:
+    if before and not concepts_of(what) - _POINTS:
         gone, several = tuple(one for one in current_facts(state.memory) if is_stated(one, [before])), ()
     else:
         gone, several = referred_facts(every, what)
@@ -137,7 +137,7 @@ def with_forgotten_words(state: Remembered, facts: tuple[str, ...], now: datetim
 def is_stated(fact: str, texts: list[str]) -> bool:
     """Whether one statement of the user's own texts says a fact: it holds every telling word of it, and denies it or
     says that it is over only where the fact does."""
-    telling = content(fact) - _OF_THE_USER - {"be", "have"}
+    telling = concepts_of(fact) - _OF_THE_USER - {"be", "have"}
     said = (own_speech(one) for text in texts for one in statements(unquoted(text)))
     return bool(telling) and any(denies(part) == denies(fact) for one in said for part in _saying(telling, one))
 
@@ -147,6 +147,6 @@ def _saying(telling: frozenset[str], statement: str) -> list[str]:
     parts = CLAUSE.split(statement)
     for length in range(1, len(parts) + 1):
         runs = [", ".join(parts[at : at + length]) for at in range(len(parts) - length + 1)]
-        if found := [one for one in runs if telling <= content(one)]:
+        if found := [one for one in runs if telling <= concepts_of(one)]:
             return found
     return []

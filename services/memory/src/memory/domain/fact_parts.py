@@ -3,7 +3,7 @@ and live in Porto"."""
 
 import re
 
-from memory.domain.long_term.concepts import ACTIONS, content, significant_words
+from memory.domain.long_term.concepts import ACTIONS, concepts_of, significant_words
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact
 
 _JOINT = re.compile(r"[,;]?\s+(?:and|but|y|e|pero)\s+(?:also\s+|tambi[eé]n\s+)?|[,;]\s+", re.I)
@@ -14,7 +14,7 @@ def without_part(fact: str, telling: frozenset[str]) -> tuple[str, str] | None:
     """The one statement of a fact that has all these concepts, and the rest of the fact, each with its subject; None:
     all of the fact is meant."""
     parts = _parts(fact)
-    meant = [part for part in parts if telling and telling <= content(part)]
+    meant = [part for part in parts if telling and telling <= concepts_of(part)]
     if len(parts) < 2 or len(meant) != 1:
         return None
     return meant[0], ", ".join(part for part in parts if part is not meant[0])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from memory.domain.long_term.concepts import content
+from memory.domain.long_term.concepts import concepts_of
 
 MOST = 200
 _SENTENCE = re.compile(r"(?<=[.!?;\n])\s+")
@@ -28,7 +28,7 @@ class Forgotten:
 
 def forgotten(text: str, at: datetime, besides: frozenset[str] = frozenset()) -> Forgotten | None:
     """The digests of a text's words; None: it has no significant words. `besides`: the concepts of what stays of it."""
-    telling = content(text) - _NOT_TELLING - besides
+    telling = concepts_of(text) - _NOT_TELLING - besides
     return Forgotten(frozenset(map(_digest, telling)), at) if telling else None
 
 
@@ -54,7 +54,7 @@ def remembered_again(gone: Iterable[Forgotten], text: str) -> tuple[Forgotten, .
 
 
 def _digests(text: str) -> frozenset[str]:
-    return frozenset(map(_digest, content(text)))
+    return frozenset(map(_digest, concepts_of(text)))
 
 
 @lru_cache(maxsize=20_000)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from contracts.calendar_names import FORGETTING
 from contracts.memory_rpc import Strategy
-from memory.domain.long_term.concepts import content
+from memory.domain.long_term.concepts import concepts_of
 from memory.domain.long_term.speech import own_speech, statements, unquoted
 from memory.domain.mentions import mentioned
 from memory.domain.profile import described, undescribed
@@ -65,7 +65,7 @@ _ABOUT_MEMORY = re.compile(
     r"have) you (?:know|remember)|(?:que|lo que) (?:recuerdas|sabes) (?:de|sobre) mi)"
 )
 _SYMBOLS = re.compile(r"\$?\b[A-Z]{1,5}\b|\b(?:btc|eth|sol|ada|xrp)\b")
-_SAYS_NOTHING = content(
+_SAYS_NOTHING = concepts_of(
     "I am a we go do make switched moved changed investor trader trading hago pasé cambié soy inversor"
 )
 
@@ -147,7 +147,7 @@ def is_kept_in_fields(clause: str) -> bool:
 
 def _says_more(rest: str) -> bool:
     """Whether what is left of a clause says anything but symbols and that its writer is or does something."""
-    return not content(_SYMBOLS.sub(" ", rest)) <= _SAYS_NOTHING
+    return not concepts_of(_SYMBOLS.sub(" ", rest)) <= _SAYS_NOTHING
 
 
 def _styles(text: str) -> list[tuple[str | None, bool]]:

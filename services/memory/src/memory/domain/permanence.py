@@ -10,7 +10,7 @@ import re
 
 from contracts.calendar_names import MONTHS
 from memory.domain.claims import PERSON
-from memory.domain.long_term.concepts import SAYS_NOTHING, plain
+from memory.domain.long_term.concepts import FILLER_WORDS, normalize
 from memory.domain.long_term.course import HAS_HAPPENED
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import kinds
@@ -129,7 +129,7 @@ _FIGURE = re.compile(r"\d")
 
 def is_lasting(clause: str) -> bool:
     """Whether a clause of somebody about themselves holds for longer than the moment."""
-    said, low = plain(clause).strip(" .,;:!"), clause.lower()
+    said, low = normalize(clause).strip(" .,;:!"), clause.lower()
     if _GOES_ON.search(said):
         return True
     if _YOURS.search(low) or _FEELS.search(said):
@@ -165,7 +165,7 @@ def is_passing(text: str) -> bool:
 def is_of_the_moment(statement: str) -> bool:
     """Whether a statement says nothing without the chat around it ("I prefer the second one", "la compré ayer"), tells
     of trouble with the service, or how somebody is just now."""
-    said = plain(statement)
-    own = [word for word in words(said) if word not in _POINTS and word not in SAYS_NOTHING]
+    said = normalize(statement)
+    own = [word for word in words(said) if word not in _POINTS and word not in FILLER_WORDS]
     own += re.findall(r"\bté\b", statement.casefold())  # tea, which without its accent is a pronoun
     return not own or _TROUBLE.search(said) is not None or not is_lasting(statement)

@@ -15,9 +15,9 @@ from contracts.proposal_rpc import MOST_KNOWN, FactProposal, KnownFact, Proposal
 from memory.domain.compatible_facts import why_both_stay
 from memory.domain.forgotten import is_forgotten
 from memory.domain.lesson import about_memory, is_kept_in_fields
-from memory.domain.long_term.asked_notes import notes_in
-from memory.domain.long_term.concepts import plain
-from memory.domain.long_term.own_words import speaks_of_oneself
+from memory.domain.long_term.asked_notes import requested_notes
+from memory.domain.long_term.concepts import normalize
+from memory.domain.long_term.own_words import is_about_writer
 from memory.domain.long_term.plain_facts import clauses, is_order
 from memory.domain.long_term.speech import own_speech, statements, unquoted
 from memory.domain.permanence import is_of_the_moment, is_passing
@@ -52,14 +52,14 @@ def own_statements(texts: Sequence[str], known: LongTermMemory | None = None) ->
     return [
         one
         for text, said in _statements(texts)
-        if speaks_of_oneself(one := own_speech(said))
-        or (not is_order(plain(one)) and matching_facts(facts, _with_what_is_before(text, said)))
+        if is_about_writer(one := own_speech(said))
+        or (not is_order(normalize(one)) and matching_facts(facts, _with_what_is_before(text, said)))
     ]
 
 
 def may_tell(texts: Sequence[str]) -> bool:
     """Whether a turn may tell something lasting at all, whatever is known: not if it only asks or orders."""
-    return any(not is_order(plain(own_speech(said))) for _, said in _statements(texts))
+    return any(not is_order(normalize(own_speech(said))) for _, said in _statements(texts))
 
 
 def _statements(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -119,7 +119,7 @@ def _with(
         return state, "no_kind"
     if is_forgotten(by, state.gone, at):
         return state, "forgotten"
-    lasting = [one for one in told if speaks_of_oneself(one) and not is_of_the_moment(one)]
+    lasting = [one for one in told if is_about_writer(one) and not is_of_the_moment(one)]
     if proposal.do == "add":
         return _with_new(state, lasting, at) if lasting else (state, "no_kind")
     named = (*current_facts(state.memory), *(past.value for past in state.memory.superseded))
@@ -157,7 +157,7 @@ def _holding(quote: str, own: Sequence[str]) -> str | None:
 
 def _in_a_row(quote: str, text: str) -> bool:
     """Whether the words of a quote stand in a text, one after the other."""
-    wanted, held = words(plain(quote)), words(plain(text))
+    wanted, held = words(normalize(quote)), words(normalize(text))
     return bool(wanted) and any(
         held[place : place + len(wanted)] == wanted for place in range(len(held) - len(wanted) + 1)
     )
@@ -166,8 +166,8 @@ def _in_a_row(quote: str, text: str) -> bool:
 def _told(sentence: str, quote: str) -> list[str]:
     """The clause of a sentence that holds a quote, whole, or all those that the quote holds; else what stands between
     these."""
-    if not _CONDITION.match(plain(sentence)):
-        every = list(dict.fromkeys((*notes_in(sentence), *preferences_in(sentence), *clauses(sentence))))
+    if not _CONDITION.match(normalize(sentence)):
+        every = list(dict.fromkeys((*requested_notes(sentence), *preferences_in(sentence), *clauses(sentence))))
         if holding := next((one for one in every if _in_a_row(quote, one)), None):
             return [holding]
         if held := [one for one in every if _in_a_row(one, quote)]:

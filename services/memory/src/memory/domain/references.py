@@ -11,7 +11,7 @@ from typing import Any
 
 from contracts.memory_rpc import LongTermMemory, MeantReply, fact_id
 from memory.domain.fact_parts import without_part
-from memory.domain.long_term.concepts import content, plain, significant_words
+from memory.domain.long_term.concepts import concepts_of, normalize, significant_words
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import facets, kinds
 
@@ -24,7 +24,7 @@ _MADE_OF = re.compile(r"^(?:ar|en|des|a)(?=\w{4})")
 LIVING = re.compile(r"\b(?:what i do )?for a living\b")
 _ASKS = re.compile(r"\b(?:where|who|what|how|when|which|donde|quien|que|como|cuando|cual|cuant[oa]s?)\b")
 _EVERY = re.compile(r"\b(?:everything|all|todo|toda|todos|todas)\b")
-_SAYS_NOTHING = content(
+_SAYS_NOTHING = concepts_of(
     "be have like prefer want trade thing things stuff matter cosa cosas tema asunto fact facts dato datos everything "
     "name called number user customer client usuario usuaria cliente wants remember that says said le dice es tiene "
     "her his their anymore more i my do"
@@ -75,7 +75,12 @@ def referred_part(memory: LongTermMemory, about: str, symbols: Collection[str] =
         return MeantReply(texts=past, past=past)
     wire, said, found = memory.to_wire(), frozenset(words(about)), _Removal()
     for name, names in _FIELDS:
-        if said & names and len(said) <= len(_FIELDS) // 2 and not _OF_ANOTHER.search(plain(about)) and wire.get(name):
+        if (
+            said & names
+            and len(said) <= len(_FIELDS) // 2
+            and not _OF_ANOTHER.search(normalize(about))
+            and wire.get(name)
+        ):
             found.patch[name] = None
             found.texts += _told(wire[name])
     kept = [one for one in memory.favorite_symbols if one not in symbols]
@@ -84,7 +89,7 @@ def referred_part(memory: LongTermMemory, about: str, symbols: Collection[str] =
         found.texts += [one for one in memory.favorite_symbols if one in symbols]
     for name in ("tradingStyle", "riskProfile", "experience", "name"):
         value = wire.get(name)
-        if value and name not in found.patch and _names(plain(about), value):
+        if value and name not in found.patch and _names(normalize(about), value):
             found.patch[name] = None
             found.texts.append(value)
     held = [one for name in _FACTS if name not in found.patch for one in wire.get(name, ())]
@@ -102,7 +107,7 @@ def _past_meant(memory: LongTermMemory, about: str) -> list[str]:
     now = [*memory.user_notes, *memory.preferences, *memory.older_notes]
     if by_id := [one for one in past if fact_id(one) == about.strip()]:
         return [one for one in by_id if one not in now]
-    said, telling = plain(about), reference_words(LIVING.sub("job", plain(about)))
+    said, telling = normalize(about), reference_words(LIVING.sub("job", normalize(about)))
     held = [getattr(memory, name) for name in ("trading_style", "risk_profile", "experience", "name")]
     if any(_names(said, str(one)) for one in held if one):
         return []
@@ -116,14 +121,14 @@ def _past_meant(memory: LongTermMemory, about: str) -> list[str]:
 
 def _names(said: str, value: str) -> bool:
     """Whether a plain text names a value that is kept as a code."""
-    return any(one in said for one in _MARKS.get(value, (plain(value),)))
+    return any(one in said for one in _MARKS.get(value, (normalize(value),)))
 
 
 def referred_facts(facts: Sequence[str], about: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The facts that the words (or an id) are about; else those that they may be about, if there are several."""
     if by_id := tuple(one for one in facts if fact_id(one) == about.strip()):
         return by_id, ()
-    bare = LIVING.sub("job", plain(about))
+    bare = LIVING.sub("job", normalize(about))
     telling = reference_words(bare)
     named = [one for one in facts if telling and _share(telling, one) >= ENOUGH]
     if named and len(telling) == 1 and _ASKS.search(bare):
@@ -140,7 +145,7 @@ def referred_facts(facts: Sequence[str], about: str) -> tuple[tuple[str, ...], t
 
 def referred_clause(fact: str, about: str) -> tuple[str, str]:
     """What of a fact the words are about, and what is left of it: nothing, if they are about all of it."""
-    return without_part(fact, reference_words(plain(about))) or (fact, "")
+    return without_part(fact, reference_words(normalize(about))) or (fact, "")
 
 
 def _only_says_what_kind(bare: str, fact: str) -> bool:
@@ -162,12 +167,12 @@ def _of_kind(facts: Sequence[str], bare: str) -> list[str]:
 
 
 def reference_words(bare: str) -> frozenset[str]:
-    return content(bare) - _SAYS_NOTHING
+    return concepts_of(bare) - _SAYS_NOTHING
 
 
 def _share(telling: frozenset[str], fact: str) -> float:
     """Of the telling words, how many a fact has, in whatever form."""
-    said = content(fact)
+    said = concepts_of(fact)
     return sum(any(_alike(one, other) for other in said) for one in telling) / len(telling)
 
 
@@ -193,7 +198,7 @@ def _without(found: _Removal, wire: dict[str, Any], facts: Mapping[str, tuple[st
 
 def _without_words(found: _Removal, wire: dict[str, Any], about: str) -> None:
     """Questions and strategies that the words are about."""
-    telling = reference_words(plain(about))
+    telling = reference_words(normalize(about))
     for name in ("frequentQuestions", "recentStrategies"):
         held: list[Any] = wire.get(name) or []
         gone = [one for one in held if telling and _share(telling, _told([one])[0]) >= ENOUGH]

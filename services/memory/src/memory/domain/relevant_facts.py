@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from contracts.memory_rpc import LongTermMemory
-from memory.domain.long_term.concepts import concept, content, plain
+from memory.domain.long_term.concepts import concept, concepts_of, normalize
 from memory.domain.recall.words import sought, stems, words
 
 MOST = 12
@@ -91,7 +91,7 @@ def relevant_facts(memory: LongTermMemory, question: str) -> list[str]:
     facts = [*memory.user_notes, *memory.preferences, *memory.older_notes]
     if len(facts) <= MOST:
         return facts
-    always = [fact for fact in facts if _RESTRICTS.search(plain(fact))][:ALWAYS]
+    always = [fact for fact in facts if _RESTRICTS.search(normalize(fact))][:ALWAYS]
     newest = [fact for pair in zip(memory.user_notes, memory.preferences, strict=False) for fact in pair]
     return list(dict.fromkeys([*always, *matching_facts(facts, question), *newest, *facts]))[:MOST]
 
@@ -100,7 +100,7 @@ def matching_facts(facts: Sequence[str], question: str) -> list[str]:
     """The facts that have to do with a text, best first."""
     terms = [_terms(fact) for fact in facts]
     everywhere = Counter(term for one in terms for term in one)
-    asked: dict[str, float] = dict.fromkeys(("= " + one for one in content(question)), 1.0)
+    asked: dict[str, float] = dict.fromkeys(("= " + one for one in concepts_of(question)), 1.0)
     asked |= dict.fromkeys(facets(question), _FACET)
     for word in sought(question):
         asked |= {stem: max(weight, asked.get(stem, 0.0)) for stem, weight in word.stems}
@@ -113,12 +113,12 @@ def matching_facts(facts: Sequence[str], question: str) -> list[str]:
 
 
 def _terms(fact: str) -> frozenset[str]:
-    return frozenset(stems(fact)) | {"= " + one for one in content(fact)} | facets(fact)
+    return frozenset(stems(fact)) | {"= " + one for one in concepts_of(fact)} | facets(fact)
 
 
 def facets(text: str, *, forms: bool = True) -> frozenset[str]:
     """What a text is about, of a few common things: living, working, eating, … `forms`: also where no word says it."""
-    said, bare = frozenset(map(concept, words(plain(text)))), plain(text)
+    said, bare = frozenset(map(concept, words(normalize(text)))), normalize(text)
     found = {name for name, listed in _KINDS.items() if said & listed}
     return frozenset(found | {name for name, form in _FORMS if forms and form.search(bare)})
 

@@ -16,7 +16,7 @@ from memory.domain.company import BadField
 from memory.domain.forgotten import MOST as MOST_FORGOTTEN
 from memory.domain.forgotten import Forgotten, forgotten, is_forgotten, remembered_again, without_forgotten
 from memory.domain.keys import BEGINNING, LogPosition
-from memory.domain.long_term.concepts import content
+from memory.domain.long_term.concepts import concepts_of
 
 FAVOURITES = 20
 QUESTIONS = 20
@@ -164,8 +164,8 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
     state = replace(state, memory=memory, asked=asked, style_since=since, set_since=set_since, corrections=known)
     # What is put in the place of a fact and says a part of it is the rest of one of which a part is forgotten.
     added = [one for one in _facts(new) if one not in _facts(old)]
-    rests = {one: [rest for rest in added if content(rest) < content(one)] for one in lost}
-    words = [forgotten(one, now, frozenset[str]().union(*map(content, rest))) for one, rest in rests.items()]
+    rests = {one: [rest for rest in added if concepts_of(rest) < concepts_of(one)] for one in lost}
+    words = [forgotten(one, now, frozenset[str]().union(*map(concepts_of, rest))) for one, rest in rests.items()]
     state = unsaid(state, [one for one in words if one is not None], now)
     history = [
         past.model_copy(update={"by": ", ".join(rests[past.by]) or None}) if past.by in rests else past

@@ -14,19 +14,19 @@ from memory.domain.claims import (
     Claims,
     claims,
     ends_only,
+    has_named_replacement,
     is_attitude,
     may_replace,
-    names_replacement,
     replaces,
 )
 from memory.domain.compatible_facts import both_stay, is_over
 from memory.domain.corrections import corrected, joked_about, past_correction
 from memory.domain.forgotten import is_forgotten
-from memory.domain.long_term.asked_notes import notes_in
+from memory.domain.long_term.asked_notes import requested_notes
 from memory.domain.long_term.attributes import says_change
-from memory.domain.long_term.concepts import content, plain
+from memory.domain.long_term.concepts import concepts_of, normalize
 from memory.domain.long_term.endings import endings
-from memory.domain.long_term.own_words import IS_MINE, speaks_of_oneself
+from memory.domain.long_term.own_words import IS_MINE, is_about_writer
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact
 from memory.domain.long_term.speech import own_speech, statements, unquoted
 from memory.domain.long_term.standing_orders import is_standing_order
@@ -127,7 +127,7 @@ def with_note(state: Remembered, text: str, now: datetime, *, instead_of: str | 
     it says nothing of that one and replaces another, since then the wrong one was named."""
     statement = _Statement(text, "user_notes", claims(text))
     gone = [one for _, one in _replaced(state, statement, now)]
-    if instead_of is not None and gone and instead_of not in gone and not content(instead_of) & content(text):
+    if instead_of is not None and gone and instead_of not in gone and not concepts_of(instead_of) & concepts_of(text):
         instead_of = None
     if instead_of is not None and _other(instead_of, text):
         where = next(name for name, _ in _FIELDS if instead_of in getattr(state.memory, name))
@@ -176,7 +176,7 @@ def _tells_nothing(text: str) -> bool:
 
 
 def _stated(written: str, known: Known) -> Iterator[_Statement]:
-    if notes := notes_in(written):
+    if notes := requested_notes(written):
         yield from (_Statement(note, "user_notes", claims(note)) for note in notes)
         return
     sentence = own_speech(unquoted(written))
@@ -196,14 +196,14 @@ def _stated(written: str, known: Known) -> Iterator[_Statement]:
         yield _Statement(sentence.rstrip(" .!"), None, head)
     whole = claims(sentence) if found else None
     for clause in found:
-        about = before + clause if clause is found[0] and says_change(plain(before)) else clause
+        about = before + clause if clause is found[0] and says_change(normalize(before)) else clause
         said = whole if whole and _PRONOUN.search(clause) else claims(about)
         if whole and clause is found[-1]:  # "I moved house, I'm in York now" says it in two
             said = replace(
                 said,
-                made=tuple(dict.fromkeys([*said.made, *whole.made])),
-                named=whole.given,
-                corrects=whole.corrects,
+                attributes=tuple(dict.fromkeys([*said.attributes, *whole.attributes])),
+                sentence_values=whole.values_by_kind,
+                sentence_denies=whole.sentence_denies,
             )
         worth = is_plain_fact(clause) and not _tells_nothing(clause) and not known(clause)
         prefers = _is_about_answers(said) or (worth and preferences_in(clause))
@@ -225,7 +225,7 @@ def _with_what_is_over(sentence: str, clauses: Sequence[str], clause: str) -> st
     more, I switched to Delta"."""
     before = clauses[clauses.index(clause) - 1]
     start, end = sentence.find(before), sentence.find(clause) + len(clause)
-    if before == clause or not 0 <= start < end - len(clause) or not _INSTEAD.match(plain(clause)):
+    if before == clause or not 0 <= start < end - len(clause) or not _INSTEAD.match(normalize(clause)):
         return clause
     return sentence[start:end] if claims(before).ended else clause
 
@@ -233,12 +233,12 @@ def _with_what_is_over(sentence: str, clauses: Sequence[str], clause: str) -> st
 def _says_something_lasting(sentence: str) -> bool:
     """Whether a sentence that no rule knows speaks of its writer, and of a matter or a figure, or says what something
     is to them: "I live off 900 euros"."""
-    about = kinds(sentence) or _FIGURE.search(sentence) or IS_MINE.match(plain(sentence))
-    return speaks_of_oneself(sentence) and bool(about) and not is_of_the_moment(sentence)
+    about = kinds(sentence) or _FIGURE.search(sentence) or IS_MINE.match(normalize(sentence))
+    return is_about_writer(sentence) and bool(about) and not is_of_the_moment(sentence)
 
 
 def _is_about_answers(said: Claims) -> bool:
-    return any(value.attribute in _SLOTS for value in said.made)
+    return any(value.attribute in _SLOTS for value in said.attributes)
 
 
 def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> Remembered:
@@ -254,7 +254,7 @@ def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> 
     past = [claims(text) for _, text in gone]
     only = (
         ends_only(said)
-        and not (names_replacement(said, past) or _goes_on(statement.text))
+        and not (has_named_replacement(said, past) or _goes_on(statement.text))
         and not any(map(is_attitude, (said, *past)))
     )
     attribute = statement.attribute
@@ -270,7 +270,7 @@ def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> 
 def _goes_on(text: str) -> bool:
     """Whether a clause beside the one that says what is over says what is so: "…, only on weekdays"."""
     others = [one for one in CLAUSE.split(text) if not endings(one)]
-    return any(speaks_of_oneself(one) or _COMES.match(plain(one)) or claims(one).given for one in others)
+    return any(is_about_writer(one) or _COMES.match(normalize(one)) or claims(one).values_by_kind for one in others)
 
 
 def _without(state: Remembered, gone: list[tuple[str, str]], by: str, now: datetime) -> Remembered:
