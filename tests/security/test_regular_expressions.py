@@ -27,7 +27,7 @@ from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.promise import promised
 from contracts.person_rules import PersonRule, RuleInput, matching_rule
 from memory.domain import corrections, questions
-from memory.domain.lesson import about_memory
+from memory.domain.lesson import is_about_memory
 from memory.domain.long_term import asked_notes, attributes, endings, own_words, plain_facts, speech
 from tool_executor.domain import redaction
 from tool_executor.domain.site_address import Origin, Site
@@ -58,10 +58,10 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (as_figures, "IBM traded within a range of 5 " * 2_000),
     (as_figures, "5% a little more at " * 3_000),
     (TAKES_BACK.search, "borra el de " + "." * 40_000 + " x"),
-    (about_memory, "-" * 40_000),
-    (about_memory, "eso de " + "borralo-" * 5_000),
+    (is_about_memory, "-" * 40_000),
+    (is_about_memory, "eso de " + "borralo-" * 5_000),
     (attributes.attribute_values, "i am " + "now " * 10_000),
-    (own_words.is_about_writer, "i " + "also " * 8_000),
+    (own_words.may_state_fact, "i " + "also " * 8_000),
     (plain_facts.is_plain_fact, "i " + "also " * 8_000),
     (speech.unquoted, "\n" * 40_000),
     (speech.statements, "and " * 10_000 + "what a b c d"),

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from contracts.memory_rpc import LongTermMemory
-from memory.domain.lesson import FinishedTurn, learned
+from memory.domain.lesson import FinishedTurn, with_lesson
 from memory.domain.proposals import ground, judged
 from memory.domain.recall.words import folded, words
 from memory.domain.relevant_facts import relevant_facts
@@ -135,7 +135,7 @@ def _after(case: MemoryCase, model: Proposes | None, turns: int | None = None) -
     state = Remembered()
     for number, text in enumerate(case.said[:turns]):
         turn, at = f"t{number}", START + timedelta(days=number)
-        state = learned(state, FinishedTurn(turn, at, (text,), frozenset()))
+        state = with_lesson(state, FinishedTurn(turn, at, (text,), frozenset()))
         if model is not None and (shown := ground(state.memory, [text])).said:
             state = judged(state, turn, at, [text], model(case, number, shown)).state
     return state

@@ -114,7 +114,7 @@ class FactTools:
             held = await self._memories.held(caller.company_id, caller.user_id or "")
         except MemoryServiceError:
             return ToolOutcome(state="unknown")
-        if request.call_id not in held.done:
+        if request.call_id not in held.applied_requests:
             return ToolOutcome(state="not_done")
         data = ChangeData(facts=[], ended=[], undo=[], as_of=self._clock.now())
         return ToolOutcome(state="done", result=data.model_dump(mode="json"))
@@ -157,7 +157,7 @@ class FactTools:
                 message = f"{error}: give the id of one of these: {named}" if named else str(error)
                 raise RpcError(ToolCode.EXECUTION_ERROR, message, reason="not_found") from None
             made[:] = [found]
-            return found.state.corrected_by(request.call_id)
+            return found.state.with_request(request.call_id)
 
         # Under the same call's id it takes effect once; asked again, it is told without what it changed.
         await self._memories.change(caller.company_id, caller.user_id, apply, request=request.call_id)

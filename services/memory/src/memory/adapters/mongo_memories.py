@@ -56,30 +56,30 @@ class MongoMemories:
         self._unknown.found(f"{company}/{user}", row["version"], orjson.loads(row["state"]), kept.to_wire())
         state = Remembered(
             memory=kept.memory,
-            asked=kept.asked,
+            symbol_counts=kept.asked,
             style_since=kept.style_since,
             learned=tuple(kept.learned),
             since=kept.since,
             set_since=kept.set_since,
             corrections=kept.corrections,
-            forgotten=LogPosition(*kept.forgotten),
-            done=tuple(kept.done),
-            gone=tuple(Forgotten(frozenset(one.words), one.at) for one in kept.gone),
+            forgotten_up_to=LogPosition(*kept.forgotten),
+            applied_requests=tuple(kept.done),
+            forgotten_facts=tuple(Forgotten(frozenset(one.words), one.at) for one in kept.gone),
         )
         return Versioned(row["version"], state)
 
     async def save(self, company: str, user: str, state: Remembered, over: str | None, version: str) -> bool:
         kept = MemoryRecord(
             memory=state.memory,
-            asked=dict(state.asked),
+            asked=dict(state.symbol_counts),
             style_since=state.style_since,
             learned=list(state.learned),
             since=dict(state.since),
             set_since=dict(state.set_since),
             corrections=dict(state.corrections),
-            forgotten=(state.forgotten.era, state.forgotten.seq),
-            done=list(state.done),
-            gone=[ForgottenWords(words=sorted(one.words), at=one.at) for one in state.gone],
+            forgotten=(state.forgotten_up_to.era, state.forgotten_up_to.seq),
+            done=list(state.applied_requests),
+            gone=[ForgottenWords(words=sorted(one.words), at=one.at) for one in state.forgotten_facts],
         )
         fields = self._unknown.with_them(f"{company}/{user}", over, kept.to_wire())
         row: Document = {"_id": f"{company}/{user}", "version": version, "state": orjson.dumps(fields).decode()}

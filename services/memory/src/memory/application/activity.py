@@ -19,7 +19,7 @@ from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.signed_principals import PrincipalCheck
 from memory.domain.conversation import CUSTOMER
 from memory.domain.facts import LogFact
-from memory.domain.mentions import mentioned
+from memory.domain.mentions import mentioned_symbols
 from memory.domain.short_term import KEPT, UserActivity
 from memory.errors import ServiceUnavailableError
 from runtime.clock import Clock
@@ -106,7 +106,7 @@ class Activity:
                 if person is None or person.role != CUSTOMER:
                     return None
                 # What is named last is the newest.
-                done = UserActivity(fact.stored_at, conversation, tuple(reversed(mentioned(text))))
+                done = UserActivity(fact.stored_at, conversation, tuple(reversed(mentioned_symbols(text))))
                 return _Noted(company, conversation, person.user_id, done)
             case AssistantMessage(actions=actions) if actions:
                 return _Noted(company, conversation, None, UserActivity(fact.stored_at, add=tuple(actions)))

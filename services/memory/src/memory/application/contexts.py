@@ -22,8 +22,8 @@ from memory.application.memories import Memories
 from memory.application.parts import Parts
 from memory.domain.answers import facts_that_answer, is_about_writer
 from memory.domain.forgotten import without_forgotten
-from memory.domain.mentions import mentioned
-from memory.domain.relevance import candidates, relevant
+from memory.domain.mentions import mentioned_symbols
+from memory.domain.relevance import candidate_symbols, relevant_symbols
 from memory.domain.relevant_facts import relevant_facts
 from memory.domain.remembered import Remembered
 from runtime.calls.deadlines import part_deadline
@@ -162,15 +162,15 @@ class ContextBuilder:
         await asyncio.wait((memory, holdings))
         known, held = memory.result(), holdings.result()
         portfolio = held.portfolio if held else None
-        return candidates(
-            mentioned(text),
+        return candidate_symbols(
+            mentioned_symbols(text),
             known.memory.favorite_symbols if known else (),
             [one.symbol for one in portfolio.positions] if portfolio else (),
         )
 
     async def _symbols(self, wanted: "Task[list[str]]") -> list[context_rpc.RelevantSymbol]:
         names = await asyncio.shield(wanted)
-        return relevant(names, await self._market.quotes(names)) if names else []
+        return relevant_symbols(names, await self._market.quotes(names)) if names else []
 
     async def _events(self, wanted: "Task[list[str]]") -> list[MarketEvent]:
         return (await self._market.events(await asyncio.shield(wanted)))[:EVENTS]
@@ -189,9 +189,9 @@ def _without_forgotten(
     conversation: context_rpc.ContextConversation | None, state: Remembered | None
 ) -> context_rpc.ContextConversation | None:
     """The conversation, its summary without what was forgotten."""
-    if conversation is None or conversation.summary is None or state is None or not state.gone:
+    if conversation is None or conversation.summary is None or state is None or not state.forgotten_facts:
         return conversation
-    text = without_forgotten(conversation.summary.text, state.gone)
+    text = without_forgotten(conversation.summary.text, state.forgotten_facts)
     summary = conversation.summary.model_copy(update={"text": text}) if text else None
     return conversation.model_copy(update={"summary": summary})
 

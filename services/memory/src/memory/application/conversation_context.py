@@ -19,7 +19,7 @@ from memory.domain.conversation import InboxConversation
 from memory.domain.keys import LogPosition
 from memory.domain.recent import HELD
 from memory.domain.reply_size import for_prompt, newest_that_fit
-from memory.domain.topics import MENTIONED, TOPICS, newest, subjects
+from memory.domain.topics import MAX_SYMBOLS, MAX_TOPICS, newest_names, subjects
 
 USES = 20
 """Tool calls in which topics are looked for."""
@@ -89,8 +89,8 @@ class PastConversations:
             omitted=_omitted(found, kept, count, summary),
             up_to_seq=asked.up_to_seq,
             summary=None if summary is None else summary_view(summary, covered),
-            recent_topics=newest(about, TOPICS),
-            mentioned_symbols=newest(symbols, MENTIONED),
+            recent_topics=newest_names(about, MAX_TOPICS),
+            mentioned_symbols=newest_names(symbols, MAX_SYMBOLS),
             visitor=found.seen.profile,
         )
 

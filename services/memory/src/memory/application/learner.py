@@ -15,8 +15,8 @@ from memory.application.inbox import Inbox
 from memory.application.memories import Memories
 from memory.domain.conversation import CUSTOMER
 from memory.domain.keys import LogPosition
-from memory.domain.lesson import FinishedTurn, favoured, learned
-from memory.domain.mentions import mentioned
+from memory.domain.lesson import FinishedTurn, with_favourite, with_lesson
+from memory.domain.mentions import mentioned_symbols
 from memory.domain.remembered import Remembered
 from memory.errors import ServiceUnavailableError
 
@@ -62,7 +62,7 @@ class Learner:
         if heard_of is None:
             return
         user, said = heard_of
-        named = list(dict.fromkeys(name for one in said for name in mentioned(one.text)))[:MOST_SYMBOLS]
+        named = list(dict.fromkeys(name for one in said for name in mentioned_symbols(one.text)))[:MOST_SYMBOLS]
         try:
             known = await self._market.known_symbols(named) if named else frozenset[str]()
         except ServiceUnavailableError:
@@ -72,8 +72,8 @@ class Learner:
         era = self._log.era
 
         def learn(held: Remembered) -> Remembered:
-            heard = tuple(one.text for one in said if LogPosition(era, one.seq) > held.forgotten)
-            return learned(held, FinishedTurn(turn, at, heard, known)) if heard else held
+            heard = tuple(one.text for one in said if LogPosition(era, one.seq) > held.forgotten_up_to)
+            return with_lesson(held, FinishedTurn(turn, at, heard, known)) if heard else held
 
         await self._memories.change(company, user, learn, turn=turn)
 
@@ -116,7 +116,7 @@ class Learner:
 
     async def watched(self, company: str, user: str, symbol: str, call: str, at: datetime) -> None:
         """A symbol was added to the user's watchlist, and becomes a favourite; raises StoreUnavailableError."""
-        await self._memories.change(company, user, lambda held: favoured(held, symbol, call, at))
+        await self._memories.change(company, user, lambda held: with_favourite(held, symbol, call, at))
 
 
 def unanswered_messages(messages: tuple[MessageView, ...]) -> tuple[MessageView, ...]:

@@ -11,9 +11,9 @@ import structlog
 from contracts.errors import NexusError
 from contracts.memory_rpc import LongTermMemory, fact_id
 from memory.adapters.announcements import BusAnnouncements
-from memory.domain.fact_changes import all_forgotten, update, with_forgotten_words, without_past
+from memory.domain.fact_changes import all_forgotten, update, with_forgotten_words, without_history
 from memory.domain.keys import LogPosition
-from memory.domain.remembered import Remembered, corrected
+from memory.domain.remembered import Remembered, with_patch
 from memory.errors import CorrectionReusedError, MemoryMovedError, StoreUnavailableError
 from memory.ports import MemoryStore
 from runtime.calls.deadlines import caller_has_gone
@@ -83,16 +83,16 @@ class Memories:
         mark = f"{request} {body}" if request and body else request
 
         def correction(state: Remembered) -> Remembered:
-            if body and any(one.startswith(f"{request} ") for one in state.done):
+            if body and any(one.startswith(f"{request} ") for one in state.applied_requests):
                 raise CorrectionReusedError("Idempotency-Key: it was used for another correction; choose a new one")
             now = self._clock.now()
-            after = without_past(corrected(state, patch, now), past, now)
+            after = without_history(with_patch(state, patch, now), past, now)
             for old, new in (corrects or {}).items():
                 changed = update(after, fact_id(old), new, now)
                 after = changed.state if changed else after
             if about:
                 after = with_forgotten_words(after, (about,), now)
-            return after.corrected_by(mark) if mark else after
+            return after.with_request(mark) if mark else after
 
         _, after = await self.change(company, user, correction, over=over, request=mark)
         return after.dated_view()
@@ -145,7 +145,7 @@ class Memories:
                 if held.version == version:
                     await self._tell_changes(company, user, before, held.state, turn)
                     return before, held.state
-                if request is not None and request in held.state.done:
+                if request is not None and request in held.state.applied_requests:
                     return held.state, held.state
                 if over is not None and over != (held.version or NOTHING):
                     raise MemoryMovedError("what is remembered has changed meanwhile: read it again, then patch")

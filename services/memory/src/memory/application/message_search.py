@@ -141,13 +141,17 @@ class MessageSearch:
             async with held.lock:
                 now = self._clock.now()
                 without = self._in_sight(held.index, conversation, prompt)
-                spare = SPARE + (FORGOTTEN_SPARE if known.gone else 0)
+                spare = SPARE + (FORGOTTEN_SPARE if known.forgotten_facts else 0)
                 most = limit + spare if vector is None else max(limit + spare, POOL)
                 found = await asyncio.to_thread(held.index.search, query, most, now, without)
                 if vector is not None:
                     near = held.near.to(vector, self._embeddings.usual)
                     found = held.ranked(found, near, without)[: limit + spare]
-                recalled = [self._recalled(held, one, known) for one in found if not _is_gone(one.passage, known.gone)]
+                recalled = [
+                    self._recalled(held, one, known)
+                    for one in found
+                    if not _is_gone(one.passage, known.forgotten_facts)
+                ]
             if not held.gone:
                 recalled.sort(key=lambda one: -one.found.score)
                 worth = [one for one in recalled[:limit] if one.found.score >= WORTH * recalled[0].found.score]
@@ -248,10 +252,11 @@ class MessageSearch:
 
     def _recalled(self, held: _HeldMessages, found: RankedMessage, known: Remembered) -> RecalledMessage:
         past = outdated(found.passage, known.memory)
-        if past and past.by and is_forgotten(past.by, known.gone):
+        if past and past.by and is_forgotten(past.by, known.forgotten_facts):
             past = OutdatedSince(past.until, None)
         before, after = (
-            None if one is None or _is_gone(one, known.gone) else one for one in held.index.around(found.passage)
+            None if one is None or _is_gone(one, known.forgotten_facts) else one
+            for one in held.index.around(found.passage)
         )
         counted = RankedMessage(found.passage, found.score * OUTDATED) if past else found
         return RecalledMessage(counted, before, after, past)

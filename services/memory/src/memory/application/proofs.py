@@ -12,7 +12,7 @@ from memory.application.history import HistoryReader
 from memory.application.learner import Learner
 from memory.application.memories import Memories
 from memory.domain.keys import LogPosition
-from memory.domain.proposals import Judged, ground, is_judged, judged, may_tell
+from memory.domain.proposals import Judged, ground, is_judged, judged, may_state_facts
 from memory.domain.remembered import Remembered
 from memory.errors import ServiceUnavailableError
 
@@ -50,7 +50,7 @@ class Proofs:
         held = await self._learned(turn, heard)
         if is_judged(held, turn.turn_id):
             return ProposalGround(said=[])
-        return ground(held.memory, heard.since(held.forgotten))
+        return ground(held.memory, heard.since(held.forgotten_up_to))
 
     async def judge(self, request: ProposalsRequest) -> ProposalsJudged:
         """Takes the proposals that are proven, once for each turn; raises as `ground` does."""
@@ -61,7 +61,7 @@ class Proofs:
         last: list[Judged] = []
 
         def take(held: Remembered) -> Remembered:
-            last[:] = [judged(held, request.turn_id, heard.at, heard.since(held.forgotten), request.proposals)]
+            last[:] = [judged(held, request.turn_id, heard.at, heard.since(held.forgotten_up_to), request.proposals)]
             return last[0].state
 
         before, after = await self._memories.change(request.company_id, heard.user, take, turn=request.turn_id)
@@ -75,7 +75,7 @@ class Proofs:
         if found is None:
             return None
         user, said = found
-        if not may_tell([one.text for one in said]):
+        if not may_state_facts([one.text for one in said]):
             return None  # most turns only ask: nothing more is read for them
         answer = await self._histories.newest(turn.company_id, turn.conversation_id, turn.answered, 1, exact=True)
         if not answer.messages or answer.messages[-1].turn_id != turn.turn_id:

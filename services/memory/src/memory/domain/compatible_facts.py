@@ -8,16 +8,7 @@ import re
 from itertools import pairwise
 
 from contracts.calendar_names import MONTHS, NUMBERS
-from memory.domain.claims import (
-    GENERIC,
-    PEOPLE,
-    PERSON,
-    Claims,
-    are_about_same_person,
-    claims,
-    may_replace,
-    replaces,
-)
+from memory.domain.claims import PEOPLE, PERSON, Claims, claims
 from memory.domain.long_term.concepts import ACTIONS, concept, concepts_of, normalize
 from memory.domain.long_term.course import (
     FOR_NOW,
@@ -31,7 +22,8 @@ from memory.domain.long_term.endings import endings
 from memory.domain.long_term.slots import OCCASION, occasions_in
 from memory.domain.long_term.speech import folded_in_place
 from memory.domain.recall.words import words
-from memory.domain.relevant_facts import NO_THINGS, facets, kinds
+from memory.domain.relevant_facts import NOT_THINGS, facets, kinds
+from memory.domain.replacement import GENERIC, are_about_same_person, may_replace, replaces
 
 _NUMBERS = concepts_of(" ".join(NUMBERS))
 _CLAUSE = re.compile(r"[,;:—–(]|\b(?:and|but|y|pero)\b")
@@ -203,7 +195,7 @@ def _is_about_other_person(clause: str, old: Claims) -> bool:
 
 def _are_of_other_kinds(text: str, fact: str) -> bool:
     """Whether both are about known kinds of things, and have none in common."""
-    text_kinds, fact_kinds = facets(text, forms=False) - NO_THINGS, kinds(fact)
+    text_kinds, fact_kinds = facets(text, forms=False) - NOT_THINGS, kinds(fact)
     return bool(text_kinds and fact_kinds and not text_kinds & fact_kinds)
 
 

@@ -34,7 +34,7 @@ from memory.domain.long_term.state_patterns import (
     SINGLE,
     UNEMPLOYED,
 )
-from memory.domain.mentions import mentioned
+from memory.domain.mentions import mentioned_symbols
 from memory.domain.recall.words import folded, words
 
 
@@ -83,7 +83,7 @@ _ADVERBS = re.compile(
 _ONLY_IF_CHANGED = frozenset(("occupation", "my goal", "diet", "broker", "car", "study", "shift", "workplace"))
 """Attributes that may have two values at a time, unless the statement says that one replaced the other."""
 _DWELLING = re.compile(r"^(?:an?|una?|my|mi|our|the|el|la) (?:\w+ ){1,3}?(?:in|en) ")
-""""A flat in Leeds": the home is Leeds."""
+"""The dwelling before a place: in "a flat in Leeds" the home is Leeds."""
 _NO_PLACE = re.compile(
     r"^(?:an?|una?|my|mi|mis|our|nuestr[oa]s?|el|la|los|las|some|another|otr[oa]|the(?! (?:us|usa|uk|u)\b))\b"
     r"|\b(?:trading|stocks?|bonds?|etfs?|crypto|options?|futures|acciones|bonos|opciones|futuros|cripto|cash|swing|"
@@ -255,7 +255,7 @@ def _frame_values(normalized: str, changed: bool) -> Iterator[Value]:
 
 
 def _possession_values(normalized: str, changed: bool, text: str) -> Iterator[Value]:
-    symbols = {folded(name) for name in mentioned(text)}
+    symbols = {folded(name) for name in mentioned_symbols(text)}
     for match in (found for pattern in (MY, SET, NEW, ROLE) for found in pattern.finditer(normalized)):
         noun = match["what"] or match["que"]
         name_words = [word.removesuffix("'s") for word in words(noun.replace("'s", "")) if word not in _IGNORED_WORDS]
@@ -288,16 +288,11 @@ def _count_values(normalized: str, changed: bool) -> Iterator[Value]:
     for match in _HAVE.finditer(normalized):
         count = COUNTS.get(match["count"], match["count"])
         rest = re.sub(r"^(?:shares?|acciones|titulos|units?|unidades) (?:of|de|in) ", "", match["rest"])
-        counted_words = words(rest)
-        if (
-            not _NUMBER.fullmatch(count)
-            or not counted_words
-            or counted_words[0] in _NOT_COUNTED
-            or _has_not_counted(rest)
-        ):
+        noun = words(rest)
+        if not _NUMBER.fullmatch(count) or not noun or noun[0] in _NOT_COUNTED or _has_not_counted(rest):
             continue
-        details = concepts_of(" ".join(counted_words[1:])) - {concept(counted_words[0])}
-        yield Value(f"how many {concept(counted_words[0])}", frozenset((count,)), details, changed)
+        details = concepts_of(" ".join(noun[1:])) - {concept(noun[0])}
+        yield Value(f"how many {concept(noun[0])}", frozenset((count,)), details, changed)
 
 
 def _has_not_counted(rest: str) -> bool:
@@ -372,13 +367,8 @@ def _slot_values(normalized: str, changed: bool) -> Iterator[Value]:
     for word in words(unconditional):
         if slot := SLOT_OF_WORD.get(word) or (RISK_SLOT_OF_WORD.get(word) if is_about_risk else None):
             slots.setdefault(slot[0], set()).add(slot[1])
-    others = frozenset(
-        concepts_of(
-            " ".join(
-                word for word in words(unconditional) if word not in SLOT_OF_WORD and word not in RISK_SLOT_OF_WORD
-            )
-        )
-    )
+    unlisted = [word for word in words(unconditional) if word not in SLOT_OF_WORD and word not in RISK_SLOT_OF_WORD]
+    others = concepts_of(" ".join(unlisted))
     for name, values in slots.items():
         if name == "length" and _LESS.search(unconditional):
             continue

@@ -128,7 +128,7 @@ ACTIONS = frozenset(
 )
 """Concepts of what people do. Two statements may share one of them and still be about different things."""
 _IS = re.compile(r"^(\W*(?:[\w ]{1,15}, )?(?:[Mm]y|[Oo]ur) \w+)'s (?=[A-Z]\w+\W*$|(?:an?|in|at|from|called|not)\b)")
-""""My broker's Fidelity" and "my sister's a nurse", where 's means "is"; not "my sister's car"."""
+"""A name or noun whose 's means "is": "my broker's Fidelity", "my sister's a nurse"; not "my sister's car"."""
 _ADDRESS = re.compile(r"[\w.+-]{1,60}@[\w.-]{1,60}\w")
 """An e-mail address counts as one word."""
 COUNTS = {

@@ -38,7 +38,7 @@ _WANTS = re.compile(
 )
 """A request with any verb and "me" as its beneficiary: "throw me 10 IBM", "snag 5 FB for me"."""
 _EXCLAIMS = re.compile(r"(?:que|vaya|menud[oa]) \w+$")
-""""How nice"."""
+"""Exclamations: "qué bonito"."""
 _FILLED = r"(?:(?:also|really|just|still|actually|only|already|now|ya|no|solo|tambien|te|lo|la|le|me|se) ){0,8}"
 _THOUGHT = re.compile(
     rf"^(?:[^,]{{0,20}}, )?(?:i|we) {_FILLED}(?:do not |did not |can not |am not )?{_FILLED}"
@@ -75,7 +75,7 @@ IS_MINE = re.compile(
 """Says what a named thing is to the writer: "gold is my favourite asset"."""
 
 
-def is_about_writer(statement: str) -> bool:
+def may_state_fact(statement: str) -> bool:
     """Whether a statement (not a question) may say something lasting about its writer."""
     normalized = normalize(statement).strip(" .,;:!¡")
     if (
