@@ -10,7 +10,14 @@ from contracts.json_values import object_of
 from contracts.sign_in_rpc import SignInCode
 from contracts.team import OpenIdProvider
 from memory.adapters.webhook_client import WebhookPosting
-from memory.domain.openid import KINDS, Discovered, SignInRefusedError, discovered, proven, signing
+from memory.domain.openid import (
+    KEY_TYPES,
+    ProviderMetadata,
+    SignInRefusedError,
+    parse_discovery,
+    signature_header,
+    verified_claims,
+)
 from runtime.auth.seal import NotSealableError, Seal
 from runtime.auth.tokens import KeySet, KeysUnavailableError
 from runtime.calls.single_flight import SingleFlight
@@ -35,10 +42,10 @@ class OpenIdProviders:
         self._posting = posting
         self._seal = seal
         self._clock = clock
-        self._known = Bounded[str, tuple[Discovered, KeySet, float]](KEPT)
-        self._finding = SingleFlight[tuple[Discovered, KeySet, float]]()
+        self._known = Bounded[str, tuple[ProviderMetadata, KeySet, float]](KEPT)
+        self._finding = SingleFlight[tuple[ProviderMetadata, KeySet, float]]()
 
-    async def discover(self, provider: OpenIdProvider) -> Discovered:
+    async def discover(self, provider: OpenIdProvider) -> ProviderMetadata:
         """The provider's discovery document; raises SignInRefusedError."""
         return (await self._found(provider.issuer))[0]
 
@@ -51,7 +58,7 @@ class OpenIdProviders:
         token = tokens.get("id_token")
         if not isinstance(token, str):
             raise SignInRefusedError("broken", "the provider gave no ID token: does the client have the scope openid?")
-        algorithm, name = signing(token)
+        algorithm, name = signature_header(token)
         try:
             key = await keys.get(name)
         except KeysUnavailableError as error:
@@ -61,7 +68,9 @@ class OpenIdProviders:
                 "refused", "the ID token is signed with a key that the provider does not have"
             ) from error
         client, now = provider.client_id, self._clock.now()
-        claims = proven(token, algorithm, key, issuer=about.issuer, client_id=client, nonce=sent.nonce, now=now)
+        claims = verified_claims(
+            token, algorithm, key, issuer=about.issuer, client_id=client, nonce=sent.nonce, now=now
+        )
         access = tokens.get("access_token")
         if "email" not in claims and about.userinfo is not None and isinstance(access, str) and access.isascii():
             # A provider may keep what the scopes ask for out of the ID token where there is an access token (5.4).
@@ -71,7 +80,7 @@ class OpenIdProviders:
         return claims
 
     async def _exchanged(
-        self, company: str, provider: OpenIdProvider, about: Discovered, sent: SignInCode
+        self, company: str, provider: OpenIdProvider, about: ProviderMetadata, sent: SignInCode
     ) -> dict[str, object]:
         form = {
             "grant_type": "authorization_code",
@@ -92,17 +101,17 @@ class OpenIdProviders:
             form |= {"client_id": provider.client_id} | ({"client_secret": secret} if secret else {})
         return await self._json("POST", about.token, headers, urlencode(form).encode())
 
-    async def _found(self, issuer: str) -> tuple[Discovered, KeySet, float]:
+    async def _found(self, issuer: str) -> tuple[ProviderMetadata, KeySet, float]:
         known, now = self._known.get(issuer), self._clock.monotonic()
         if known is not None and now - known[2] < FRESH:
             return known
         return await self._finding.result(issuer, lambda: self._find(issuer))
 
-    async def _find(self, issuer: str) -> tuple[Discovered, KeySet, float]:
+    async def _find(self, issuer: str) -> tuple[ProviderMetadata, KeySet, float]:
         said = await self._json("GET", f"{issuer.rstrip('/')}/.well-known/openid-configuration", {})
-        about = discovered(said, issuer)
+        about = parse_discovery(said, issuer)
         old = self._known.get(issuer)
-        keys = KeySet(lambda: self._keys(about.keys), self._clock, frozenset(KINDS.values()))
+        keys = KeySet(lambda: self._keys(about.keys), self._clock, frozenset(KEY_TYPES.values()))
         if old is not None and old[0].keys == about.keys:
             keys = old[1]
         found = self._known[issuer] = (about, keys, self._clock.monotonic())

@@ -16,13 +16,13 @@ from contracts.context_rpc import ShortTermMemory
 from contracts.events.chat import Action
 from memory.adapters.redis_errors import redis_errors
 from memory.domain.keys import milliseconds, moment
-from memory.domain.short_term import ACTIONS, KEPT, SYMBOLS, UserActivity, visible
+from memory.domain.short_term import LIFETIME, MAX_ACTIONS, MAX_SYMBOLS, UserActivity, visible
 from runtime.clock import Clock
 
 PREFIX = "nexus:memory:short:"
 CONNECTIONS = 8
 """Concurrent commands; further ones queue instead of opening connections."""
-_KEPT_MS = int(KEPT.total_seconds() * 1000)
+_KEPT_MS = int(LIFETIME.total_seconds() * 1000)
 _RANK = 100
 """Keeps the order of symbols named at the same time: each time is multiplied by this, minus its place."""
 _UPDATE = """
@@ -81,7 +81,7 @@ class RedisShortTerm:
         left = _KEPT_MS - max(milliseconds(self._clock.now()) - at, 0)
         symbols = list(happening.symbols)[:_RANK]
         add, clear = list(happening.add), list(happening.clear)
-        arguments: list[Any] = [at, happening.conversation or "", left, _KEPT_MS, SYMBOLS]
+        arguments: list[Any] = [at, happening.conversation or "", left, _KEPT_MS, MAX_SYMBOLS]
         arguments += [len(symbols), len(add), len(clear)]
         for place, symbol in enumerate(symbols):
             arguments += [symbol, at * _RANK + _RANK - 1 - place]
@@ -123,7 +123,7 @@ def _memory(held: dict[bytes, bytes]) -> ShortTermMemory:
     conversation = held.get(b"in")
     return ShortTermMemory(
         active_conversation=conversation.decode().split(" ", 1)[1] if conversation else None,
-        recent_symbols=[name for _, name in named[:SYMBOLS]],
+        recent_symbols=[name for _, name in named[:MAX_SYMBOLS]],
         last_activity=moment(int(held[b"at"])),
-        pending_actions=[action for _, action in actions[-ACTIONS:]],
+        pending_actions=[action for _, action in actions[-MAX_ACTIONS:]],
     )

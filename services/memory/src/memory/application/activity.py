@@ -20,7 +20,7 @@ from memory.adapters.signed_principals import PrincipalCheck
 from memory.domain.conversation import CUSTOMER
 from memory.domain.facts import LogFact
 from memory.domain.mentions import mentioned_symbols
-from memory.domain.short_term import KEPT, UserActivity
+from memory.domain.short_term import LIFETIME, UserActivity
 from memory.errors import ServiceUnavailableError
 from runtime.clock import Clock
 
@@ -80,7 +80,7 @@ class Activity:
 
     def note(self, facts: Sequence[LogFact]) -> None:
         """Queues facts of conversations that have just been stored; never waits."""
-        oldest = self._clock.now() - KEPT
+        oldest = self._clock.now() - LIFETIME
         for fact in facts:
             if fact.stored_at > oldest and (noted := self._noted(fact)) is not None:
                 with contextlib.suppress(asyncio.QueueFull):
@@ -94,7 +94,7 @@ class Activity:
 
     async def decided(self, company: str, user: str, action: str, at: datetime) -> None:
         """The user has decided about an action, or it has expired; raises RedisUnavailableError."""
-        if at <= self._clock.now() - KEPT:
+        if at <= self._clock.now() - LIFETIME:
             return
         await self._store.update(company, user, UserActivity(at, clear=(action,)))
 

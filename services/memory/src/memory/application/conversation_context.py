@@ -17,8 +17,8 @@ from memory.application.history import HistoryReader, RecentPage
 from memory.application.parts import Parts
 from memory.domain.conversation import InboxConversation
 from memory.domain.keys import LogPosition
-from memory.domain.recent import HELD
-from memory.domain.reply_size import for_prompt, newest_that_fit
+from memory.domain.recent import WINDOW_SIZE
+from memory.domain.reply_size import history_messages, newest_that_fit
 from memory.domain.topics import MAX_SYMBOLS, MAX_TOPICS, newest_names, subjects
 
 USES = 20
@@ -64,7 +64,7 @@ class PastConversations:
         loading = parts.start("conversation.summary", self._summaries.load(company, name))
         counting = parts.start("conversation.messageCount", self._conversations.get(company, name))
         using = parts.start("conversation.recentTopics", self._uses.newest(company, name, USES))
-        window = (await self._histories.newest(company, name, asked.up_to_seq, HELD, exact=True)).messages
+        window = (await self._histories.newest(company, name, asked.up_to_seq, WINDOW_SIZE, exact=True)).messages
         asked_for = [(one.created_at, subjects(one.text)) for one in window if one.role in ASKERS]
         checking = parts.start("conversation.mentionedSymbols", self._known(asked_for))
         await asyncio.wait((loading,))
@@ -85,7 +85,7 @@ class PastConversations:
             id=name,
             started_at=state.started_at if state else window[0].created_at if window else None,
             message_count=count,
-            recent_messages=for_prompt(kept),
+            recent_messages=history_messages(kept),
             omitted=_omitted(found, kept, count, summary),
             up_to_seq=asked.up_to_seq,
             summary=None if summary is None else summary_view(summary, covered),

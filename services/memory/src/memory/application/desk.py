@@ -37,8 +37,8 @@ from memory.domain.desk import (
     SILENCE,
     WOKE,
     Update,
-    called,
     fold_updates,
+    mention_names,
     mentions,
     note_view,
 )
@@ -121,7 +121,7 @@ class Desk:
     async def named(self, wanted: NamedRequest) -> NamedReply:
         """The notes that mention a human agent, and which of them are new."""
         company, operator = wanted.company_id, wanted.operator_id
-        found = await self._store.named(company, called(operator, wanted.operator_name), operator)
+        found = await self._store.named(company, mention_names(operator, wanted.operator_name), operator)
         try:
             if wanted.seen_up_to is not None:
                 await self._looks.note_mentions_seen(company, operator, wanted.seen_up_to)
@@ -137,7 +137,7 @@ class Desk:
             seen = await self._looks.mentions_seen_until(company, operator)
         except RedisUnavailableError:
             return None
-        return len(await self._store.named(company, called(operator, name), operator, seen))
+        return len(await self._store.named(company, mention_names(operator, name), operator, seen))
 
     async def notes(self, asked: ConversationRef) -> NotesReply:
         """A conversation's notes and desk changes."""

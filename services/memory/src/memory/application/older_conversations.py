@@ -27,8 +27,8 @@ def listed(conversations: MongoConversations, facts: MongoFacts) -> MigrationSte
                 [
                     replace(
                         state,
-                        heard_at=fresh.heard_at,
-                        said_at=fresh.said_at,
+                        visitor_message_at=fresh.visitor_message_at,
+                        last_message_at=fresh.last_message_at,
                         claimed=fresh.claimed,
                         claimed_at=fresh.claimed_at,
                         farewell=fresh.farewell,

@@ -19,7 +19,7 @@ from memory.adapters.redis_looks import RedisLooks
 from memory.application.desk import Desk
 from memory.application.inbox import Inbox
 from memory.domain.conversation import CUSTOMER, InboxConversation
-from memory.domain.desk import BY, mentionable
+from memory.domain.desk import BY, mention_name_by_id
 from memory.errors import NoSuchPersonError, NotMergedError, RedisUnavailableError
 
 AT_ONCE = 8
@@ -84,7 +84,7 @@ class People:
         """Who a person is at the desk; raises NoSuchPersonError."""
         for lent in (False, True):
             for one in await self._conversations.of_person(company, person, 1, lent=lent):
-                return one.whose or person
+                return one.person_id or person
         raise NoSuchPersonError(f"nobody with the id {person} has written to this company")
 
     async def _check(self, company: str, person: str, into: str, states: list[InboxConversation]) -> None:
@@ -138,7 +138,7 @@ class People:
         known = {one: name for one, name in known.items() if one not in team.signed_out}
         known |= {one: member.name or known.get(one) for one, member in team.members.items()}
         people = dict(sorted(known.items(), key=lambda one: (one[1] or one[0]).casefold())[:MOST_COLLEAGUES])
-        mention = mentionable(people)
+        mention = mention_name_by_id(people)
         return Colleagues(
             items=[Colleague(user_id=one, name=name, mention=mention[one]) for one, name in people.items()]
         )

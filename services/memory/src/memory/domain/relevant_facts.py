@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from contracts.memory_rpc import LongTermMemory
 from memory.domain.long_term.concepts import concept, concepts_of, normalize
-from memory.domain.recall.words import sought, stems, words
+from memory.domain.recall.words import query_terms, stems, words
 
 MAX_FACTS = 12
 """Notes and preferences in a prompt, at most."""
@@ -103,7 +103,7 @@ def matching_facts(facts: Sequence[str], question: str) -> list[str]:
     counts = Counter(term for fact_terms in terms for term in fact_terms)
     weights: dict[str, float] = dict.fromkeys(("= " + fact_terms for fact_terms in concepts_of(question)), 1.0)
     weights |= dict.fromkeys(facets(question), _FACET_WEIGHT)
-    for word in sought(question):
+    for word in query_terms(question):
         weights |= {stem: max(weight, weights.get(stem, 0.0)) for stem, weight in word.stems}
     scores = [
         sum(

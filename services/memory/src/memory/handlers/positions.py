@@ -33,7 +33,7 @@ from memory.application.projection_sources import ProjectionSource, process_all,
 from memory.application.sweeps import PeriodicSweep
 from memory.application.usage import Usages
 from memory.deps import Deps
-from memory.domain.short_term import KEPT
+from memory.domain.short_term import LIFETIME
 from memory.fact_intake import FactType, TakenFact, read_again
 from memory.handlers import contexts, desk, ratings, usage, users
 from memory.knowledge import part as knowledge_part
@@ -150,8 +150,8 @@ def in_redis(log: StreamLog, activity: Activity, budgets: BudgetBook) -> tuple[P
         await budgets.settle_all(usage.settlements(fact))
 
     return (
-        ProjectionSource(CHAT.name, DURABLE, CHAT_ALL, _one_by_one(note), kept=KEPT),
-        _facts(contexts.ACTIONS, partial(contexts.decide, activity), kept=KEPT),
+        ProjectionSource(CHAT.name, DURABLE, CHAT_ALL, _one_by_one(note), kept=LIFETIME),
+        _facts(contexts.ACTIONS, partial(contexts.decide, activity), kept=LIFETIME),
         _facts(usage.USAGE_FACTS, settle, kept=DAY),
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from contracts.vocabulary import SAME_MEANING
-from memory.domain.recall.words import STOP, SYNONYM, english, language_of, sought, spanish, words
+from memory.domain.recall.words import STOP, SYNONYM_WEIGHT, english, language_of, query_terms, spanish, words
 
 EARLIER = 0.35
 """The weight of a word from earlier messages, if the question says little by itself."""
@@ -122,7 +122,7 @@ def parsed_question(
 
 def with_earlier(text: str, earlier: Sequence[str]) -> str:
     """A question, behind the one before it where it says little by itself."""
-    return f"{earlier[0]} {text}" if earlier and len(list(sought(text))) < SAYS_LITTLE else text
+    return f"{earlier[0]} {text}" if earlier and len(list(query_terms(text))) < SAYS_LITTLE else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +148,11 @@ def text_profile(text: str) -> TextProfile:
 def _words(text: str, synonyms: Synonyms | None, weight: float) -> list[QueryWord]:
     others = synonyms.of(text) if synonyms else {}
     found: list[QueryWord] = []
-    for one in sought(text):
+    for one in query_terms(text):
         stems = dict(one.stems)
         for own in (english(one.word), spanish(one.word)):
             for other in _MEANT.get(own, ()):
-                stems.setdefault(other, SYNONYM)
+                stems.setdefault(other, SYNONYM_WEIGHT)
         for other in others.get(one.word, ()):
             for stem in (english(other), spanish(other)):
                 stems[stem] = max(stems.get(stem, 0.0), SAME_HERE)
@@ -162,7 +162,7 @@ def _words(text: str, synonyms: Synonyms | None, weight: float) -> list[QueryWor
     for asked, told in _ASKING:
         if weight == 1.0 and any(one <= every for one in asked):
             for other in told:
-                asking |= {other: 1.0} if other in QUESTION_WORDS else dict.fromkeys(_both(other), SYNONYM)
+                asking |= {other: 1.0} if other in QUESTION_WORDS else dict.fromkeys(_both(other), SYNONYM_WEIGHT)
     if asking:
         found.append(QueryWord("?", asking, EARLIER))
     # A phrase may be made of words that tell nothing by themselves.
