@@ -15,10 +15,10 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 from contracts.json_values import is_list, is_object, list_of, object_of
 from memory.knowledge.index import CompanyIndex
-from memory.knowledge.indexes import SectionKey, meanings_of, nearest_passages
+from memory.knowledge.indexes import SectionKey, nearest_passages, section_texts_of
 from memory.knowledge.passages import passages
 from memory.knowledge.question import parsed_question
-from memory.knowledge.texts import StemmedDocument, text_of
+from memory.knowledge.texts import StemmedDocument, stemmed_passage
 from nexus_cli.evaluation.baselines import PlainBm25, WordOverlap
 from nexus_cli.evaluation.vectors import EvaluationVectors
 from tool_executor.extraction.document import Extracted, UnreadableError
@@ -134,10 +134,10 @@ def _rankings(pages: Mapping[str, Extracted], vectors: EvaluationVectors | None)
     for name, page in pages.items():
         cuts = passages(page.blocks)
         document = StemmedDocument(name, "site", page.title, name, page.language, page.hash, now)
-        held = [text_of(cut, page.title) for cut in cuts]
+        held = [stemmed_passage(cut, page.title) for cut in cuts]
         index.put(document, held)
         if vectors:
-            meanings |= meanings_of(document, held)
+            meanings |= section_texts_of(document, held)
         texts += [f"{page.title} {cut.text}" for cut in cuts]
         owners += [name] * len(cuts)
     overlap, bm25 = WordOverlap(texts), PlainBm25(texts)
