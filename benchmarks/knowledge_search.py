@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 
 from benchmarks.report import Figure, median, percentile
 from contracts.knowledge import Block
-from memory.knowledge.index import MOST_PASSAGES, CompanyIndex
+from memory.knowledge.index import MAX_COMPANY_PASSAGES, CompanyIndex
 from memory.knowledge.passages import passages
 from memory.knowledge.question import parsed_question
-from memory.knowledge.texts import StemmedDocument, packed, text_of, unpacked
+from memory.knowledge.texts import StemmedDocument, packed, stemmed_passage, unpacked
 
 QUESTION = "knowledge search"
 VOCABULARY, QUESTIONS = 40_000, 500
@@ -31,13 +31,13 @@ def generated_documents(chance: random.Random, words: list[str], weights: list[f
         return " ".join(chance.choices(words, cum_weights=weights, k=count))
 
     documents: list[Stored] = []
-    for number in range(MOST_PASSAGES // SECTIONS):
+    for number in range(MAX_COMPANY_PASSAGES // SECTIONS):
         title = text(3)
         cuts = passages([Block(headings=[text(3)], text=text(WORDS)) for _ in range(SECTIONS)])
         document = StemmedDocument(
             f"d{number}", "site", title, f"https://a.example/{number}", "en", "h", datetime.now(UTC)
         )
-        documents.append((document, packed([text_of(cut, title) for cut in cuts])))
+        documents.append((document, packed([stemmed_passage(cut, title) for cut in cuts])))
     return documents
 
 

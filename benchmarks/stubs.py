@@ -17,7 +17,7 @@ from memory.application.history import HistoryReader
 from memory.application.memories import Memories
 from memory.domain.conversation import InboxConversation
 from memory.domain.keys import LogPosition
-from memory.domain.recent import HELD, RecentMessages
+from memory.domain.recent import WINDOW_SIZE, RecentMessages
 from memory.domain.remembered import Remembered
 from memory.domain.short_term import UserActivity
 from memory.ports import Versioned
@@ -84,7 +84,7 @@ class Windows:
     """Stub of RecentWindows."""
 
     def __init__(self, messages: Sequence[MessageView]) -> None:
-        self._window = RecentMessages(MESSAGES, tuple(messages[-HELD:]), whole=False)
+        self._window = RecentMessages(MESSAGES, tuple(messages[-WINDOW_SIZE:]), whole=False)
 
     async def get(self, era: int, company: str, conversation: str) -> RecentMessages | None:
         return self._window

@@ -16,10 +16,9 @@ from typer.testing import CliRunner, Result
 from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import scripted_model
 from contracts.memory_rpc import fact_id
-from memory.domain.lesson import FinishedTurn, learned
+from memory.domain.lesson import FinishedTurn, with_lesson
 from memory.domain.proposals import ground, judged
-from memory.domain.remembered import Remembered
-from memory.domain.statements import current_facts
+from memory.domain.remembered import Remembered, current_facts
 from nexus_cli.evaluation.memory_cases import KINDS, MemoryCase, read_memory_cases
 from nexus_cli.evaluation.memory_models import Proposes, labels, obedient
 from nexus_cli.evaluation.memory_report import START, TARGETS, figures, measure, plainly_wrong
@@ -66,9 +65,9 @@ def test_what_is_proposed_before_the_rules_have_learned_the_turn_comes_to_the_sa
         for number, text in enumerate(case.said):
             turn, at = f"t{number}", START + timedelta(days=number)
             lesson = FinishedTurn(turn, at, (text,), frozenset())
-            state = learned(state, lesson) if rules_first else state
+            state = with_lesson(state, lesson) if rules_first else state
             state = judged(state, turn, at, [text], model(case, number, ground(state.memory, [text]))).state
-            state = state if rules_first else learned(state, lesson)
+            state = state if rules_first else with_lesson(state, lesson)
         past = {(one.value, one.until, one.by) for one in state.memory.superseded}
         return set(current_facts(state.memory)), past
 

@@ -27,7 +27,7 @@ from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.promise import promised
 from contracts.person_rules import PersonRule, RuleInput, matching_rule
 from memory.domain import corrections, questions
-from memory.domain.lesson import about_memory
+from memory.domain.lesson import is_about_memory
 from memory.domain.long_term import asked_notes, attributes, endings, own_words, plain_facts, speech
 from tool_executor.domain import redaction
 from tool_executor.domain.site_address import Origin, Site
@@ -44,7 +44,7 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (lambda text: read_question(text, ("IBM",)), "1" * 40_000),
     (lambda text: read_question(text, ("IBM",)), "invested veinticuatro" + " y veinticuatro" * 2_500),
     (lambda text: read_question(text, ("IBM",)), "would buying close above 5 a month how far " * 450),
-    (attributes.values, "temporary work back in trabajo de " * 1_200),
+    (attributes.attribute_values, "temporary work back in trabajo de " * 1_200),
     (endings.endings, "kate left my knee se me rompio el se me acabo la " * 800),
     (
         lambda text: coming_events(text, {"current_time": "2013-03-04", "upcoming_events": []}, "en"),
@@ -58,10 +58,10 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (as_figures, "IBM traded within a range of 5 " * 2_000),
     (as_figures, "5% a little more at " * 3_000),
     (TAKES_BACK.search, "borra el de " + "." * 40_000 + " x"),
-    (about_memory, "-" * 40_000),
-    (about_memory, "eso de " + "borralo-" * 5_000),
-    (attributes.values, "i am " + "now " * 10_000),
-    (own_words.speaks_of_oneself, "i " + "also " * 8_000),
+    (is_about_memory, "-" * 40_000),
+    (is_about_memory, "eso de " + "borralo-" * 5_000),
+    (attributes.attribute_values, "i am " + "now " * 10_000),
+    (own_words.may_state_fact, "i " + "also " * 8_000),
     (plain_facts.is_plain_fact, "i " + "also " * 8_000),
     (speech.unquoted, "\n" * 40_000),
     (speech.statements, "and " * 10_000 + "what a b c d"),
@@ -77,7 +77,7 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (conditions.away_in, "5 dollars " * 1_500),
     (lambda text: relative_days.with_past_days(text, date(2012, 9, 5)), "on last el este " * 1_000),
     (OF_ONESELF.match, "so, i " * 3_000),
-    (asked_notes.notes_in, "." + " " * 8_000),
+    (asked_notes.requested_notes, "." + " " * 8_000),
     (lambda page: matching_rule([RULE], RuleInput("", page=page)), "/" + "a" * 4_000),
     (Site((Origin("https", "a.example", 443),), denied=("/" + "**a*" * 100 + "b",)).page, "/" + "a" * 2_000),
 )

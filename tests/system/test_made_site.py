@@ -10,7 +10,7 @@ from contracts.knowledge import KnowledgeFound, Passage
 from memory.knowledge.index import CompanyIndex
 from memory.knowledge.passages import passages
 from memory.knowledge.question import parsed_question
-from memory.knowledge.texts import StemmedDocument, digest, text_of
+from memory.knowledge.texts import StemmedDocument, digest, stemmed_passage
 from tests.support.made_site import SITE, Case, MadeSite, made_site
 
 READ = datetime(2026, 3, 1, tzinfo=UTC)
@@ -21,7 +21,7 @@ def index_of(site: MadeSite) -> CompanyIndex:
     index = CompanyIndex()
     for page in site.pages:
         document = StemmedDocument(page.url, "site", page.title, page.url, page.language, digest(page.path), READ)
-        index.put(document, [text_of(cut, page.title) for cut in passages(page.blocks)])
+        index.put(document, [stemmed_passage(cut, page.title) for cut in passages(page.blocks)])
     return index
 
 

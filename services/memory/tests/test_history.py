@@ -21,7 +21,7 @@ from contracts.events.chat import OwnerKind, Role
 from memory.application.history import HistoryReader
 from memory.domain.conversation import InboxConversation
 from memory.domain.facts import LogFact
-from memory.domain.recent import HELD, RecentMessages
+from memory.domain.recent import WINDOW_SIZE, RecentMessages
 from memory.errors import StoreUnavailableError
 from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.errors import RpcError
@@ -207,7 +207,7 @@ async def test_without_a_database_what_is_at_hand_is_told_when_the_log_is_too_lo
     at = datetime(2026, 1, 1, tzinfo=UTC)
     held = tuple(
         MessageView(id=f"m{number}", seq=number, role=Role.USER, text=f"m{number}", created_at=at)
-        for number in range(seq - HELD + 1, seq + 1)
+        for number in range(seq - WINDOW_SIZE + 1, seq + 1)
     )
     gone: Any = Gone()
     floor: Any = SimpleNamespace(seq=seq, same_server=nullcontext)

@@ -127,7 +127,7 @@ async def test_two_hundred_parallel_updates_of_one_user_lose_nothing(servers: Se
 
         async def learn(number: int) -> None:
             def change(state: Remembered) -> Remembered:
-                return state.marked(f"turn-{number}")
+                return state.with_learned(f"turn-{number}")
 
             await replicas[number % 4].change("acme", "ana", change)
 

@@ -24,7 +24,7 @@ from contracts.desk_rpc import (
     PersonMerged,
 )
 from contracts.ids import uuid7
-from memory.domain.desk import mentionable
+from memory.domain.desk import mention_name_by_id
 from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.errors import RpcError
 
@@ -147,4 +147,4 @@ async def test_colleagues_are_the_team_and_who_was_at_the_desk(servers: Servers)
 
 def test_what_names_a_colleague_names_nobody_else() -> None:
     twins = {"a1": "Ana Gil", "a2": "ana gil", "jose": None, "b": "José Paz"}
-    assert mentionable(twins) == {"a1": "a1", "a2": "a2", "jose": "jose", "b": "José.Paz"}
+    assert mention_name_by_id(twins) == {"a1": "a1", "a2": "a2", "jose": "jose", "b": "José.Paz"}

@@ -15,10 +15,10 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 from contracts.json_values import is_list, is_object, list_of, object_of
 from memory.knowledge.index import CompanyIndex
-from memory.knowledge.indexes import SectionKey, meanings_of, nearest_passages
+from memory.knowledge.indexes import SectionKey, nearest_passages, section_texts_of
 from memory.knowledge.passages import passages
 from memory.knowledge.question import parsed_question
-from memory.knowledge.texts import StemmedDocument, text_of
+from memory.knowledge.texts import StemmedDocument, stemmed_passage
 from nexus_cli.evaluation.baselines import PlainBm25, WordOverlap
 from nexus_cli.evaluation.vectors import EvaluationVectors
 from tool_executor.extraction.document import Extracted, UnreadableError
@@ -135,10 +135,10 @@ def _rankings(pages: Mapping[str, Extracted], vectors: EvaluationVectors | None)
     for name, page in pages.items():
         sections = passages(page.blocks)
         document = StemmedDocument(name, "site", page.title, name, page.language, page.hash, now)
-        section_texts = [text_of(section, page.title) for section in sections]
+        section_texts = [stemmed_passage(section, page.title) for section in sections]
         index.put(document, section_texts)
         if vectors:
-            meanings |= meanings_of(document, section_texts)
+            meanings |= section_texts_of(document, section_texts)
         texts += [f"{page.title} {section.text}" for section in sections]
         owners += [name] * len(sections)
     overlap, bm25 = WordOverlap(texts), PlainBm25(texts)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from contracts.memory_rpc import LongTermMemory
-from memory.domain.lesson import FinishedTurn, learned
+from memory.domain.lesson import FinishedTurn, with_lesson
 from memory.domain.proposals import ground, judged
 from memory.domain.recall.words import folded, words
 from memory.domain.relevant_facts import relevant_facts
@@ -147,7 +147,7 @@ def _memory_after(case: MemoryCase, model: Proposes | None, turns: int | None = 
     state = Remembered()
     for number, text in enumerate(case.said[:turns]):
         turn, time = f"t{number}", START + timedelta(days=number)
-        state = learned(state, FinishedTurn(turn, time, (text,), frozenset()))
+        state = with_lesson(state, FinishedTurn(turn, time, (text,), frozenset()))
         if model is not None and (grounds := ground(state.memory, [text])).said:
             state = judged(state, turn, time, [text], model(case, number, grounds)).state
     return state

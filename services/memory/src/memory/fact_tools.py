@@ -17,8 +17,8 @@ from memory.adapters.chat_log import StreamLog
 from memory.application.history import HistoryReader
 from memory.application.memories import Memories
 from memory.domain.fact_changes import MemoryChange, NotMeantError, forget, is_stated, remember, update
-from memory.domain.long_term.concepts import plain
-from memory.domain.long_term.speech import unquoted, without_pasted
+from memory.domain.long_term.concepts import normalize
+from memory.domain.long_term.speech import unquoted, without_pasted_text
 from memory.domain.remembered import Remembered
 from memory.errors import MemoryServiceError
 from memory.tool_arguments import arguments
@@ -115,7 +115,7 @@ class FactTools:
             remembered = await self._memories.held(caller.company_id, caller.user_id or "")
         except MemoryServiceError:
             return ToolOutcome(state="unknown")
-        if request.call_id not in remembered.done:
+        if request.call_id not in remembered.applied_requests:
             return ToolOutcome(state="not_done")
         data = ChangeData(facts=[], ended=[], undo=[], as_of=self._clock.now())
         return ToolOutcome(state="done", result=data.model_dump(mode="json"))
@@ -158,7 +158,7 @@ class FactTools:
                 message = f"{error}: give the id of one of these: {choices}" if choices else str(error)
                 raise RpcError(ToolCode.EXECUTION_ERROR, message, reason="not_found") from None
             changes[:] = [applied_change]
-            return applied_change.state.corrected_by(request.call_id)
+            return applied_change.state.with_request(request.call_id)
 
         # A call takes effect once by its id; the reply to a repeat does not contain what it changed.
         await self._memories.change(caller.company_id, caller.user_id, apply, request=request.call_id)
@@ -174,7 +174,7 @@ class FactTools:
 
 def _asks_to_forget(text: str) -> bool:
     """Whether the user's own words may ask to forget something; quotes and pasted text are not their own words."""
-    return _FORGET.search(plain(unquoted(without_pasted(text)))) is not None
+    return _FORGET.search(normalize(unquoted(without_pasted_text(text)))) is not None
 
 
 def _with_store_errors(method: Method) -> Method:

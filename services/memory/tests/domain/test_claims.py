@@ -5,11 +5,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from contracts.memory_rpc import LongTermMemory, Superseded
-from memory.domain.claims import claims, may_replace, replaces
+from memory.domain.claims import claims
 from memory.domain.long_term.speech import statements
 from memory.domain.outdated import outdated
 from memory.domain.recall.index import IndexedMessage
-from memory.domain.remembered import Remembered, corrected
+from memory.domain.remembered import Remembered, with_patch
+from memory.domain.replacement import may_replace, replaces
 from memory.domain.statements import with_note, with_statements
 
 DAY = datetime(2026, 1, 5, 15, tzinfo=UTC)
@@ -171,7 +172,7 @@ def test_what_is_said_again_keeps_its_date() -> None:
 
 
 def test_a_note_that_the_user_wrote_down_is_dated_too_and_what_is_taken_out_leaves_no_date() -> None:
-    state = corrected(after("I like gold"), {"userNotes": ["I live in Lima"], "preferences": []}, DAY)
+    state = with_patch(after("I like gold"), {"userNotes": ["I live in Lima"], "preferences": []}, DAY)
     assert dict(state.since) == {"I live in Lima": DAY}
     (past,) = with_statements(state, "I moved to Cali", DAY + timedelta(days=3)).memory.superseded
     assert (past.value, past.since) == ("I live in Lima", DAY)

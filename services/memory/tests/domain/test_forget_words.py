@@ -7,8 +7,8 @@ import pytest
 from memory.domain.fact_changes import all_forgotten, with_forgotten_words
 from memory.domain.forgotten import is_forgotten
 from memory.domain.keys import LogPosition
-from memory.domain.lesson import FinishedTurn, learned
-from memory.domain.remembered import Remembered, corrected
+from memory.domain.lesson import FinishedTurn, with_lesson
+from memory.domain.remembered import Remembered, with_patch
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -19,34 +19,36 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
      "¿Qué sabes de mí?", "deja de recordar que prefiero bonos"],
 )  # fmt: skip
 def test_a_request_about_the_memory_is_no_lesson(text: str) -> None:
-    after = learned(Remembered(), FinishedTurn("t1", NOW, (text,), frozenset(["AAPL"])))
+    after = with_lesson(Remembered(), FinishedTurn("t1", NOW, (text,), frozenset(["AAPL"])))
     assert after.memory == Remembered().memory
-    assert not after.asked
+    assert not after.symbol_counts
 
 
 def test_what_else_is_said_is_learned() -> None:
-    after = learned(Remembered(), FinishedTurn("t1", NOW, ("I moved to swing trading, do not forget it",), frozenset()))
+    after = with_lesson(
+        Remembered(), FinishedTurn("t1", NOW, ("I moved to swing trading, do not forget it",), frozenset())
+    )
     assert after.memory.trading_style == "swing"
 
 
 def test_what_is_forgotten_leaves_questions_and_what_strategies_are_described_by() -> None:
     said = "I write covered calls on my Kappa account. Is my Kappa account safe?"
-    state = learned(Remembered(), FinishedTurn("t1", NOW, (said,), frozenset()))
+    state = with_lesson(Remembered(), FinishedTurn("t1", NOW, (said,), frozenset()))
     assert state.memory.recent_strategies[0].description == said
     words = with_forgotten_words(state, ("Kappa account",), NOW).memory
     assert [(one.name, one.description) for one in words.recent_strategies] == [("covered calls", "")]
     assert words.frequent_questions == []
-    taken_out = corrected(state, {"userNotes": []}, NOW).memory
+    taken_out = with_patch(state, {"userNotes": []}, NOW).memory
     assert [one.description for one in taken_out.recent_strategies] == ["Is my Kappa account safe?"]
     assert taken_out.frequent_questions == state.memory.frequent_questions
 
 
 def test_after_everything_is_forgotten_none_of_it_is_found_in_what_was_said() -> None:
-    state = learned(Remembered(), FinishedTurn("t1", NOW, ("I keep bees in Segovia. I live in Lima",), frozenset()))
+    state = with_lesson(Remembered(), FinishedTurn("t1", NOW, ("I keep bees in Segovia. I live in Lima",), frozenset()))
     state = with_forgotten_words(state, ("I keep bees in Segovia",), NOW)
     after = all_forgotten(state, LogPosition(1, 7), NOW)
     assert after.memory == Remembered().memory
-    assert after.forgotten == LogPosition(1, 7)
+    assert after.forgotten_up_to == LogPosition(1, 7)
     for said in ("Forget that I keep bees in Segovia", "I live in Lima, you know"):
-        assert is_forgotten(said, after.gone, NOW)
-    assert not is_forgotten("What does the plan cost?", after.gone, NOW)
+        assert is_forgotten(said, after.forgotten_facts, NOW)
+    assert not is_forgotten("What does the plan cost?", after.forgotten_facts, NOW)

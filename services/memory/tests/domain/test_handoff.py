@@ -35,7 +35,7 @@ from memory.domain.handoff import (
     Patience,
     QueuePlace,
     decide,
-    unreplied,
+    unreplied_range,
 )
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -98,7 +98,7 @@ def test_the_notice_speaks_the_visitors_language() -> None:
 def test_nothing_is_given_back_to_an_assistant_that_is_switched_off_nor_promised_of_it() -> None:
     off = replace(TIMEOUT, ai=False, idle_to=OwnerKind.AI)
     asked = [visitor(5, "en"), fact(ChatKind.OWNER, 7, WAITING, 9_000)]
-    told = decide(snapshot_of(asked), HERE, off, NOW, standing=QueuePlace(1))
+    told = decide(snapshot_of(asked), HERE, off, NOW, queue_place=QueuePlace(1))
     assert isinstance(told, Notify)
     assert (told.code, "assistant" in told.text, "still in the queue" in told.text) == ("HANDOFF_TIMEOUT", False, True)
     notice = SystemMessage(message_id="n", text="x", code="HANDOFF_TIMEOUT", basis=0)
@@ -140,14 +140,14 @@ def test_an_owner_loses_a_visitor_who_has_waited_all_the_while_that_they_did_not
 
 def test_a_reply_is_an_answer_and_not_a_run_that_was_cancelled_for_the_person() -> None:
     taken = [fact(ChatKind.OWNER, 4, TAKEN), visitor(3)]
-    assert unreplied(snapshot_of(taken)) == (0, 3)
+    assert unreplied_range(snapshot_of(taken)) == (0, 3)
     cancelled = RunCancelled(turn_id="t", basis=3, by="agent", reason=CancelReason.TAKEN_OVER)
-    assert unreplied(snapshot_of([*taken, fact(ChatKind.CANCEL, 5, cancelled)])) == (0, 3)
+    assert unreplied_range(snapshot_of([*taken, fact(ChatKind.CANCEL, 5, cancelled)])) == (0, 3)
     wrote = OperatorMessage(message_id="o", text="hello", operator_id="op1")
-    assert unreplied(snapshot_of([*taken, fact(ChatKind.OPERATOR, 5, wrote)])) is None
+    assert unreplied_range(snapshot_of([*taken, fact(ChatKind.OPERATOR, 5, wrote)])) is None
     beside = AssistantMessage(message_id="a", turn_id="t", basis=3, text="x", model="m", config_version=1)
-    assert unreplied(snapshot_of([*taken, fact(ChatKind.ASSISTANT, 5, beside)])) is None
-    assert unreplied(snapshot_of([visitor(3)])) is None
+    assert unreplied_range(snapshot_of([*taken, fact(ChatKind.ASSISTANT, 5, beside)])) is None
+    assert unreplied_range(snapshot_of([visitor(3)])) is None
 
 
 CLOSED = replace(TIMEOUT, hours=OfficeHours.model_validate(closed_for_days()))
@@ -159,7 +159,7 @@ def test_who_waits_or_leaves_a_message_is_promised_nothing_of_an_assistant_that_
         for locale, promise in (("en", "I will"), ("es", " yo")):
             snapshot = snapshot_of([visitor(5, locale), fact(ChatKind.OWNER, 7, data)])
             for ai in (True, False):
-                said = decide(snapshot, HERE, replace(patience, ai=ai), NOW, standing=QueuePlace(1))
+                said = decide(snapshot, HERE, replace(patience, ai=ai), NOW, queue_place=QueuePlace(1))
                 assert isinstance(said, Notify)
                 assert (promise in said.text) is ai, said.text
 
@@ -199,7 +199,9 @@ def test_who_waits_within_the_hours_is_told_until_when_somebody_is_there() -> No
         {"timezone": "America/Bogota", "hours": [{"days": list(DAYS), "opens": "06:00", "closes": "18:30"}]}
     )
     snapshot = snapshot_of([visitor(3, "es"), fact(ChatKind.OWNER, 7, WAITING, 1)])
-    decision = decide(snapshot, HERE, replace(TIMEOUT, hours=hours), NOW, standing=QueuePlace(2, timedelta(minutes=4)))
+    decision = decide(
+        snapshot, HERE, replace(TIMEOUT, hours=hours), NOW, queue_place=QueuePlace(2, timedelta(minutes=4))
+    )
     assert isinstance(decision, Notify)
     for words in ("número 2", "esperar 4 minutos", "termina hoy a las 18:30 (hora de Bogota)"):
         assert words in decision.text
@@ -208,22 +210,22 @@ def test_who_waits_within_the_hours_is_told_until_when_somebody_is_there() -> No
 def test_who_begins_to_wait_is_told_their_place_once_and_not_when_their_time_is_over() -> None:
     for place, locale, words in ((1, "en", "next in line"), (3, "en", "number 3"), (2, "es", "número 2")):
         facts = [visitor(3, locale), fact(ChatKind.OWNER, 7, WAITING, 1)]
-        decision = decide(snapshot_of(facts), HERE, TIMEOUT, NOW, standing=QueuePlace(place))
+        decision = decide(snapshot_of(facts), HERE, TIMEOUT, NOW, queue_place=QueuePlace(place))
         assert isinstance(decision, Notify)
         assert (decision.code, decision.basis) == ("HANDOFF_WAITING", 0)
         assert words in decision.text
         assert "2 minut" in decision.text
         notice = SystemMessage(message_id="n", text="x", code="HANDOFF_WAITING")
         told = snapshot_of([*facts, fact(ChatKind.SYSTEM, 8, notice)])
-        assert isinstance(decide(told, HERE, TIMEOUT, NOW, standing=QueuePlace(place)), NotYet)
+        assert isinstance(decide(told, HERE, TIMEOUT, NOW, queue_place=QueuePlace(place)), NotYet)
     late = snapshot_of([visitor(3), fact(ChatKind.OWNER, 7, WAITING, 121)])
-    assert isinstance(decide(late, HERE, TIMEOUT, NOW, standing=QueuePlace(1)), GiveBack)
+    assert isinstance(decide(late, HERE, TIMEOUT, NOW, queue_place=QueuePlace(1)), GiveBack)
 
 
 def test_the_language_of_the_hand_over_is_that_of_its_notice() -> None:
     asked = OwnerChanged(owner=Owner(kind=OwnerKind.WAITING), by="agent", reason="asked", language="en")
     snapshot = snapshot_of([visitor(3, "es"), fact(ChatKind.OWNER, 7, asked)])
-    decision = decide(snapshot, HERE, TIMEOUT, NOW, standing=QueuePlace(1))
+    decision = decide(snapshot, HERE, TIMEOUT, NOW, queue_place=QueuePlace(1))
     assert isinstance(decision, Notify)
     assert "next in line" in decision.text
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from contracts.memory_rpc import LongTermMemory
 from memory.domain.fact_changes import forget, remember, update
-from memory.domain.lesson import FinishedTurn, learned
-from memory.domain.remembered import OLDER, Remembered
-from memory.domain.statements import current_facts, with_note
+from memory.domain.lesson import FinishedTurn, with_lesson
+from memory.domain.remembered import MAX_OLDER_NOTES, Remembered, current_facts
+from memory.domain.statements import with_note
 
 DAY = datetime(2026, 1, 5, 15, tzinfo=UTC)
 SAID = (
@@ -34,7 +34,7 @@ def lesson(number: int, text: str) -> FinishedTurn:
 def after(texts: Sequence[str], order: Sequence[int] | None = None) -> Remembered:
     state = Remembered()
     for number in order if order is not None else range(len(texts)):
-        state = learned(state, lesson(number, texts[number]))
+        state = with_lesson(state, lesson(number, texts[number]))
     return state
 
 
@@ -53,7 +53,7 @@ def test_no_sequence_of_statements_loses_a_fact(said: list[str]) -> None:
     held: set[str] = set()
     state = Remembered()
     for number, text in enumerate(said):
-        state = learned(state, lesson(number, text))
+        state = with_lesson(state, lesson(number, text))
         assert held <= everything(state)
         held = everything(state)
         for past in state.memory.superseded:
@@ -75,7 +75,7 @@ def test_the_order_in_which_turns_arrive_changes_nothing(said: list[str], chance
 def test_turns_that_come_again_change_nothing(said: list[str]) -> None:
     state = after(said)
     for number, text in enumerate(said):
-        assert learned(state, lesson(number, text)) is state
+        assert with_lesson(state, lesson(number, text)) is state
 
 
 def test_what_no_list_has_room_for_is_kept_among_the_older_notes() -> None:
@@ -87,7 +87,7 @@ def test_what_no_list_has_room_for_is_kept_among_the_older_notes() -> None:
     assert set(memory.older_notes) == {
         *(f"note {number}: item {number}" for number in range(3)), *(f"I like fund {number}" for number in range(3)),
     }  # fmt: skip
-    assert len(after([f"Remember that note {number}" for number in range(300)]).memory.older_notes) == OLDER
+    assert len(after([f"Remember that note {number}" for number in range(300)]).memory.older_notes) == MAX_OLDER_NOTES
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_plain_facts_are_kept_in_the_users_words_and_what_passes_or_is_quoted_is
 
 def test_what_is_said_beside_a_fact_is_no_part_of_it_and_no_second_fact() -> None:
     for text in ("I own a kayak by the way", "I own a kayak, just so you know"):
-        assert current(learned(with_note(Remembered(), "I own a kayak", DAY), lesson(1, text))) == ["I own a kayak"]
+        assert current(with_lesson(with_note(Remembered(), "I own a kayak", DAY), lesson(1, text))) == ["I own a kayak"]
     assert current(after(["tengo un kayak, por cierto"])) == ["tengo un kayak"]
 
 
@@ -319,7 +319,7 @@ def test_of_a_correction_that_is_forgotten_no_words_are_kept() -> None:
     assert list(state.corrections) == ["I sell the newest lots first"]
     state = forget(state, "I sell the newest lots first", DAY + timedelta(days=5)).state
     assert not state.corrections
-    assert not learned(state, lesson(1, "That's wrong, I sell the newest lots first")).corrections
+    assert not with_lesson(state, lesson(1, "That's wrong, I sell the newest lots first")).corrections
 
 
 @pytest.mark.parametrize(
@@ -345,7 +345,7 @@ def test_what_is_asked_to_be_remembered_is_kept_statement_by_statement(asked: st
     assert list(by_tool.facts) == notes
     # What a model was asked to remember is learned from the turn too: as the same notes.
     turn = FinishedTurn("t", DAY, (f"Recuerda que {asked}",), frozenset())
-    assert sorted(current_facts(learned(by_tool.state, turn).memory)) == sorted(notes)
+    assert sorted(current_facts(with_lesson(by_tool.state, turn).memory)) == sorted(notes)
 
 
 def test_of_several_facts_of_one_request_one_can_be_forgotten_and_corrected() -> None:

@@ -4,23 +4,23 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memory.domain.lesson import FinishedTurn, favoured, learned
-from memory.domain.mentions import mentioned
-from memory.domain.questions import questions, same, template
+from memory.domain.lesson import FinishedTurn, with_favourite, with_lesson
+from memory.domain.mentions import mentioned_symbols
+from memory.domain.questions import are_same_question, questions, template
 from memory.domain.remembered import Remembered
 
 DAY = datetime(2026, 1, 5, 15, tzinfo=UTC)
 
 
 def lesson(number: int, *texts: str, known: frozenset[str] | None = None) -> FinishedTurn:
-    symbols = frozenset(name for text in texts for name in mentioned(text))
+    symbols = frozenset(name for text in texts for name in mentioned_symbols(text))
     return FinishedTurn(f"t{number}", DAY + timedelta(days=number), texts, symbols if known is None else known)
 
 
 def after(*texts: str) -> Remembered:
     state = Remembered()
     for number, text in enumerate(texts):
-        state = learned(state, lesson(number, text))
+        state = with_lesson(state, lesson(number, text))
     return state
 
 
@@ -40,7 +40,7 @@ def after(*texts: str) -> Remembered:
     ],
 )
 def test_symbols_are_found_and_common_words_are_none(text: str, symbols: list[str]) -> None:
-    assert mentioned(text) == symbols
+    assert mentioned_symbols(text) == symbols
 
 
 @pytest.mark.parametrize(
@@ -78,8 +78,8 @@ def test_a_template_has_no_amounts_and_no_symbols_and_is_short(question: str, ma
     ],
 )
 def test_only_the_same_question_merges(one: str, other: str, *, alike: bool) -> None:
-    assert same(template(one), template(other)) is alike
-    assert same(template(other), template(one)) is alike
+    assert are_same_question(template(one), template(other)) is alike
+    assert are_same_question(template(other), template(one)) is alike
 
 
 def test_only_what_has_a_question_mark_is_a_question() -> None:
@@ -92,7 +92,7 @@ def test_the_same_turn_ten_times_changes_nothing_more() -> None:
     once = after(text)
     state = once
     for _ in range(9):
-        assert learned(state, lesson(0, text)) is state
+        assert with_lesson(state, lesson(0, text)) is state
     assert once.memory.preferences == ["I prefer swing trading"]
     assert once.memory.user_notes == ["I live in Lima"]
     assert once.memory.frequent_questions == ["What is the price of [SYMBOL]?"]
@@ -136,9 +136,9 @@ def test_a_style_that_changes_supersedes_the_older_one_which_keeps_its_dates() -
 def test_a_symbol_asked_about_in_three_turns_is_a_favourite_and_an_unknown_one_never() -> None:
     state = Remembered()
     for number in range(2):
-        state = learned(state, lesson(number, "AAPL AAPL AAPL ZZZZ?", known=frozenset({"AAPL"})))
+        state = with_lesson(state, lesson(number, "AAPL AAPL AAPL ZZZZ?", known=frozenset({"AAPL"})))
     assert state.memory.favorite_symbols == []
-    state = learned(state, lesson(2, "AAPL ZZZZ?", known=frozenset({"AAPL"})))
+    state = with_lesson(state, lesson(2, "AAPL ZZZZ?", known=frozenset({"AAPL"})))
     assert state.memory.favorite_symbols == ["AAPL"]
 
 
@@ -147,14 +147,14 @@ def test_every_list_is_capped_and_the_newest_is_first() -> None:
     for number in range(60):
         letters = "".join(chr(105 + int(digit)) for digit in f"{number:03d}")
         text = f"Remember that note {letters}. I like plan {letters}. What does word {letters} mean with covered calls?"
-        state = learned(state, lesson(number, text))
-        state = favoured(state, f"S{number}", f"call{number}", DAY)
+        state = with_lesson(state, lesson(number, text))
+        state = with_favourite(state, f"S{number}", f"call{number}", DAY)
     memory = state.memory
     assert [len(memory.user_notes), len(memory.frequent_questions), len(memory.favorite_symbols)] == [50, 20, 20]
     assert memory.user_notes[0].startswith("note inr")
     assert memory.favorite_symbols[0] == "S59"
     assert [strategy.name for strategy in memory.recent_strategies] == ["covered calls"]
-    assert favoured(state, "S1", "call59", DAY) is state
+    assert with_favourite(state, "S1", "call59", DAY) is state
 
 
 @pytest.mark.parametrize(

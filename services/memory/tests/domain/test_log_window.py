@@ -15,7 +15,7 @@ from contracts.events.chat import (
     OwnerKind,
     VisitorMessage,
 )
-from memory.domain.log_window import LEAST_AGE, LogCut, cuts, oldest_kept
+from memory.domain.log_window import MIN_AGE_SECONDS, LogCut, cuts, kept_seconds
 
 Data = VisitorMessage | AssistantMessage | OperatorMessage | OwnerChanged
 
@@ -82,4 +82,4 @@ def test_a_fact_of_an_unknown_kind_at_its_end_keeps_the_snapshot() -> None:
 
 @pytest.mark.parametrize(("fill", "days"), [(0.1, 30), (0.6, 1)])
 def test_a_log_that_fills_keeps_less(fill: float, days: int) -> None:
-    assert oldest_kept(30 * LEAST_AGE, fill) == days * LEAST_AGE
+    assert kept_seconds(30 * MIN_AGE_SECONDS, fill) == days * MIN_AGE_SECONDS

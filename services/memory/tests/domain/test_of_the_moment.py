@@ -4,14 +4,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.domain.lesson import FinishedTurn, learned
-from memory.domain.remembered import Remembered
-from memory.domain.statements import current_facts
+from memory.domain.lesson import FinishedTurn, with_lesson
+from memory.domain.remembered import Remembered, current_facts
 
 
 def remembered(text: str) -> list[str]:
     turn = FinishedTurn("t1", datetime(2026, 3, 2, tzinfo=UTC), (text,), frozenset())
-    return current_facts(learned(Remembered(), turn).memory)
+    return current_facts(with_lesson(Remembered(), turn).memory)
 
 
 @pytest.mark.parametrize(

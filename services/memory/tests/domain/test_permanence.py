@@ -4,15 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.domain.lesson import FinishedTurn, learned
-from memory.domain.remembered import Remembered
-from memory.domain.statements import current_facts
+from memory.domain.lesson import FinishedTurn, with_lesson
+from memory.domain.remembered import Remembered, current_facts
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def facts_after(text: str) -> list[str]:
-    return current_facts(learned(Remembered(), FinishedTurn("t1", NOW, (text,), frozenset())).memory)
+    return current_facts(with_lesson(Remembered(), FinishedTurn("t1", NOW, (text,), frozenset())).memory)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from contracts.memory_rpc import LongTermMemory, Superseded
-from memory.domain.profile import described
-from memory.domain.remembered import BadMemoryError, Remembered, corrected
+from memory.domain.profile import with_profile
+from memory.domain.remembered import BadMemoryError, Remembered, with_patch
 
 DAY = datetime(2026, 1, 5, 15, tzinfo=UTC)
 
@@ -14,7 +14,7 @@ DAY = datetime(2026, 1, 5, 15, tzinfo=UTC)
 def after(*texts: str) -> Remembered:
     state = Remembered()
     for number, text in enumerate(texts):
-        state = described(state, text, DAY + timedelta(days=number))
+        state = with_profile(state, text, DAY + timedelta(days=number))
     return state
 
 
@@ -94,7 +94,7 @@ def test_what_is_said_later_takes_the_place_and_the_older_stays_with_its_dates()
     (past,) = state.memory.superseded
     assert (past.field, past.value, past.by) == ("experience", "beginner", "advanced")
     assert (past.since, past.until) == (DAY, DAY + timedelta(days=1))
-    again = described(state, "I'm an expert", DAY + timedelta(days=2))
+    again = with_profile(state, "I'm an expert", DAY + timedelta(days=2))
     assert again is state
 
 
@@ -105,19 +105,19 @@ def test_what_is_so_no_longer_ends_and_another_denial_changes_nothing() -> None:
 
 
 def test_the_user_sets_changes_and_forgets_it() -> None:
-    state = corrected(Remembered(), {"riskProfile": "moderate", "timezone": "Europe/Madrid"}, DAY)
-    later = corrected(state, {"riskProfile": "aggressive"}, DAY + timedelta(days=1))
+    state = with_patch(Remembered(), {"riskProfile": "moderate", "timezone": "Europe/Madrid"}, DAY)
+    later = with_patch(state, {"riskProfile": "aggressive"}, DAY + timedelta(days=1))
     assert later.memory.risk_profile == "aggressive"
     assert [(past.value, past.since) for past in later.memory.superseded] == [("moderate", DAY)]
-    gone = corrected(later, {"riskProfile": None}, DAY + timedelta(days=2))
+    gone = with_patch(later, {"riskProfile": None}, DAY + timedelta(days=2))
     assert (gone.memory.risk_profile, gone.memory.superseded) == (None, [])
     for wrong in ({"riskProfile": "wild"}, {"timezone": "Mars/Base"}, {"experience": 3}, {"name": ""}):
         with pytest.raises(BadMemoryError):
-            corrected(state, wrong, DAY)
+            with_patch(state, wrong, DAY)
 
 
 def test_what_is_remembered_again_is_no_history_any_more() -> None:
     lima = Superseded(field="userNotes", value="I live in Lima", until=DAY, by="I live in Rome")
     held = Remembered(LongTermMemory(user_notes=["I live in Rome"], superseded=[lima]))
-    assert corrected(held, {"name": "Ana"}, DAY).memory.superseded == [lima]
-    assert corrected(held, {"userNotes": ["I live in Lima"]}, DAY).memory.superseded == []
+    assert with_patch(held, {"name": "Ana"}, DAY).memory.superseded == [lima]
+    assert with_patch(held, {"userNotes": ["I live in Lima"]}, DAY).memory.superseded == []

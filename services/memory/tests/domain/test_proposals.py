@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from contracts.memory_rpc import fact_id
 from contracts.proposal_rpc import FactProposal
 from memory.domain.forgotten import forgotten
-from memory.domain.lesson import FinishedTurn, learned
+from memory.domain.lesson import FinishedTurn, with_lesson
 from memory.domain.proposals import Judged, ground, judged, own_statements
-from memory.domain.remembered import Remembered
-from memory.domain.statements import current_facts
+from memory.domain.remembered import Remembered, current_facts
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -29,7 +28,7 @@ def known(*facts: str) -> Remembered:
     state = Remembered()
     for number, fact in enumerate(facts):
         lesson = FinishedTurn(f"before{number}", day(number), (f"Remember that {fact}",), frozenset())
-        state = learned(state, lesson)
+        state = with_lesson(state, lesson)
     assert sorted(current_facts(state.memory)) == sorted(facts)
     return state
 
@@ -196,7 +195,7 @@ def test_what_does_not_speak_of_its_writer_is_shown_to_a_model_where_a_fact_is_k
 )  # fmt: skip
 def test_what_others_write_is_no_statement_of_the_user(said: str) -> None:
     assert not [one for one in own_statements([said]) if re.search("castle|castillo|rentas|oro|broker|bróker", one)]
-    by_rules = learned(Remembered(), FinishedTurn("t", START, (said,), frozenset()))
+    by_rules = with_lesson(Remembered(), FinishedTurn("t", START, (said,), frozenset()))
     assert not [one for one in current(by_rules) if re.search("castle|castillo|rentas|oro|broker|bróker", one)]
 
 
@@ -247,7 +246,7 @@ def test_a_turn_is_judged_once_and_what_was_forgotten_is_not_learned_again() -> 
     assert after(first.state, said, add(said)).state is first.state
     words = forgotten(said, day(101))
     assert words is not None
-    gone = Remembered(gone=(words,))
+    gone = Remembered(forgotten_facts=(words,))
     assert after(gone, said, add(said)).refused == ("forgotten",)
     assert after(gone, said, add(said), at=day(102)).refused == ()
 

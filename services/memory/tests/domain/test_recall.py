@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memory.domain.recall.excerpts import excerpt
 from memory.domain.recall.index import IndexedMessage, RecallIndex
-from memory.domain.recall.words import folded, near, sought, spanish, stems, words
+from memory.domain.recall.words import folded, query_terms, similar_terms, spanish, stems, words
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
@@ -115,14 +115,14 @@ def test_any_text_can_be_searched_and_cut(text: str, question: str, most: int) -
     found([*talk("a", text), *talk("b", question)], question)
     assert len(excerpt(text, question, most)) <= max(most, 0)
     assert all(word == word.lower() for word in words(text))
-    assert all(one.stems for one in sought(question))
+    assert all(one.stems for one in query_terms(question))
     stems(text)
 
 
 def test_a_misspelt_word_is_near_only_to_what_begins_alike() -> None:
-    assert near("mitsubushi", ["mitsubishi", "subaru", "mits"]) == ["mitsubishi"]
-    assert near("gold", ["cold", "golf"]) == []
-    assert near("broker", ["broke", "brokers", "joker"]) == ["broke", "brokers"]
+    assert similar_terms("mitsubushi", ["mitsubishi", "subaru", "mits"]) == ["mitsubishi"]
+    assert similar_terms("gold", ["cold", "golf"]) == []
+    assert similar_terms("broker", ["broke", "brokers", "joker"]) == ["broke", "brokers"]
 
 
 @pytest.mark.parametrize(("said", "asked"), [("cerramos", "cerráis"), ("aceptamos", "aceptáis"), ("tenemos", "tenéis")])

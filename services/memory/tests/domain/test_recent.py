@@ -9,7 +9,7 @@ from contracts.channels import ChatKind
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind, Page, VisitorMessage
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
-from memory.domain.recent import HELD, UNSEEN, RecentMessages
+from memory.domain.recent import UNSEEN, WINDOW_SIZE, RecentMessages
 
 START = datetime(2026, 5, 1, tzinfo=UTC)
 EMPTY = RecentMessages(0, (), whole=True)
@@ -43,7 +43,7 @@ def test_however_a_window_grew_it_is_the_same(seqs: list[int], data: st.DataObje
 
 
 @settings(deadline=None)
-@given(sequences, st.integers(1, HELD), st.integers(0, 400))
+@given(sequences, st.integers(1, WINDOW_SIZE), st.integers(0, 400))
 def test_a_window_gives_exactly_what_is_asked_for_or_says_that_it_cannot(
     seqs: list[int], limit: int, up_to: int
 ) -> None:
@@ -51,7 +51,7 @@ def test_a_window_gives_exactly_what_is_asked_for_or_says_that_it_cannot(
     expected = [seq for seq in seqs if seq <= up_to][-limit:]
     found = window.last(limit, up_to)
     if found is None:
-        assert len(seqs) > HELD
+        assert len(seqs) > WINDOW_SIZE
     else:
         assert [each.seq for each in found] == expected
 

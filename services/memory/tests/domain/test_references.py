@@ -8,7 +8,7 @@ from contracts.memory_rpc import LongTermMemory, Superseded, fact_id
 from memory.domain.fact_changes import NotMeantError, forget, is_stated
 from memory.domain.forgotten import is_forgotten
 from memory.domain.references import referred_facts, referred_part
-from memory.domain.remembered import Remembered, corrected
+from memory.domain.remembered import Remembered, with_patch
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 NOTES = ["no quiero arriesgar más del 1% por operación", "vivo en Lima"]
@@ -116,12 +116,12 @@ def test_of_a_fact_that_says_several_things_the_one_that_is_meant_goes(
     since = datetime(2026, 1, 5, tzinfo=UTC)
     past = Superseded(field="userNotes", value="I rent a flat", until=since, by=fact)
     state = Remembered(memory=LongTermMemory(user_notes=[fact], superseded=[past]), since={fact: since})
-    for after in (corrected(state, found.patch, NOW), forget(state, about, NOW).state):
+    for after in (with_patch(state, found.patch, NOW), forget(state, about, NOW).state):
         assert after.memory.user_notes == [rest]
         assert after.since == {rest: since}
         assert [one.by for one in after.memory.superseded] == [rest]
-        assert is_forgotten(part, after.gone)
-        assert not is_forgotten(rest, after.gone)
+        assert is_forgotten(part, after.forgotten_facts)
+        assert not is_forgotten(rest, after.forgotten_facts)
 
 
 @pytest.mark.parametrize(

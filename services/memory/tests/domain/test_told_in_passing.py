@@ -8,10 +8,9 @@ import pytest
 
 from contracts.memory_rpc import fact_id
 from contracts.proposal_rpc import FactProposal
-from memory.domain.lesson import FinishedTurn, learned
+from memory.domain.lesson import FinishedTurn, with_lesson
 from memory.domain.proposals import judged, own_statements
-from memory.domain.remembered import Remembered
-from memory.domain.statements import current_facts
+from memory.domain.remembered import Remembered, current_facts
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -20,7 +19,7 @@ def after(texts: Sequence[str], order: Sequence[int] | None = None) -> Remembere
     state = Remembered()
     for number in order or range(len(texts)):
         turn = FinishedTurn(f"t{number}", START + timedelta(days=number), (texts[number],), frozenset())
-        state = learned(state, turn)
+        state = with_lesson(state, turn)
     return state
 
 
@@ -219,7 +218,7 @@ def test_a_correction_takes_the_place_of_what_it_corrects(first: str, correction
     assert first not in current_facts(state.memory)
     assert {instead, "I have two dogs"} <= set(current_facts(state.memory))
     again = FinishedTurn("t2", START + timedelta(days=2), (correction,), frozenset())
-    assert learned(state, again) is state
+    assert with_lesson(state, again) is state
 
 
 def test_a_correction_that_names_nothing_is_kept_as_it_was_said() -> None:

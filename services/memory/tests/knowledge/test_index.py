@@ -9,7 +9,7 @@ from memory.knowledge.index import CompanyIndex
 from memory.knowledge.methods import passage
 from memory.knowledge.passages import passages
 from memory.knowledge.question import Synonyms, parsed_question
-from memory.knowledge.texts import StemmedDocument, text_of
+from memory.knowledge.texts import StemmedDocument, stemmed_passage
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SITE = {
@@ -35,7 +35,7 @@ def add(
     document = StemmedDocument(
         name, "answer" if asked else "site", title, f"https://a.example/{name}", language, "h", at, asked
     )
-    index.put(document, [text_of(cut, title) for cut in passages([Block(text=text)])])
+    index.put(document, [stemmed_passage(cut, title) for cut in passages([Block(text=text)])])
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_the_heading_of_a_passage_is_that_of_the_section_that_tells_most_of_the_
     blocks = [Block(headings=[name], anchor=f"q{n}", text=text) for n, (name, text) in enumerate(told.items())]
     index.put(
         StemmedDocument("faq", "site", "Questions", "https://a.example/faq", "en", "h", AT),
-        [text_of(cut, "Questions") for cut in passages(blocks)],
+        [stemmed_passage(cut, "Questions") for cut in passages(blocks)],
     )
     for number in range(20):
         add(index, f"account-{number}", "en", "Accounts", f"How you write to us about account number {number}.")
@@ -155,7 +155,7 @@ def test_what_asks_for_a_place_or_a_time_finds_it_on_pages_in_the_other_language
     ]
     for block in blocks:
         about = StemmedDocument(f"{page}#{block.anchor}", "site", "x", None, language, "h", AT)
-        index.put(about, [text_of(cut, "x") for cut in passages([block])])
+        index.put(about, [stemmed_passage(cut, "x") for cut in passages([block])])
     assert found(index, question)[0] == place
 
 

@@ -13,22 +13,22 @@ from memory.adapters.mongo import for_facts
 from memory.embeddings.embeddings import Embeddings
 from memory.knowledge.indexes import KnowledgeIndexes
 from memory.knowledge.library import Library
-from memory.knowledge.mongo_documents import Documents
-from memory.knowledge.mongo_state import State
+from memory.knowledge.mongo_documents import DocumentStore
+from memory.knowledge.mongo_state import SiteStateStore
 from memory.testing.harness import Servers
 from runtime.clock import SystemClock
 
 PARTS = 12
 
 
-class CountingDocuments(Documents):
+class CountingDocuments(DocumentStore):
     """Counts how often a document's parts are read."""
 
     read = 0
 
-    async def parts(self, company: str, document: str, hashed: str) -> list[list[Block]]:
+    async def parts(self, company: str, document: str, hash_digest: str) -> list[list[Block]]:
         self.read += 1
-        return await super().parts(company, document, hashed)
+        return await super().parts(company, document, hash_digest)
 
 
 async def _no_settings(_: str) -> CompanySettings | None:
@@ -44,7 +44,7 @@ async def test_the_parts_of_a_long_document_that_come_together_are_read_once(ser
         database = for_facts(client[servers.database], 10.0)
         documents = CountingDocuments(database)
         indexes = KnowledgeIndexes(documents, _no_settings, Embeddings(None, 0.1))
-        library = Library(documents, State(database), indexes, _nobody, SystemClock())
+        library = Library(documents, SiteStateStore(database), indexes, _nobody, SystemClock())
         events = [
             DocumentUpserted(
                 company_id="acme",

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.knowledge import Block
-from memory.knowledge.passages import MOST, passages
+from memory.knowledge.passages import MAX_CHARACTERS, passages
 
 
 def test_a_table_is_cut_between_rows_and_each_part_has_the_header() -> None:
@@ -80,7 +80,7 @@ def test_no_word_is_lost_and_no_passage_without_a_row_is_too_long(given_blocks: 
     found = sum(cut.text.count("a") for cut in cuts)
     assert found >= letters if tables else found == letters or any(block.text.count("\n") for block in given_blocks)
     if not tables:
-        assert all(len(cut.text) <= MOST + 40 for cut in cuts)
+        assert all(len(cut.text) <= MAX_CHARACTERS + 40 for cut in cuts)
     for cut in cuts:
         assert cut.sections[0].start == 0
 

@@ -115,8 +115,8 @@ def to_document(state: InboxConversation) -> Document:
         "handOver": state.hand_over.to_json().decode() if state.hand_over else None,
         "handOverPosition": str(state.hand_over_position),
         "desk": _desk_text(state.desk),
-        "heardAt": _time(state.heard_at),
-        "saidAt": _time(state.said_at),
+        "heardAt": _time(state.visitor_message_at),
+        "saidAt": _time(state.last_message_at),
         "claimed": str(state.claimed),
         "claimedAt": _time(state.claimed_at),
         "farewell": str(state.farewell),
@@ -150,9 +150,9 @@ def _list_keys(state: InboxConversation) -> Document:
             keys["unassignedKey"] = list_key(company, latest, name)
     if state.is_unanswered:
         keys["unansweredKey"] = list_key(company, state.seen_position, name)
-    if state.whose:
-        keys["personKey"] = list_key(f"{company}:{state.whose}", latest, name)
-    if state.person and state.person.user_id != state.whose:
+    if state.person_id:
+        keys["personKey"] = list_key(f"{company}:{state.person_id}", latest, name)
+    if state.person and state.person.user_id != state.person_id:
         keys["visitorKey"] = list_key(f"{company}:{state.person.user_id}", latest, name)
     if state.due_since:
         keys["waitingSince"] = milliseconds(state.due_since)
@@ -203,8 +203,8 @@ def from_document(row: Document) -> InboxConversation:
         hand_over=HandOver.model_validate_json(row["handOver"]) if row.get("handOver") else None,
         hand_over_position=position_of(row.get("handOverPosition", "0/0")),
         desk=_desk(row["desk"]) if row.get("desk") else DeskState(),
-        heard_at=_datetime(row.get("heardAt")),
-        said_at=_datetime(row.get("saidAt")),
+        visitor_message_at=_datetime(row.get("heardAt")),
+        last_message_at=_datetime(row.get("saidAt")),
         claimed=position_of(row.get("claimed", "0/0")),
         claimed_at=_datetime(row.get("claimedAt")),
         farewell=position_of(row.get("farewell", "0/0")),
@@ -293,7 +293,7 @@ def findable_of(row: Document) -> Findable:
         person=_name_in_key(row.get("personKey")),
         labels=tuple(desk["labels"]),
         topic=desk["topic"],
-        said_at=datetime.fromisoformat(said_at) if said_at else None,
+        last_message_at=datetime.fromisoformat(said_at) if said_at else None,
         words=row["words"],
         written=int(row["writtenKey"].split("/")[1]),
     )

@@ -56,15 +56,15 @@ class MongoMemories:
         self._unknown.found(f"{company}/{user}", row["version"], orjson.loads(row["state"]), record.to_wire())
         state = Remembered(
             memory=record.memory,
-            asked=record.asked,
+            symbol_counts=record.asked,
             style_since=record.style_since,
             learned=tuple(record.learned),
             since=record.since,
             set_since=record.set_since,
             corrections=record.corrections,
-            forgotten=LogPosition(*record.forgotten),
-            done=tuple(record.done),
-            gone=tuple(Forgotten(frozenset(entry.words), entry.at) for entry in record.gone),
+            forgotten_up_to=LogPosition(*record.forgotten),
+            applied_requests=tuple(record.done),
+            forgotten_facts=tuple(Forgotten(frozenset(entry.words), entry.at) for entry in record.gone),
         )
         return Versioned(row["version"], state)
 
@@ -73,15 +73,15 @@ class MongoMemories:
     ) -> bool:
         record = MemoryRecord(
             memory=state.memory,
-            asked=dict(state.asked),
+            asked=dict(state.symbol_counts),
             style_since=state.style_since,
             learned=list(state.learned),
             since=dict(state.since),
             set_since=dict(state.set_since),
             corrections=dict(state.corrections),
-            forgotten=(state.forgotten.era, state.forgotten.seq),
-            done=list(state.done),
-            gone=[ForgottenWords(words=sorted(entry.words), at=entry.at) for entry in state.gone],
+            forgotten=(state.forgotten_up_to.era, state.forgotten_up_to.seq),
+            done=list(state.applied_requests),
+            gone=[ForgottenWords(words=sorted(entry.words), at=entry.at) for entry in state.forgotten_facts],
         )
         fields = self._unknown.with_them(f"{company}/{user}", previous_version, record.to_wire())
         row: Document = {"_id": f"{company}/{user}", "version": version, "state": orjson.dumps(fields).decode()}

@@ -11,7 +11,14 @@ from contracts.json_values import object_of
 from contracts.sign_in_rpc import SignInCode
 from contracts.team import OpenIdProvider
 from memory.adapters.webhook_client import WebhookPosting
-from memory.domain.openid import KINDS, Discovered, SignInRefusedError, discovered, proven, signing
+from memory.domain.openid import (
+    KEY_TYPES,
+    ProviderMetadata,
+    SignInRefusedError,
+    parse_discovery,
+    signature_header,
+    verified_claims,
+)
 from runtime.auth.seal import NotSealableError, Seal
 from runtime.auth.tokens import KeySet, KeysUnavailableError
 from runtime.calls.single_flight import SingleFlight
@@ -37,10 +44,10 @@ class OpenIdProviders:
         self._posting = posting
         self._seal = seal
         self._clock = clock
-        self._cache = Bounded[str, tuple[Discovered, KeySet, float]](MAX_CACHED)
-        self._lookups = SingleFlight[tuple[Discovered, KeySet, float]]()
+        self._cache = Bounded[str, tuple[ProviderMetadata, KeySet, float]](MAX_CACHED)
+        self._lookups = SingleFlight[tuple[ProviderMetadata, KeySet, float]]()
 
-    async def discover(self, provider: OpenIdProvider) -> Discovered:
+    async def discover(self, provider: OpenIdProvider) -> ProviderMetadata:
         """The provider's discovery document; raises SignInRefusedError."""
         return (await self._lookup(provider.issuer))[0]
 
@@ -53,7 +60,7 @@ class OpenIdProviders:
         token = tokens.get("id_token")
         if not isinstance(token, str):
             raise SignInRefusedError("broken", "the provider gave no ID token: does the client have the scope openid?")
-        algorithm, key_id = signing(token)
+        algorithm, key_id = signature_header(token)
         try:
             key = await keys.get(key_id)
         except KeysUnavailableError as error:
@@ -63,7 +70,7 @@ class OpenIdProviders:
                 "refused", "the ID token is signed with a key that the provider does not have"
             ) from error
         client, now = provider.client_id, self._clock.now()
-        claims = proven(
+        claims = verified_claims(
             token, algorithm, key, issuer=discovered_provider.issuer, client_id=client, nonce=code.nonce, now=now
         )
         access = tokens.get("access_token")
@@ -80,7 +87,7 @@ class OpenIdProviders:
         return claims
 
     async def _exchange(
-        self, company: str, provider: OpenIdProvider, discovered_provider: Discovered, code: SignInCode
+        self, company: str, provider: OpenIdProvider, discovered_provider: ProviderMetadata, code: SignInCode
     ) -> dict[str, object]:
         form = {
             "grant_type": "authorization_code",
@@ -101,17 +108,17 @@ class OpenIdProviders:
             form |= {"client_id": provider.client_id} | ({"client_secret": secret} if secret else {})
         return await self._json("POST", discovered_provider.token, headers, urlencode(form).encode())
 
-    async def _lookup(self, issuer: str) -> tuple[Discovered, KeySet, float]:
+    async def _lookup(self, issuer: str) -> tuple[ProviderMetadata, KeySet, float]:
         cached, now = self._cache.get(issuer), self._clock.monotonic()
         if cached is not None and now - cached[2] < CACHE_SECONDS:
             return cached
         return await self._lookups.result(issuer, lambda: self._fetch(issuer))
 
-    async def _fetch(self, issuer: str) -> tuple[Discovered, KeySet, float]:
+    async def _fetch(self, issuer: str) -> tuple[ProviderMetadata, KeySet, float]:
         document = await self._json("GET", f"{issuer.rstrip('/')}/.well-known/openid-configuration", {})
-        discovered_provider = discovered(document, issuer)
+        discovered_provider = parse_discovery(document, issuer)
         old = self._cache.get(issuer)
-        keys = KeySet(lambda: self._keys(discovered_provider.keys), self._clock, frozenset(KINDS.values()))
+        keys = KeySet(lambda: self._keys(discovered_provider.keys), self._clock, frozenset(KEY_TYPES.values()))
         if old is not None and old[0].keys == discovered_provider.keys:
             keys = old[1]
         entry = self._cache[issuer] = (discovered_provider, keys, self._clock.monotonic())

@@ -16,13 +16,13 @@ from contracts.context_rpc import ShortTermMemory
 from contracts.events.chat import Action
 from memory.adapters.redis_errors import redis_errors
 from memory.domain.keys import milliseconds, moment
-from memory.domain.short_term import ACTIONS, KEPT, SYMBOLS, UserActivity, visible
+from memory.domain.short_term import LIFETIME, MAX_ACTIONS, MAX_SYMBOLS, UserActivity, visible
 from runtime.clock import Clock
 
 PREFIX = "nexus:memory:short:"
 CONNECTIONS = 8
 """Concurrent commands; further ones wait instead of opening connections."""
-_KEPT_MS = int(KEPT.total_seconds() * 1000)
+_KEPT_MS = int(LIFETIME.total_seconds() * 1000)
 _RANKS = 100
 """Symbols mentioned at the same time keep their order: a symbol's rank is its time multiplied by this, minus its
 place."""
@@ -82,7 +82,7 @@ class RedisShortTerm:
         remaining_ms = _KEPT_MS - max(milliseconds(self._clock.now()) - at_ms, 0)
         symbols = list(activity.symbols)[:_RANKS]
         add, clear = list(activity.add), list(activity.clear)
-        arguments: list[Any] = [at_ms, activity.conversation or "", remaining_ms, _KEPT_MS, SYMBOLS]
+        arguments: list[Any] = [at_ms, activity.conversation or "", remaining_ms, _KEPT_MS, MAX_SYMBOLS]
         arguments += [len(symbols), len(add), len(clear)]
         for rank, symbol in enumerate(symbols):
             arguments += [symbol, at_ms * _RANKS + _RANKS - 1 - rank]
@@ -124,7 +124,7 @@ def _memory(fields: dict[bytes, bytes]) -> ShortTermMemory:
     conversation = fields.get(b"in")
     return ShortTermMemory(
         active_conversation=conversation.decode().split(" ", 1)[1] if conversation else None,
-        recent_symbols=[name for _, name in symbols[:SYMBOLS]],
+        recent_symbols=[name for _, name in symbols[:MAX_SYMBOLS]],
         last_activity=moment(int(fields[b"at"])),
-        pending_actions=[action for _, action in actions[-ACTIONS:]],
+        pending_actions=[action for _, action in actions[-MAX_ACTIONS:]],
     )

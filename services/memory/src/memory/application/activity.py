@@ -19,8 +19,8 @@ from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.signed_principals import PrincipalCheck
 from memory.domain.conversation import CUSTOMER
 from memory.domain.facts import LogFact
-from memory.domain.mentions import mentioned
-from memory.domain.short_term import KEPT, UserActivity
+from memory.domain.mentions import mentioned_symbols
+from memory.domain.short_term import LIFETIME, UserActivity
 from memory.errors import ServiceUnavailableError
 from runtime.clock import Clock
 
@@ -80,7 +80,7 @@ class Activity:
 
     def note(self, facts: Sequence[LogFact]) -> None:
         """Queues facts of conversations that have just been stored; never waits."""
-        oldest = self._clock.now() - KEPT
+        oldest = self._clock.now() - LIFETIME
         for fact in facts:
             if fact.stored_at > oldest and (queued := self._activity_of(fact)) is not None:
                 with contextlib.suppress(asyncio.QueueFull):
@@ -94,7 +94,7 @@ class Activity:
 
     async def clear_action(self, company: str, user: str, action: str, time: datetime) -> None:
         """Removes an action that the user has decided about or that has expired; raises RedisUnavailableError."""
-        if time <= self._clock.now() - KEPT:
+        if time <= self._clock.now() - LIFETIME:
             return
         await self._store.update(company, user, UserActivity(time, clear=(action,)))
 
@@ -106,7 +106,7 @@ class Activity:
                 if person is None or person.role != CUSTOMER:
                     return None
                 # The symbol mentioned last is the newest.
-                activity = UserActivity(fact.stored_at, conversation, tuple(reversed(mentioned(text))))
+                activity = UserActivity(fact.stored_at, conversation, tuple(reversed(mentioned_symbols(text))))
                 return _QueuedActivity(company, conversation, person.user_id, activity)
             case AssistantMessage(actions=actions) if actions:
                 return _QueuedActivity(company, conversation, None, UserActivity(fact.stored_at, add=tuple(actions)))

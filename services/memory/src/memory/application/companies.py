@@ -12,7 +12,7 @@ from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.domain.company import checked, patched, resealed, shown, with_secrets
 from memory.domain.conversation import NEEDS_HUMAN
-from memory.domain.identity import IdentityRefusedError, dated, known_user
+from memory.domain.identity import IdentityRefusedError, known_user, with_key_dates
 from memory.errors import CompanyExistsError, NoSuchCompanyError, SettingsMovedError
 from memory.migrations import MigrationStep
 from runtime.auth.seal import Seal
@@ -76,7 +76,7 @@ class CompanyRegistry:
         Raises:
             BadSettingsError, CompanyExistsError, StoreUnavailableError.
         """
-        new_config = dated(checked(config, close=self._close), (), datetime.now(UTC))
+        new_config = with_key_dates(checked(config, close=self._close), (), datetime.now(UTC))
         previous = await self._store.get_with_deleted(new_config.company_id)
         # Continues after the last version of a deleted company of this name, so that readers who know it accept this
         # one.
@@ -124,7 +124,7 @@ class CompanyRegistry:
             raise SettingsMovedError(
                 f"the settings are at version {old.version}, not {version}: read them again", old.version
             )
-        config = dated(patched(old.config, patch, self._close), old.config.identity.keys, datetime.now(UTC))
+        config = with_key_dates(patched(old.config, patch, self._close), old.config.identity.keys, datetime.now(UTC))
         settings = CompanySettings(config=config, version=version + 1)
         if not await self._store.replace(settings):
             raise SettingsMovedError(

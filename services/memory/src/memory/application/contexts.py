@@ -22,8 +22,8 @@ from memory.application.memories import Memories
 from memory.application.parts import Parts
 from memory.domain.answers import facts_that_answer, is_about_writer
 from memory.domain.forgotten import without_forgotten
-from memory.domain.mentions import mentioned
-from memory.domain.relevance import candidates, relevant
+from memory.domain.mentions import mentioned_symbols
+from memory.domain.relevance import candidate_symbols, relevant_symbols
 from memory.domain.relevant_facts import relevant_facts
 from memory.domain.remembered import Remembered
 from runtime.calls.deadlines import part_deadline
@@ -165,15 +165,15 @@ class ContextBuilder:
         await asyncio.wait((memory, holdings_task))
         remembered, holdings_part = memory.result(), holdings_task.result()
         portfolio = holdings_part.portfolio if holdings_part else None
-        return candidates(
-            mentioned(text),
+        return candidate_symbols(
+            mentioned_symbols(text),
             remembered.memory.favorite_symbols if remembered else (),
             [position.symbol for position in portfolio.positions] if portfolio else (),
         )
 
     async def _symbols(self, symbol_names: "Task[list[str]]") -> list[context_rpc.RelevantSymbol]:
         names = await asyncio.shield(symbol_names)
-        return relevant(names, await self._market.quotes(names)) if names else []
+        return relevant_symbols(names, await self._market.quotes(names)) if names else []
 
     async def _events(self, symbol_names: "Task[list[str]]") -> list[MarketEvent]:
         return (await self._market.events(await asyncio.shield(symbol_names)))[:MAX_EVENTS]
@@ -192,9 +192,9 @@ def _without_forgotten(
     conversation: context_rpc.ContextConversation | None, remembered: Remembered | None
 ) -> context_rpc.ContextConversation | None:
     """The conversation; what was forgotten is removed from its summary."""
-    if conversation is None or conversation.summary is None or remembered is None or not remembered.gone:
+    if conversation is None or conversation.summary is None or remembered is None or not remembered.forgotten_facts:
         return conversation
-    text = without_forgotten(conversation.summary.text, remembered.gone)
+    text = without_forgotten(conversation.summary.text, remembered.forgotten_facts)
     summary = conversation.summary.model_copy(update={"text": text}) if text else None
     return conversation.model_copy(update={"summary": summary})
 

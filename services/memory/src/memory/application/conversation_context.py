@@ -17,9 +17,9 @@ from memory.application.history import HistoryReader, RecentPage
 from memory.application.parts import Parts
 from memory.domain.conversation import InboxConversation
 from memory.domain.keys import LogPosition
-from memory.domain.recent import HELD
-from memory.domain.reply_size import for_prompt, newest_that_fit
-from memory.domain.topics import MENTIONED, TOPICS, newest, subjects
+from memory.domain.recent import WINDOW_SIZE
+from memory.domain.reply_size import history_messages, newest_that_fit
+from memory.domain.topics import MAX_SYMBOLS, MAX_TOPICS, newest_names, subjects
 
 RECENT_CALLS = 20
 """The newest tool calls of a conversation, in which topics are looked for."""
@@ -64,7 +64,7 @@ class PastConversations:
         summary_part = parts.start("conversation.summary", self._summaries.load(company, conversation))
         state_part = parts.start("conversation.messageCount", self._conversations.get(company, conversation))
         calls_part = parts.start("conversation.recentTopics", self._uses.newest(company, conversation, RECENT_CALLS))
-        window = (await self._histories.newest(company, conversation, request.up_to_seq, HELD, exact=True)).messages
+        window = (await self._histories.newest(company, conversation, request.up_to_seq, WINDOW_SIZE, exact=True)).messages
         mentions = [(one.created_at, subjects(one.text)) for one in window if one.role in USER_ROLES]
         symbols_part = parts.start("conversation.mentionedSymbols", self._known_symbols(mentions))
         await asyncio.wait((summary_part,))
@@ -87,12 +87,12 @@ class PastConversations:
             id=conversation,
             started_at=inbox_state.started_at if inbox_state else window[0].created_at if window else None,
             message_count=count,
-            recent_messages=for_prompt(messages),
+            recent_messages=history_messages(messages),
             omitted=_omitted_count(page, messages, count, summary),
             up_to_seq=request.up_to_seq,
             summary=None if summary is None else summary_view(summary, covered),
-            recent_topics=newest(topics, TOPICS),
-            mentioned_symbols=newest(symbols, MENTIONED),
+            recent_topics=newest_names(topics, MAX_TOPICS),
+            mentioned_symbols=newest_names(symbols, MAX_SYMBOLS),
             visitor=page.seen.profile,
         )
 

@@ -37,8 +37,8 @@ from memory.domain.desk import (
     SILENCE,
     WOKE,
     Update,
-    called,
     fold_updates,
+    mention_names,
     mentions,
     note_view,
 )
@@ -123,7 +123,7 @@ class Desk:
     async def named(self, request: NamedRequest) -> NamedReply:
         """Returns the notes that mention a human agent, and which of them are new."""
         company, operator = request.company_id, request.operator_id
-        notes = await self._store.named(company, called(operator, request.operator_name), operator)
+        notes = await self._store.named(company, mention_names(operator, request.operator_name), operator)
         try:
             if request.seen_up_to is not None:
                 await self._looks.note_mentions_seen(company, operator, request.seen_up_to)
@@ -139,7 +139,7 @@ class Desk:
             seen_until = await self._looks.mentions_seen_until(company, operator)
         except RedisUnavailableError:
             return None
-        return len(await self._store.named(company, called(operator, name), operator, seen_until))
+        return len(await self._store.named(company, mention_names(operator, name), operator, seen_until))
 
     async def notes(self, request: ConversationRef) -> NotesReply:
         """Returns a conversation's notes and desk changes."""

@@ -34,7 +34,7 @@ from memory.domain.handoff import (
     QueuePlace,
     decide,
     is_superseded_notice,
-    unreplied,
+    unreplied_range,
 )
 from memory.domain.keys import LogPosition, milliseconds
 from memory.errors import RedisUnavailableError, StoreUnavailableError
@@ -184,7 +184,7 @@ class Handoffs:
             _log.warning("not given", company=state.company, conversation=state.conversation, error=str(error)[:300])
             assign_again = now + RETRY_DELAY
         earliest = _earliest_decision(state, patience, now)
-        if not state.untold and now < earliest:
+        if not state.needs_notice and now < earliest:
             settled = Settled(0, earliest)
         else:
             settled = await self.settle(state.company, state.conversation, patience)
@@ -257,7 +257,7 @@ class Handoffs:
         return has_staff if has_staff or now >= waiting_since + ROLL_CALL else None
 
     async def _absence(self, company: str, conversation: str, snapshot: Snapshot) -> Absence | None:
-        unreplied_range = unreplied(snapshot)
+        unreplied_range = unreplied_range(snapshot)
         if unreplied_range is None:
             return None
         facts = await self._log.read(company, conversation, *unreplied_range)

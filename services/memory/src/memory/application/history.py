@@ -14,7 +14,7 @@ from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
-from memory.domain.recent import HELD, RecentMessages, VisitorTraits, stored_window
+from memory.domain.recent import WINDOW_SIZE, RecentMessages, VisitorTraits, stored_window
 from memory.errors import ProjectionBehindError, StoreUnavailableError
 from memory.ports import RecentWindows
 
@@ -135,7 +135,7 @@ class HistoryReader:
         return FactsPage(facts[:limit], complete=len(facts) <= limit)
 
     async def _newest(self, company: str, conversation: str, up_to: int, limit: int, *, exact: bool) -> HistoryRead:
-        if limit <= HELD:
+        if limit <= WINDOW_SIZE:
             window = await self._window(company, conversation, up_to)
             end = up_to if exact else window.up_to
             messages = window.last(limit, end)
@@ -152,7 +152,7 @@ class HistoryReader:
         if cached is not None and up_to - cached.up_to <= MAX_GAP and self._log.whole_from <= cached.up_to + 1:
             window = cached.extended(await self._log.read(company, conversation, cached.up_to, up_to), up_to)
         else:
-            window = await self._from_store(company, conversation, up_to, HELD)
+            window = await self._from_store(company, conversation, up_to, WINDOW_SIZE)
         self._windows.keep(era, company, conversation, window)
         return window
 

@@ -149,8 +149,8 @@ def conversation_view(state: InboxConversation) -> ConversationView:
         state=state.state,
         owner=state.ownership.owner,
         visitor=VisitorView(
-            id=state.whose or NO_VISITOR,
-            was=state.person.user_id if state.person and state.person.user_id != state.whose else None,
+            id=state.person_id or NO_VISITOR,
+            was=state.person.user_id if state.person and state.person.user_id != state.person_id else None,
             signed_in=state.desk.signed_in or None,
             page=state.seen.profile.page,
             visits=state.seen.profile.visits,

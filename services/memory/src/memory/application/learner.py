@@ -15,8 +15,8 @@ from memory.application.inbox import Inbox
 from memory.application.memories import Memories
 from memory.domain.conversation import CUSTOMER
 from memory.domain.keys import LogPosition
-from memory.domain.lesson import FinishedTurn, favoured, learned
-from memory.domain.mentions import mentioned
+from memory.domain.lesson import FinishedTurn, with_favourite, with_lesson
+from memory.domain.mentions import mentioned_symbols
 from memory.domain.remembered import Remembered
 from memory.errors import ServiceUnavailableError
 
@@ -62,7 +62,7 @@ class Learner:
         if author_messages is None:
             return
         user, messages = author_messages
-        symbols = list(dict.fromkeys(symbol for message in messages for symbol in mentioned(message.text)))[
+        symbols = list(dict.fromkeys(symbol for message in messages for symbol in mentioned_symbols(message.text)))[
             :MAX_SYMBOLS
         ]
         try:
@@ -74,8 +74,8 @@ class Learner:
         era = self._log.era
 
         def learn(memory: Remembered) -> Remembered:
-            texts = tuple(message.text for message in messages if LogPosition(era, message.seq) > memory.forgotten)
-            return learned(memory, FinishedTurn(turn, time, texts, known_symbols)) if texts else memory
+            texts = tuple(message.text for message in messages if LogPosition(era, message.seq) > memory.forgotten_up_to)
+            return with_lesson(memory, FinishedTurn(turn, time, texts, known_symbols)) if texts else memory
 
         await self._memories.change(company, user, learn, turn=turn)
 
@@ -118,7 +118,7 @@ class Learner:
 
     async def add_favourite(self, company: str, user: str, symbol: str, call: str, time: datetime) -> None:
         """Makes a symbol that was added to the user's watchlist a favourite; raises StoreUnavailableError."""
-        await self._memories.change(company, user, lambda memory: favoured(memory, symbol, call, time))
+        await self._memories.change(company, user, lambda memory: with_favourite(memory, symbol, call, time))
 
 
 def unanswered_messages(messages: tuple[MessageView, ...]) -> tuple[MessageView, ...]:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import structlog
 
 from memory.adapters.trimmed_chat import TrimmedChat
-from memory.domain.log_window import PRESSED, cuts, oldest_kept
+from memory.domain.log_window import HIGH_FILL, cuts, kept_seconds
 from memory.metrics import TRIMMED
 from memory.ports import LogClock
 from runtime.conversation import UNTRIMMED_FACTS
@@ -53,9 +53,9 @@ class LogTrimmer:
         state = await self._chat.state(self._kept)
         if state is None:
             return 0
-        age = timedelta(seconds=oldest_kept(self._window, state.fill))
+        age = timedelta(seconds=kept_seconds(self._window, state.fill))
         oldest = min(await self._chat.first_since(age, self._clock), state.last_seq - self._kept + 1)
-        if state.fill >= PRESSED and state.read_up_to + 1 < oldest:
+        if state.fill >= HIGH_FILL and state.read_up_to + 1 < oldest:
             _log.warning("the log fills, and is kept for who has not read it", consumer=state.slowest)
         return min(oldest, state.read_up_to + 1)
 

@@ -11,9 +11,9 @@ import structlog
 from contracts.errors import NexusError
 from contracts.memory_rpc import LongTermMemory, fact_id
 from memory.adapters.announcements import BusAnnouncements
-from memory.domain.fact_changes import all_forgotten, update, with_forgotten_words, without_past
+from memory.domain.fact_changes import all_forgotten, update, with_forgotten_words, without_history
 from memory.domain.keys import LogPosition
-from memory.domain.remembered import Remembered, corrected
+from memory.domain.remembered import Remembered, with_patch
 from memory.errors import CorrectionReusedError, MemoryMovedError, StoreUnavailableError
 from memory.ports import MemoryStore
 from runtime.calls.deadlines import caller_has_gone
@@ -89,16 +89,16 @@ class Memories:
         mark = f"{request} {body_digest}" if request and body_digest else request
 
         def correction(state: Remembered) -> Remembered:
-            if body_digest and any(entry.startswith(f"{request} ") for entry in state.done):
+            if body_digest and any(entry.startswith(f"{request} ") for entry in state.applied_requests):
                 raise CorrectionReusedError("Idempotency-Key: it was used for another correction; choose a new one")
             now = self._clock.now()
-            changed_state = without_past(corrected(state, patch, now), forgotten_facts, now)
+            changed_state = without_history(with_patch(state, patch, now), forgotten_facts, now)
             for old, new in (replacements or {}).items():
                 updated = update(changed_state, fact_id(old), new, now)
                 changed_state = updated.state if updated else changed_state
             if subject:
                 changed_state = with_forgotten_words(changed_state, (subject,), now)
-            return changed_state.corrected_by(mark) if mark else changed_state
+            return changed_state.with_request(mark) if mark else changed_state
 
         _, after = await self.change(company, user, correction, base_version=base_version, request=mark)
         return after.dated_view()
@@ -157,7 +157,7 @@ class Memories:
                 if stored.version == version:
                     await self._publish_changes(company, user, before, stored.state, turn)
                     return before, stored.state
-                if request is not None and request in stored.state.done:
+                if request is not None and request in stored.state.applied_requests:
                     return stored.state, stored.state
                 if base_version is not None and base_version != (stored.version or NO_VERSION):
                     raise MemoryMovedError("what is remembered has changed meanwhile: read it again, then patch")

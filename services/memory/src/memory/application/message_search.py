@@ -143,14 +143,15 @@ class MessageSearch:
             async with entry.lock:
                 now = self._clock.now()
                 excluded = self._in_prompt(entry.index, conversation, prompt)
-                extra = EXTRA_HITS + (EXTRA_HITS_FORGOTTEN if memory.gone else 0)
+                extra = EXTRA_HITS + (EXTRA_HITS_FORGOTTEN if memory.forgotten_facts else 0)
                 max_hits = limit + extra if vector is None else max(limit + extra, POOL)
                 hits = await asyncio.to_thread(entry.index.search, query, max_hits, now, excluded)
                 if vector is not None:
                     by_meaning = entry.near.to(vector, self._embeddings.usual)
                     hits = entry.ranked(hits, by_meaning, excluded)[: limit + extra]
                 recalled = [
-                    self._recalled(entry, hit, memory) for hit in hits if not _is_forgotten(hit.passage, memory.gone)
+                    self._recalled(entry, hit, memory)
+                    for hit in hits if not _is_forgotten(hit.passage, memory.forgotten_facts)
                 ]
             if not entry.gone:
                 recalled.sort(key=lambda message: -message.found.score)
@@ -263,10 +264,10 @@ class MessageSearch:
 
     def _recalled(self, entry: _PersonIndex, hit: RankedMessage, memory: Remembered) -> RecalledMessage:
         replacement = outdated(hit.passage, memory.memory)
-        if replacement and replacement.by and is_forgotten(replacement.by, memory.gone):
+        if replacement and replacement.by and is_forgotten(replacement.by, memory.forgotten_facts):
             replacement = OutdatedSince(replacement.until, None)
         before, after = (
-            None if neighbour is None or _is_forgotten(neighbour, memory.gone) else neighbour
+            None if neighbour is None or _is_forgotten(neighbour, memory.forgotten_facts) else neighbour
             for neighbour in entry.index.around(hit.passage)
         )
         weighted = RankedMessage(hit.passage, hit.score * OUTDATED_WEIGHT) if replacement else hit

@@ -27,8 +27,8 @@ def lists_step(conversations: MongoConversations, facts: MongoFacts) -> Migratio
                 [
                     replace(
                         state,
-                        heard_at=refolded.heard_at,
-                        said_at=refolded.said_at,
+                        visitor_message_at=refolded.visitor_message_at,
+                        last_message_at=refolded.last_message_at,
                         claimed=refolded.claimed,
                         claimed_at=refolded.claimed_at,
                         farewell=refolded.farewell,

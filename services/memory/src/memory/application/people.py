@@ -19,7 +19,7 @@ from memory.adapters.redis_looks import RedisLooks
 from memory.application.desk import Desk
 from memory.application.inbox import Inbox
 from memory.domain.conversation import CUSTOMER, InboxConversation
-from memory.domain.desk import BY, mentionable
+from memory.domain.desk import BY, mention_name_by_id
 from memory.errors import NoSuchPersonError, NotMergedError, RedisUnavailableError
 
 CONCURRENCY = 8
@@ -93,7 +93,7 @@ class People:
         """The id under which the desk shows a person, which differs after a merge; raises NoSuchPersonError."""
         for handed_over in (False, True):
             for conversation in await self._conversations.of_person(company, person, 1, handed_over=handed_over):
-                return conversation.whose or person
+                return conversation.person_id or person
         raise NoSuchPersonError(f"nobody with the id {person} has written to this company")
 
     async def _check(self, company: str, person: str, into: str, conversations: list[InboxConversation]) -> None:
@@ -155,7 +155,7 @@ class People:
         names = {user_id: name for user_id, name in names.items() if user_id not in team.signed_out}
         names |= {user_id: member.name or names.get(user_id) for user_id, member in team.members.items()}
         people = dict(sorted(names.items(), key=lambda entry: (entry[1] or entry[0]).casefold())[:MAX_COLLEAGUES])
-        mention = mentionable(people)
+        mention = mention_name_by_id(people)
         return Colleagues(
             items=[Colleague(user_id=user_id, name=name, mention=mention[user_id]) for user_id, name in people.items()]
         )

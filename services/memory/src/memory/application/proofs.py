@@ -12,7 +12,7 @@ from memory.application.history import HistoryReader
 from memory.application.learner import Learner
 from memory.application.memories import Memories
 from memory.domain.keys import LogPosition
-from memory.domain.proposals import Judged, ground, is_judged, judged, may_tell
+from memory.domain.proposals import Judged, ground, is_judged, judged, may_state_facts
 from memory.domain.remembered import Remembered
 from memory.errors import ServiceUnavailableError
 
@@ -52,7 +52,7 @@ class Proofs:
         memory = await self._learn(turn, turn_texts)
         if is_judged(memory, turn.turn_id):
             return ProposalGround(said=[])
-        return ground(memory.memory, turn_texts.since(memory.forgotten))
+        return ground(memory.memory, turn_texts.since(memory.forgotten_up_to))
 
     async def judge(self, request: ProposalsRequest) -> ProposalsJudged:
         """Accepts the proposals that are proven, once per turn; raises as `ground` does."""
@@ -64,7 +64,7 @@ class Proofs:
 
         def take(memory: Remembered) -> Remembered:
             judgements[:] = [
-                judged(memory, request.turn_id, turn_texts.at, turn_texts.since(memory.forgotten), request.proposals)
+                judged(memory, request.turn_id, turn_texts.at, turn_texts.since(memory.forgotten_up_to), request.proposals)
             ]
             return judgements[0].state
 
@@ -79,7 +79,7 @@ class Proofs:
         if author_messages is None:
             return None
         user, messages = author_messages
-        if not may_tell([message.text for message in messages]):
+        if not may_state_facts([message.text for message in messages]):
             return None  # most turns only ask something: nothing more is read for them
         answer = await self._histories.newest(turn.company_id, turn.conversation_id, turn.answered, 1, exact=True)
         if not answer.messages or answer.messages[-1].turn_id != turn.turn_id:

@@ -9,7 +9,7 @@ from contracts.company import CompanyConfig, CompanySettings
 from contracts.sign_in_rpc import Invitation, SignedIn, SignInBegin, SignInFinish
 from memory.adapters.openid_provider import OpenIdProviders
 from memory.application.companies import CompanyRegistry
-from memory.domain.openid import SignInRefusedError, account_of, authorization_address, invited, member_for
+from memory.domain.openid import SignInRefusedError, account_of, authorization_address, invited_member, member_for
 from memory.errors import SettingsMovedError
 from runtime.auth.tokens import one_line
 
@@ -76,7 +76,7 @@ class SignIns:
         for _ in range(PATCH_ATTEMPTS):
             if invitation is None or settings.config.team.provider is not None:
                 raise SignInRefusedError("notBound")
-            invited(settings.config.team, invitation)
+            invited_member(settings.config.team, invitation)
             stored = await self._store(settings, invitation.member, {"joinedAt": _used_at(invitation)})
             if stored is not None:
                 return _signed_in(stored, invitation.member)

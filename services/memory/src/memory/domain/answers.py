@@ -1,17 +1,18 @@
-"""Which facts answer a question about oneself: "where do I live?" is answered by "I just moved to Austin"."""
+"""Which facts answer a question about the writer: "where do I live?" is answered by "I just moved to Austin"."""
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import islice
 
-from memory.domain.long_term.concepts import concept, content, plain
-from memory.domain.mentions import mentioned
+from memory.domain.long_term.concepts import concept, concepts_of, normalize
+from memory.domain.mentions import mentioned_symbols
 from memory.domain.recall.words import words
 from memory.domain.references import LIVING, reference_words, referred_facts
 from memory.domain.relevant_facts import facets
 
-MOST = 3
-_OWN = re.compile(r"\b(?:my|our|i|me|we|mis?|nuestr[oa]s?|yo)\b|\b\w+(?:[^sn\W]o|[éí])\b")
-"""Speaks of who asks; in Spanish by the form of the verb."""
+MAX_ANSWERS = 3
+_ABOUT_WRITER = re.compile(r"\b(?:my|our|i|me|we|mis?|nuestr[oa]s?|yo)\b|\b\w+(?:[^sn\W]o|[éí])\b")
+"""Refers to the writer; in Spanish by the form of the verb."""
 _NOT_OF_FACTS = re.compile(
     r"\b(?:should|shall|could|would|can|may|worth|advi[cs]e|recommend|debo (?=\w+[aei]r\b)|deberia|conviene|"
     r"(?<!no )puedo|podria|recomiendas?|did i (?:ask|say|tell)|te (?:dije|pregunte|conte))\b|"
@@ -20,7 +21,7 @@ _NOT_OF_FACTS = re.compile(
     r"(?:me |lo |la )?\w+o\b"
 )
 """Asks for advice, for the way to do something, or for what was said in the chat."""
-_GENERAL = frozenset(("use", "pay"))
+_UNSPECIFIC = frozenset(("use", "pay"))
 _PEOPLE = frozenset(
     concept(word)
     for word in words(
@@ -33,12 +34,12 @@ _COUNTED = re.compile(r"\d|\b(?:one|two|three|four|five|six|twins|dos|tres|cuatr
 _TIME = re.compile(
     r"\d|\b(?:on|at|in|every|until|after|before|el|los|las|en|cada|hasta|por las?|de noche|days?|nights?|mornings?)\b"
 )
-_ASKED_FOR: tuple[tuple[re.Pattern[str], Callable[[str], object]], ...] = (
+_REQUIREMENTS: tuple[tuple[re.Pattern[str], Callable[[str], object]], ...] = (
     (re.compile(r"^\W*(?:(?:de|from) )?(?:where|donde)\b"), _PLACE.search),
     (re.compile(r"^\W*(?:how (?:much|many|old)|a?\W*cuant[oa]s?)\b"), _COUNTED.search),
     (re.compile(r"^\W*(?:(?:until|desde|hasta|since) )?(?:when|cuando)\b"), _TIME.search),
 )
-"""What an answer to such a question must tell."""
+"""What an answer to such a question must contain."""
 _ASKING = re.compile(
     r"^\W*(?:(?:and|y|so|tell me|dime|in|at|on|for|a|de|en|con|para|desde|hasta|until|from) )*"
     r"(?:where|who|what|how|when|which|donde|quien|que|como|cuando|cual|cuant[oa]s?)\b(?: (?:day|time|dia|hora)\b)?"
@@ -51,51 +52,52 @@ _WHETHER = re.compile(r"^\W*(?:(?:do|did|am|have|was|had) i|no \w+[oei]|\w+[oei]
 
 
 def facts_that_answer(facts: Sequence[str], message: str) -> list[str]:
-    """The facts, at most `MOST`, that tell what a message asks; none, if it asks for something else."""
-    each = (_that_answer(facts, one) for one in _questions(message))
-    return next(filter(None, each), list[str]())
+    """Returns at most `MAX_ANSWERS` facts that answer a message; none if it asks for something else."""
+    answers = (_answers_to(facts, question) for question in _questions(message))
+    return next(filter(None, answers), list[str]())
 
 
 def is_about_writer(message: str) -> bool:
-    """Whether facts about who writes it may answer a message."""
+    """Whether facts about its writer may answer a message."""
     return bool(_questions(message))
 
 
 def _questions(message: str) -> list[str]:
-    """The questions of a message that are about who asks: of one sentence with or without its mark, of several those
-    with it."""
-    several = [one for one in _SENTENCE.split(message) if one.strip()]
-    asked = several if len(several) < 2 else [one for one in several if "?" in one]
+    """Returns the questions of a message that are about its writer. A single sentence counts without a question mark
+    too; of several sentences only those with one."""
+    sentences = [sentence for sentence in _SENTENCE.split(message) if sentence.strip()]
+    candidates = sentences if len(sentences) < 2 else [sentence for sentence in sentences if "?" in sentence]
     return [
-        one
-        for one in asked
-        if (_ASKING.match(plain(one)) or _WHETHER.match(plain(one)))
-        and _OWN.search(one.lower())
-        and not _NOT_OF_FACTS.search(plain(one))
+        sentence
+        for sentence in candidates
+        if (_ASKING.match(normalize(sentence)) or _WHETHER.match(normalize(sentence)))
+        and _ABOUT_WRITER.search(sentence.lower())
+        and not _NOT_OF_FACTS.search(normalize(sentence))
     ]
 
 
-def _that_answer(facts: Sequence[str], question: str) -> list[str]:
-    bare = plain(question)
-    symbols = frozenset(map(concept, words(plain(" ".join(mentioned(question))))))
-    asked = LIVING.sub("job", _ASKING.sub("", bare, count=1))
-    people = content(asked) & _PEOPLE
-    told = [tells for begins, tells in _ASKED_FOR if begins.match(bare)]
-    able = [one for one in facts if people <= content(one) and all(tells(one) for tells in told)]
+def _answers_to(facts: Sequence[str], question: str) -> list[str]:
+    normalized = normalize(question)
+    symbols = frozenset(map(concept, words(normalize(" ".join(mentioned_symbols(question))))))
+    wanted = LIVING.sub("job", _ASKING.sub("", normalized, count=1))
+    people = concepts_of(wanted) & _PEOPLE
+    requirements = [meets for beginning, meets in _REQUIREMENTS if beginning.match(normalized)]
+    possible = [fact for fact in facts if people <= concepts_of(fact) and all(meets(fact) for meets in requirements)]
     if symbols:
-        able = [one for one in able if symbols <= content(one)]
-        about = reference_words(asked) - symbols
-        return [one for one in able if about & content(one) or facets(asked) & facets(one)][:MOST]
-    named, several = referred_facts(able, asked)
-    return [one for one in named or several if _is_all_of(asked, one)][:MOST]
+        possible = [fact for fact in possible if symbols <= concepts_of(fact)]
+        topic = reference_words(wanted) - symbols
+        related = (fact for fact in possible if topic & concepts_of(fact) or facets(wanted) & facets(fact))
+        return list(islice(related, MAX_ANSWERS))
+    matching, ambiguous = referred_facts(possible, wanted)
+    return [fact for fact in matching or ambiguous if _covers_all(wanted, fact)][:MAX_ANSWERS]
 
 
-def _is_all_of(asked: str, fact: str) -> bool:
+def _covers_all(question_part: str, fact: str) -> bool:
     """Whether a fact is about everything that a question names."""
-    every = [
+    topics = [
         facets(word, forms=False) or frozenset((concept(word),))
-        for word in words(asked)
-        if reference_words(word) - _GENERAL
+        for word in words(question_part)
+        if reference_words(word) - _UNSPECIFIC
     ]
-    of = facets(fact) | content(fact)
-    return bool(every) and all(one & of for one in every)
+    fact_topics = facets(fact) | concepts_of(fact)
+    return bool(topics) and all(topic & fact_topics for topic in topics)

@@ -19,10 +19,10 @@ from contracts.ids import channel_of
 from contracts.json_values import object_of, objects_of
 from contracts.sealed import HIDDEN as HIDDEN
 from contracts.strict import Strict
-from memory.domain.identity import wrong_key
+from memory.domain.identity import key_error
 
 Close = Callable[[str, str], str]
-"""Seals a secret of a company; raises ValueError if it cannot."""
+"""Encrypts a secret for a company; raises ValueError if it cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,42 +44,43 @@ class BadSettingsError(ValueError):
 def checked(
     config: dict[str, object], before: CompanyConfig | None = None, close: Close | None = None
 ) -> CompanyConfig:
-    """The settings with every default filled in. What a newer release has put into those `before` may stay. `close`
-    seals the secrets that other services use; without it there can be none.
+    """Returns the settings with every default filled in. Unknown fields that a newer release has put into `before` may
+    stay. `close` seals the secrets that other services use; without it there can be none.
 
     Raises:
         BadSettingsError: with each field that is wrong.
     """
-    if found := faults(config, _raw(before) if before is not None else None):
-        raise BadSettingsError([BadField(fault.field, fault.message) for fault in found])
+    if faults_found := faults(config, _raw(before) if before is not None else None):
+        raise BadSettingsError([BadField(fault.field, fault.message) for fault in faults_found])
     _seal(config, _raw(before) if before is not None else {}, close)
-    made = _named(read_config(config))
-    keys = made.identity.keys
+    new_config = _with_channel_ids(read_config(config))
+    keys = new_config.identity.keys
     bad_keys = [
-        BadField(f"channels.{place}.id", f"must be its own: {made.company_id}_ and up to 16 of a-z 0-9 -")
-        for place, channel in enumerate(made.channels)
-        if channel_of(str(channel.id)) != made.company_id or channel.id in {one.id for one in made.channels[:place]}
+        BadField(f"channels.{index}.id", f"must be its own: {new_config.company_id}_ and up to 16 of a-z 0-9 -")
+        for index, channel in enumerate(new_config.channels)
+        if channel_of(str(channel.id)) != new_config.company_id
+        or channel.id in {earlier.id for earlier in new_config.channels[:index]}
     ]
     bad_keys += [
-        BadField(f"identity.keys.{place}.key", wrong)
-        for place, key in enumerate(keys)
-        if (wrong := wrong_key(key)) is not None
+        BadField(f"identity.keys.{index}.key", wrong)
+        for index, key in enumerate(keys)
+        if (wrong := key_error(key)) is not None
     ]
     if len({key.id for key in keys}) < len(keys):
         bad_keys.append(BadField("identity.keys", "two keys have the same id"))
     if bad_keys:
         raise BadSettingsError(bad_keys)
-    return made
+    return new_config
 
 
 def _seal(config: dict[str, object], before: dict[str, object], close: Close | None) -> None:
-    kept = {holder.get(field) for _, holder, field in sealed.secrets_in(before)}
+    known_secrets = {holder.get(field) for _, holder, field in sealed.secrets_in(before)}
     company, faulty = str(config["companyId"]), list[BadField]()
 
     def change(place: sealed.Place, value: object) -> object:
-        alone = {"model": "ownModel.key", "provider": "team.provider.clientSecret"}
-        field = alone.get(place[0]) or f"ownTools.{place[0]}.{place[1]}.headers.{place[-1]}"
-        if value in kept:
+        single_fields = {"model": "ownModel.key", "provider": "team.provider.clientSecret"}
+        field = single_fields.get(place[0]) or f"ownTools.{place[0]}.{place[1]}.headers.{place[-1]}"
+        if value in known_secrets:
             return value
         if value == HIDDEN:
             faulty.append(BadField(field, "give the secret again: it was not kept for this address"))
@@ -95,7 +96,8 @@ def _seal(config: dict[str, object], before: dict[str, object], close: Close | N
 
 
 def resealed(config: CompanyConfig, renewed: Close) -> CompanyConfig | None:
-    """The same settings with each sealed secret replaced by `renewed(secret, company)`; None: that changes none."""
+    """Returns the same settings with each sealed secret replaced by `renewed(secret, company)`; None if that changes
+    none."""
     raw, changed = _raw(config), False
 
     def change(place: sealed.Place, value: object) -> object:
@@ -109,17 +111,19 @@ def resealed(config: CompanyConfig, renewed: Close) -> CompanyConfig | None:
     return read_config(raw) if changed else None
 
 
-def _named(config: CompanyConfig) -> CompanyConfig:
-    """Every channel with its id, which is part of its webhook's address."""
+def _with_channel_ids(config: CompanyConfig) -> CompanyConfig:
+    """Returns the settings with an id for every channel, which is part of its webhook's address."""
     if not config.channels:
         return config
-    named = [one.model_copy(update={"id": channel_id(config.company_id, one)}) for one in config.channels]
-    return config.model_copy(update={"channels": named})
+    channels = [
+        channel.model_copy(update={"id": channel_id(config.company_id, channel)}) for channel in config.channels
+    ]
+    return config.model_copy(update={"channels": channels})
 
 
 def patched(config: CompanyConfig, patch: Mapping[str, object], close: Close | None = None) -> CompanyConfig:
-    """The settings after a merge patch: null sets a field back to its default (of visitorHourlyTokens it means no
-    limit), lists are replaced whole.
+    """Returns the settings after a merge patch: null resets a field to its default (for visitorHourlyTokens that means
+    no limit), and lists are replaced as a whole.
 
     Raises:
         BadSettingsError: the result breaks a bound, or belongs to another company.
@@ -133,27 +137,27 @@ def patched(config: CompanyConfig, patch: Mapping[str, object], close: Close | N
 
 
 def shown(settings: CompanySettings) -> CompanySettings:
-    """The settings as other services see them: memory's own secrets hidden, unknown fields of a newer release
-    included; secrets that others use stay sealed."""
+    """Returns the settings as other services see them: without memory's own secrets and unknown fields of a newer
+    release next to them; secrets that other services use stay sealed."""
     raw = _raw(settings.config)
     for name in settings.config.unknown.keys() & {"webhooks", "channels", "identity"}:
         del raw[name]
     for (kind, _), holder in _holders(raw):
-        _leave(holder, _FIELDS[kind])
+        _keep_only(holder, _FIELDS[kind])
         for secret in _secrets_in(kind, holder):
             holder[secret] = HIDDEN
     if "identity" in raw:
-        _leave(object_of(raw["identity"]), _wire_names(Identity))
+        _keep_only(object_of(raw["identity"]), _wire_names(Identity))
     return settings.model_copy(update={"config": read_config(raw)})
 
 
-def with_secrets(told: CompanyConfig, known: CompanyConfig) -> CompanyConfig:
-    """Settings as `shown`, with the secrets that `known` still has; an entry without its secret is left out, since
-    it would be useless."""
-    raw = _raw(told)
-    _restore_hidden(_raw(known), raw)
+def with_secrets(shown_config: CompanyConfig, config_with_secrets: CompanyConfig) -> CompanyConfig:
+    """Returns settings from `shown` with the secrets that the other settings still have. An entry without its secret is
+    left out, since it would be useless."""
+    raw = _raw(shown_config)
+    _restore_hidden(_raw(config_with_secrets), raw)
     config = read_config(raw)
-    channels = [one for one in config.channels if HIDDEN not in {one.token, one.secret}]
+    channels = [channel for channel in config.channels if HIDDEN not in {channel.token, channel.secret}]
     hooks = [hook for hook in config.webhooks if hook.secret != HIDDEN]
     keys = [key for key in config.identity.keys if key.key != HIDDEN]
     identity = config.identity.model_copy(update={"keys": keys})
@@ -169,41 +173,41 @@ def _wire_names(model: type[Strict]) -> frozenset[str]:
 
 
 _FIELDS = {"url": _wire_names(Webhook), "id": _wire_names(IdentityKey), "channel": _wire_names(Channel)}
-"""The fields next to a secret, by the field that names its holder."""
+"""The known fields next to a secret, by the field that names its holder."""
 _Holder = tuple[tuple[str, str], dict[str, object]]
 
 
 def _holders(config: dict[str, object]) -> list[_Holder]:
-    """Webhooks, identity keys and channels, each with its identity."""
+    """Returns webhooks, identity keys and channels, each with its identity."""
     lists: dict[str, object] = {
         "url": config.get("webhooks"),
         "id": object_of(config.get("identity")).get("keys"),
         "channel": config.get("channels"),
     }
-    found: list[_Holder] = []
+    holders_found: list[_Holder] = []
     for kind, holders in lists.items():
         for holder in objects_of(holders):
-            found.append(((kind, str(holder.get("id" if kind == "channel" else kind))), holder))
-    return found
+            holders_found.append(((kind, str(holder.get("id" if kind == "channel" else kind))), holder))
+    return holders_found
 
 
 def _secrets_in(kind: str, holder: dict[str, object]) -> tuple[str, ...]:
-    """The fields that are secrets; a public key is not."""
+    """Returns the fields that are secrets; a public key is not."""
     if kind == "id":
         return () if holder.get("algorithm") == "RS256" else ("key",)
     return ("secret",) if kind == "url" else ("secret", "token")
 
 
-def _leave(holder: dict[str, object], names: frozenset[str]) -> None:
+def _keep_only(holder: dict[str, object], names: frozenset[str]) -> None:
     for name in holder.keys() - names:
         del holder[name]
 
 
 def _restore_hidden(config: dict[str, object], merged: dict[str, object]) -> None:
-    """Puts secrets back where settings contain only their placeholder."""
-    known = dict(_holders(config))
+    """Restores secrets where settings contain only their placeholder."""
+    holders = dict(_holders(config))
     for (kind, name), holder in _holders(merged):
-        old = known.get((kind, name))
+        old = holders.get((kind, name))
         if old is None:
             continue
         for secret in _secrets_in(kind, old):

@@ -1,61 +1,55 @@
-"""Why two statements both stay, though a model takes the later one for the end of the earlier one.
+"""Why two statements can both be true although a model takes the later one for the end of the earlier one.
 
-It must speak of the same thing, and say that it is over, denied, corrected or different now. What happened once (a
-purchase, a visit) has happened for ever; another date, season, weekday or hour is another occasion.
+To end a fact, a statement must be about the same thing and say that it is over, denied, corrected or different now.
+What happened once (a purchase, a visit) stays true; another date, season, weekday or hour is another occasion.
 """
 
 import re
 from itertools import pairwise
 
 from contracts.calendar_names import MONTHS, NUMBERS
-from memory.domain.claims import (
-    GENERIC,
-    PEOPLE,
-    PERSON,
-    Claims,
-    claims,
-    may_replace,
-    of_the_same,
-    replaces,
-)
-from memory.domain.long_term.concepts import ACTIONS, concept, content, plain
+from memory.domain.claims import PEOPLE, PERSON, Claims, claims
+from memory.domain.long_term.concepts import ACTIONS, concept, concepts_of, normalize
 from memory.domain.long_term.course import (
     FOR_NOW,
     HAS_HAPPENED,
+    NO_LONGER,
     PARTLY,
-    SO_NO_LONGER,
     has_ended,
     has_happened,
 )
 from memory.domain.long_term.endings import endings
-from memory.domain.long_term.slots import OCCASION, restrictions
-from memory.domain.long_term.speech import same_length
+from memory.domain.long_term.slots import OCCASION, occasions_in
+from memory.domain.long_term.speech import folded_in_place
 from memory.domain.recall.words import words
-from memory.domain.relevant_facts import NO_THINGS, facets, kinds
+from memory.domain.relevant_facts import NOT_THINGS, facets, kinds
+from memory.domain.replacement import GENERIC, are_about_same_person, may_replace, replaces
 
-_NUMBERS = content(" ".join(NUMBERS))
+_NUMBERS = concepts_of(" ".join(NUMBERS))
 _CLAUSE = re.compile(r"[,;:—–(]|\b(?:and|but|y|pero)\b")
 _CALLED = re.compile(r"(?:'s name is| is called| called| named| se llama|,)? (?P<name>[A-ZÁÉÍÓÚÑ]\w+)")
-"""What somebody of the writer's is called."""
+"""The name of a relative or acquaintance of the writer."""
 _PRONOUN = re.compile(r"\b(?:it|them|lo)\b|\bl[ao]s? \w+[éí]\b", re.I)
-"""Names what the clause before it named."""
+"""Refers to what the previous clause named."""
 _SORT = re.compile(
     r"\b(?:my|our|the|an?) (?P<sort>[a-z]{3,}) (?P<thing>insurance|account|card|loan|policy|plan|fund|contract|"
     r"licen[cs]e|subscription|class|course|job)\b|\b(?P<cosa>\w{4,}) (?:de|del|de la) (?P<clase>[a-z]{3,})\b"
 )
-"""A thing, and what sort of it."""
+"""A thing, with the sort that it is."""
 _FIRST_PERSON = re.compile(r"\b(?:i|we|me|us|yo|nos|conmigo)\b")
-_OWN = re.compile(r"\b(?:i|we|my|our|me|us|yo|nos|mis?|nuestr[oa]s?|ahora|ya|\w{2,}(?:é|í|oy|amos|emos|imos))\b", re.I)
+_RETURNS_TO_WRITER = re.compile(
+    r"\b(?:i|we|my|our|me|us|yo|nos|mis?|nuestr[oa]s?|ahora|ya|\w{2,}(?:é|í|oy|amos|emos|imos))\b", re.I
+)
 """Says that the writer speaks of themselves again."""
 _SOMEBODY = re.compile(
     rf"(?<!with )(?<!con )(?<!for )(?<!para )(?<!from )"
     rf"\b(?:my|our|an?|the|mis?|nuestr[oa]s?|una?|el|l[ao]s?) (?P<who>{PEOPLE})\b"
 )
-"""Somebody else, who may be the one that does something."""
+"""Another person, who may be the one who acts."""
 _ALSO = re.compile(r"\b(?:also|too(?! \w)|as well|tambien|ademas)\b")
-"""Says that something comes beside what there was, whatever has ended."""
-_SHE = re.compile(r"\W*(?:(?:now|so|then|ahora|luego) )?(?:s?he(?! \w+(?:ado|ido|cho|sto|rto)\b)|ella)\b")
-"""A clause of somebody who was named before."""
+"""Says that something comes in addition, whatever has ended."""
+_REFERS_TO_NAMED = re.compile(r"\W*(?:(?:now|so|then|ahora|luego) )?(?:s?he(?! \w+(?:ado|ido|cho|sto|rto)\b)|ella)\b")
+"""A clause about somebody who was named before."""
 _CORRECTS = re.compile(
     r"\b(?:actually|correction|i meant|meant to say|i was wrong|mistake|not \d|wrong|en realidad|quise decir|"
     r"me equivoque|corrijo|perdon|no era|no fue)\b"
@@ -76,196 +70,223 @@ _PAIR = re.compile(
     r"(?=\W*$|[,;.]| (?:in|on|at|for|with|but|from|since|en|para|con|pero|desde)\b)",
     re.I,
 )
-_LIKING = content("like prefer interesa interesan convence convencen atrae atraen interests appeals convinces")
-_DOINGS = ACTIONS | content("smoke drink retire owe earn")
+_LIKING = concepts_of("like prefer interesa interesan convence convencen atrae atraen interests appeals convinces")
+_ACTIONS = ACTIONS | concepts_of("smoke drink retire owe earn")
 _DATE = re.compile(r"\b(?:the )?(?P<day>\d{1,2})(?:st|nd|rd|th)?\b(?: (?:of|de) (?P<month>[a-z]+))?")
 
 
-def why_both_stay(said: str, old: str, quote: str | None = None) -> str | None:
-    """None: what is said (a sentence of the user's) ends a fact; otherwise why it does not.
+def why_both_stay(sentence: str, fact: str, quote: str | None = None) -> str | None:
+    """Returns None if a sentence of the user's ends a fact; otherwise the reason why not: other_thing, both_true,
+    not_over.
 
-    `quote`: the words of it on which a model rests it, where the model proposes it of this fact and of no other. Then
-    it is enough that something has happened since, or that the same is said with another figure; and the model is
-    believed that both are about one thing, unless the words are of another person or of another kind of thing.
+    `quote`: the words of the sentence on which a model bases it, if the model proposes this fact and no other. Then it
+    is enough that something has happened since, or that the same is said with another figure; and the model is believed
+    that both are about one thing, unless the words are about another person or another kind of thing.
     """
-    alone = quote is not None
-    new, held = claims(said), claims(old)
-    if both_stay(said, old):
-        return "both_true" if _of_the_writer(said, held).strip(" .") else "other_thing"
-    if replaces(new, held) or may_replace(new, held):
+    is_proposed = quote is not None
+    new, old = claims(sentence), claims(fact)
+    if both_stay(sentence, fact):
+        return "both_true" if _writer_text(sentence, old).strip(" .") else "other_thing"
+    if replaces(new, old) or may_replace(new, old):
         return None
-    if (new.of and held.of and new.of != held.of) or _of_another_sort(said, old):
+    if (new.relative and old.relative and new.relative != old.relative) or _name_other_sorts(sentence, fact):
         return "other_thing"
-    own = _around(quote, _of_the_writer(said, held))
-    plainly, before = plain(own), plain(old)
-    ended = has_ended(plainly)
-    over, corrects = ended or bool(SO_NO_LONGER.search(plainly)), bool(_CORRECTS.search(plainly))
-    happened = alone and has_happened(own)
-    linked = _telling(said) & held.words or (over and facets(said, forms=False) & facets(old, forms=False))
-    shared = content(own) & held.words - GENERIC - {held.verb[0]}
-    believed = alone and _speak_of_one(said, old) and bool(shared or not _of_other_kinds(own, old))
-    if not linked and not (believed and (over or happened)):
+    writer_text = _quoted_clauses(quote, _writer_text(sentence, old))
+    normalized, normalized_fact = normalize(writer_text), normalize(fact)
+    ended = has_ended(normalized)
+    no_longer, is_correction = ended or bool(NO_LONGER.search(normalized)), bool(_CORRECTS.search(normalized))
+    happened = is_proposed and has_happened(writer_text)
+    is_linked = _distinctive_concepts(sentence) & old.concepts or (
+        no_longer and facets(sentence, forms=False) & facets(fact, forms=False)
+    )
+    shared = concepts_of(writer_text) & old.concepts - GENERIC - {old.verb[0]}
+    is_believed = (
+        is_proposed
+        and _are_about_one_person(sentence, fact)
+        and bool(shared or not _are_of_other_kinds(writer_text, fact))
+    )
+    if not is_linked and not (is_believed and (no_longer or happened)):
         return "other_thing"
-    if alone and PARTLY.search(plainly):
+    if is_proposed and PARTLY.search(normalized):
         return "both_true"
-    once = _HAPPENED.match(before) or (HAS_HAPPENED.search(old.lower()) and not over)
-    if not corrects and (once or (new.adds and not (alone and over and not _ALSO.search(plainly)))):
+    happened_once = _HAPPENED.match(normalized_fact) or (HAS_HAPPENED.search(fact.lower()) and not no_longer)
+    if not is_correction and (
+        happened_once or (new.is_addition and not (is_proposed and no_longer and not _ALSO.search(normalized)))
+    ):
         return "both_true"
-    if not corrects and not _MOVES.search(plainly) and _other_occasion(plainly, before):
+    if not is_correction and not _MOVES.search(normalized) and _have_other_occasions(normalized, normalized_fact):
         return "both_true"
-    opposes = _affirms if held.denied else _denies
-    denies = (alone or not held.denied) and any(opposes(one, held) for one in _clauses_of_the_writer(said, held))
-    refigured = alone and _differ_in_a_figure(new, held)
-    return None if over or corrects or denies or happened or refigured else "not_over"
+    opposes = _affirms if old.is_denial else _denies
+    denies = (is_proposed or not old.is_denial) and any(
+        opposes(clause, old) for clause in _writer_clauses(sentence, old)
+    )
+    has_other_figure = is_proposed and _differ_in_figure(new, old)
+    return None if no_longer or is_correction or denies or happened or has_other_figure else "not_over"
 
 
-def both_stay(said: str, old: str) -> bool:
-    """Whether what is said can take nothing from a fact, however alike they are: it is of somebody else, of a part, or
-    for a while."""
-    held = claims(old)
-    own = plain(_of_the_writer(said, held))
-    if not own.strip(" ."):
+def both_stay(sentence: str, fact: str) -> bool:
+    """Whether a sentence cannot take anything from a fact, however similar they are: it is about somebody else, about a
+    part, or only for a while."""
+    old = claims(fact)
+    writer_text = normalize(_writer_text(sentence, old))
+    if not writer_text.strip(" ."):
         return True
-    partly = any(PARTLY.search(one) and content(one) & held.words for one in own.split(", "))
-    return partly or _is_of_one_of_two(own, old) or (bool(FOR_NOW.search(own)) and not has_ended(own))
+    is_partial = any(PARTLY.search(part) and concepts_of(part) & old.concepts for part in writer_text.split(", "))
+    return (
+        is_partial
+        or _names_one_of_pair(writer_text, fact)
+        or (bool(FOR_NOW.search(writer_text)) and not has_ended(writer_text))
+    )
 
 
-def _is_of_one_of_two(said: str, old: str) -> bool:
-    """Whether what is said names one of the two things that a fact puts side by side: "I trade gold and silver". Two
-    names are no such things: "two goats, Salt and Pepper"."""
-    pair = _PAIR.search(old)
-    named = [] if pair is None or pair["one"].istitle() or pair["other"].istitle() else [pair["one"], pair["other"]]
-    both = {concept(plain(one)) for one in named}
-    return not both & _DOINGS and len(both & content(said)) == 1
+def _names_one_of_pair(text: str, fact: str) -> bool:
+    """Whether a text names only one of the two things that a fact combines: "I trade gold and silver". Two names do not
+    count: "two goats, Salt and Pepper"."""
+    pair = _PAIR.search(fact)
+    names = [] if pair is None or pair["one"].istitle() or pair["other"].istitle() else [pair["one"], pair["other"]]
+    pair_concepts = {concept(normalize(name)) for name in names}
+    return not pair_concepts & _ACTIONS and len(pair_concepts & concepts_of(text)) == 1
 
 
-def _around(quote: str | None, own: str) -> str:
-    """The clauses that a quote is of; without one all of them."""
-    telling = content(quote or "")
-    return ", ".join(one for one in _CLAUSE.split(own) if quote is None or not (said := content(one)) or said & telling)
+def _quoted_clauses(quote: str | None, text: str) -> str:
+    """Returns the clauses of a text that a quote belongs to; all of them without a quote."""
+    quoted = concepts_of(quote or "")
+    return ", ".join(
+        clause
+        for clause in _CLAUSE.split(text)
+        if quote is None or not (concepts := concepts_of(clause)) or concepts & quoted
+    )
 
 
-def _speak_of_one(said: str, old: str) -> bool:
-    """Whether both speak of one person, or one names whom the other is about: "Raúl and I split up"."""
-    new, held = claims(said), claims(old)
-    if of_the_same(new, held):
+def _are_about_one_person(text: str, fact: str) -> bool:
+    """Whether both are about one person, or the text names the person whom the fact is about: "Raúl and I split up"."""
+    new_claims, old = claims(text), claims(fact)
+    if are_about_same_person(new_claims, old):
         return True
-    who = PERSON.search(same_length(old))
-    called = _CALLED.match(old, who.end()) if who and not new.of else None
-    return called is not None and concept(plain(called["name"])) in new.words
+    person = PERSON.search(folded_in_place(fact))
+    name = _CALLED.match(fact, person.end()) if person and not new_claims.relative else None
+    return name is not None and concept(normalize(name["name"])) in new_claims.concepts
 
 
-def _of_the_writer(said: str, held: Claims) -> str:
-    """The clauses of a sentence without those in which only somebody else does something, of whom a fact does not
-    speak."""
-    return ", ".join(_clauses_of_the_writer(said, held))
+def _writer_text(sentence: str, old: Claims) -> str:
+    """Returns a sentence without the clauses in which only somebody else acts whom the fact does not mention."""
+    return ", ".join(_writer_clauses(sentence, old))
 
 
-def _clauses_of_the_writer(said: str, held: Claims) -> list[str]:
-    found: list[str] = []
-    another = False
-    for one in _CLAUSE.split(said):
-        # Who was spoken of last goes on doing it: "a colleague quit and went to Rome".
-        another = _of_another(plain(one), held) or (another and not _OWN.search(one))
-        if not another:
-            found.append(one)
-    return found
+def _writer_clauses(sentence: str, old: Claims) -> list[str]:
+    clauses: list[str] = []
+    is_other_person = False
+    for clause in _CLAUSE.split(sentence):
+        # The person named last remains the subject: "a colleague quit and went to Rome".
+        is_other_person = _is_about_other_person(normalize(clause), old) or (
+            is_other_person and not _RETURNS_TO_WRITER.search(clause)
+        )
+        if not is_other_person:
+            clauses.append(clause)
+    return clauses
 
 
-def _of_another(clause: str, held: Claims) -> bool:
+def _is_about_other_person(clause: str, old: Claims) -> bool:
     if _FIRST_PERSON.search(clause):
         return False
-    who = _SOMEBODY.search(clause)
-    return concept(who["who"]) not in held.words if who else bool(_SHE.match(clause))
+    person = _SOMEBODY.search(clause)
+    return concept(person["who"]) not in old.concepts if person else bool(_REFERS_TO_NAMED.match(clause))
 
 
-def _of_other_kinds(said: str, old: str) -> bool:
-    """Whether each speaks of a kind of thing, and they have none in common."""
-    of, about = facets(said, forms=False) - NO_THINGS, kinds(old)
-    return bool(of and about and not of & about)
+def _are_of_other_kinds(text: str, fact: str) -> bool:
+    """Whether both are about known kinds of things, and have none in common."""
+    text_kinds, fact_kinds = facets(text, forms=False) - NOT_THINGS, kinds(fact)
+    return bool(text_kinds and fact_kinds and not text_kinds & fact_kinds)
 
 
-def is_over(said: str, old: str) -> bool:
-    """Whether a clause of a sentence names the thing of a fact, not only what is done with it, and says that it is over
-    or other now."""
-    held = claims(old)
-    if not _speak_of_one(said, old) or held.did:
+def is_over(sentence: str, fact: str) -> bool:
+    """Whether a clause of a sentence names the subject of a fact, not only its verb, and says that it is over or
+    different now."""
+    old = claims(fact)
+    if not _are_about_one_person(sentence, fact) or old.tells_act:
         return False
-    every = _clauses_of_the_writer(said, held)
-    every += [f"{before} {one}" for before, one in pairwise(every) if _PRONOUN.search(one) or len(words(before)) <= 2]
-    return any(_ends(one, held) for one in every) and why_both_stay(said, old) is None
+    clauses = _writer_clauses(sentence, old)
+    clauses += [
+        f"{before} {clause}"
+        for before, clause in pairwise(clauses)
+        if _PRONOUN.search(clause) or len(words(before)) <= 2
+    ]
+    return any(_ends(clause, old) for clause in clauses) and why_both_stay(sentence, fact) is None
 
 
-def _denies(clause: str, held: Claims) -> bool:
+def _denies(clause: str, old: Claims) -> bool:
     """Whether a clause denies the fact in the fact's own words."""
-    return bool(telling := _telling(clause)) and telling <= held.words and claims(clause).denied
+    return bool(concepts := _distinctive_concepts(clause)) and concepts <= old.concepts and claims(clause).is_denial
 
 
-def _ends(clause: str, held: Claims) -> bool:
-    plainly = plain(clause)
-    if content(clause) & _LIKING and not held.words & _LIKING:
-        return False  # what is liked no longer is still had, and done
-    if not held.denied and _denies(clause, held):
-        return not restrictions(plainly) - held.where
-    ended = has_ended(plainly)
-    if not ended and (not SO_NO_LONGER.search(plainly) or restrictions(plainly) - held.where):
+def _ends(clause: str, old: Claims) -> bool:
+    normalized = normalize(clause)
+    if concepts_of(clause) & _LIKING and not old.concepts & _LIKING:
+        return False  # what is no longer liked may still be owned, or done
+    if not old.is_denial and _denies(clause, old):
+        return not occasions_in(normalized) - old.occasions
+    has_end = has_ended(normalized)
+    if not has_end and (not NO_LONGER.search(normalized) or occasions_in(normalized) - old.occasions):
         return False
-    over = [one.what for one in endings(clause) if one.what]
-    if over and not any(what & held.words for what in over):
+    ended_concepts = [ending.concepts for ending in endings(clause) if ending.concepts]
+    if ended_concepts and not any(concepts & old.concepts for concepts in ended_concepts):
         return False  # "Santi no longer plays": Santi is still there
-    return bool((_telling(clause) & held.words) - GENERIC - {held.verb[0]})
+    return bool((_distinctive_concepts(clause) & old.concepts) - GENERIC - {old.verb[0]})
 
 
-def _of_another_sort(said: str, old: str) -> bool:
-    """Whether both name a thing and what sort of it: "car insurance" is no "life insurance"."""
-    of, about = _sorts(said), _sorts(old)
-    return any(thing in about and not sorts & about[thing] for thing, sorts in of.items())
+def _name_other_sorts(text: str, fact: str) -> bool:
+    """Whether both name a thing of different sorts: "car insurance" is not "life insurance"."""
+    text_sorts, fact_sorts = _sorts(text), _sorts(fact)
+    return any(thing in fact_sorts and not sorts & fact_sorts[thing] for thing, sorts in text_sorts.items())
 
 
-def _sorts(said: str) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for match in _SORT.finditer(plain(said)):
+def _sorts(text: str) -> dict[str, set[str]]:
+    sorts: dict[str, set[str]] = {}
+    for match in _SORT.finditer(normalize(text)):
         thing, sort = match["thing"] or match["cosa"], match["sort"] or match["clase"]
-        found.setdefault(concept(thing), set()).add(concept(sort))
-    return found
+        sorts.setdefault(concept(thing), set()).add(concept(sort))
+    return sorts
 
 
-def _differ_in_a_figure(new: Claims, old: Claims) -> bool:
-    """Whether one says all that the other does, or tells of as long a period in another way, but with another
+def _differ_in_figure(new: Claims, old: Claims) -> bool:
+    """Whether one repeats the other with another figure, or tells of an equally long period in other words with another
     figure."""
-    figures = new.given.get("figure"), old.given.get("figure")
+    figures = new.values_by_kind.get("figure"), old.values_by_kind.get("figure")
     if not all(figures) or figures[0] == figures[1]:
         return False
-    other = {one for one in old.words if not (one[0].isdigit() or one in _NUMBERS)}
-    another_way = new.verb[0] != old.verb[0] and not new.verb[0][:1].isdigit()
-    period = old.given.get("period")
-    return other <= new.words or (another_way and period is not None and period == new.given.get("period"))
+    other_words = {word for word in old.concepts if not (word[0].isdigit() or word in _NUMBERS)}
+    is_reworded = new.verb[0] != old.verb[0] and not new.verb[0][:1].isdigit()
+    period = old.values_by_kind.get("period")
+    return other_words <= new.concepts or (
+        is_reworded and period is not None and period == new.values_by_kind.get("period")
+    )
 
 
 def _affirms(clause: str, old: Claims) -> bool:
-    """Whether a clause affirms what a fact denies: "I can hold a chat in German", of who speaks no German."""
-    about = old.words - GENERIC
-    about = about - {old.verb[0]} or about
-    return bool(about) and about <= content(clause) and not claims(clause).denied
+    """Whether a clause affirms what a fact denies: "I can hold a chat in German", after "I speak no German"."""
+    concepts = old.concepts - GENERIC
+    concepts = concepts - {old.verb[0]} or concepts
+    return bool(concepts) and concepts <= concepts_of(clause) and not claims(clause).is_denial
 
 
-def _telling(said: str) -> set[str]:
-    dated = {concept(word) for word in MONTHS} | {concept(word) for word in OCCASION}
-    return {one for one in content(said) if not one[0].isdigit()} - ACTIONS - dated
+def _distinctive_concepts(text: str) -> set[str]:
+    """Returns the concepts of a text without figures, actions and dates."""
+    dates = {concept(word) for word in MONTHS} | {concept(word) for word in OCCASION}
+    return {concept_ for concept_ in concepts_of(text) if not concept_[0].isdigit()} - ACTIONS - dates
 
 
-def _other_occasion(said: str, old: str) -> bool:
-    """Whether they speak of different dates, seasons, weekdays or hours."""
-    new, before = _occasions(said), _occasions(old)
-    return any(kind in new and new[kind] != named for kind, named in before.items())
+def _have_other_occasions(normalized: str, old_normalized: str) -> bool:
+    """Whether they are about different dates, seasons, weekdays or hours."""
+    new_occasions, old_occasions = _occasions(normalized), _occasions(old_normalized)
+    return any(kind in new_occasions and new_occasions[kind] != names for kind, names in old_occasions.items())
 
 
-def _occasions(said: str) -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
-    for word in words(said):
+def _occasions(normalized: str) -> dict[str, frozenset[str]]:
+    occasions: dict[str, set[str]] = {}
+    for word in words(normalized):
         if word in OCCASION:
-            found.setdefault(OCCASION[word], set()).add(word.removesuffix("s"))
-    months = {str(MONTHS[word]) for word in words(said) if word in MONTHS}
+            occasions.setdefault(OCCASION[word], set()).add(word.removesuffix("s"))
+    months = {str(MONTHS[word]) for word in words(normalized) if word in MONTHS}
     if months:
-        found["date"] = months | {match["day"] for match in _DATE.finditer(said)}
-    return {kind: frozenset(named) for kind, named in found.items()}
+        occasions["date"] = months | {match["day"] for match in _DATE.finditer(normalized)}
+    return {kind: frozenset(names) for kind, names in occasions.items()}

@@ -35,16 +35,18 @@ from memory.domain.recent import UNSEEN, VisitorTraits
 
 NEEDS_HUMAN = "needs_human"
 STATES = (NEEDS_HUMAN, "ai", "stuck", "snoozed", "resolved")
-"""States with a list of their own in the inbox."""
-MOST_WORDS = 2_000
-"""Different words by which a conversation is found."""
+"""States for which the inbox has a list."""
+MAX_WORDS = 2_000
+"""Different words by which a conversation can be found, at most."""
 CUSTOMER = "user"
-"""The role of people who are remembered; visitors are not."""
-FAILURES = frozenset({SystemCode.LLM_UNAVAILABLE, SystemCode.DEADLINE, SystemCode.BUDGET_SPENT, SystemCode.INTERNAL})
-"""Codes of notices that end a turn without an answer: somebody should look."""
+"""The role of people whom memory remembers; it does not remember visitors."""
+FAILURE_CODES = frozenset(
+    {SystemCode.LLM_UNAVAILABLE, SystemCode.DEADLINE, SystemCode.BUDGET_SPENT, SystemCode.INTERNAL}
+)
+"""Codes of notices that end a turn without an answer, so that somebody should look."""
 _ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}(?![\w-])", re.IGNORECASE)
-NOTICES = frozenset({SystemCode.HANDOFF_TIMEOUT, OWNER_IDLE, HANDOFF_WAITING, OFFICE_CLOSED})
-"""Codes of notices of who answers now."""
+OWNER_NOTICE_CODES = frozenset({SystemCode.HANDOFF_TIMEOUT, OWNER_IDLE, HANDOFF_WAITING, OFFICE_CLOSED})
+"""Codes of notices about who answers now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +60,8 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Ownership:
-    """Who answers, since which fact. `since`: the log's time of that fact; `opens_at`: a message was taken when
-    nobody was there, and waits for a person while the AI answers."""
+    """Who answers, and since which fact. `since`: the log's time of that fact; `opens_at`: a message was taken outside
+    office hours and waits for a person while the AI answers."""
 
     owner: Owner = field(default_factory=lambda: Owner(kind=OwnerKind.AI))
     position: LogPosition = BEGINNING
@@ -70,13 +72,13 @@ class Ownership:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a person was asked for and nobody has come."""
+        """Whether a person was asked for and nobody has come yet."""
         return self.owner.kind == OwnerKind.WAITING or (self.owner.kind == OwnerKind.AI and self.opens_at is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationOutcome:
-    """The outcome of a conversation begun on `day` (UTC)."""
+    """The outcome of a conversation that began on `day` (UTC)."""
 
     day: date
     answers: int
@@ -102,7 +104,7 @@ class InboxConversation:
     person_position: LogPosition | None = None
     started_at: datetime | None = None
     latest: LogPosition = BEGINNING
-    """Position of the newest fact: the order of the inbox."""
+    """Position of the newest fact, by which the inbox is sorted."""
     message_count: int = 0
     last_message: MessageView | None = None
     last_position: LogPosition = BEGINNING
@@ -116,7 +118,7 @@ class InboxConversation:
     """Whether a person was ever asked for, or took over."""
     failures: int = 0
     noticed: LogPosition = BEGINNING
-    """The newest notice about who answers: that somebody is awaited, that nobody came, that the owner has left."""
+    """The newest notice about who answers: somebody is awaited, nobody came, or the owner has left."""
     hand_over: HandOver | None = None
     """Why a person was last asked for."""
     hand_over_position: LogPosition = BEGINNING
@@ -125,71 +127,77 @@ class InboxConversation:
     settles."""
     desk: DeskState = field(default_factory=DeskState)
     """What people did with it besides writing; from another stream (domain/desk.py)."""
-    heard_at: datetime | None = None
+    visitor_message_at: datetime | None = None
     """When the log stored the visitor's newest message."""
     claimed: LogPosition = BEGINNING
-    """The newest change of owner by which a person was asked for or took it."""
+    """The newest change of owner by which a person was asked for or took over."""
     claimed_at: datetime | None = None
-    said_at: datetime | None = None
+    last_message_at: datetime | None = None
     """When the log stored the newest message of all."""
     farewell: LogPosition = BEGINNING
-    """The visitor's newest farewell."""
+    """Position of the visitor's newest farewell."""
     words: frozenset[str] = frozenset()
-    """The words by which it is found."""
+    """The words by which it can be found."""
     address: str | None = None
-    """The newest e-mail address that the visitor has written, for answering when they have left."""
+    """The newest e-mail address that the visitor has written, by which they can be answered after they have left."""
     address_position: LogPosition = BEGINNING
     rating_asked: bool = False
     """Whether its visitor was asked for a rating."""
 
     @property
     def status(self) -> Status:
-        """open, snoozed, resolved. It is reopened by the visitor's next message, and by whoever takes it or asks for
-        a person."""
+        """open, snoozed or resolved. The visitor's next message reopens it, and so does taking it or asking for a
+        person."""
         desk = self.desk
         if desk.state == OPEN or desk.state_since is None:
             return OPEN
         since = desk.state_since
-        again = since.before(self.seen_position, self.heard_at) or since.before(self.claimed, self.claimed_at)
-        return OPEN if again else desk.state
+        is_reopened = since.before(self.seen_position, self.visitor_message_at) or since.before(
+            self.claimed, self.claimed_at
+        )
+        return OPEN if is_reopened else desk.state
 
     @property
     def assignee(self) -> tuple[str | None, str | None]:
-        """The assignee with their display name: who it was given to, or who has taken it over since."""
-        desk, own = self.desk, self.ownership
-        taken = own.owner.kind == OwnerKind.HUMAN and (
-            desk.assigned is None or desk.assigned.before(own.position, own.since)
+        """The assignee and their display name: the person it was given to, or who has taken it over since."""
+        desk, ownership = self.desk, self.ownership
+        is_taken_over = ownership.owner.kind == OwnerKind.HUMAN and (
+            desk.assigned is None or desk.assigned.before(ownership.position, ownership.since)
         )
-        return (own.owner.operator_id, own.owner.name) if taken else (desk.assignee, desk.assignee_name)
+        return (
+            (ownership.owner.operator_id, ownership.owner.name)
+            if is_taken_over
+            else (desk.assignee, desk.assignee_name)
+        )
 
     @property
-    def whose(self) -> str | None:
+    def person_id(self) -> str | None:
         """The customer that the visitor turned out to be, or else whoever wrote first."""
         return self.desk.person or (self.person.user_id if self.person else None)
 
     @property
     def resolved_at(self) -> datetime | None:
-        """Since when it is resolved; None: it is not."""
+        """When it was resolved; None if it is not resolved."""
         since = self.desk.state_since
         return since.at if self.status == RESOLVED and since else None
 
     @property
     def wakes_at(self) -> datetime | None:
-        """The time at which it is to be reopened; None if it is not reopened by itself."""
+        """When it is to be reopened; None if nothing reopens it by time."""
         return self.desk.snoozed_until if self.status == SNOOZED else None
 
     @property
     def quiet_since(self) -> datetime | None:
-        """Since when nobody has written after an answer; None: it is not open, or somebody waits."""
-        quiet = self.status == OPEN and not self.ownership.is_waiting and not self.is_stuck
-        return self.said_at if quiet and BEGINNING < self.seen_position <= self.replied else None
+        """When the last message was written, if it is open and nobody waits for an answer; otherwise None."""
+        is_quiet = self.status == OPEN and not self.ownership.is_waiting and not self.is_stuck
+        return self.last_message_at if is_quiet and BEGINNING < self.seen_position <= self.replied else None
 
     @property
     def is_unanswered(self) -> bool:
-        """Whether a visitor's message has no answer. That a person has it or was asked for, or that the AI failed,
-        is no answer."""
-        unsettled = self.ownership.is_waiting or self.is_stuck or self.seen_position > self.replied
-        return self.status == OPEN and self.seen_position > BEGINNING and unsettled
+        """Whether a visitor's message has no answer. A person having or being asked for it, or a failure of the AI, is
+        not an answer."""
+        is_unsettled = self.ownership.is_waiting or self.is_stuck or self.seen_position > self.replied
+        return self.status == OPEN and self.seen_position > BEGINNING and is_unsettled
 
     @property
     def is_over(self) -> bool:
@@ -202,7 +210,7 @@ class InboxConversation:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether the AI has failed and nobody has acted on it."""
+        """Whether the AI has failed and nobody has acted on that."""
         return self.ownership.owner.kind == OwnerKind.AI and self.failed > self.answered
 
     @property
@@ -223,23 +231,23 @@ class InboxConversation:
 
     @property
     def waiting_since(self) -> datetime | None:
-        """Since when a person has been awaited; None: nobody is."""
+        """Since when a person has been awaited; None if nobody is awaited."""
         return self.ownership.since if self.ownership.is_waiting and self.status == OPEN else None
 
     @property
     def due_since(self) -> datetime | None:
-        """Since when the hand-off sweep has something to do or wait for here; None: nothing. Who has a channel's
+        """Since when the hand-off sweep has something to do or wait for here; None if nothing. The owner of a channel's
         conversation is decided in the channel, which also gives it back."""
         if self.status != OPEN or place_in_channel(self.company, self.conversation) is not None:
             return None
         match self.ownership.owner.kind:
             case OwnerKind.WAITING:
-                due = True
+                is_due = True
             case OwnerKind.HUMAN:
-                due = self.seen_position > self.replied
+                is_due = self.seen_position > self.replied
             case OwnerKind.AI:
-                due = self.untold
-        return self.ownership.since if due else None
+                is_due = self.needs_notice
+        return self.ownership.since if is_due else None
 
     @property
     def is_swept(self) -> bool:
@@ -247,23 +255,25 @@ class InboxConversation:
         return self.due_since is not None or self.wakes_at is not None or self.is_over
 
     @property
-    def untold(self) -> bool:
-        """Whether its people still have to be told that somebody is awaited, or who the sweep has made its owner."""
-        own = self.ownership
-        told_by_sweep = own.by == handoff.BY and own.reason in handoff.REASONS
-        waits = own.is_waiting and not (own.opens_at and handoff.ai_tells_itself(own.by, own.reason))
-        return (told_by_sweep or waits) and self.noticed < own.position
+    def needs_notice(self) -> bool:
+        """Whether its people must still be told that somebody is awaited, or that the sweep has changed the owner."""
+        ownership = self.ownership
+        is_set_by_sweep = ownership.by == handoff.BY and ownership.reason in handoff.REASONS
+        is_announced = ownership.is_waiting and not (
+            ownership.opens_at and handoff.is_announced_by_ai(ownership.by, ownership.reason)
+        )
+        return (is_set_by_sweep or is_announced) and self.noticed < ownership.position
 
 
 def fold(
     state: InboxConversation, facts: Iterable[LogFact], floor: LogPosition, verified: Mapping[str, Person]
 ) -> InboxConversation:
-    """A new state with these facts; a fact already taken changes nothing.
+    """Returns a new state with these facts; a fact that was already taken changes nothing.
 
     Args:
         facts: of this conversation, in any order.
         floor: the store has every fact up to here.
-        verified: by event id, the sender of visitor messages whose principal has been checked.
+        verified: the senders of visitor messages whose principal has been checked, by event id.
     """
     taken = set(state.taken)
     state = copy(state)
@@ -272,49 +282,49 @@ def fold(
             taken.add(fact.position)
             _take(state, fact, verified.get(fact.event_id))
     state.settled = max(state.settled, floor)
-    state.taken = frozenset(at for at in taken if at > state.settled)
+    state.taken = frozenset(position for position in taken if position > state.settled)
     return state
 
 
 def _take(state: InboxConversation, fact: LogFact, person: Person | None) -> None:
-    at, stored = fact.position, fact.stored_at
-    state.started_at = min(state.started_at or stored, stored)
-    state.latest = max(state.latest, at)
+    position, stored_at = fact.position, fact.stored_at
+    state.started_at = min(state.started_at or stored_at, stored_at)
+    state.latest = max(state.latest, position)
     if fact.is_message:
         state.message_count += 1
         _take_words(state, fact)
-        if at > state.last_position:
-            state.last_message, state.last_position = view(fact), at
-            state.said_at = stored
+        if position > state.last_position:
+            state.last_message, state.last_position = view(fact), position
+            state.last_message_at = stored_at
     if isinstance(fact.data, AssistantMessage | SystemMessage):
-        state.replied = max(state.replied, LogPosition(at.era, fact.data.basis))
+        state.replied = max(state.replied, LogPosition(position.era, fact.data.basis))
     match fact.data:
         case VisitorMessage() as data:
             _take_visitor(state, fact, data, person)
         case AssistantMessage():
             state.answers += 1
-            state.answered = max(state.answered, at)
+            state.answered = max(state.answered, position)
         case OperatorMessage():
-            state.answered = max(state.answered, at)
-            state.replied = max(state.replied, at)
-        case SystemMessage(code=code) if code in NOTICES:
-            state.noticed = max(state.noticed, at)
+            state.answered = max(state.answered, position)
+            state.replied = max(state.replied, position)
+        case SystemMessage(code=code) if code in OWNER_NOTICE_CODES:
+            state.noticed = max(state.noticed, position)
         case SystemMessage(code=code) if code == RATING_ASKED:
             state.rating_asked = True
-        case SystemMessage(code=code) if code in FAILURES:
+        case SystemMessage(code=code) if code in FAILURE_CODES:
             state.failures += 1
-            state.failed = max(state.failed, at)
+            state.failed = max(state.failed, position)
         case OwnerChanged() as data:
-            asked = data.owner.kind == OwnerKind.WAITING or data.opens_at is not None
-            state.handed_off = state.handed_off or asked or data.owner.kind != OwnerKind.AI
-            if (asked or data.owner.kind != OwnerKind.AI) and at > state.claimed:
-                state.claimed, state.claimed_at = at, stored
-            if at > state.ownership.position:
-                state.ownership = Ownership(data.owner, at, stored, data.by, data.reason, data.opens_at)
-                # Whoever takes or returns a conversation has looked at it: it is not stuck any more.
-                state.answered = max(state.answered, at)
-            if asked and at > state.hand_over_position:
-                state.hand_over, state.hand_over_position = _handed_over(state, fact, data), at
+            is_requested = data.owner.kind == OwnerKind.WAITING or data.opens_at is not None
+            state.handed_off = state.handed_off or is_requested or data.owner.kind != OwnerKind.AI
+            if (is_requested or data.owner.kind != OwnerKind.AI) and position > state.claimed:
+                state.claimed, state.claimed_at = position, stored_at
+            if position > state.ownership.position:
+                state.ownership = Ownership(data.owner, position, stored_at, data.by, data.reason, data.opens_at)
+                # Whoever takes or returns a conversation has looked at it, so it is no longer stuck.
+                state.answered = max(state.answered, position)
+            if is_requested and position > state.hand_over_position:
+                state.hand_over, state.hand_over_position = _hand_over_of(state, fact, data), position
         case _:
             pass
 
@@ -329,33 +339,33 @@ def _take_words(state: InboxConversation, fact: LogFact) -> None:
             text = data.text
         case _:
             return
-    new = [word for word in words(text) if word not in state.words]
-    if new:
-        state.words = state.words.union(new[: max(MOST_WORDS - len(state.words), 0)])
+    new_words = [word for word in words(text) if word not in state.words]
+    if new_words:
+        state.words = state.words.union(new_words[: max(MAX_WORDS - len(state.words), 0)])
 
 
-def _handed_over(state: InboxConversation, fact: LogFact, data: OwnerChanged) -> HandOver:
-    """Why a person is asked for. If an owner has left, the reason before them stays."""
-    told = state.hand_over if data.reason in handoff.REASONS else None
+def _hand_over_of(state: InboxConversation, fact: LogFact, data: OwnerChanged) -> HandOver:
+    """Returns why a person is asked for. If an owner has left, the previous reason is kept."""
+    previous = state.hand_over if data.reason in handoff.REASONS else None
     return HandOver(
         at=fact.stored_at,
         by=data.by,
         reason=data.reason,
         opens_at=data.opens_at,
-        summary=data.summary or (told.summary if told else None),
-        language=data.language or (told.language if told else None),
+        summary=data.summary or (previous.summary if previous else None),
+        language=data.language or (previous.language if previous else None),
     )
 
 
 def _take_visitor(state: InboxConversation, fact: LogFact, data: VisitorMessage, person: Person | None) -> None:
-    at = fact.position
-    if state.person_position is None or at < state.person_position:
-        state.person, state.person_position = person, at
-    if at > state.seen_position:
-        state.seen, state.seen_position = state.seen.after(data, fact.at), at
-        state.heard_at = fact.stored_at
-    written = _ADDRESS.findall(data.text) if at > state.address_position else []
-    if written:
-        state.address, state.address_position = written[-1][:254], at
-    if at > state.farewell and is_farewell(data.text):
-        state.farewell = at
+    position = fact.position
+    if state.person_position is None or position < state.person_position:
+        state.person, state.person_position = person, position
+    if position > state.seen_position:
+        state.seen, state.seen_position = state.seen.after(data, fact.at), position
+        state.visitor_message_at = fact.stored_at
+    addresses = _ADDRESS.findall(data.text) if position > state.address_position else []
+    if addresses:
+        state.address, state.address_position = addresses[-1][:254], position
+    if position > state.farewell and is_farewell(data.text):
+        state.farewell = position

@@ -1,12 +1,12 @@
-"""What a user says of a mistake: "that's wrong, I sell the newest lots first" corrects one fact."""
+"""How a user corrects a mistake: "that's wrong, I sell the newest lots first" corrects one fact."""
 
 import re
 from collections.abc import Sequence
 
-from memory.domain.long_term.concepts import content
+from memory.domain.long_term.concepts import concepts_of
 
 _FIGURE = r"\d[\w.,%€$]*(?=[,;:])"
-_SAYS_SO = (
+_MISTAKE_PHRASES = (
     r"(?:(?:that|this)(?:'s| is| was)|(?:the [\w# ]{1,40}?|(?:number |#)?\d{1,2}) is) "
     r"(?:wrong|not (?:right|true|correct)|incorrect|a mistake)",
     rf"(?:that|it)(?:'s| is| was)(?:n't| not) (?:the )?{_FIGURE}",
@@ -19,7 +19,7 @@ _SAYS_SO = (
     r"correction|correcci[oó]n",
 )
 _MISTAKEN = re.compile(
-    rf"\W*(?:(?:no|sorry|oops|perd[oó]na?)[,.:]? )*(?:{'|'.join(_SAYS_SO)})\b"
+    rf"\W*(?:(?:no|sorry|oops|perd[oó]na?)[,.:]? )*(?:{'|'.join(_MISTAKE_PHRASES)})\b"
     r"[\s,.:;!–—-]*(?:i meant\b|(?:quise|quer[ií]a) decir\b)?\W*",
     re.I,
 )
@@ -34,27 +34,28 @@ _JOKED = re.compile(
 
 
 def past_correction(sentence: str) -> tuple[bool, str]:
-    """Whether a sentence begins by saying that something was wrong, and the rest of it."""
-    mistaken = _MISTAKEN.match(sentence)
-    return mistaken is not None, sentence[mistaken.end() :] if mistaken else sentence
+    """Returns whether a sentence begins by saying that something was wrong, and the rest of it."""
+    match = _MISTAKEN.match(sentence)
+    return match is not None, sentence[match.end() :] if match else sentence
 
 
-def corrected(facts: Sequence[str], text: str) -> str | None:
-    """The fact that says most of the same words as its correction, if it is one alone."""
-    said = content(text)
-    alike = [
-        (len(said & words), one)
-        for one in facts
-        if (words := content(one)) and 2 * len(said & words) >= max(len(said), len(words))
+def corrected_fact(facts: Sequence[str], text: str) -> str | None:
+    """Returns the fact that shares most words with its correction, if there is exactly one."""
+    correction_words = concepts_of(text)
+    candidates = [
+        (len(correction_words & fact_words), fact)
+        for fact in facts
+        if (fact_words := concepts_of(fact))
+        and 2 * len(correction_words & fact_words) >= max(len(correction_words), len(fact_words))
     ]
-    most = max(alike, default=(0, ""))
-    return most[1] if most[0] and [shared for shared, _ in alike].count(most[0]) == 1 else None
+    best = max(candidates, default=(0, ""))
+    return best[1] if best[0] and [shared for shared, _ in candidates].count(best[0]) == 1 else None
 
 
 def joked_about(facts: Sequence[str], text: str) -> tuple[str, str] | None:
-    """The fact that a text calls a joke, and the words by which it does, if what these name is in one fact alone: "I
-    was joking about the boat"."""
+    """Returns the fact that a text calls a joke, and the words by which it does so, if exactly one fact contains what
+    they name: "I was joking about the boat"."""
     joke = _JOKED.search(text.replace("’", "'"))
-    named = content(joke["about"] or joke["of"]) if joke else frozenset[str]()
-    found = [one for one in facts if named and named <= content(one)]
-    return (found[0], joke[0]) if joke and len(found) == 1 else None
+    joke_words = concepts_of(joke["about"] or joke["of"]) if joke else frozenset[str]()
+    matching = [fact for fact in facts if joke_words and joke_words <= concepts_of(fact)]
+    return (matching[0], joke[0]) if joke and len(matching) == 1 else None

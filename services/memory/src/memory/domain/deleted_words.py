@@ -1,41 +1,44 @@
-"""Remembered facts that stand word for word in deleted messages are removed with them."""
+"""Removes remembered facts that occur word for word in deleted messages."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from contracts.memory_rpc import LongTermMemory
 from memory.domain.questions import questions, template
-from memory.domain.remembered import Remembered
+from memory.domain.remembered import Remembered, current_facts
 
 
 def without_statements(state: Remembered, texts: Sequence[str], now: datetime) -> tuple[Remembered, int]:
-    """The memory without what these texts say, and how many facts were removed; the same object: none."""
-    said = [_plain(text) for text in texts]
-    asked = {_plain(template(question)) for text in texts for question in questions(text)}
+    """Returns the state without what these texts say, and how many facts were removed; the same object if none were."""
+    deleted_texts = [_normalized(text) for text in texts]
+    deleted_questions = {_normalized(template(question)) for text in texts for question in questions(text)}
 
-    def there(fact: str) -> bool:
-        return any(_plain(fact) in text for text in said)
+    def is_deleted(fact: str) -> bool:
+        return any(_normalized(fact) in text for text in deleted_texts)
 
-    held = state.memory
-    after = {
-        "user_notes": [one for one in held.user_notes if not there(one)],
-        "preferences": [one for one in held.preferences if not there(one)],
-        "older_notes": [one for one in held.older_notes if not there(one)],
-        "frequent_questions": [one for one in held.frequent_questions if _plain(one) not in asked],
-        "recent_strategies": [one for one in held.recent_strategies if not there(one.description)],
-        "superseded": [one for one in held.superseded if not there(one.value) and not (one.by and there(one.by))],
+    memory = state.memory
+    fields = {
+        "user_notes": [entry for entry in memory.user_notes if not is_deleted(entry)],
+        "preferences": [entry for entry in memory.preferences if not is_deleted(entry)],
+        "older_notes": [entry for entry in memory.older_notes if not is_deleted(entry)],
+        "frequent_questions": [
+            entry for entry in memory.frequent_questions if _normalized(entry) not in deleted_questions
+        ],
+        "recent_strategies": [entry for entry in memory.recent_strategies if not is_deleted(entry.description)],
+        "superseded": [
+            entry
+            for entry in memory.superseded
+            if not is_deleted(entry.value) and not (entry.by and is_deleted(entry.by))
+        ],
     }
-    gone = sum(len(getattr(held, name)) - len(kept) for name, kept in after.items())
-    if not gone:
+    removed = sum(len(getattr(memory, name)) - len(entries) for name, entries in fields.items())
+    if not removed:
         return state, 0
-    state = state.changed(now, **after)
-    return replace(state, since={text: at for text, at in state.since.items() if text in _facts(state.memory)}), gone
+    state = state.with_fields(now, **fields)
+    return replace(
+        state, since={text: date for text, date in state.since.items() if text in current_facts(state.memory)}
+    ), removed
 
 
-def _facts(memory: LongTermMemory) -> Collection[str]:
-    return {*memory.user_notes, *memory.preferences, *memory.older_notes}
-
-
-def _plain(text: str) -> str:
+def _normalized(text: str) -> str:
     return " ".join(text.split()).casefold()

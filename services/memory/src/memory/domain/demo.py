@@ -18,12 +18,12 @@ TOOLS = (
 
 
 def settings(origin: str | None) -> dict[str, object]:
-    """Settings in the form that an admin sends; `origin` is the demo site's, without which there are no pages to
-    fetch."""
+    """Returns settings in the form that an admin sends; `origin` is the demo site's, without which there are no pages
+    to fetch."""
     return {
         "companyId": COMPANY,
         "aiAutoResponseEnabled": True,
-        # The pages about the API are none of the demo company's knowledge.
+        # The pages about the API are not part of the demo company's knowledge.
         "knowledge": {"siteUrl": origin, "deniedPaths": ["/docs"]} if origin else {},
         "toolConfig": {
             "fetchPageEnabled": origin is not None,
@@ -34,7 +34,8 @@ def settings(origin: str | None) -> dict[str, object]:
 
 
 def moved_site(config: CompanyConfig, origin: str | None) -> dict[str, object] | None:
-    """The merge patch that replaces the demo site's old origin by the new one, in first place; None: nothing to change.
+    """Returns the merge patch that replaces the demo site's old origin by the new one, in first place; None if nothing
+    has to change.
 
     The site's port may change at each start.
     """

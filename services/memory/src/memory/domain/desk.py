@@ -1,7 +1,7 @@
-"""Desk changes of a conversation, folded from its updates.
+"""A conversation's desk state, folded from its updates.
 
-Updates are stored once, at their earliest position, and folded anew whenever one comes, so they may come in any order
-and more than once. Their order relative to the conversation's own facts, which are in another stream, is in each
+Updates are stored once, at their earliest position, and folded anew whenever one arrives, so they may arrive in any
+order and more than once. Their order relative to the conversation's own facts, which are in another stream, is in each
 update: `basis` is the newest fact known when it was made.
 """
 
@@ -25,8 +25,8 @@ SILENCE: Final = "silence"
 WOKE: Final = "woke"
 IN_TURN: Final = "in_turn"
 BY = "memory"
-_NAMED = re.compile(r"(?<![\w@.])@([\w][\w.-]{0,62}[\w]|[\w])")
-MOST_MENTIONS = 50
+_MENTION = re.compile(r"(?<![\w@.])@([\w][\w.-]{0,62}[\w]|[\w])")
+MAX_MENTIONS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,13 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class UpdatePlace:
-    """An update's place among the conversation's facts: after `basis`, or, if that is unknown, after `at`."""
+    """An update's place among the conversation's facts: after `basis`, or, if that is unknown, after the time `at`."""
 
     basis: LogPosition | None
     at: datetime
 
     def before(self, position: LogPosition, stored_at: datetime | None) -> bool:
-        """Whether a fact came after it."""
+        """Whether a fact is later than the update."""
         if self.basis is not None:
             return position > self.basis
         return stored_at is not None and stored_at > self.at
@@ -58,7 +58,7 @@ class UpdatePlace:
 
 @dataclass(frozen=True, slots=True)
 class DeskState:
-    """The result of the updates. An `assignee` of None is nobody."""
+    """The result of the updates. `assignee` None: nobody."""
 
     state: Status = OPEN
     state_since: UpdatePlace | None = None
@@ -87,21 +87,21 @@ def note_view(place: LogPosition, note: NoteAdded) -> NoteView:
 
 
 def fold_updates(updates: Iterable[Update], era: int) -> DeskState:
-    """The result of the updates, in whatever order they are given.
+    """Returns the result of the updates, given in any order.
 
     Args:
         era: the current era of the conversations' log; an older update's sequence belongs to another log.
     """
     desk = DeskState()
-    for update in sorted(updates, key=lambda one: one.place):
+    for update in sorted(updates, key=lambda update: update.place):
         desk = _after(desk, update, era)
     return desk
 
 
 def _after(desk: DeskState, update: Update, era: int) -> DeskState:
     data = update.data
-    known = data.basis is not None and update.place.era >= era
-    since = UpdatePlace(LogPosition(era, data.basis or 0) if known else None, update.at)
+    is_known = data.basis is not None and update.place.era >= era
+    since = UpdatePlace(LogPosition(era, data.basis or 0) if is_known else None, update.at)
     if data.state is not None:
         desk = replace(
             desk,
@@ -129,32 +129,32 @@ def _after(desk: DeskState, update: Update, era: int) -> DeskState:
     return desk
 
 
-def called(operator: str, name: str | None) -> tuple[str, ...]:
-    """The names by which colleagues may mention a human agent after @: the id, the first name, and the whole name
-    joined in the usual ways, in the stored form of @names."""
+def mention_names(operator: str, name: str | None) -> tuple[str, ...]:
+    """Returns the names by which colleagues may mention a human agent after @: the id, the first name, and the full
+    name joined in the usual ways, in the stored form of @names."""
     words = re.findall(r"\w+", name or "")
-    whole = [between.join(words) for between in ("", ".", "-", "_")] if words else []
-    return tuple(dict.fromkeys(map(folded, [operator, *words[:1], *whole])))
+    full_names = [joint.join(words) for joint in ("", ".", "-", "_")] if words else []
+    return tuple(dict.fromkeys(map(folded, [operator, *words[:1], *full_names])))
 
 
-def mentionable(people: Mapping[str, str | None]) -> dict[str, str]:
-    """An unambiguous @name for each of these human agents ({id: name}): first name, whole name, or id."""
-    names = Counter(name for one, whole in people.items() for name in called(one, whole))
+def mention_name_by_id(people: Mapping[str, str | None]) -> dict[str, str]:
+    """Returns an unambiguous @name for each of these human agents ({id: name}): first name, full name, or id."""
+    names = Counter(name for operator, full_name in people.items() for name in mention_names(operator, full_name))
 
-    def best(one: str, name: str | None) -> str:
+    def best(operator: str, name: str | None) -> str:
         words = re.findall(r"\w+", name or "")
         choices = [*words[:1], ".".join(words)] if words else []
-        return next((choice for choice in choices if names[folded(choice)] == 1), one)
+        return next((choice for choice in choices if names[folded(choice)] == 1), operator)
 
-    return {one: best(one, name) for one, name in people.items()}
+    return {operator: best(operator, name) for operator, name in people.items()}
 
 
 def folded(name: str) -> str:
-    """An @name without accents and in lower case: @jose is José."""
-    apart = unicodedata.normalize("NFKD", name.casefold())
-    return "".join(sign for sign in apart if not unicodedata.combining(sign))
+    """Returns an @name without accents and in lower case: @jose is José."""
+    decomposed = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
 def mentions(text: str) -> list[str]:
-    """The @names in a note, each once, in order; an e-mail address is none."""
-    return list(dict.fromkeys(_NAMED.findall(text)))[:MOST_MENTIONS]
+    """Returns the @names in a note, each once, in order; e-mail addresses do not count."""
+    return list(dict.fromkeys(_MENTION.findall(text)))[:MAX_MENTIONS]

@@ -9,7 +9,8 @@ from memory.domain.keys import LogPosition
 @dataclass(frozen=True, slots=True)
 class Erasure:
     """A running deletion. `up_to`: everything at or before it is to be deleted (era 0: not carried out yet). `user`
-    empty: only the conversations, whose authors are `people`. `receipt` empty: begun by an earlier release."""
+    empty: only the conversations are deleted, whose authors are `people`. `receipt` empty: begun by an earlier release.
+    """
 
     company: str
     user: str

@@ -1,4 +1,4 @@
-"""Changes of single facts that a user asks for: remember, forget, correct. Each says how it can be undone."""
+"""Changes of single facts that a user asks for: remember, forget, correct. Each result says how it can be undone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,32 +7,34 @@ from datetime import datetime
 from contracts.memory_rpc import fact_id
 from contracts.notes import split_note
 from memory.domain.claims import denies
-from memory.domain.forgotten import MOST, forgotten, remembered_again
+from memory.domain.forgotten import MAX_FORGOTTEN, forgotten, remembered_again
 from memory.domain.keys import LogPosition
-from memory.domain.long_term.concepts import content
+from memory.domain.long_term.concepts import concepts_of
 from memory.domain.long_term.speech import own_speech, statements, unquoted
 from memory.domain.references import referred_clause, referred_facts
-from memory.domain.remembered import LONGEST, Remembered, unsaid
-from memory.domain.statements import CLAUSE, current_facts, with_note
+from memory.domain.remembered import MAX_TEXT_LENGTH, Remembered, current_facts, with_forgotten
+from memory.domain.statements import CLAUSE, with_note
 
 _LISTS = ("user_notes", "preferences", "older_notes")
-_POINTS = content("that this it one last just said told you eso esto lo ultimo dije decir acabo conte acabas")
-"""Words that name no fact, only what was said before."""
-_OF_THE_USER = content(
+_POINTING_CONCEPTS = concepts_of(
+    "that this it one last just said told you eso esto lo ultimo dije decir acabo conte acabas"
+)
+"""Words that name no fact but refer to what was said before."""
+_USER_CONCEPTS = concepts_of(
     "the user customer client usuario usuaria cliente wants remember that says said le dice es tiene her his their"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """A call that takes a change back."""
+    """A tool call that reverses a change."""
 
     tool: str
     arguments: dict[str, object]
 
 
 class NotMeantError(LookupError):
-    """No one fact is meant. `several`: those that may be."""
+    """The words do not identify exactly one fact. `several`: the facts that they may refer to."""
 
     def __init__(self, several: Sequence[str]) -> None:
         super().__init__("several facts may be meant" if several else "nothing like that is remembered")
@@ -41,7 +43,7 @@ class NotMeantError(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class MemoryChange:
-    """The memory after a change. `facts`: what was remembered, or forgotten; `ended`: what it made untrue."""
+    """The memory after a change. `facts`: what was remembered or forgotten; `ended`: the facts that it made untrue."""
 
     state: Remembered
     facts: tuple[str, ...]
@@ -50,103 +52,121 @@ class MemoryChange:
 
 
 def remember(state: Remembered, fact: str, now: datetime) -> MemoryChange:
-    """With what a fact says, statement by statement; what it makes untrue becomes history."""
-    texts = tuple(one[:LONGEST] for one in split_note(" ".join(fact.split())))
-    before, after = current_facts(state.memory), state
+    """Returns the state with what a fact says, statement by statement; what this makes untrue becomes history."""
+    texts = tuple(part[:MAX_TEXT_LENGTH] for part in split_note(" ".join(fact.split())))
+    facts_before, changed = current_facts(state.memory), state
     for text in texts:
-        after = with_note(after, text, now)
-        after = replace(after, gone=remembered_again(after.gone, text))
-    said = {text.casefold() for text in texts}
-    ended = tuple(one for one in before if one not in current_facts(after.memory) and one.casefold() not in said)
+        changed = with_note(changed, text, now)
+        changed = replace(changed, forgotten_facts=remembered_again(changed.forgotten_facts, text))
+    new_texts = {text.casefold() for text in texts}
+    ended = tuple(
+        part for part in facts_before if part not in current_facts(changed.memory) and part.casefold() not in new_texts
+    )
     undo = [Undo("forget", {"what": fact_id(text)}) for text in texts]
-    return MemoryChange(after, texts, ended, (*undo, *(Undo("remember", {"fact": one}) for one in ended)))
+    return MemoryChange(changed, texts, ended, (*undo, *(Undo("remember", {"fact": part}) for part in ended)))
 
 
 def forget(state: Remembered, what: str, now: datetime, before: str = "") -> MemoryChange:
-    """Without the facts that are meant, by id or by words; their history goes too. Of a fact that says more than is
-    meant the rest stays. `before`: what the user wrote before they asked for it, which "that" means. Raises
+    """Returns the state without the facts meant by an id or by words; their history is removed too. If a fact says more
+    than is meant, its remainder stays. `before`: what the user wrote before the request, to which "that" refers. Raises
     NotMeantError."""
-    every = list(dict.fromkeys([*current_facts(state.memory), *(past.value for past in state.memory.superseded)]))
-    if before and not content(what) - _POINTS:
-        gone, several = tuple(one for one in current_facts(state.memory) if is_stated(one, [before])), ()
+    all_facts = list(dict.fromkeys([*current_facts(state.memory), *(past.value for past in state.memory.superseded)]))
+    if before and not concepts_of(what) - _POINTING_CONCEPTS:
+        meant, ambiguous = tuple(fact for fact in current_facts(state.memory) if is_stated(fact, [before])), ()
     else:
-        gone, several = referred_facts(every, what)
-    if not gone:
-        raise NotMeantError(several)
-    parts = {one: referred_clause(one, what) for one in gone}
-    after = without(state, parts, now)
-    said = tuple(part for part, _ in parts.values())
-    return MemoryChange(after, said, undo=tuple(Undo("remember", {"fact": one}) for one in said))
+        meant, ambiguous = referred_facts(all_facts, what)
+    if not meant:
+        raise NotMeantError(ambiguous)
+    parts = {fact: referred_clause(fact, what) for fact in meant}
+    changed = without_facts(state, parts, now)
+    removed = tuple(part for part, _ in parts.values())
+    return MemoryChange(changed, removed, undo=tuple(Undo("remember", {"fact": fact}) for fact in removed))
 
 
 def update(state: Remembered, fact: str, new: str, now: datetime) -> MemoryChange:
-    """With the one fact that is meant, by id or by words, in other words; the older one becomes history. Raises
-    NotMeantError."""
-    found, several = referred_facts(current_facts(state.memory), fact)
-    if len(found) != 1:
-        raise NotMeantError(found or several)
-    old = found[0]
-    text = " ".join(new.split())[:LONGEST]
-    after = with_note(state, text, now, instead_of=old)
-    ended = tuple(one for one in current_facts(state.memory) if one not in current_facts(after.memory) and one != text)
-    return MemoryChange(after, (text,), ended, (Undo("update_memory", {"id": fact_id(text), "fact": old}),))
+    """Returns the state in which the one fact meant by an id or by words is reworded; the old wording becomes history.
+    Raises NotMeantError."""
+    meant, ambiguous = referred_facts(current_facts(state.memory), fact)
+    if len(meant) != 1:
+        raise NotMeantError(meant or ambiguous)
+    old = meant[0]
+    text = " ".join(new.split())[:MAX_TEXT_LENGTH]
+    changed = with_note(state, text, now, instead_of=old)
+    ended = tuple(
+        old_fact
+        for old_fact in current_facts(state.memory)
+        if old_fact not in current_facts(changed.memory) and old_fact != text
+    )
+    return MemoryChange(changed, (text,), ended, (Undo("update_memory", {"id": fact_id(text), "fact": old}),))
 
 
-def without(state: Remembered, parts: Mapping[str, tuple[str, str]], now: datetime) -> Remembered:
-    """Without some facts: in no list, in no history, and not to be found in what was said. `parts`: what of each goes,
-    and its rest, which stays with its date."""
-    rest_of = {one.casefold(): rest for one, (_, rest) in parts.items()}
+def without_facts(state: Remembered, parts: Mapping[str, tuple[str, str]], now: datetime) -> Remembered:
+    """Returns the state without some facts: they are removed from lists and history and cannot be found in past
+    messages. `parts`: for each fact the part that is removed, and its remainder, which stays with its date."""
+    remainder_of = {fact.casefold(): rest for fact, (_, rest) in parts.items()}
     lists = {
-        name: [left for one in getattr(state.memory, name) if (left := rest_of.get(one.casefold(), one))]
+        name: [kept for fact in getattr(state.memory, name) if (kept := remainder_of.get(fact.casefold(), fact))]
         for name in _LISTS
     }
     history = [
-        past.model_copy(update={"by": rest_of[past.by.casefold()] or None})
-        if past.by and past.by.casefold() in rest_of
+        past.model_copy(update={"by": remainder_of[past.by.casefold()] or None})
+        if past.by and past.by.casefold() in remainder_of
         else past
         for past in state.memory.superseded
-        if past.value.casefold() not in rest_of
+        if past.value.casefold() not in remainder_of
     ]
-    since = {left: at for text, at in state.since.items() if (left := rest_of.get(text.casefold(), text))}
-    state = replace(state.changed(now, **lists, superseded=history), since=since)
-    return with_forgotten_words(state, tuple(gone for gone, _ in parts.values()), now)
+    since = {kept: date for text, date in state.since.items() if (kept := remainder_of.get(text.casefold(), text))}
+    state = replace(state.with_fields(now, **lists, superseded=history), since=since)
+    return with_forgotten_words(state, tuple(removed for removed, _ in parts.values()), now)
 
 
-def without_past(state: Remembered, values: Sequence[str], now: datetime) -> Remembered:
-    """Without some values of the history; what is so now stays."""
+def without_history(state: Remembered, values: Sequence[str], now: datetime) -> Remembered:
+    """Returns the state without some values of the history; current values stay."""
     history = [past for past in state.memory.superseded if past.value not in values]
     if len(history) == len(state.memory.superseded):
         return state
-    return with_forgotten_words(state.changed(now, superseded=history), tuple(values), now)
+    return with_forgotten_words(state.with_fields(now, superseded=history), tuple(values), now)
 
 
-def all_forgotten(state: Remembered, said: LogPosition, now: datetime) -> Remembered:
-    """Nothing is remembered, and none of it is to be found in what was said. `said`: where the log ends; what was said
-    up to there is not learned afterwards."""
+def all_forgotten(state: Remembered, log_end: LogPosition, now: datetime) -> Remembered:
+    """Returns a state in which nothing is remembered and nothing of it can be found in past messages. `log_end`:
+    nothing said up to this end of the log is learned later."""
     facts = (*current_facts(state.memory), *(past.value for past in state.memory.superseded))
-    words = [one for one in (forgotten(fact, now) for fact in facts) if one is not None]
-    return Remembered(forgotten=max(said, state.forgotten), gone=(*state.gone, *words)[-MOST:])
+    forgotten_facts = [
+        forgotten_fact for forgotten_fact in (forgotten(fact, now) for fact in facts) if forgotten_fact is not None
+    ]
+    return Remembered(
+        forgotten_up_to=max(log_end, state.forgotten_up_to),
+        forgotten_facts=(*state.forgotten_facts, *forgotten_facts)[-MAX_FORGOTTEN:],
+    )
 
 
 def with_forgotten_words(state: Remembered, facts: tuple[str, ...], now: datetime) -> Remembered:
-    """Knowing that these words were forgotten."""
-    words = [one for one in (forgotten(fact, now) for fact in facts) if one is not None]
-    return unsaid(state, words, now)
+    """Returns the state in which the words of these facts are forgotten."""
+    forgotten_facts = [
+        forgotten_fact for forgotten_fact in (forgotten(fact, now) for fact in facts) if forgotten_fact is not None
+    ]
+    return with_forgotten(state, forgotten_facts, now)
 
 
 def is_stated(fact: str, texts: list[str]) -> bool:
-    """Whether one statement of the user's own texts says a fact: it holds every telling word of it, and denies it or
-    says that it is over only where the fact does."""
-    telling = content(fact) - _OF_THE_USER - {"be", "have"}
-    said = (own_speech(one) for text in texts for one in statements(unquoted(text)))
-    return bool(telling) and any(denies(part) == denies(fact) for one in said for part in _saying(telling, one))
+    """Whether one statement in the user's own texts says a fact: it contains all the fact's significant words, and it
+    denies or ends something exactly if the fact does."""
+    fact_words = concepts_of(fact) - _USER_CONCEPTS - {"be", "have"}
+    own_statements = (own_speech(statement) for text in texts for statement in statements(unquoted(text)))
+    return bool(fact_words) and any(
+        denies(part) == denies(fact)
+        for statement in own_statements
+        for part in _clauses_containing(fact_words, statement)
+    )
 
 
-def _saying(telling: frozenset[str], statement: str) -> list[str]:
-    """The fewest clauses of a statement, one after the other, that hold all telling words; none where it does not."""
+def _clauses_containing(fact_words: frozenset[str], statement: str) -> list[str]:
+    """Returns the shortest runs of clauses of a statement that contain all these words; none if the statement does
+    not."""
     parts = CLAUSE.split(statement)
     for length in range(1, len(parts) + 1):
-        runs = [", ".join(parts[at : at + length]) for at in range(len(parts) - length + 1)]
-        if found := [one for one in runs if telling <= content(one)]:
-            return found
+        runs = [", ".join(parts[start : start + length]) for start in range(len(parts) - length + 1)]
+        if matching := [run for run in runs if fact_words <= concepts_of(run)]:
+            return matching
     return []

@@ -1,4 +1,4 @@
-"""Facts of a conversation in memory: validated against the contract, with their view for clients."""
+"""A conversation's facts in memory: validated against the contract, with the view that clients get."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -46,18 +46,18 @@ class LogFact:
 
     @property
     def is_message(self) -> bool:
-        """Whether it is a message for people."""
+        """Whether it is a message to people."""
         return self.kind in MESSAGE_KINDS
 
 
 def decode(address: ChatAddress, position: LogPosition, stored_at: datetime, raw: bytes) -> LogFact:
-    """The fact at `position` of the log.
+    """Returns the fact at `position` of the log.
 
     Raises:
         BadFactError: the event does not match its contract (contracts.conversation).
     """
     try:
-        orjson.loads(raw)  # stricter than the model: what it refuses (an endless number, say) nobody could be shown
+        orjson.loads(raw)  # stricter than the model: what it refuses, such as an infinite number, cannot be shown
         event = read_fact(address, raw)
     except ValueError as error:
         raise BadFactError(f"at {position.seq}: {error}"[:1000]) from None
@@ -75,7 +75,7 @@ def decode(address: ChatAddress, position: LogPosition, stored_at: datetime, raw
 
 
 def message_id(fact: LogFact) -> str | None:
-    """The id under which clients know the message; None if it is none."""
+    """Returns the id under which clients know the message; None if the fact is not a message."""
     match fact.data:
         case OwnerChanged() | RunCancelled():
             return None
@@ -84,7 +84,7 @@ def message_id(fact: LogFact) -> str | None:
 
 
 def view(fact: LogFact) -> MessageView | None:
-    """The message as clients see it; None if it is none."""
+    """Returns the message as clients see it; None if the fact is not a message."""
     match fact.data:
         case VisitorMessage() as data:
             return MessageView(
@@ -135,7 +135,7 @@ def view(fact: LogFact) -> MessageView | None:
 
 
 def owner_event(fact: LogFact) -> OwnerEvent | None:
-    """The change of owner as people see it in the thread; None if it is none."""
+    """Returns the change of owner as people see it in the thread; None if the fact is not one."""
     match fact.data:
         case OwnerChanged() as data:
             return OwnerEvent(
@@ -153,7 +153,7 @@ def owner_event(fact: LogFact) -> OwnerEvent | None:
 
 
 def without_principal(raw: bytes) -> str:
-    """The event's JSON without the principal: a signed proof of identity does not belong in a database."""
+    """Returns the event's JSON without the principal: a signed proof of identity does not belong in a database."""
     event: dict[str, Any] = orjson.loads(raw)
     data: dict[str, Any] = event["data"]
     data.pop("principal", None)

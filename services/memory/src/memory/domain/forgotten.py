@@ -1,7 +1,7 @@
 """Keeps forgotten facts from being found again, by digests of their words.
 
 A text is about a forgotten fact if it contains every significant word of it. Words are stored as digests of their
-concepts, so that the store has no readable list of what was forgotten.
+concepts, so that the store contains no readable list of what was forgotten.
 """
 
 import hashlib
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from memory.domain.long_term.concepts import content
+from memory.domain.long_term.concepts import concepts_of
 
-MOST = 200
+MAX_FORGOTTEN = 200
 _SENTENCE = re.compile(r"(?<=[.!?;\n])\s+")
 _NOT_TELLING = frozenset(("be", "have"))
 
@@ -27,34 +27,35 @@ class Forgotten:
 
 
 def forgotten(text: str, at: datetime, besides: frozenset[str] = frozenset()) -> Forgotten | None:
-    """The digests of a text's words; None: it has no significant words. `besides`: the concepts of what stays of it."""
-    telling = content(text) - _NOT_TELLING - besides
-    return Forgotten(frozenset(map(_digest, telling)), at) if telling else None
+    """Returns the digests of a text's words; None if it has no significant words. `besides`: the concepts of the
+    remainder that is not forgotten."""
+    significant = concepts_of(text) - _NOT_TELLING - besides
+    return Forgotten(frozenset(map(_digest, significant)), at) if significant else None
 
 
-def is_forgotten(text: str, gone: Sequence[Forgotten], said_at: datetime | None = None) -> bool:
+def is_forgotten(text: str, forgotten_facts: Sequence[Forgotten], said_at: datetime | None = None) -> bool:
     """Whether a text, said at a time (None: unknown), says something that was forgotten later."""
-    if not gone:
+    if not forgotten_facts:
         return False
-    held = _digests(text)
-    return any(one.words <= held and (said_at is None or said_at <= one.at) for one in gone)
+    digests = _digests(text)
+    return any(fact.words <= digests and (said_at is None or said_at <= fact.at) for fact in forgotten_facts)
 
 
-def without_forgotten(text: str, gone: Sequence[Forgotten]) -> str:
-    """A text without the sentences about forgotten facts."""
-    if not is_forgotten(text, gone):
+def without_forgotten(text: str, forgotten_facts: Sequence[Forgotten]) -> str:
+    """Returns a text without its sentences about forgotten facts."""
+    if not is_forgotten(text, forgotten_facts):
         return text
-    return " ".join(one for one in _SENTENCE.split(text) if not is_forgotten(one, gone))
+    return " ".join(sentence for sentence in _SENTENCE.split(text) if not is_forgotten(sentence, forgotten_facts))
 
 
-def remembered_again(gone: Iterable[Forgotten], text: str) -> tuple[Forgotten, ...]:
-    """What stays forgotten when the user wants a text remembered again."""
-    held = _digests(text)
-    return tuple(one for one in gone if not one.words <= held)
+def remembered_again(forgotten_facts: Iterable[Forgotten], text: str) -> tuple[Forgotten, ...]:
+    """Returns the facts that stay forgotten when the user wants a text remembered again."""
+    digests = _digests(text)
+    return tuple(fact for fact in forgotten_facts if not fact.words <= digests)
 
 
 def _digests(text: str) -> frozenset[str]:
-    return frozenset(map(_digest, content(text)))
+    return frozenset(map(_digest, concepts_of(text)))
 
 
 @lru_cache(maxsize=20_000)

@@ -1,4 +1,4 @@
-"""Identifies a company's user by a JWT that the company has signed with a key in its settings. Plain functions.
+"""Identifies a company's user by a JWT that the company has signed with a key in its settings. Pure functions.
 
 The key decides the algorithm, never the token. The audience is the company's id, so that no other token of the company
 (of its own sessions, for example) is accepted; role and any right beyond the plan are not read.
@@ -18,10 +18,10 @@ from contracts.identity_rpc import KnownUser
 from contracts.ids import is_id
 from contracts.plain_text import one_line
 
-LONGEST_LIFE = 3_600
-LEEWAY = 5
-SHORTEST_SECRET = 32
-SMALLEST_RSA = 2048
+MAX_LIFETIME_SECONDS = 3_600
+LEEWAY_SECONDS = 5
+MIN_SECRET_CHARACTERS = 32
+MIN_RSA_BITS = 2048
 _ALGORITHMS = ("HS256", "RS256")
 _Plan = Literal["free", "pro", "premium"]
 _PLANS: tuple[_Plan, ...] = ("free", "pro", "premium")
@@ -32,7 +32,7 @@ class IdentityRefusedError(ValueError):
 
 
 def known_user(config: CompanyConfig, token: str, now: datetime) -> KnownUser:
-    """The user in the token.
+    """Returns the user whom the token identifies.
 
     Raises:
         IdentityRefusedError: it proves nothing, or is not valid now.
@@ -45,70 +45,75 @@ def known_user(config: CompanyConfig, token: str, now: datetime) -> KnownUser:
         raise IdentityRefusedError("it is no JWT") from error
     key, claims = _claims(config, token, header)
     expires, subject = claims["exp"], claims["sub"]
-    begins = claims.get("nbf", 0)
-    if not _is_moment(expires) or not isinstance(subject, str) or not is_id(subject) or not _is_moment(begins):
+    not_before = claims.get("nbf", 0)
+    if (
+        not _is_timestamp(expires)
+        or not isinstance(subject, str)
+        or not is_id(subject)
+        or not _is_timestamp(not_before)
+    ):
         raise IdentityRefusedError(
             "sub must be 1 to 64 of A-Z a-z 0-9 _ -, and exp a number, and nbf one if it is there"
         )
     seconds = now.timestamp()
-    if begins > seconds + LEEWAY:
+    if not_before > seconds + LEEWAY_SECONDS:
         raise IdentityRefusedError("it is not valid yet (nbf): set the clock of the server that signs it")
-    if expires + LEEWAY <= seconds:
+    if expires + LEEWAY_SECONDS <= seconds:
         raise IdentityRefusedError("it has expired: sign a new one")
-    if expires > seconds + LONGEST_LIFE + LEEWAY:
+    if expires > seconds + MAX_LIFETIME_SECONDS + LEEWAY_SECONDS:
         raise IdentityRefusedError("it is valid for too long: exp may be an hour away at most")
     return KnownUser(
         user_id=subject,
         plan=_plan(claims.get("plan"), config.identity.highest_plan),
         expires_at=datetime.fromtimestamp(expires, UTC),
-        name=_line(claims.get("name"), MAX_NAME),
-        email=_line(claims.get("email"), MAX_EMAIL),
+        name=_one_line(claims.get("name"), MAX_NAME),
+        email=_one_line(claims.get("email"), MAX_EMAIL),
         key=key,
     )
 
 
-def dated(config: CompanyConfig, before: Sequence[IdentityKey], now: datetime) -> CompanyConfig:
-    """The settings with the time of each identity key that is new or replaced; the others keep theirs."""
-    since = {(key.id, key.key): key.since for key in before}
-    times = [since.get((key.id, key.key), now) for key in config.identity.keys]
-    # A key from before keys had a time stays as it was written.
+def with_key_dates(config: CompanyConfig, before: Sequence[IdentityKey], now: datetime) -> CompanyConfig:
+    """Returns the settings with a time for each identity key that is new or replaced; the others keep theirs."""
+    known_dates = {(key.id, key.key): key.since for key in before}
+    dates = [known_dates.get((key.id, key.key), now) for key in config.identity.keys]
+    # A key from before keys had a time is kept as it was written.
     keys = [
-        key if key.since == time else key.model_copy(update={"since": time})
-        for key, time in zip(config.identity.keys, times, strict=True)
+        key if key.since == date else key.model_copy(update={"since": date})
+        for key, date in zip(config.identity.keys, dates, strict=True)
     ]
     return config.model_copy(update={"identity": config.identity.model_copy(update={"keys": keys})}) if keys else config
 
 
-def _is_moment(said: object) -> TypeGuard[float]:
-    # JSON's readers take NaN and numbers without end for numbers; no clock does.
-    return isinstance(said, int | float) and 0 <= said < 2**53
+def _is_timestamp(value: object) -> TypeGuard[float]:
+    # JSON parsers accept NaN and infinite numbers, which are no times.
+    return isinstance(value, int | float) and 0 <= value < 2**53
 
 
-def _line(said: object, most: int) -> str | None:
-    """A name for human agents, on one line; anything that is no text, or too long, is left out."""
-    text = one_line(said) if isinstance(said, str) else ""
-    return text if 0 < len(text) <= most else None
+def _one_line(value: object, limit: int) -> str | None:
+    """Returns a name for human agents, on one line; None for anything that is no text or too long."""
+    text = one_line(value) if isinstance(value, str) else ""
+    return text if 0 < len(text) <= limit else None
 
 
-def wrong_key(key: IdentityKey) -> str | None:
-    """Says what is wrong with a key in the settings; None if nothing is."""
+def key_error(key: IdentityKey) -> str | None:
+    """Returns what is wrong with a key in the settings; None if nothing is."""
     if key.algorithm not in _ALGORITHMS:
-        return None  # a newer release's: nobody signs with it here
+        return None  # of a newer release: it is not used here
     if key.algorithm == "HS256":
         if "-----BEGIN" in key.key:
             return "an HS256 key is a secret text; for a PEM set algorithm to RS256"
-        return None if len(key.key) >= SHORTEST_SECRET else f"use at least {SHORTEST_SECRET} characters"
+        return None if len(key.key) >= MIN_SECRET_CHARACTERS else f"use at least {MIN_SECRET_CHARACTERS} characters"
     try:
         public = load_pem_public_key(key.key.encode())
     except ValueError:
         return "use an RSA public key in PEM (-----BEGIN PUBLIC KEY-----)"
-    if not isinstance(public, RSAPublicKey) or public.key_size < SMALLEST_RSA:
-        return f"use an RSA key of at least {SMALLEST_RSA} bits"
+    if not isinstance(public, RSAPublicKey) or public.key_size < MIN_RSA_BITS:
+        return f"use an RSA key of at least {MIN_RSA_BITS} bits"
     return None
 
 
 def _claims(config: CompanyConfig, token: str, header: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The mark of the key that signed the token, and its claims."""
+    """Returns the mark of the key that signed the token, and the token's claims."""
     name = header.get("kid")
     for key in config.identity.keys:
         if key.algorithm != header.get("alg") or key.algorithm not in _ALGORITHMS or name not in (None, key.id):
@@ -135,5 +140,5 @@ def _claims(config: CompanyConfig, token: str, header: dict[str, Any]) -> tuple[
 
 def _plan(claimed: object, highest: _Plan) -> _Plan:
     rank = _PLANS.index(claimed) if isinstance(claimed, str) and claimed in _PLANS else 0
-    # A highest plan that only a newer release knows: nobody claims more than the lowest.
+    # If only a newer release knows the highest plan, nobody gets more than the lowest.
     return _PLANS[min(rank, _PLANS.index(highest) if highest in _PLANS else 0)]

@@ -1,7 +1,8 @@
-"""Indexes a company's conversations by their words; matches contain all words of a query, newest activity first.
+"""Indexes a company's conversations by their words; a match contains all words of a query, and newest activity comes
+first.
 
-Words are stored folded, and a query's word matches those that begin with it. A changed conversation gets a new number
-and its old one is dead; the index is rebuilt when most numbers are dead.
+Words are stored folded, and a word of a query matches those that begin with it. A changed conversation gets a new
+number and its old one is dead; the index is rebuilt when most numbers are dead.
 """
 
 from array import array
@@ -13,13 +14,14 @@ from datetime import datetime
 
 from memory.domain.recall.words import STOP, words
 
-MOST_BEGINNINGS = 500
-"""Words that a query's word may be the beginning of; a single letter matches only itself."""
+MAX_COMPLETIONS = 500
+"""Words that a query's word may be completed to; a single letter matches only itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Findable:
-    """The values by which it is found. `latest`: sorts by newest activity; `written`: ms since the epoch."""
+    """A conversation's values by which it is found. `latest`: sorts by newest activity; `written`: ms since the
+    epoch."""
 
     name: str
     latest: str
@@ -28,15 +30,15 @@ class Findable:
     person: str | None
     labels: tuple[str, ...]
     topic: str | None
-    said_at: datetime | None
+    last_message_at: datetime | None
     words: str
     written: int
 
     @property
     def every_word(self) -> frozenset[str]:
         """The words of its messages, people's names, labels and topic."""
-        beside = " ".join(filter(None, (self.person, self.assignee, self.topic, *self.labels)))
-        return frozenset(self.words.split()) | frozenset(words(beside))
+        other_text = " ".join(filter(None, (self.person, self.assignee, self.topic, *self.labels)))
+        return frozenset(self.words.split()) | frozenset(words(other_text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +54,23 @@ class InboxQuery:
     since: datetime | None = None
     until: datetime | None = None
 
-    def matches(self, one: Findable) -> bool:
-        """Whether everything but the words matches."""
-        is_open = one.state not in {"snoozed", "resolved"}
+    def matches(self, conversation: Findable) -> bool:
+        """Whether a conversation matches everything but the words."""
+        is_open = conversation.state not in {"snoozed", "resolved"}
         return (
-            (self.state is None or one.state == self.state)
-            and (self.assignee is None or (is_open and one.assignee == self.assignee))
-            and (not self.unassigned or (is_open and one.assignee is None))
-            and (self.person is None or one.person == self.person)
-            and (self.label is None or self.label in one.labels)
-            and (self.since is None or (one.said_at is not None and one.said_at >= self.since))
-            and (self.until is None or (one.said_at is not None and one.said_at < self.until))
+            (self.state is None or conversation.state == self.state)
+            and (self.assignee is None or (is_open and conversation.assignee == self.assignee))
+            and (not self.unassigned or (is_open and conversation.assignee is None))
+            and (self.person is None or conversation.person == self.person)
+            and (self.label is None or self.label in conversation.labels)
+            and (
+                self.since is None
+                or (conversation.last_message_at is not None and conversation.last_message_at >= self.since)
+            )
+            and (
+                self.until is None
+                or (conversation.last_message_at is not None and conversation.last_message_at < self.until)
+            )
         )
 
 
@@ -88,7 +96,7 @@ class InboxIndex:
                 if word not in self._holding:
                     self._sorted = None
                 self._holding[word].append(number)
-            # Its words are in the lists already, and would take the most memory if they were kept twice.
+            # Its words are in the lists already; keeping them twice would take the most memory.
             self._rows.append(_without_words(row))
 
     def drop(self, name: str) -> None:
@@ -101,39 +109,48 @@ class InboxIndex:
         """Whether it should be rebuilt: most of it is dead."""
         return len(self._rows) > 1_000 and len(self._rows) > 2 * len(self._numbers)
 
-    def find(self, wanted: InboxQuery) -> list[Findable]:
-        """All matches, newest activity first."""
-        numbers = self._with_words(wanted.query) if wanted.query else self._numbers.values()
+    def find(self, query: InboxQuery) -> list[Findable]:
+        """Returns all matches, newest activity first."""
+        numbers = self._with_words(query.query) if query.query else self._numbers.values()
         rows = self._rows
-        found = [row for number in numbers if (row := rows[number]) is not None and wanted.matches(row)]
-        found.sort(key=lambda row: row.latest, reverse=True)
-        return found
+        matches = [row for number in numbers if (row := rows[number]) is not None and query.matches(row)]
+        matches.sort(key=lambda row: row.latest, reverse=True)
+        return matches
 
     def _with_words(self, query: str) -> set[int]:
-        every = words(query)
-        # Whoever asks for "the invoice" wants the invoice; whoever asks for "what can you do" wants just that.
-        asked = [word for word in every if word not in STOP] or every
-        found: set[int] | None = None
-        for word in sorted(asked, key=len, reverse=True):
+        query_words = words(query)
+        # Stop words are left out ("the invoice"), unless the query has no other words ("what can you do").
+        required = [word for word in query_words if word not in STOP] or query_words
+        matches: set[int] | None = None
+        for word in sorted(required, key=len, reverse=True):
             numbers = set[int]()
-            for held in self._beginning(word):
-                numbers.update(self._holding[held])
-            found = numbers if found is None else found & numbers
-            if not found:
+            for word_found in self._home_page_hit(word):
+                numbers.update(self._holding[word_found])
+            matches = numbers if matches is None else matches & numbers
+            if not matches:
                 return set()
-        return found or set()
+        return matches or set()
 
-    def _beginning(self, word: str) -> list[str]:
+    def _home_page_hit(self, word: str) -> list[str]:
         if len(word) < 2:
             return [word] if word in self._holding else []
         if self._sorted is None:
             self._sorted = sorted(self._holding)
         first = bisect_left(self._sorted, word)
         last = bisect_left(self._sorted, word + chr(0x10FFFF))
-        return self._sorted[first : min(last, first + MOST_BEGINNINGS)]
+        return self._sorted[first : min(last, first + MAX_COMPLETIONS)]
 
 
 def _without_words(row: Findable) -> Findable:
     return Findable(
-        row.name, row.latest, row.state, row.assignee, row.person, row.labels, row.topic, row.said_at, "", row.written
+        row.name,
+        row.latest,
+        row.state,
+        row.assignee,
+        row.person,
+        row.labels,
+        row.topic,
+        row.last_message_at,
+        "",
+        row.written,
     )

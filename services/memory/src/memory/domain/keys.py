@@ -42,46 +42,47 @@ def conversation_key(company: str, conversation: str) -> str:
 
 
 def fact_key(company: str, conversation: str, position: LogPosition) -> str:
-    """The order of the facts of one conversation."""
+    """The key of a fact; keys sort by the order of the conversation's facts."""
     return f"{company}/{conversation}/{position}"
 
 
 def position_of(key: str) -> LogPosition:
-    """The position in its text form, alone or at the end of a key."""
+    """Returns the position in its text form, alone or at the end of a key."""
     era, seq = key.rsplit("/", 2)[-2:]
     return LogPosition(int(era), int(seq))
 
 
 def milliseconds(at: datetime) -> int:
-    """Since the epoch."""
+    """Returns the milliseconds from the epoch to this time."""
     return int(at.timestamp() * 1000)
 
 
 def moment(ms: float) -> datetime:
-    """The time this many milliseconds after the epoch."""
+    """Returns the time this many milliseconds after the epoch."""
     return datetime.fromtimestamp(ms / 1000, UTC)
 
 
 def timed_key(prefix: str, at_ms: int, last: str) -> str:
-    """A key under `prefix` that sorts by time (ms since the epoch), then by name."""
+    """Returns a key under `prefix` that sorts by time (ms since the epoch), then by name."""
     return f"{prefix}/{at_ms:013d}/{last}"
 
 
 def list_key(prefix: str, latest: LogPosition, name: str) -> str:
-    """A key under `prefix` that sorts by the newest fact, then by name."""
+    """Returns a key under `prefix` that sorts by the newest fact, then by name."""
     return f"{prefix}/{latest}/{name}"
 
 
 def to_cursor(key: str, prefix: str) -> str:
-    """An opaque cursor: the key without the prefix, which the request repeats."""
+    """Returns an opaque cursor: the key without the prefix, which the request repeats."""
     return base64.urlsafe_b64encode(key.removeprefix(f"{prefix}/").encode()).decode().rstrip("=")
 
 
 def from_cursor(cursor: str, prefix: str) -> str:
-    """The key again. The prefix comes from the request, so a cursor never leads to another company's rows.
+    """Returns the key of a cursor. The prefix comes from the request, so a cursor never leads to another company's
+    rows.
 
     Raises:
-        BadCursorError: it is not one of ours.
+        BadCursorError: this service did not issue the cursor.
     """
     try:
         tail = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
@@ -91,7 +92,7 @@ def from_cursor(cursor: str, prefix: str) -> str:
 
 
 def position_at(cursor: str, prefix: str) -> LogPosition:
-    """The position in a cursor of facts; raises BadCursorError."""
+    """Returns the position in a cursor of facts; raises BadCursorError."""
     try:
         return position_of(from_cursor(cursor, prefix))
     except ValueError as error:

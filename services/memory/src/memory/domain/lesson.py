@@ -1,4 +1,4 @@
-"""What a finished turn teaches about its user: from the user's own messages alone, Spanish and English."""
+"""What a finished turn teaches about its user: from the user's own messages alone, in Spanish and English."""
 
 import re
 from dataclasses import dataclass, replace
@@ -6,25 +6,25 @@ from datetime import datetime
 
 from contracts.calendar_names import FORGET_PATTERN
 from contracts.memory_rpc import Strategy
-from memory.domain.long_term.concepts import content
+from memory.domain.long_term.concepts import concepts_of
 from memory.domain.long_term.speech import own_speech, statements, unquoted
-from memory.domain.mentions import mentioned
-from memory.domain.profile import described, undescribed
-from memory.domain.questions import questions, same, template
+from memory.domain.mentions import mentioned_symbols
+from memory.domain.profile import with_profile, without_profile
+from memory.domain.questions import are_same_question, questions, template
 from memory.domain.recall.words import folded
 from memory.domain.remembered import (
-    FAVOURITES,
-    QUESTIONS,
-    STRATEGIES,
+    MAX_FAVOURITES,
+    MAX_QUESTIONS,
+    MAX_STRATEGIES,
     Remembered,
-    restyled,
+    with_trading_style,
 )
 from memory.domain.statements import with_statements
 
-FAVOURITE_AFTER = 3
-"""Turns that ask about a symbol before it is a favourite."""
-ASKED = 200
-"""Symbols that are counted."""
+MIN_TURNS_FOR_FAVOURITE = 3
+"""Turns that must ask about a symbol before it is a favourite."""
+MAX_COUNTED_SYMBOLS = 200
+"""Symbols that are counted, at most."""
 
 _STYLES = (
     ("day_trading", r"day[ -]?trad(?:e|es|ing|er)|intrad[ií]a|intraday|operar en el d[ií]a"),
@@ -46,7 +46,7 @@ _SOMEBODY_ELSE = re.compile(
     r"yo)\b)[^.,;:])*$",
     re.I,
 )
-"""Of whom a style is said that is none of the writer's: "my flatmate's a day trader"."""
+"""Another person as the subject of a style: "my flatmate's a day trader"."""
 _STRATEGIES = re.compile(
     r"\b(covered calls?|protective puts?|iron condors?|straddles?|strangles?|bull call spreads?|bear put spreads?"
     r"|collars?|dollar[- ]cost averaging|DCA|mean reversion|momentum|breakouts?|pairs trading|grid trading"
@@ -65,14 +65,14 @@ _ABOUT_MEMORY = re.compile(
     r"have) you (?:know|remember)|(?:que|lo que) (?:recuerdas|sabes) (?:de|sobre) mi)"
 )
 _SYMBOLS = re.compile(r"\$?\b[A-Z]{1,5}\b|\b(?:btc|eth|sol|ada|xrp)\b")
-_SAYS_NOTHING = content(
+_FILLER_CONCEPTS = concepts_of(
     "I am a we go do make switched moved changed investor trader trading hago pasé cambié soy inversor"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedTurn:
-    """A finished turn: what its user wrote, and which of the symbols named there exist."""
+    """A finished turn: what its user wrote, and which of the symbols named in it exist."""
 
     turn_id: str
     at: datetime
@@ -80,108 +80,115 @@ class FinishedTurn:
     known: frozenset[str]
 
 
-def about_memory(text: str) -> bool:
-    """Whether a text asks for something to be forgotten, or what is remembered."""
+def is_about_memory(text: str) -> bool:
+    """Whether a text asks to forget something, or asks what is remembered."""
     return bool(_ABOUT_MEMORY.match(folded(text.replace("’", "'"))))
 
 
-def learned(state: Remembered, lesson: FinishedTurn) -> Remembered:
-    """With the lesson; the same object when it has been learned before."""
+def with_lesson(state: Remembered, lesson: FinishedTurn) -> Remembered:
+    """Returns the state with the lesson of a turn; the same object if it has been learned before."""
     if lesson.turn_id in state.learned:
         return state
-    before = state.memory
+    memory_before = state.memory
     # What the user wants forgotten must not be learned from the very words that ask for it.
-    lesson = replace(lesson, texts=tuple(text for text in lesson.texts if not about_memory(text)))
+    lesson = replace(lesson, texts=tuple(text for text in lesson.texts if not is_about_memory(text)))
     for text in lesson.texts:
-        own = unquoted(text)
-        state = _style(state, own, lesson.at)
+        own_text = unquoted(text)
+        state = _with_style(state, own_text, lesson.at)
         state = with_statements(state, text, lesson.at, is_kept_in_fields)
-        state = described(state, own, lesson.at)
-        state = _questions(state, text, lesson.at)
-        state = _strategies(state, text, lesson)
-    state = _symbols(state, lesson)
-    unchanged = state.memory.model_copy(update={"updated_at": before.updated_at}) == before
-    return replace(state, memory=before if unchanged else state.memory).marked(lesson.turn_id)
+        state = with_profile(state, own_text, lesson.at)
+        state = _with_questions(state, text, lesson.at)
+        state = _with_strategies(state, text, lesson)
+    state = _with_symbols(state, lesson)
+    unchanged = state.memory.model_copy(update={"updated_at": memory_before.updated_at}) == memory_before
+    return replace(state, memory=memory_before if unchanged else state.memory).with_learned(lesson.turn_id)
 
 
-def favoured(state: Remembered, symbol: str, source: str, now: datetime) -> Remembered:
-    """With one more favourite, newest first; the same object when `source` has been learned before."""
+def with_favourite(state: Remembered, symbol: str, source: str, now: datetime) -> Remembered:
+    """Returns the state with one more favourite, newest first; the same object if `source` has been learned before."""
     if source in state.learned:
         return state
-    return _favourite(state, symbol, now).marked(source)
+    return _with_newest_favourite(state, symbol, now).with_learned(source)
 
 
-def _favourite(state: Remembered, symbol: str, now: datetime) -> Remembered:
+def _with_newest_favourite(state: Remembered, symbol: str, now: datetime) -> Remembered:
     names = [symbol, *(name for name in state.memory.favorite_symbols if name != symbol)]
-    asked = {name: count for name, count in state.asked.items() if name != symbol}
+    counts = {name: count for name, count in state.symbol_counts.items() if name != symbol}
     if names == state.memory.favorite_symbols:
-        return replace(state, asked=asked)
-    return replace(state.changed(now, favorite_symbols=names[:FAVOURITES]), asked=asked)
+        return replace(state, symbol_counts=counts)
+    return replace(state.with_fields(now, favorite_symbols=names[:MAX_FAVOURITES]), symbol_counts=counts)
 
 
-def _symbols(state: Remembered, lesson: FinishedTurn) -> Remembered:
-    named = dict.fromkeys(name for text in lesson.texts for name in mentioned(text) if name in lesson.known)
-    for name in named:
+def _with_symbols(state: Remembered, lesson: FinishedTurn) -> Remembered:
+    names = dict.fromkeys(name for text in lesson.texts for name in mentioned_symbols(text) if name in lesson.known)
+    for name in names:
         if name in state.memory.favorite_symbols:
             continue
-        count = state.asked.get(name, 0) + 1
-        if count >= FAVOURITE_AFTER:
-            state = _favourite(state, name, lesson.at)
+        count = state.symbol_counts.get(name, 0) + 1
+        if count >= MIN_TURNS_FOR_FAVOURITE:
+            state = _with_newest_favourite(state, name, lesson.at)
         else:
-            others = [(known, n) for known, n in state.asked.items() if known != name]
-            state = replace(state, asked=dict([*others, (name, count)][-ASKED:]))
+            others = [(other, other_count) for other, other_count in state.symbol_counts.items() if other != name]
+            state = replace(state, symbol_counts=dict([*others, (name, count)][-MAX_COUNTED_SYMBOLS:]))
     return state
 
 
 def style_in(text: str) -> str | None:
-    """The last style that the text names and does not leave behind; a question states none."""
-    taken = [style for style, left in _styles(text) if not left]
-    return taken[-1] if taken else None
+    """Returns the last trading style that the text names without leaving it behind; a question states none."""
+    styles = [style for style, is_left in _styles(text) if not is_left]
+    return styles[-1] if styles else None
 
 
 def is_kept_in_fields(clause: str) -> bool:
-    """Whether a clause is all style and profile, which are kept as fields of their own."""
-    rest = _STYLE.sub(" ", undescribed(clause))
-    return rest != clause and not _says_more(rest)
+    """Whether a clause consists of style and profile, which are kept in fields of their own."""
+    remainder = _STYLE.sub(" ", without_profile(clause))
+    return remainder != clause and not _says_more(remainder)
 
 
-def _says_more(rest: str) -> bool:
-    """Whether what is left of a clause says anything but symbols and that its writer is or does something."""
-    return not content(_SYMBOLS.sub(" ", rest)) <= _SAYS_NOTHING
+def _says_more(remainder: str) -> bool:
+    """Whether the remainder of a clause says anything besides symbols and that its writer is or does something."""
+    return not concepts_of(_SYMBOLS.sub(" ", remainder)) <= _FILLER_CONCEPTS
 
 
 def _styles(text: str) -> list[tuple[str | None, bool]]:
-    """Each style that is named, and whether it is left behind."""
-    said = " ".join(map(own_speech, statements(text)))
-    found = [(match, said[: match.start()]) for match in _STYLE.finditer(said)]
+    """Returns each style that is named, and whether it is left behind."""
+    spoken = " ".join(map(own_speech, statements(text)))
+    matches = [(match, spoken[: match.start()]) for match in _STYLE.finditer(spoken)]
     return [
         (match.lastgroup, bool(_LEFT_BEHIND.search(before)))
-        for match, before in found
+        for match, before in matches
         if not _SOMEBODY_ELSE.search(before)
     ]
 
 
-def _style(state: Remembered, text: str, now: datetime) -> Remembered:
-    """The style that the text states; none, if the present one is left behind for no other."""
+def _with_style(state: Remembered, text: str, now: datetime) -> Remembered:
+    """Returns the state with the style that the text states, or without one if the current style is left behind for no
+    other."""
     if style := style_in(text):
-        return restyled(state, style, now)
-    return restyled(state, None, now) if (state.memory.trading_style, True) in _styles(text) else state
+        return with_trading_style(state, style, now)
+    return with_trading_style(state, None, now) if (state.memory.trading_style, True) in _styles(text) else state
 
 
-def _questions(state: Remembered, text: str, now: datetime) -> Remembered:
-    held = state.memory.frequent_questions
+def _with_questions(state: Remembered, text: str, now: datetime) -> Remembered:
+    known = state.memory.frequent_questions
     for question in questions(text):
         asked = template(question)
-        known = next((other for other in held if same(asked, other)), None)
-        held = [known or asked, *(other for other in held if other != known)][:QUESTIONS]
-    return state if held == state.memory.frequent_questions else state.changed(now, frequent_questions=held)
+        same = next((other for other in known if are_same_question(asked, other)), None)
+        known = [
+            same or asked,
+            *(other for other in known if other != same),
+        ][:MAX_QUESTIONS]
+    return state if known == state.memory.frequent_questions else state.with_fields(now, frequent_questions=known)
 
 
-def _strategies(state: Remembered, text: str, lesson: FinishedTurn) -> Remembered:
-    held = state.memory.recent_strategies
-    symbols = [name for name in mentioned(text) if name in lesson.known]
+def _with_strategies(state: Remembered, text: str, lesson: FinishedTurn) -> Remembered:
+    recent = state.memory.recent_strategies
+    symbols = [name for name in mentioned_symbols(text) if name in lesson.known]
     for name in dict.fromkeys(match[1].lower() for match in _STRATEGIES.finditer(text)):
         symbol = symbols[0] if symbols else None
         new = Strategy(name=name, symbol=symbol, description=" ".join(text.split())[:300], date=lesson.at.date())
-        held = [new, *(old for old in held if (old.name, old.symbol) != (name, symbol))][:STRATEGIES]
-    return state if held == state.memory.recent_strategies else state.changed(lesson.at, recent_strategies=held)
+        recent = [
+            new,
+            *(old for old in recent if (old.name, old.symbol) != (name, symbol)),
+        ][:MAX_STRATEGIES]
+    return state if recent == state.memory.recent_strategies else state.with_fields(lesson.at, recent_strategies=recent)

@@ -1,8 +1,8 @@
 """Which facts of a conversation's log are no longer needed, once they are old and stored elsewhere.
 
-The log's snapshot decides turns: the newest fact of each kind, and the first waiting visitor message. A conversation at
-rest (all of it is old, all messages settled, the AI is owner) needs nothing: without facts the owner is the AI and
-nobody waits. For any other the snapshot must stay exactly as it is.
+Turns are decided from the log's snapshot: the newest fact of each kind, and the first waiting visitor message. A
+conversation at rest (all of it is old, all messages are settled, the AI is owner) needs nothing: without facts the
+owner is the AI and nobody waits. For any other conversation the snapshot must stay exactly as it is.
 """
 
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from contracts.channels import ChatKind
 from contracts.conversation import Snapshot
 from contracts.events.chat import OwnerKind
 
-LEAST_AGE = 86_400.0
+MIN_AGE_SECONDS = 86_400.0
 """Seconds for which facts always stay: clients come back, and paused agents continue."""
-PRESSED = 0.5
-"""Fill of the stream from which facts are removed as soon as allowed, not only after the window."""
+HIGH_FILL = 0.5
+"""Fill of the stream (0 to 1) from which facts are removed as soon as allowed, not only after the window."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogState:
-    """The log: its first and last sequence, its fill (0 to 1), the sequence that all its consumers have read, and
-    the slowest consumer."""
+    """The log: its first and last sequence, its fill (0 to 1), the sequence up to which all its consumers have read,
+    and the slowest consumer."""
 
     first_seq: int
     last_seq: int
@@ -46,7 +46,7 @@ class LogCut:
 
 
 def cuts(snapshot: Snapshot, first_waiting: int | None, before: int) -> list[LogCut]:
-    """The parts of a conversation's log that may be removed.
+    """Returns the parts of a conversation's log that may be removed.
 
     Args:
         snapshot: of the log.
@@ -55,15 +55,15 @@ def cuts(snapshot: Snapshot, first_waiting: int | None, before: int) -> list[Log
     """
     if snapshot.seq < before and first_waiting is None and snapshot.owner is OwnerKind.AI:
         return [LogCut(None, before)]
-    found: list[LogCut] = []
+    parts: list[LogCut] = []
     for kind, fact in snapshot.last.items():
         end = min(fact.seq, before)
         if kind is ChatKind.VISITOR and first_waiting is not None:
             end = min(end, first_waiting)
-        found.append(LogCut(kind, end))
-    return found
+        parts.append(LogCut(kind, end))
+    return parts
 
 
-def oldest_kept(window: float, fill: float) -> float:
-    """Seconds for which facts are kept, at this fill (0 to 1) of the stream."""
-    return max(LEAST_AGE, window) if fill < PRESSED else LEAST_AGE
+def kept_seconds(window: float, fill: float) -> float:
+    """Returns the seconds for which facts are kept at this fill (0 to 1) of the stream."""
+    return max(MIN_AGE_SECONDS, window) if fill < HIGH_FILL else MIN_AGE_SECONDS

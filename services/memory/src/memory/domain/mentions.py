@@ -1,4 +1,4 @@
-"""Finds candidate symbols in people's texts, Spanish or English; providers decide which are real."""
+"""Finds candidate symbols in texts, Spanish or English; providers decide which of them exist."""
 
 import re
 
@@ -18,33 +18,34 @@ _STOP = """
     COMPRA VENDE IBEX PIB IPC EEUU
 """
 STOP_WORDS = frozenset(_STOP.split())
-"""Words that look like tickers in ordinary texts; such a ticker counts only with a $ before it."""
+"""Words that look like tickers in ordinary texts; as tickers they count only after a $."""
 
 
-def mentioned(text: str) -> list[str]:
-    """The candidates in their internal form, in order, without repeats. A coin alone is its pair with the dollar.
+def mentioned_symbols(text: str) -> list[str]:
+    """Returns the candidates in their internal form, in order, without repeats. A coin alone means its pair with the
+    dollar.
 
-    In a sentence all in capitals only pairs and $TICKERS count: otherwise every word of it would.
+    In a sentence written all in capitals only pairs and $TICKERS count: otherwise every word of it would.
     """
-    shouting = text == text.upper() and len(words := _WORD.findall(text)) > 3 and not STOP_WORDS.isdisjoint(words)
-    found: dict[str, None] = {}
+    shouts = text == text.upper() and len(words := _WORD.findall(text)) > 3 and not STOP_WORDS.isdisjoint(words)
+    names: dict[str, None] = {}
     for match in _SYMBOL.finditer(text):
         if match["pair"]:
-            found[_pair(match["pair"])] = None
+            names[_pair(match["pair"])] = None
             continue
         ticker = match["ticker"]
-        if not ticker.startswith("$") and (shouting or ticker in STOP_WORDS):
+        if not ticker.startswith("$") and (shouts or ticker in STOP_WORDS):
             continue
         try:
-            found[parse_symbol(ticker).name] = None
+            names[parse_symbol(ticker).name] = None
         except InvalidSymbolError:
             continue
-    return list(found)
+    return list(names)
 
 
 def without_symbols(text: str) -> str:
-    """The text with each candidate replaced by [SYMBOL]."""
-    return _SYMBOL.sub(lambda match: "[SYMBOL]" if mentioned(match[0]) else match[0], text)
+    """Returns the text with each candidate replaced by [SYMBOL]."""
+    return _SYMBOL.sub(lambda match: "[SYMBOL]" if mentioned_symbols(match[0]) else match[0], text)
 
 
 def _pair(text: str) -> str:

@@ -1,5 +1,5 @@
-"""OpenID Connect Core 1.0, the authorization code flow with PKCE: requests, checks, and matching an account to a
-team member. Plain functions."""
+"""OpenID Connect Core 1.0, the authorization code flow with PKCE: requests, checks, and matching an account to a team
+member. Pure functions."""
 
 import hashlib
 import hmac
@@ -17,9 +17,9 @@ from contracts.own_tools import endpoint
 from contracts.sign_in_rpc import Invitation, Refusal
 from contracts.team import Member, Team
 
-LEEWAY = 60
+LEEWAY_SECONDS = 60
 """Seconds that the provider's clock may differ from ours."""
-KINDS = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
+KEY_TYPES = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
 """Key types by the first letters of an algorithm's name. HMAC (HS…) is not accepted: the client knows the secret
 too."""
 _ALGORITHMS = frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"})
@@ -37,7 +37,7 @@ class SignInRefusedError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Discovered:
+class ProviderMetadata:
     """The parts of a provider's discovery document that are used here."""
 
     issuer: str
@@ -46,26 +46,26 @@ class Discovered:
     keys: str
     userinfo: str | None
     posts_secret: bool
-    """The client's secret goes into the body rather than a header."""
+    """Whether the client's secret goes into the body rather than a header."""
     names_issuer: bool
-    """The provider sends its issuer with each code (RFC 9207)."""
+    """Whether the provider sends its issuer with each code (RFC 9207)."""
 
 
-def discovered(said: object, issuer: str) -> Discovered:
-    """Parses this issuer's document; raises SignInRefusedError."""
-    if not is_object(said):
+def parse_discovery(document_json: object, issuer: str) -> ProviderMetadata:
+    """Parses this issuer's discovery document; raises SignInRefusedError."""
+    if not is_object(document_json):
         raise SignInRefusedError("broken", "the discovery document is not a JSON object")
-    document = object_of(said)
+    document = object_of(document_json)
     # People type the address with or without a final slash.
-    named = str(document.get("issuer"))
-    if named.rstrip("/") != issuer.rstrip("/"):
+    document_issuer = str(document.get("issuer"))
+    if document_issuer.rstrip("/") != issuer.rstrip("/"):
         raise SignInRefusedError(
             "broken", f"the discovery document belongs to another issuer: {str(document.get('issuer'))[:200]}"
         )
     methods = list_of(document.get("token_endpoint_auth_methods_supported")) or ["client_secret_basic"]
     userinfo = document.get("userinfo_endpoint")
-    return Discovered(
-        issuer=named,
+    return ProviderMetadata(
+        issuer=document_issuer,
         authorization=_address(document, "authorization_endpoint"),
         token=_address(document, "token_endpoint"),
         keys=_address(document, "jwks_uri"),
@@ -76,9 +76,9 @@ def discovered(said: object, issuer: str) -> Discovered:
 
 
 def authorization_address(
-    provider: Discovered, client_id: str, *, redirect_uri: str, state: str, nonce: str, challenge: str
+    provider: ProviderMetadata, client_id: str, *, redirect_uri: str, state: str, nonce: str, challenge: str
 ) -> str:
-    asked = {
+    parameters = {
         "response_type": "code",
         "client_id": client_id,
         "redirect_uri": redirect_uri,
@@ -88,12 +88,12 @@ def authorization_address(
         "code_challenge": challenge,
         "code_challenge_method": "S256",
     }
-    joint = "&" if urlsplit(provider.authorization).query else "?"
-    return f"{provider.authorization}{joint}{urlencode(asked)}"
+    separator = "&" if urlsplit(provider.authorization).query else "?"
+    return f"{provider.authorization}{separator}{urlencode(parameters)}"
 
 
-def signing(token: str) -> tuple[str, str | None]:
-    """The algorithm and key id of an ID token; raises SignInRefusedError for an unacceptable algorithm."""
+def signature_header(token: str) -> tuple[str, str | None]:
+    """Returns the algorithm and key id of an ID token; raises SignInRefusedError if the algorithm is not acceptable."""
     try:
         header = jwt.get_unverified_header(token)
     except jwt.InvalidTokenError as error:
@@ -104,11 +104,11 @@ def signing(token: str) -> tuple[str, str | None]:
     return algorithm, key if isinstance(key, str) else None
 
 
-def proven(
+def verified_claims(
     token: str, algorithm: str, key: PyJWK, *, issuer: str, client_id: str, nonce: str, now: datetime
 ) -> dict[str, object]:
-    """The verified claims of an ID token (section 3.1.3.7); raises SignInRefusedError."""
-    if key.key_type != KINDS[algorithm[:2]]:
+    """Returns the verified claims of an ID token (section 3.1.3.7); raises SignInRefusedError."""
+    if key.key_type != KEY_TYPES[algorithm[:2]]:
         raise SignInRefusedError("refused", "the ID token's key does not fit its algorithm")
     try:
         claims = jwt.decode(
@@ -140,20 +140,20 @@ def proven(
         raise SignInRefusedError("broken", "the ID token says something that is neither text nor number") from error
     seconds = now.timestamp()
     times = {name: claims.get(name, 0) for name in ("exp", "iat", "nbf")}
-    if not all(isinstance(at, int | float) and 0 <= at < 2**53 for at in times.values()):
+    if not all(isinstance(time, int | float) and 0 <= time < 2**53 for time in times.values()):
         raise SignInRefusedError("refused", "a time in the ID token is not a number")
     ahead = max(times["iat"], times["nbf"]) - seconds
-    if ahead > LEEWAY:
+    if ahead > LEEWAY_SECONDS:
         raise SignInRefusedError(
-            "refused", f"the provider's clock is {ahead:.0f} s ahead of ours, {LEEWAY} s at most may be"
+            "refused", f"the provider's clock is {ahead:.0f} s ahead of ours, {LEEWAY_SECONDS} s at most may be"
         )
-    if times["exp"] + LEEWAY <= seconds:
+    if times["exp"] + LEEWAY_SECONDS <= seconds:
         raise SignInRefusedError("refused", f"the ID token ended {seconds - times['exp']:.0f} s ago by our clock")
-    several = len(list_of(claims["aud"])) > 1
-    if (several or "azp" in claims) and claims.get("azp") != client_id:
+    has_several_audiences = len(list_of(claims["aud"])) > 1
+    if (has_several_audiences or "azp" in claims) and claims.get("azp") != client_id:
         raise SignInRefusedError("refused", ANOTHER_CLIENT)
-    said = claims.get("nonce")
-    if not isinstance(said, str) or not hmac.compare_digest(said.encode(), nonce.encode()):
+    claimed_nonce = claims.get("nonce")
+    if not isinstance(claimed_nonce, str) or not hmac.compare_digest(claimed_nonce.encode(), nonce.encode()):
         raise SignInRefusedError("refused", "the ID token belongs to another sign-in (nonce)")
     if not isinstance(claims["sub"], str) or not claims["sub"]:
         raise SignInRefusedError("refused", "the ID token names nobody")
@@ -161,13 +161,13 @@ def proven(
 
 
 def account_of(claims: dict[str, object]) -> str:
-    """A digest that is the same for the same account at the same provider, and reveals neither."""
+    """Returns a digest that is the same for the same account at the same provider, and reveals neither."""
     digest = hashlib.sha256(f"{claims['iss']}\n{claims['sub']}".encode()).digest()
     return urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
-def invited(team: Team, invitation: Invitation) -> Member:
-    """The member whose invitation this is; raises SignInRefusedError."""
+def invited_member(team: Team, invitation: Invitation) -> Member:
+    """Returns the member whose invitation this is; raises SignInRefusedError."""
     member = team.members.get(invitation.member)
     if member is None:
         raise SignInRefusedError("unknown")
@@ -177,25 +177,29 @@ def invited(team: Team, invitation: Invitation) -> Member:
 
 
 def member_for(team: Team, claims: dict[str, object], invitation: Invitation | None) -> str:
-    """The team member of this account: its member so far, the invited one, or the one whose e-mail the provider has
-    verified. An unverified e-mail is only what somebody has typed. Raises SignInRefusedError."""
+    """Returns the id of the team member with this account: its member so far, the invited one, or the one whose e-mail
+    the provider has verified. An unverified e-mail is only what somebody has typed. Raises SignInRefusedError."""
     account = account_of(claims)
     if invitation is not None:
-        invited(team, invitation)
+        invited_member(team, invitation)
         return invitation.member
-    theirs = [user for user, member in team.members.items() if member.account == account]
-    if theirs:
+    members_of_account = [user for user, member in team.members.items() if member.account == account]
+    if members_of_account:
         # If there are several: the one whose invitation they used last.
-        return max(theirs, key=lambda user: team.members[user].joined_at or datetime.min.replace(tzinfo=UTC))
+        return max(
+            members_of_account, key=lambda user: team.members[user].joined_at or datetime.min.replace(tzinfo=UTC)
+        )
     email = claims.get("email")
-    said = email.casefold() if isinstance(email, str) else None
-    found = [user for user, one in team.members.items() if said and one.email and one.email.casefold() == said]
-    if len(found) != 1 or team.members[found[0]].account is not None:
+    address = email.casefold() if isinstance(email, str) else None
+    candidates = [
+        user for user, one in team.members.items() if address and one.email and one.email.casefold() == address
+    ]
+    if len(candidates) != 1 or team.members[candidates[0]].account is not None:
         raise SignInRefusedError("unknown")
     # Some providers send it as a text.
     if claims.get("email_verified") not in (True, "true"):
         raise SignInRefusedError("unverified")
-    return found[0]
+    return candidates[0]
 
 
 def _address(document: dict[str, object], name: str) -> str:

@@ -1,16 +1,16 @@
-"""Whether the form of a clause says that it still holds in some weeks, in es and en.
+"""Whether the form of a clause says that it will still be true in some weeks, in Spanish and English.
 
-A present lasts: a habit, a property, something that is had. What has happened, where somebody is, and what they are
-just doing ("I am waiting", "estoy viendo") lasts where it names a matter of a life, an amount or a name. A time of
-today takes this back, but for an amount and a change of a life; a time that repeats, goes on or is a date gives it.
-What is said of the reader is about the chat.
+A present tense lasts: a habit, a property, a possession. Past events, whereabouts and current activities ("I am
+waiting", "estoy viendo") last only if they name an important subject, an amount or a name. A time such as "today" makes
+a clause momentary, except for an amount or a life event; a recurring or continuing time, or a date, makes it lasting.
+What is said about the reader is about the chat.
 """
 
 import re
 
 from contracts.calendar_names import MONTHS
 from memory.domain.claims import PERSON
-from memory.domain.long_term.concepts import SAYS_NOTHING, plain
+from memory.domain.long_term.concepts import FILLER_WORDS, normalize
 from memory.domain.long_term.course import HAS_HAPPENED
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import kinds
@@ -22,7 +22,7 @@ _GOES_ON = re.compile(
     rf"{'|'.join(MONTHS)}|(?:on|los) (?:\w+days?|lunes|martes|miercoles|jueves|viernes|sabados|domingos)|"
     r"next (?:year|month|week)|(?:ano|mes|semana) que viene)\b"
 )
-"""A time that repeats, goes on, or is a date."""
+"""A time that recurs or continues, or a date."""
 _CONDITION = re.compile(r"\b(?:when|whenever|if|cuando|si)\b")
 _TODAY = re.compile(
     r"\b(?:right now|at the moment|today|tonight|tomorrow|yesterday|this (?:morning|afternoon|evening)|last night|"
@@ -58,10 +58,10 @@ _STATE = re.compile(
 )
 """How something or somebody is, or what is left of it: "está …", "is …ing", "is …ed", "tengo la pantalla rota"."""
 _AT_THE = re.compile(r"(?:en|con|in|at|on|de) (?:el|la|los|las|the|my|mi|casa)\b")
-"""A place that both know, where what moves is now: "en el taller", and not "en un fondo"."""
-_MOVES = frozenset(("vehicle", "pet"))
+"""A place known to both, where movable things are at present: "en el taller", but not "en un fondo"."""
+_MOVABLE = frozenset(("vehicle", "pet"))
 _STUDIES = re.compile(r"\b(?:studying|training|universi\w+|college|school|estudiando|colegio|escuela)\b")
-_CHANGE_OF_A_LIFE = re.compile(
+_LIFE_EVENT = re.compile(
     r"\b(?:born|studied|married|engaged|divorced|separated|widowed|retired|hired|fired|laid off|promoted|graduated|"
     r"moved|moving|retiring|quit|resigned|inherited|adopted|diagnosed|pregnant|expecting|died|passed away|opened|"
     r"stopped|gave up|switched|changed|broke up|split up|unemployed|army|navy|military|"
@@ -71,7 +71,7 @@ _CHANGE_OF_A_LIFE = re.compile(
     r"en (?:el )?paro|de baja)\b|"
     r"\b(?:lost|left|perdi|deje) (?:my|mi|el|la) (?:job|trabajo|empleo|carrera|piso|casa)\b"
 )
-"""What changes a life for years."""
+"""Life events, whose effect lasts for years."""
 _VERY = (
     r"(?:(?:a (?:bit|little)|so|very|really|quite|pretty|too|just|still|already|kind of|super|feeling|not feeling|"
     r"getting|un (?:poco|poquito)|muy|bastante|super|tan|re|todavia|ya|aun) )*"
@@ -91,13 +91,13 @@ _FEELS = re.compile(
     r"\b(?:tengo|tenemos) (?:(?:mucha?|un poco de|algo de|tanta?|bastante|una?) )?(?:hambre|sed|sueno|frio|calor|prisa|"
     r"ganas|fiebre(?! del)|resaca|dolor de cabeza|gripe|catarro|resfriado)\b"
 )
-_OF_MINE = re.compile(r"^(?:(?:now|ahora|also|tambien|and|y) )?(?:my|mis?) \w+ (?P<rest>.*)")
+_POSSESSION = re.compile(r"^(?:(?:now|ahora|also|tambien|and|y) )?(?:my|mis?) \w+ (?P<rest>.*)")
 _IS_OR_HAS = re.compile(
     r"^(?:\w+ ){0,5}?(?:is|are|was|were|has|have|had|lives?|works?|stud(?:y|ies)|owns?|earns?|costs?|ends?|es|son|era|"
     r"fue|esta|estan|tiene|tienen|vive|viven|trabajan?|estudian?|gana|cuesta|vence|se)\b"
 )
 _OF_OURS = re.compile(r"\b(?:me|us|my|our|mine|ours|nos|mis?|nuestr[oa]s?|conmigo)\b")
-_POINTS = frozenset(
+_POINTING_WORDS = frozenset(
     words(
         "this that these those it them one ones here there first second third last next other another option both "
         "same former latter all none everything nothing right wrong back new later before already now today yesterday "
@@ -110,7 +110,7 @@ _POINTS = frozenset(
         "vendi vendo changed mind idea opinion cambie cambiado mistake accident error equivoque gone come went fue ido"
     )
 )
-"""What points to something in the chat, and what people do with it."""
+"""Words that refer to something in the chat, and words for what people do with it."""
 _PASSING = re.compile(
     r"\b(?:prefer|prefiero|rather|like|love|gusta|encanta) (?:to )?(?:see|know|hear|it|that|this|verlo|ver|saber|your|"
     r"tu|eso|esto|la idea|the idea|how|c[oó]mo|lo que|que me (?!mand|envi|escrib|habl|trat|llam|avis|expli|"
@@ -122,50 +122,58 @@ _TROUBLE = re.compile(
     r"(?:card|payment|tarjeta|pago) (?:was|got|is|ha sido|fue|esta) (?:declined|rejected|refused|rechazad[oa])|"
     r"log(?:ged)? (?:in|out)|iniciar sesion|cobrado dos veces)\b"
 )
-"""Trouble with the service, which is not what somebody is like."""
+"""Trouble with the service, which says nothing about the person."""
 _NAME = re.compile(r"(?<=\w )(?!I\b)[A-ZÁÉÍÓÚÑ]\w+")
 _FIGURE = re.compile(r"\d")
 
 
 def is_lasting(clause: str) -> bool:
-    """Whether a clause of somebody about themselves holds for longer than the moment."""
-    said, low = plain(clause).strip(" .,;:!"), clause.lower()
-    if _GOES_ON.search(said):
+    """Whether a clause about its writer holds for longer than the moment."""
+    normalized, lowered = normalize(clause).strip(" .,;:!"), clause.lower()
+    if _GOES_ON.search(normalized):
         return True
-    if _YOURS.search(low) or _FEELS.search(said):
+    if _YOURS.search(lowered) or _FEELS.search(normalized):
         return False
-    if _CHANGE_OF_A_LIFE.search(said) or _FIGURE.search(said):
+    if _LIFE_EVENT.search(normalized) or _FIGURE.search(normalized):
         return True
-    past = HAS_HAPPENED.search(low) or _HAPPENED.search(low)
-    if not past and _CONDITION.search(said):
+    is_past = HAS_HAPPENED.search(lowered) or _HAPPENED.search(lowered)
+    if not is_past and _CONDITION.search(normalized):
         return True
-    if _WHERE.search(said):
+    if _WHERE.search(normalized):
         return bool(_NAME.search(clause))
-    if state := _STATE.search(said):
-        how = state[state.lastgroup or 0]
-        alone = PERSON.match(said) or state["out"] or state["left"] or how.split()[0].endswith("ing")
-        about = kinds(how if alone else said) - (_MOVES if _AT_THE.match(how) else frozenset())
-        return bool(_NAME.search(clause) or about or _STUDIES.search(how))
-    if _TODAY.search(said):
+    if state := _STATE.search(normalized):
+        description = state[state.lastgroup or 0]
+        describes_only = (
+            PERSON.match(normalized) or state["out"] or state["left"] or description.split()[0].endswith("ing")
+        )
+        subjects = kinds(description if describes_only else normalized) - (
+            _MOVABLE if _AT_THE.match(description) else frozenset()
+        )
+        return bool(_NAME.search(clause) or subjects or _STUDIES.search(description))
+    if _TODAY.search(normalized):
         return False
-    if _JUST.search(said) and (past or _DOING.search(said)) and not _HAS_NOW.search(said):
+    if _JUST.search(normalized) and (is_past or _DOING.search(normalized)) and not _HAS_NOW.search(normalized):
         return False
-    if (mine := _OF_MINE.match(said)) and not (_IS_OR_HAS.match(mine["rest"]) or _OF_OURS.search(mine["rest"])):
-        return not past if PERSON.match(said) else bool(kinds(said))
-    if not (past or _DOING.search(said)) or (mine and PERSON.match(said) and _OF_OURS.search(mine["rest"])):
+    if (possession := _POSSESSION.match(normalized)) and not (
+        _IS_OR_HAS.match(possession["rest"]) or _OF_OURS.search(possession["rest"])
+    ):
+        return not is_past if PERSON.match(normalized) else bool(kinds(normalized))
+    if not (is_past or _DOING.search(normalized)) or (
+        possession and PERSON.match(normalized) and _OF_OURS.search(possession["rest"])
+    ):
         return True
-    return bool(_NAME.search(clause) or ((not past or _HAS_NOW.search(said)) and kinds(said)))
+    return bool(_NAME.search(clause) or ((not is_past or _HAS_NOW.search(normalized)) and kinds(normalized)))
 
 
 def is_passing(text: str) -> bool:
-    """Whether it says what is wanted for the moment: "I'd prefer to see it"."""
+    """Whether a text says what is wanted for the moment: "I'd prefer to see it"."""
     return bool(_PASSING.search(text))
 
 
 def is_of_the_moment(statement: str) -> bool:
-    """Whether a statement says nothing without the chat around it ("I prefer the second one", "la compré ayer"), tells
-    of trouble with the service, or how somebody is just now."""
-    said = plain(statement)
-    own = [word for word in words(said) if word not in _POINTS and word not in SAYS_NOTHING]
-    own += re.findall(r"\bté\b", statement.casefold())  # tea, which without its accent is a pronoun
-    return not own or _TROUBLE.search(said) is not None or not is_lasting(statement)
+    """Whether a statement means nothing outside the chat ("I prefer the second one", "la compré ayer"), reports trouble
+    with the service, or says how somebody is just now."""
+    normalized = normalize(statement)
+    telling_words = [word for word in words(normalized) if word not in _POINTING_WORDS and word not in FILLER_WORDS]
+    telling_words += re.findall(r"\bté\b", statement.casefold())  # tea, which without its accent is a pronoun
+    return not telling_words or _TROUBLE.search(normalized) is not None or not is_lasting(statement)

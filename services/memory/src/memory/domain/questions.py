@@ -1,15 +1,15 @@
-"""Questions as templates, and when two of them are the same question.
+"""Questions as templates, and whether two of them are the same question.
 
-Words that overlap are not enough: "should I buy BTC or wait" and "should I sell BTC or wait" overlap by 0.8. Side,
-numbers and negation have to agree first.
+Overlapping words are not enough: "should I buy BTC or wait" and "should I sell BTC or wait" overlap by 0.8. Side,
+numbers and negation must agree first.
 """
 
 import re
 
 from memory.domain.mentions import without_symbols
 
-LENGTH = 100
-ALIKE = 0.8
+MAX_LENGTH = 100
+MIN_OVERLAP = 0.8
 _AMOUNT = re.compile(
     r"(?:[$€]\s?)?\b\d[\d.,]{0,20}\b\s?(?:%|k\b|usd\b|usdt\b|d[oó]lares\b|dollars\b|pesos\b|euros\b|€)", re.I
 )
@@ -28,25 +28,25 @@ _NOT = frozenset(
 
 
 def questions(text: str) -> list[str]:
-    """Each question of a text, as it was asked."""
+    """Returns each question of a text, as it was asked."""
     if "?" not in text:
         return []
-    found = [match[0].strip(" ¿\t") for match in _SENTENCE.finditer(text)]
-    return [question for question in found if _WORD.search(question)]
+    texts = [match[0].strip(" ¿\t") for match in _SENTENCE.finditer(text)]
+    return [question for question in texts if _WORD.search(question)]
 
 
 def template(question: str) -> str:
-    """The question with [AMOUNT] for amounts and [SYMBOL] for symbols, at most 100 characters."""
-    bare = _MONEY.sub("[AMOUNT]", _AMOUNT.sub("[AMOUNT]", question))
-    return " ".join(without_symbols(bare).split())[:LENGTH].strip()
+    """Returns the question with [AMOUNT] for amounts and [SYMBOL] for symbols, at most 100 characters."""
+    masked = _MONEY.sub("[AMOUNT]", _AMOUNT.sub("[AMOUNT]", question))
+    return " ".join(without_symbols(masked).split())[:MAX_LENGTH].strip()
 
 
-def same(one: str, other: str) -> bool:
-    """Whether two templates are one question."""
+def are_same_question(one: str, other: str) -> bool:
+    """Whether two templates are the same question."""
     if _sides(one) != _sides(other) or _numbers(one) != _numbers(other) or _negated(one) != _negated(other):
         return False
-    left, right = set(_words(one)), set(_words(other))
-    return bool(left | right) and len(left & right) / len(left | right) > ALIKE
+    words, other_words = set(_words(one)), set(_words(other))
+    return bool(words | other_words) and len(words & other_words) / len(words | other_words) > MIN_OVERLAP
 
 
 def _words(text: str) -> list[str]:

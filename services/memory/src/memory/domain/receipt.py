@@ -1,6 +1,6 @@
-"""Receipts of deletions: what was found where (counted before it was removed), and what remains for how long.
+"""Receipts of deletions: how much was found where (counted before it was removed), and what remains for how long.
 
-Each run over the stores counts for itself; if a run is interrupted and repeated, the highest of its counts stays.
+Each run over the stores counts separately; if a run is interrupted and repeated, the highest of its counts stays.
 """
 
 from collections.abc import Mapping
@@ -11,17 +11,17 @@ from contracts.erasure_rpc import ErasedBy, ErasureKind, Receipt, Remains, Remov
 from contracts.streams import CHAT, TRACES, TURNS
 
 FIRST, AGAIN, LATE = range(3)
-"""The runs of a deletion: at once, for what was being stored meanwhile, and for calls that were running."""
-DAILY = timedelta(hours=25)
+"""The runs of a deletion: at once; for what was being stored meanwhile; for calls that were running."""
+REDIS_REWRITTEN_AFTER = timedelta(hours=25)
 """After this time Redis has rewritten its file, which memory requests once a day."""
-COUNTED = timedelta(days=1)
+COUNTERS_EXPIRE_AFTER = timedelta(days=1)
 """After this time counters of limits and the executor's records of calls have expired in Redis."""
 STREAMS = ("CHAT", "TURNS", "FACTS", "TOOLS", "DLQ", "WEBHOOKS")
 ASKED, TOLD, UNSURE = "asked", "told", "unsure"
-"""Notes of a run on places that are counted by being emptied: it has begun on them, all have said how much it was, and
-whether a run before it had not got so far."""
+"""Notes of a run about places that report a count only by being emptied: it has begun with them; all have reported; a
+previous run was interrupted before they had reported."""
 COUNTED_AFTER = {True: frozenset({"market-adapter", "tool-executor"}), False: frozenset({"mongodb memories"})}
-"""The places that report a count only after being emptied, for people and for conversations."""
+"""The places that report a count only after being emptied: for people (True) and for conversations."""
 COLLECTIONS = (
     "facts", "conversations", "summaries", "memories", "executions", "ratings", "lessons", "updates", "notes",
     "withdrawals", "digests", "spendings", "satisfactions", "knowledge_asked",
@@ -47,11 +47,11 @@ class ErasureRecord:
     finished_at: datetime | None = None
     version: int = 0
 
-    def noted(self, run: int, found: Mapping[str, int]) -> "ErasureRecord":
-        """The record with a run's results."""
+    def noted(self, run: int, counts: Mapping[str, int]) -> "ErasureRecord":
+        """Returns the record with a run's results."""
         runs = list(self.runs)
-        before = runs[run]
-        runs[run] = {place: max(before.get(place, 0), found.get(place, 0)) for place in {*before, *found}}
+        previous = runs[run]
+        runs[run] = {place: max(previous.get(place, 0), counts.get(place, 0)) for place in {*previous, *counts}}
         return replace(self, runs=tuple(runs))
 
 
@@ -70,39 +70,46 @@ def receipt_view(record: ErasureRecord) -> Receipt:
 
 def _removed(record: ErasureRecord, place: str) -> Removed:
     if place == "tool-executor" and record.kind not in _PEOPLE:
-        # Its records name no conversation: they keep calls from being made twice, until they expire.
-        return Removed(place=place, removed=0, remains="records", gone_after=record.at + COUNTED + DAILY)
+        # Its records name no conversation: they prevent repeated calls until they expire.
+        return Removed(
+            place=place,
+            removed=0,
+            remains="records",
+            gone_after=record.at + COUNTERS_EXPIRE_AFTER + REDIS_REWRITTEN_AFTER,
+        )
     count = sum(run.get(place, 0) for run in record.runs)
-    unsure = record.runs[FIRST].get(UNSURE) and place in COUNTED_AFTER[record.kind in _PEOPLE]
-    at_least = True if unsure else None
-    remains, after = _left(place)
+    is_unsure = record.runs[FIRST].get(UNSURE) and place in COUNTED_AFTER[record.kind in _PEOPLE]
+    at_least = True if is_unsure else None
+    remains, kept_for = _remains_in(place)
     if remains is None:
         return Removed(place=place, removed=count, at_least=at_least, gone_after=record.at)
     if not count and not at_least:
         return Removed(place=place, removed=0)
-    gone_after = None if after is None else record.at + after
+    gone_after = None if kept_for is None else record.at + kept_for
     return Removed(place=place, removed=count, at_least=at_least, remains=remains, gone_after=gone_after)
 
 
-def _left(place: str) -> tuple[Remains | None, timedelta | None]:
-    """What remains there, and for how long; None: depends on MongoDB's own settings."""
+def _remains_in(place: str) -> tuple[Remains | None, timedelta | None]:
+    """Returns what remains in a place and for how long; None: that depends on MongoDB's own settings."""
     if place == "stream CHAT":
-        # A block of the file is freed when all in it is gone, and holds what lives for up to another window.
+        # A block of the file is freed once everything in it has expired, which may take up to another window.
         return "freed_space", timedelta(seconds=2 * CHAT.window)
     if place == "stream TURNS":
         return "freed_space", timedelta(seconds=2 * TURNS.max_age)
     if place in {"redis", "tool-executor"}:
-        return "append_file", DAILY
+        return "append_file", REDIS_REWRITTEN_AFTER
     if place.startswith("mongodb") or place == "market-adapter":
         return "store_space", None
     return None, None
 
 
 def _elsewhere(record: ErasureRecord) -> list[Removed]:
-    """Places where nothing is removed, and what they hold."""
+    """Returns the places where nothing is removed, and what they contain."""
     at = record.at
     return [
-        Removed(place="limits", removed=0, remains="counters", gone_after=at + COUNTED + DAILY),
+        Removed(
+            place="limits", removed=0, remains="counters", gone_after=at + COUNTERS_EXPIRE_AFTER + REDIS_REWRITTEN_AFTER
+        ),
         Removed(place="stream TRACES", removed=0, remains="ids", gone_after=at + timedelta(seconds=TRACES.max_age)),
         Removed(place="agents", removed=0, remains="cache", gone_after=at + timedelta(minutes=10)),
         Removed(place="service logs", removed=0, remains="logs"),

@@ -1,4 +1,4 @@
-"""The window: the end of a conversation, cached so that prompts and snapshots need no database.
+"""The window: the cached end of a conversation, so that prompts and snapshots need no database.
 
 A window says up to which sequence it is complete. The log never changes below that, so a window is never wrong, only
 old; its reader adds what the log has after it. There is no invalidation, and no race between readers and the
@@ -13,21 +13,21 @@ from contracts.conversation_rpc import MAX_PAGES, MessageView, VisitorProfile
 from contracts.events.chat import Page, VisitorMessage
 from memory.domain.facts import LogFact, view
 
-HELD = 50
+WINDOW_SIZE = 50
 """Messages in a window: enough for a snapshot."""
 NEW_VISIT_AFTER = timedelta(minutes=30)
-"""Silence after which a visitor is on a new visit (the usual session length of web statistics)."""
+"""Silence after which a message begins a new visit (the usual session length of web statistics)."""
 
 
 @dataclass(frozen=True, slots=True)
 class VisitorTraits:
-    """What the visitor's messages show about the visitor; `last_at` is the time of the newest message."""
+    """What a visitor's messages show about the visitor; `last_at` is the time of the newest message."""
 
     profile: VisitorProfile = field(default_factory=VisitorProfile)
     last_at: datetime | None = None
 
     def after(self, message: VisitorMessage, at: datetime) -> "VisitorTraits":
-        """The traits with one more visitor message, which is the newest so far."""
+        """Returns the traits with one more visitor message, which is the newest so far."""
         new_visit = self.last_at is not None and at - self.last_at > NEW_VISIT_AFTER
         old = self.profile
         profile = VisitorProfile(
@@ -46,7 +46,7 @@ UNSEEN = VisitorTraits()
 
 
 def _pages(before: list[Page] | None, message: VisitorMessage) -> list[Page] | None:
-    """The latest pages visited, each once, the one written from last."""
+    """Returns the latest pages visited, each once, ending with the one that the message was written on."""
     known = {page.url: page for page in before or ()}
     for address in message.visited or ():
         known.setdefault(address, Page(url=address))
@@ -58,35 +58,35 @@ def _pages(before: list[Page] | None, message: VisitorMessage) -> list[Page] | N
 
 @dataclass(frozen=True, slots=True)
 class RecentMessages:
-    """The newest messages with seq ≤ up_to, oldest first. `whole`: there are none before them."""
+    """The newest messages with seq ≤ up_to, oldest first. `whole`: there are no earlier ones."""
 
     up_to: int
     messages: tuple[MessageView, ...]
     whole: bool
     seen: VisitorTraits = UNSEEN
 
-    def extended(self, facts: Iterable[LogFact], up_to: int, held: int = HELD) -> "RecentMessages":
-        """The window plus the facts in (self.up_to, up_to], in order. A repeated message changes nothing."""
+    def extended(self, facts: Iterable[LogFact], up_to: int, limit: int = WINDOW_SIZE) -> "RecentMessages":
+        """Returns the window with the facts in (self.up_to, up_to], in order. A repeated message changes nothing."""
         messages = list(self.messages)
-        known = {message.id for message in messages}
-        seen = self.seen
+        known_ids = {message.id for message in messages}
+        traits = self.seen
         for fact in facts:
             if not self.up_to < fact.seq <= up_to:
                 continue
             message = view(fact)
-            if message is None or message.id in known:
+            if message is None or message.id in known_ids:
                 continue
-            known.add(message.id)
+            known_ids.add(message.id)
             messages.append(message)
             if isinstance(fact.data, VisitorMessage):
-                seen = seen.after(fact.data, fact.at)
-        whole = self.whole and len(messages) <= held
-        return RecentMessages(up_to, tuple(messages[-held:]), whole, seen)
+                traits = traits.after(fact.data, fact.at)
+        is_complete = self.whole and len(messages) <= limit
+        return RecentMessages(up_to, tuple(messages[-limit:]), is_complete, traits)
 
     def last(self, limit: int, up_to: int) -> tuple[MessageView, ...] | None:
-        """The newest `limit` messages with seq ≤ up_to; None if the window does not reach back far enough.
+        """Returns the newest `limit` messages with seq ≤ up_to; None if the window does not reach back far enough.
 
-        Sequences of an earlier era of the log may be above `up_to`, but those messages are always older.
+        Messages of an earlier era of the log may have sequences above `up_to`, but are always older.
         """
         messages = self.messages
         end = len(messages)
@@ -97,9 +97,9 @@ class RecentMessages:
         return messages[max(0, end - limit) : end]
 
     def since(self, after: int, up_to: int) -> tuple[MessageView, ...]:
-        """The messages with after < seq ≤ up_to, as far as the window has them (see `reaches`).
+        """Returns the messages with after < seq ≤ up_to, as far as the window has them (see `reaches`).
 
-        Messages of an earlier era are older than all others and belong only if `after` is 0.
+        Messages of an earlier era are older than all others and are included only if `after` is 0.
         """
         messages = self.messages
         if after:
@@ -114,12 +114,12 @@ class RecentMessages:
         return self.whole or any(message.seq <= after for message in self.messages)
 
 
-def stored_window(messages: Sequence[LogFact], up_to: int, held: int, seen: VisitorTraits | None) -> RecentMessages:
-    """A window of stored messages, oldest first; one more than `held` was requested."""
+def stored_window(messages: Sequence[LogFact], up_to: int, limit: int, traits: VisitorTraits | None) -> RecentMessages:
+    """Returns a window of stored messages, oldest first, of which one more than `limit` was requested."""
     views = [message for fact in messages if (message := view(fact)) is not None]
-    if seen is None:
-        seen = UNSEEN
+    if traits is None:
+        traits = UNSEEN
         for fact in messages:
             if isinstance(fact.data, VisitorMessage):
-                seen = seen.after(fact.data, fact.at)
-    return RecentMessages(up_to, tuple(views[-held:]), len(views) <= held, seen)
+                traits = traits.after(fact.data, fact.at)
+    return RecentMessages(up_to, tuple(views[-limit:]), len(views) <= limit, traits)

@@ -1,7 +1,8 @@
-"""What of a memory a user's words are about: "my car" is a fact about driving a Corolla, "my risk" a profile.
+"""What part of a memory a user's words refer to: "my car" refers to a fact about driving a Corolla, "my risk" to the
+profile.
 
-Facts are meant by their words; where none has them, by the kind of thing that they are about. Of several facts of that
-kind nobody can tell which is meant, unless all of them are.
+Facts are found by their words; if no fact contains them, by the kind of thing that they are about. If several facts are
+of that kind, it is unknown which is meant, unless all of them are.
 """
 
 import re
@@ -11,25 +12,25 @@ from typing import Any
 
 from contracts.memory_rpc import LongTermMemory, MeantReply, fact_id
 from memory.domain.fact_parts import without_part
-from memory.domain.long_term.concepts import content, plain, significant_words
+from memory.domain.long_term.concepts import concepts_of, normalize, significant_words
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import facets, kinds
 
-ENOUGH = 0.6
-"""Of the telling words that the user says, the share that a fact must hold to be meant."""
-SAME = 5
-"""Letters with which two forms of a word begin alike."""
+MIN_SHARE = 0.6
+"""Share of the user's significant words that a fact must contain to be meant."""
+MIN_COMMON_LETTERS = 5
+"""Letters that two forms of a word have in common at their beginning."""
 _MADE_OF = re.compile(r"^(?:ar|en|des|a)(?=\w{4})")
-"""Before a noun that a Spanish verb is made of: "riesgo" is in "arriesgar"."""
+"""Prefix of a Spanish verb that is derived from a noun: "riesgo" is in "arriesgar"."""
 LIVING = re.compile(r"\b(?:what i do )?for a living\b")
 _ASKS = re.compile(r"\b(?:where|who|what|how|when|which|donde|quien|que|como|cuando|cual|cuant[oa]s?)\b")
 _EVERY = re.compile(r"\b(?:everything|all|todo|toda|todos|todas)\b")
-_SAYS_NOTHING = content(
+_SAYS_NOTHING = concepts_of(
     "be have like prefer want trade thing things stuff matter cosa cosas tema asunto fact facts dato datos everything "
     "name called number user customer client usuario usuaria cliente wants remember that says said le dice es tiene "
     "her his their anymore more i my do"
 ) | frozenset(("be", "have", "like", "prefer", "want", "trade", "name"))
-"""What asks for a fact and tells none apart."""
+"""Words that ask for a fact but do not distinguish one from another."""
 _FIELDS: tuple[tuple[str, frozenset[str]], ...] = tuple(
     (name, frozenset(listed.split()))
     for name, listed in (
@@ -46,7 +47,7 @@ _FIELDS: tuple[tuple[str, frozenset[str]], ...] = tuple(
         ("timezone", "timezone zone horaria"),
     )
 )
-_MARKS: dict[str, tuple[str, ...]] = {
+_CODE_WORDS: dict[str, tuple[str, ...]] = {
     "swing": ("swing",),
     "day_trading": ("day trad", "intradia", "intraday"),
     "scalping": ("scalp",),
@@ -58,7 +59,7 @@ _MARKS: dict[str, tuple[str, ...]] = {
     "intermediate": ("intermediate", "intermedio"),
     "advanced": ("advanced", "avanzad"),
 }
-_FACTS = ("userNotes", "preferences", "olderNotes")
+_FACT_FIELDS = ("userNotes", "preferences", "olderNotes")
 _OF_ANOTHER = re.compile(r"'s\b|\b(?:of|de|del) (?:my|mi|mis)\b")
 
 
@@ -69,143 +70,160 @@ class _Removal:
 
 
 def referred_part(memory: LongTermMemory, about: str, symbols: Collection[str] = ()) -> MeantReply:
-    """What the words are about, with the merge patch that takes it out; nothing, or several that they may mean.
-    `symbols`: those that the words name."""
-    if past := _past_meant(memory, about):
+    """Returns what the words refer to, with the merge patch that removes it; nothing if they fit nothing; or the
+    several facts that they may mean. `symbols`: those named in the words."""
+    if past := _referred_history(memory, about):
         return MeantReply(texts=past, past=past)
-    wire, said, found = memory.to_wire(), frozenset(words(about)), _Removal()
-    for name, names in _FIELDS:
-        if said & names and len(said) <= len(_FIELDS) // 2 and not _OF_ANOTHER.search(plain(about)) and wire.get(name):
-            found.patch[name] = None
-            found.texts += _told(wire[name])
-    kept = [one for one in memory.favorite_symbols if one not in symbols]
-    if len(kept) < len(memory.favorite_symbols):
-        found.patch.setdefault("favoriteSymbols", kept)
-        found.texts += [one for one in memory.favorite_symbols if one in symbols]
+    wire, about_words, removal = memory.to_wire(), frozenset(words(about)), _Removal()
+    for name, field_words in _FIELDS:
+        if (
+            about_words & field_words
+            and len(about_words) <= len(_FIELDS) // 2
+            and not _OF_ANOTHER.search(normalize(about))
+            and wire.get(name)
+        ):
+            removal.patch[name] = None
+            removal.texts += _as_texts(wire[name])
+    remaining = [symbol for symbol in memory.favorite_symbols if symbol not in symbols]
+    if len(remaining) < len(memory.favorite_symbols):
+        removal.patch.setdefault("favoriteSymbols", remaining)
+        removal.texts += [symbol for symbol in memory.favorite_symbols if symbol in symbols]
     for name in ("tradingStyle", "riskProfile", "experience", "name"):
         value = wire.get(name)
-        if value and name not in found.patch and _names(plain(about), value):
-            found.patch[name] = None
-            found.texts.append(value)
-    held = [one for name in _FACTS if name not in found.patch for one in wire.get(name, ())]
-    facts, several = referred_facts(held, about)
-    if several and found.patch:
-        several = ()
-    _without(found, wire, {fact: referred_clause(fact, about) for fact in facts})
-    _without_words(found, wire, about)
-    return MeantReply(patch=found.patch, texts=list(dict.fromkeys(found.texts)), several=list(several))
+        if value and name not in removal.patch and _names_value(normalize(about), value):
+            removal.patch[name] = None
+            removal.texts.append(value)
+    facts_held = [fact for name in _FACT_FIELDS if name not in removal.patch for fact in wire.get(name, ())]
+    facts, ambiguous = referred_facts(facts_held, about)
+    if ambiguous and removal.patch:
+        ambiguous = ()
+    _remove_facts(removal, wire, {fact: referred_clause(fact, about) for fact in facts})
+    _remove_questions_and_strategies(removal, wire, about)
+    return MeantReply(patch=removal.patch, texts=list(dict.fromkeys(removal.texts)), several=list(ambiguous))
 
 
-def _past_meant(memory: LongTermMemory, about: str) -> list[str]:
-    """What of the history the words are about, if they fit nothing as well that is so now."""
-    past = list(dict.fromkeys(one.value for one in memory.superseded))
-    now = [*memory.user_notes, *memory.preferences, *memory.older_notes]
-    if by_id := [one for one in past if fact_id(one) == about.strip()]:
-        return [one for one in by_id if one not in now]
-    said, telling = plain(about), reference_words(LIVING.sub("job", plain(about)))
-    held = [getattr(memory, name) for name in ("trading_style", "risk_profile", "experience", "name")]
-    if any(_names(said, str(one)) for one in held if one):
+def _referred_history(memory: LongTermMemory, about: str) -> list[str]:
+    """Returns what the words refer to in the history, if they fit no current value as well."""
+    past_values = list(dict.fromkeys(past.value for past in memory.superseded))
+    current = [*memory.user_notes, *memory.preferences, *memory.older_notes]
+    if by_id := [value for value in past_values if fact_id(value) == about.strip()]:
+        return [value for value in by_id if value not in current]
+    normalized, telling = normalize(about), reference_words(LIVING.sub("job", normalize(about)))
+    fields = [getattr(memory, name) for name in ("trading_style", "risk_profile", "experience", "name")]
+    if any(_names_value(normalized, str(value)) for value in fields if value):
         return []
-    if coded := [one.value for one in memory.superseded if one.field not in _FACTS and _names(said, one.value)]:
-        return list(dict.fromkeys(coded))
-    best = max((_share(telling, one) for one in past), default=0.0) if telling else 0.0
-    if best < ENOUGH or best <= max((_share(telling, one) for one in now), default=0.0):
+    codes = [past.value for past in memory.superseded if past.field not in _FACT_FIELDS]
+    if named_codes := [code for code in codes if _names_value(normalized, code)]:
+        return list(dict.fromkeys(named_codes))
+    best_share = max((_share(telling, value) for value in past_values), default=0.0) if telling else 0.0
+    if best_share < MIN_SHARE or best_share <= max((_share(telling, value) for value in current), default=0.0):
         return []
-    return [one for one in past if _share(telling, one) == best]
+    return [value for value in past_values if _share(telling, value) == best_share]
 
 
-def _names(said: str, value: str) -> bool:
-    """Whether a plain text names a value that is kept as a code."""
-    return any(one in said for one in _MARKS.get(value, (plain(value),)))
+def _names_value(normalized: str, value: str) -> bool:
+    """Whether a normalized text names a value that is stored as a code."""
+    return any(word in normalized for word in _CODE_WORDS.get(value, (normalize(value),)))
 
 
 def referred_facts(facts: Sequence[str], about: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The facts that the words (or an id) are about; else those that they may be about, if there are several."""
-    if by_id := tuple(one for one in facts if fact_id(one) == about.strip()):
+    """Returns the facts that the words (or an id) refer to; otherwise, second, the facts that they may refer to, if
+    there are several."""
+    if by_id := tuple(fact for fact in facts if fact_id(fact) == about.strip()):
         return by_id, ()
-    bare = LIVING.sub("job", plain(about))
-    telling = reference_words(bare)
-    named = [one for one in facts if telling and _share(telling, one) >= ENOUGH]
-    if named and len(telling) == 1 and _ASKS.search(bare):
-        # "Where I work": what speaks of working, and not of the way to work.
-        first = min(_place(telling, one) for one in named)
-        named = [one for one in named if _place(telling, one) == first]
-    if named and (len(telling) > 1 or _share(telling, named[0]) == 1) and not _is_torn(named, bare):
-        return tuple(named), ()
-    alike = named or _of_kind(facts, bare)
-    if _EVERY.search(bare) or (len(alike) == 1 and (named or _only_says_what_kind(bare, alike[0]))):
-        return tuple(alike), ()
-    return (), tuple(alike)
+    normalized = LIVING.sub("job", normalize(about))
+    telling = reference_words(normalized)
+    matching = [fact for fact in facts if telling and _share(telling, fact) >= MIN_SHARE]
+    if matching and len(telling) == 1 and _ASKS.search(normalized):
+        # "Where I work" means facts about working, not about the way to work.
+        first_index = min(_word_index(telling, fact) for fact in matching)
+        matching = [fact for fact in matching if _word_index(telling, fact) == first_index]
+    if matching and (len(telling) > 1 or _share(telling, matching[0]) == 1) and not _is_ambiguous(matching, normalized):
+        return tuple(matching), ()
+    candidates = matching or _facts_of_kind(facts, normalized)
+    if _EVERY.search(normalized) or (
+        len(candidates) == 1 and (matching or _only_says_what_kind(normalized, candidates[0]))
+    ):
+        return tuple(candidates), ()
+    return (), tuple(candidates)
 
 
 def referred_clause(fact: str, about: str) -> tuple[str, str]:
-    """What of a fact the words are about, and what is left of it: nothing, if they are about all of it."""
-    return without_part(fact, reference_words(plain(about))) or (fact, "")
+    """Returns the part of a fact that the words refer to, and the remainder: empty if they refer to all of it."""
+    return without_part(fact, reference_words(normalize(about))) or (fact, "")
 
 
-def _only_says_what_kind(bare: str, fact: str) -> bool:
-    """Whether the words say nothing that a fact of their kind does not: Paris is none of who lives in Cusco."""
-    kind = facets(fact)
+def _only_says_what_kind(normalized: str, fact: str) -> bool:
+    """Whether the words contain nothing that a fact of their kind lacks: "Paris" does not fit somebody who lives in
+    Cusco."""
+    fact_facets = facets(fact)
     return all(
-        facets(one) & kind or not (telling := reference_words(one)) or _share(telling, fact) for one in words(bare)
+        facets(word) & fact_facets or not (telling := reference_words(word)) or _share(telling, fact)
+        for word in words(normalized)
     )
 
 
-def _is_torn(named: Sequence[str], bare: str) -> bool:
-    """Whether one word of a longer wish is all that several facts have of it: "my wife's name", of two about her."""
-    return len(named) > 1 and bool(_OF_ANOTHER.search(bare)) and not _EVERY.search(bare)
+def _is_ambiguous(facts: Sequence[str], normalized: str) -> bool:
+    """Whether several facts match only one word of a longer request: "my wife's name", with two facts about her."""
+    return len(facts) > 1 and bool(_OF_ANOTHER.search(normalized)) and not _EVERY.search(normalized)
 
 
-def _of_kind(facts: Sequence[str], bare: str) -> list[str]:
-    asked = kinds(bare)
-    return [one for one in facts if asked & kinds(one)]
+def _facts_of_kind(facts: Sequence[str], normalized: str) -> list[str]:
+    wanted_kinds = kinds(normalized)
+    return [fact for fact in facts if wanted_kinds & kinds(fact)]
 
 
-def reference_words(bare: str) -> frozenset[str]:
-    return content(bare) - _SAYS_NOTHING
+def reference_words(normalized: str) -> frozenset[str]:
+    return concepts_of(normalized) - _SAYS_NOTHING
 
 
 def _share(telling: frozenset[str], fact: str) -> float:
-    """Of the telling words, how many a fact has, in whatever form."""
-    said = content(fact)
-    return sum(any(_alike(one, other) for other in said) for one in telling) / len(telling)
+    """The share of the significant words that a fact contains, in whatever form."""
+    fact_words = concepts_of(fact)
+    return sum(any(_are_same_word(word, fact_word) for fact_word in fact_words) for word in telling) / len(telling)
 
 
-def _place(telling: frozenset[str], fact: str) -> int:
+def _word_index(telling: frozenset[str], fact: str) -> int:
     return next(
-        (at for at, one in enumerate(significant_words(fact)) if any(_alike(one, asked) for asked in telling)), 99
+        (
+            index
+            for index, word in enumerate(significant_words(fact))
+            if any(_are_same_word(word, wanted) for wanted in telling)
+        ),
+        99,
     )
 
 
-def _alike(one: str, other: str) -> bool:
-    return one == other or (len(one) >= SAME and one[:SAME] == other[:SAME]) or one == _MADE_OF.sub("", other)
+def _are_same_word(word: str, other: str) -> bool:
+    has_common_beginning = len(word) >= MIN_COMMON_LETTERS and word[:MIN_COMMON_LETTERS] == other[:MIN_COMMON_LETTERS]
+    return word == other or has_common_beginning or word == _MADE_OF.sub("", other)
 
 
-def _without(found: _Removal, wire: dict[str, Any], facts: Mapping[str, tuple[str, str]]) -> None:
-    """`facts`: of each the part that goes, and the rest, which stays."""
-    for name in _FACTS:
-        held: list[str] = wire.get(name) or []
-        if name not in found.patch and any(one in facts for one in held):
-            rests = (facts[one][1] if one in facts else one for one in held)
-            found.patch[name] = [rest for rest in rests if rest]
-            found.texts += [facts[one][0] for one in held if one in facts]
+def _remove_facts(removal: _Removal, wire: dict[str, Any], facts: Mapping[str, tuple[str, str]]) -> None:
+    """Removes facts from the lists. `facts`: for each, the part that is removed, and the remainder, which stays."""
+    for name in _FACT_FIELDS:
+        texts: list[str] = wire.get(name) or []
+        if name not in removal.patch and any(text in facts for text in texts):
+            remainders = (facts[text][1] if text in facts else text for text in texts)
+            removal.patch[name] = [remainder for remainder in remainders if remainder]
+            removal.texts += [facts[text][0] for text in texts if text in facts]
 
 
-def _without_words(found: _Removal, wire: dict[str, Any], about: str) -> None:
-    """Questions and strategies that the words are about."""
-    telling = reference_words(plain(about))
+def _remove_questions_and_strategies(removal: _Removal, wire: dict[str, Any], about: str) -> None:
+    """Removes questions and strategies that the words refer to."""
+    telling = reference_words(normalize(about))
     for name in ("frequentQuestions", "recentStrategies"):
-        held: list[Any] = wire.get(name) or []
-        gone = [one for one in held if telling and _share(telling, _told([one])[0]) >= ENOUGH]
-        if name not in found.patch and gone:
-            found.patch[name] = [one for one in held if one not in gone]
-            found.texts += _told(gone)
+        values: list[Any] = wire.get(name) or []
+        removed = [value for value in values if telling and _share(telling, _as_texts([value])[0]) >= MIN_SHARE]
+        if name not in removal.patch and removed:
+            removal.patch[name] = [value for value in values if value not in removed]
+            removal.texts += _as_texts(removed)
 
 
-def _told(value: Any) -> list[str]:
-    """A value of the wire form in words."""
+def _as_texts(value: Any) -> list[str]:
+    """Returns a wire value as texts."""
     entries: list[Any] = value if isinstance(value, list) else [value]  # pyright: ignore[reportUnknownVariableType]
     return [
-        f"{one['name']} {one.get('symbol') or ''}".strip() if isinstance(one, dict) else str(one)  # pyright: ignore[reportUnknownMemberType]
-        for one in entries
+        f"{entry['name']} {entry.get('symbol') or ''}".strip() if isinstance(entry, dict) else str(entry)  # pyright: ignore[reportUnknownMemberType]
+        for entry in entries
     ]

@@ -9,19 +9,19 @@ from contracts.symbols import normalized_symbol
 
 _one_spelling = lru_cache(maxsize=10_000)(normalized_symbol)
 
-FAVOURITES = 3
-SYMBOLS = 10
-CANDIDATES = 20
-"""More than can be relevant, since some may be unknown to providers."""
+MAX_FAVOURITES = 3
+MAX_SYMBOLS = 10
+MAX_CANDIDATES = 20
+"""More than can be relevant, since providers may not know some of them."""
 
 
-def candidates(mentioned: Sequence[str], favourites: Sequence[str], held: Sequence[str]) -> list[str]:
-    """Symbols mentioned in the message, then the first three favourites, then the portfolio; each once."""
-    names = [*mentioned, *favourites[:FAVOURITES], *held]
-    return list(dict.fromkeys(map(_one_spelling, names)))[:CANDIDATES]
+def candidate_symbols(mentioned: Sequence[str], favourites: Sequence[str], portfolio: Sequence[str]) -> list[str]:
+    """Returns the symbols that the message mentions, then the first three favourites, then the portfolio; each once."""
+    names = [*mentioned, *favourites[:MAX_FAVOURITES], *portfolio]
+    return list(dict.fromkeys(map(_one_spelling, names)))[:MAX_CANDIDATES]
 
 
-def relevant(wanted: Sequence[str], quotes: Mapping[str, QuoteView]) -> list[RelevantSymbol]:
-    """The symbols with a known price, in the same order, at most ten."""
-    known = [quotes[name] for name in wanted if name in quotes]
-    return [RelevantSymbol.model_validate(one, from_attributes=True) for one in known[:SYMBOLS]]
+def relevant_symbols(names: Sequence[str], quotes: Mapping[str, QuoteView]) -> list[RelevantSymbol]:
+    """Returns the symbols with a known price, in the same order, at most ten."""
+    known = [quotes[name] for name in names if name in quotes]
+    return [RelevantSymbol.model_validate(quote, from_attributes=True) for quote in known[:MAX_SYMBOLS]]

@@ -1,4 +1,4 @@
-"""Which of the facts that are remembered of a user a prompt is told: decided by the question, not by age alone."""
+"""Chooses the remembered facts that a prompt contains: by the question, not by age alone."""
 
 import math
 import re
@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from contracts.memory_rpc import LongTermMemory
-from memory.domain.long_term.concepts import concept, content, plain
-from memory.domain.recall.words import sought, stems, words
+from memory.domain.long_term.concepts import concept, concepts_of, normalize
+from memory.domain.recall.words import query_terms, stems, words
 
-MOST = 12
-"""Notes and preferences in a prompt."""
-ALWAYS = 4
-"""Of these, those that restrict whatever is answered: limits, dislikes, allergies, how answers should be."""
+MAX_FACTS = 12
+"""Notes and preferences in a prompt, at most."""
+MAX_RESTRICTIONS = 4
+"""Of these, at most so many that restrict every answer: limits, dislikes, allergies, how answers should be."""
 _RESTRICTS = re.compile(
     r"\b(?:never|nunca|not|no|only|solo|can not|avoid|evito|allerg\w*|alergi\w*|hate|odio|at most|maximum|maximo|"
     r"como mucho|more than|mas de|risk|arriesgo|riesgo|answers?|respuestas?|explanations?|explicaciones|language|"
@@ -74,55 +74,60 @@ _KINDS = {
         "age": "age edad old birthday cumpleanos birth nacimiento",
     }.items()
 }
-"""What questions and facts are about: words that are no synonyms, and ask and answer each other."""
-NO_THINGS = frozenset(("buying", "losing", "time", "goal"))
-"""Kinds that say what is asked of a thing, and not what it is."""
+"""Subjects of questions and facts, with words that are not synonyms but occur in a question and its answer."""
+NOT_THINGS = frozenset(("buying", "losing", "time", "goal"))
+"""Kinds that say what is asked about a thing, and not what it is."""
 _FORMS = (
     ("work", re.compile(r"^(?:\w+ ){0,2}?(?:i am|we are) an? \w+|^(?:\w+ ){0,2}?soy (?!de\b|muy\b|mas\b)\w+")),
     ("age", re.compile(r"\b(?:i am|tengo|cumpli|turned) (?:ya |now )?\d{1,3}(?: years| anos|$)")),
 )
-"""How facts say what they are about without a word for it: I'm a nurse, tengo 52 años."""
-_FACET = 0.6
-_EVERYWHERE = frozenset(("= be", "= have"))
+"""Phrases that name a subject without a word for it: I'm a nurse, tengo 52 años."""
+_FACET_WEIGHT = 0.6
+_UNSPECIFIC = frozenset(("= be", "= have"))
 
 
 def relevant_facts(memory: LongTermMemory, question: str) -> list[str]:
-    """At most `MOST` of the notes and preferences: what always counts, then what fits the question, then the newest."""
+    """Returns at most `MAX_FACTS` notes and preferences: those that restrict every answer, then those that fit the
+    question, then the newest."""
     facts = [*memory.user_notes, *memory.preferences, *memory.older_notes]
-    if len(facts) <= MOST:
+    if len(facts) <= MAX_FACTS:
         return facts
-    always = [fact for fact in facts if _RESTRICTS.search(plain(fact))][:ALWAYS]
+    always = [fact for fact in facts if _RESTRICTS.search(normalize(fact))][:MAX_RESTRICTIONS]
     newest = [fact for pair in zip(memory.user_notes, memory.preferences, strict=False) for fact in pair]
-    return list(dict.fromkeys([*always, *matching_facts(facts, question), *newest, *facts]))[:MOST]
+    return list(dict.fromkeys([*always, *matching_facts(facts, question), *newest, *facts]))[:MAX_FACTS]
 
 
 def matching_facts(facts: Sequence[str], question: str) -> list[str]:
-    """The facts that have to do with a text, best first."""
+    """Returns the facts that are related to a text, best first."""
     terms = [_terms(fact) for fact in facts]
-    everywhere = Counter(term for one in terms for term in one)
-    asked: dict[str, float] = dict.fromkeys(("= " + one for one in content(question)), 1.0)
-    asked |= dict.fromkeys(facets(question), _FACET)
-    for word in sought(question):
-        asked |= {stem: max(weight, asked.get(stem, 0.0)) for stem, weight in word.stems}
+    counts = Counter(term for fact_terms in terms for term in fact_terms)
+    weights: dict[str, float] = dict.fromkeys(("= " + fact_terms for fact_terms in concepts_of(question)), 1.0)
+    weights |= dict.fromkeys(facets(question), _FACET_WEIGHT)
+    for word in query_terms(question):
+        weights |= {stem: max(weight, weights.get(stem, 0.0)) for stem, weight in word.stems}
     scores = [
-        sum(asked[term] * math.log(1 + len(facts) / everywhere[term]) for term in (one & asked.keys()) - _EVERYWHERE)
-        for one in terms
+        sum(
+            weights[term] * math.log(1 + len(facts) / counts[term])
+            for term in (fact_terms & weights.keys()) - _UNSPECIFIC
+        )
+        for fact_terms in terms
     ]
     best = sorted(range(len(facts)), key=lambda number: -scores[number])
     return [facts[number] for number in best if scores[number] > 0]
 
 
 def _terms(fact: str) -> frozenset[str]:
-    return frozenset(stems(fact)) | {"= " + one for one in content(fact)} | facets(fact)
+    return frozenset(stems(fact)) | {"= " + word for word in concepts_of(fact)} | facets(fact)
 
 
 def facets(text: str, *, forms: bool = True) -> frozenset[str]:
-    """What a text is about, of a few common things: living, working, eating, … `forms`: also where no word says it."""
-    said, bare = frozenset(map(concept, words(plain(text)))), plain(text)
-    found = {name for name, listed in _KINDS.items() if said & listed}
-    return frozenset(found | {name for name, form in _FORMS if forms and form.search(bare)})
+    """Returns the subjects of a text, out of a few common ones: living, working, eating, … `forms`: also by phrases
+    that name a subject without a word for it."""
+    fact_concepts, normalized = frozenset(map(concept, words(normalize(text)))), normalize(text)
+    names = {name for name, listed in _KINDS.items() if fact_concepts & listed}
+    return frozenset(names | {name for name, form in _FORMS if forms and form.search(normalized)})
 
 
 def kinds(text: str) -> frozenset[str]:
-    """The same, of things alone: a fact is meant by them."""
-    return facets(text) - NO_THINGS
+    """Returns the subjects of a text that are things, by which facts can be referred to."""
+    return facets(text) - NOT_THINGS

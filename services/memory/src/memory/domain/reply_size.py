@@ -6,28 +6,30 @@ import orjson
 
 from contracts.conversation_rpc import HistoryMessage, MessageView
 
-AROUND = 220
-"""Bytes of a message's JSON besides its text, generously."""
-WIDEST = 6
+OVERHEAD_BYTES = 220
+"""Bytes of a message's JSON besides its text, generously estimated."""
+MAX_CHARACTER_BYTES = 6
 """The most bytes of one character in JSON."""
 
 
-def newest_that_fit(messages: Sequence[MessageView], most_bytes: int) -> list[MessageView]:
-    """The newest messages that fit, in order; the very newest always."""
-    if sum(len(one.text) for one in messages) * WIDEST + AROUND * len(messages) <= most_bytes:
+def newest_that_fit(messages: Sequence[MessageView], max_bytes: int) -> list[MessageView]:
+    """Returns the newest messages that fit, in order; the very newest is always included."""
+    if sum(len(one.text) for one in messages) * MAX_CHARACTER_BYTES + OVERHEAD_BYTES * len(messages) <= max_bytes:
         return list(messages)
-    kept: list[MessageView] = []
-    room = most_bytes
+    fitting: list[MessageView] = []
+    remaining_bytes = max_bytes
     for message in reversed(messages):
-        room -= len(orjson.dumps(message.text)) + AROUND
-        if room < 0 and kept:
+        remaining_bytes -= len(orjson.dumps(message.text)) + OVERHEAD_BYTES
+        if remaining_bytes < 0 and fitting:
             break
-        kept.append(message)
-    return kept[::-1]
+        fitting.append(message)
+    return fitting[::-1]
 
 
-def for_prompt(messages: Sequence[MessageView]) -> list[HistoryMessage]:
+def history_messages(messages: Sequence[MessageView]) -> list[HistoryMessage]:
     return [
-        HistoryMessage(id=one.id, seq=one.seq, role=one.role, text=one.text, created_at=one.created_at)
-        for one in messages
+        HistoryMessage(
+            id=message.id, seq=message.seq, role=message.role, text=message.text, created_at=message.created_at
+        )
+        for message in messages
     ]

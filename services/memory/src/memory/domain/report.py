@@ -21,19 +21,19 @@ from contracts.report_rpc import By, Figure, ReportFigures, ReportReply, ReportR
 from memory.domain.facts import LogFact
 from memory.domain.farewell import is_farewell
 
-QUIET = timedelta(hours=24)
-"""After this long without a question, an AI answer counts as resolving."""
-MOST_ROWS = 1_000
+RESOLVED_AFTER = timedelta(hours=24)
+"""Without a question for this long, an AI answer counts as resolving."""
+MAX_ROWS = 1_000
 OTHER = "other"
 UNKNOWN = "unknown"
 _CHANNELS = {"chat": "chat"}
-"""The channel of each door in words for people; every other door is used by programs."""
+"""The channel of each door for people; all other doors are used by programs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The outcome of one conversation. Times in seconds; `asked_at`: when its newest visitor message was stored;
-    `day`: on which it began, in UTC or, in a report, in the company's time zone."""
+    """The outcome of one conversation. Times in seconds; `asked_at`: when its newest visitor message was stored; `day`:
+    its first day, in UTC or, in a report, in the company's time zone."""
 
     day: date
     door: str
@@ -47,7 +47,7 @@ class Digest:
     to_person: float | None
     gaps: int
     confirmed: bool = False
-    """The visitor's newest message says, behind an answer, that this was all."""
+    """Whether the visitor's newest message comes after an answer and says that this was all."""
 
     @property
     def channel(self) -> str:
@@ -60,11 +60,11 @@ class Digest:
         return self.answers > 0 and not self.handed_over and not self.by_people
 
     def resolved_by_ai(self, now: datetime) -> bool:
-        """Whether that was enough: nothing is open, and the visitor has said so, or has asked nothing for a day. A
-        visitor who comes back undoes it."""
+        """Whether the AI's answers were enough: nothing is open, and the visitor has said so or has asked nothing for a
+        day. A visitor who comes back undoes it."""
         if not self.answered_by_ai or self.open or self.asked_at is None:
             return False
-        return self.confirmed or now - self.asked_at >= QUIET
+        return self.confirmed or now - self.asked_at >= RESOLVED_AFTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class ReportedConversation:
     extras: ReportExtras = field(default_factory=ReportExtras)
 
     def key(self, by: str) -> str:
-        """The row that counts it."""
+        """The key of the row that counts it."""
         match by:
             case "channel":
                 return self.digest.channel
@@ -104,7 +104,7 @@ class ReportedConversation:
 
 
 def digest_of(facts: Sequence[LogFact]) -> Digest | None:
-    """The outcome of a conversation with these facts, in order; None: there are none."""
+    """Returns the outcome of a conversation with these facts, in order; None if there are none."""
     if not facts:
         return None
     first: VisitorMessage | None = None
@@ -122,21 +122,21 @@ def digest_of(facts: Sequence[LogFact]) -> Digest | None:
                 answers += 1
                 gaps += data.grounding is not None and not data.grounding.known
                 settled = max(settled, data.basis)
-                first_answer = _since(began, fact) if first_answer is None else first_answer
+                first_answer = _seconds_since(began, fact) if first_answer is None else first_answer
             case OperatorMessage():
                 by_people = True
                 settled = max(settled, fact.seq)
-                first_answer = _since(began, fact) if first_answer is None else first_answer
-                to_person = _since(waits_since, fact) if to_person is None else to_person
+                first_answer = _seconds_since(began, fact) if first_answer is None else first_answer
+                to_person = _seconds_since(waits_since, fact) if to_person is None else to_person
             case SystemMessage() as data:
                 settled = max(settled, data.basis)
             case OwnerChanged() as data:
-                asked = data.owner.kind is OwnerKind.WAITING or data.opens_at is not None
-                handed_over = handed_over or asked or data.owner.kind is not OwnerKind.AI
-                if asked:
+                is_requested = data.owner.kind is OwnerKind.WAITING or data.opens_at is not None
+                handed_over = handed_over or is_requested or data.owner.kind is not OwnerKind.AI
+                if is_requested:
                     waits_since = waits_since or fact.stored_at
                 elif data.owner.kind is OwnerKind.HUMAN and to_person is None:
-                    to_person = _since(waits_since, fact)
+                    to_person = _seconds_since(waits_since, fact)
                 if data.owner.kind is OwnerKind.AI and data.opens_at is None:
                     waits_since = None
             case _:
@@ -157,13 +157,13 @@ def digest_of(facts: Sequence[LogFact]) -> Digest | None:
     )
 
 
-def figures(counted: Sequence[ReportedConversation], now: datetime) -> ReportFigures:
-    digests, extras = [one.digest for one in counted], [one.extras for one in counted]
+def figures(conversations: Sequence[ReportedConversation], now: datetime) -> ReportFigures:
+    digests, extras = [extra.digest for extra in conversations], [extra.extras for extra in conversations]
     resolved = sum(digest.resolved_by_ai(now) for digest in digests)
-    cost = round(sum(one.cost for one in extras), 6)
-    scores = [one.score for one in extras if one.score is not None]
+    cost = round(sum(extra.cost for extra in extras), 6)
+    scores = [extra.score for extra in extras if extra.score is not None]
     return ReportFigures(
-        conversations=len(counted),
+        conversations=len(conversations),
         answered_by_ai=sum(digest.answered_by_ai for digest in digests),
         resolved_by_ai=resolved,
         handed_over=sum(digest.handed_over for digest in digests),
@@ -172,36 +172,38 @@ def figures(counted: Sequence[ReportedConversation], now: datetime) -> ReportFig
         rated=len(scores),
         csat=round(fmean(scores), 3) if scores else None,
         cost=cost,
-        cost_per_conversation=round(cost / len(counted), 6) if counted else None,
+        cost_per_conversation=round(cost / len(conversations), 6) if conversations else None,
         cost_per_resolution=round(cost / resolved, 6) if resolved else None,
-        unpriced=sum(one.unpriced for one in extras),
-        prompt_tokens=sum(one.prompt_tokens for one in extras),
-        completion_tokens=sum(one.completion_tokens for one in extras),
-        tools=sum(one.tools for one in extras),
+        unpriced=sum(extra.unpriced for extra in extras),
+        prompt_tokens=sum(extra.prompt_tokens for extra in extras),
+        completion_tokens=sum(extra.completion_tokens for extra in extras),
+        tools=sum(extra.tools for extra in extras),
         gaps=sum(digest.gaps for digest in digests),
     )
 
 
-def report(counted: Sequence[ReportedConversation], by: By | str, now: datetime, *, complete: bool) -> ReportReply:
-    """The rows and their total."""
+def report(
+    conversations: Sequence[ReportedConversation], by: By | str, now: datetime, *, complete: bool
+) -> ReportReply:
+    """Returns the rows and their total."""
     rows: dict[str, list[ReportedConversation]] = {}
-    for one in counted:
-        rows.setdefault(one.key(by), []).append(one)
-    kept = sorted(rows) if by == "day" else sorted(rows, key=lambda key: (-len(rows[key]), key))
-    keys, rest = kept[:MOST_ROWS], [one for key in kept[MOST_ROWS:] for one in rows[key]]
+    for conversation in conversations:
+        rows.setdefault(conversation.key(by), []).append(conversation)
+    row_keys = sorted(rows) if by == "day" else sorted(rows, key=lambda key: (-len(rows[key]), key))
+    keys, others = row_keys[:MAX_ROWS], [conversation for key in row_keys[MAX_ROWS:] for conversation in rows[key]]
     groups: Mapping[str, Sequence[ReportedConversation]] = {key: rows[key] for key in keys} | (
-        {OTHER: rest} if rest else {}
+        {OTHER: others} if others else {}
     )
     return ReportReply(
         rows=[ReportRow(key=key, **figures(group, now).model_dump()) for key, group in groups.items()],
-        total=figures(counted, now),
+        total=figures(conversations, now),
         complete=complete,
     )
 
 
-def counts_in(one: ReportedConversation, figure: Figure | str, now: datetime) -> bool:
+def counts_in(conversation: ReportedConversation, figure: Figure | str, now: datetime) -> bool:
     """Whether a figure counts this conversation."""
-    digest, extras = one.digest, one.extras
+    digest, extras = conversation.digest, conversation.extras
     match figure:
         case "answeredByAi":
             return digest.answered_by_ai
@@ -225,7 +227,7 @@ def counts_in(one: ReportedConversation, figure: Figure | str, now: datetime) ->
             return True
 
 
-def _since(start: datetime | None, fact: LogFact) -> float | None:
+def _seconds_since(start: datetime | None, fact: LogFact) -> float | None:
     return max((fact.stored_at - start).total_seconds(), 0.0) if start else None
 
 

@@ -1,4 +1,4 @@
-"""A user's last hour: where they write, which symbols they named, which actions wait for them."""
+"""A user's last hour: where they write, which symbols they mentioned, which actions wait for them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,15 +7,15 @@ from datetime import datetime, timedelta
 from contracts.context_rpc import ShortTermMemory
 from contracts.events.chat import Action
 
-KEPT = timedelta(hours=1)
+LIFETIME = timedelta(hours=1)
 """How long it is kept after the last activity."""
-SYMBOLS = 10
-ACTIONS = 20
+MAX_SYMBOLS = 10
+MAX_ACTIONS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class UserActivity:
-    """Something that the user did, or was asked, at a time. It may come late, twice, or out of order.
+    """Something that the user did, or was asked, at a time. It may arrive late, twice, or out of order.
 
     `symbols`: newest first. `add`: actions that wait now; a cleared one stays cleared.
     """
@@ -27,9 +27,13 @@ class UserActivity:
     clear: Sequence[str] = field(default=())
 
 
-def visible(held: ShortTermMemory, now: datetime) -> ShortTermMemory:
-    """The part that is still valid at `now`: everything expires after an hour, and an action at its own time."""
-    if held.last_activity is None or now - held.last_activity >= KEPT:
+def visible(memory: ShortTermMemory, now: datetime) -> ShortTermMemory:
+    """Returns what is still valid at `now`: everything expires after an hour, and an action at its own time."""
+    if memory.last_activity is None or now - memory.last_activity >= LIFETIME:
         return ShortTermMemory()
-    waiting = [one for one in held.pending_actions if one.expires_at is None or one.expires_at > now]
-    return held if len(waiting) == len(held.pending_actions) else held.model_copy(update={"pending_actions": waiting})
+    pending = [action for action in memory.pending_actions if action.expires_at is None or action.expires_at > now]
+    return (
+        memory
+        if len(pending) == len(memory.pending_actions)
+        else memory.model_copy(update={"pending_actions": pending})
+    )

@@ -1,38 +1,32 @@
-"""Notes, preferences and plain facts: what a user states, and what of it takes the place of something older.
+"""Notes, preferences and plain facts: what a user states, and which older facts it replaces.
 
-Nothing is deleted here: what is true no longer becomes history, with its dates and the words that ended it, and what
-no list has room for is kept among the older notes.
+Nothing is deleted here: what is no longer true becomes history, with its dates and the words that ended it, and what
+does not fit into a list is kept among the older notes.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import itemgetter
 
-from contracts.memory_rpc import LongTermMemory, Superseded
-from memory.domain.claims import (
-    Claims,
-    claims,
-    ends_only,
-    is_attitude,
-    may_replace,
-    names_replacement,
-    replaces,
-)
+from contracts.memory_rpc import Superseded
+from memory.domain.claims import Claims, claims
 from memory.domain.compatible_facts import both_stay, is_over
-from memory.domain.corrections import corrected, joked_about, past_correction
+from memory.domain.corrections import corrected_fact, joked_about, past_correction
 from memory.domain.forgotten import is_forgotten
-from memory.domain.long_term.asked_notes import notes_in
+from memory.domain.long_term.asked_notes import requested_notes
 from memory.domain.long_term.attributes import says_change
-from memory.domain.long_term.concepts import content, plain
+from memory.domain.long_term.concepts import concepts_of, normalize
 from memory.domain.long_term.endings import endings
-from memory.domain.long_term.own_words import IS_MINE, speaks_of_oneself
+from memory.domain.long_term.own_words import IS_MINE, may_state_fact
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact
 from memory.domain.long_term.speech import own_speech, statements, unquoted
 from memory.domain.long_term.standing_orders import is_standing_order
 from memory.domain.permanence import is_of_the_moment, is_passing
 from memory.domain.relevant_facts import kinds
-from memory.domain.remembered import LONGEST, NOTES, OLDER, PREFERENCES, Remembered, with_superseded
+from memory.domain.remembered import MAX_ENTRIES, MAX_TEXT_LENGTH, Remembered, current_facts, prepended_history
+from memory.domain.replacement import ends_only, has_named_replacement, is_attitude, may_replace, replaces
 
 _LEAD = (
     r"(?:now|actually|lately|nowadays|these days|from now on"
@@ -49,28 +43,27 @@ _PREFERENCE = re.compile(
     re.I,
 )
 _FIELDS = (("user_notes", "userNotes"), ("preferences", "preferences"), ("older_notes", "olderNotes"))
-"""Attribute, and name on the wire."""
+"""Attribute and wire name."""
 _NAMES = frozenset(name for _, name in _FIELDS)
-_MOST = {"user_notes": NOTES, "preferences": PREFERENCES, "older_notes": OLDER}
 _FIGURE = re.compile(r"\d")
-_STOPS = re.compile(r"[.,;:!?]+(?=\s|$)|[¡¿]")
+_PUNCTUATION = re.compile(r"[.,;:!?]+(?=\s|$)|[¡¿]")
 _PRONOUN = re.compile(r"\b(?:it|them|those|one|lo|los|las)\b(?! (?:que|de)\b)", re.I)
-"""What of it is meant stands in another clause of its sentence."""
+"""Refers to something in another clause of the sentence."""
 CLAUSE = re.compile(r"[,;:—–(]\s*|\b(?:and|but|y|pero)\b\s*", re.I)
-_COMES = re.compile(r"(?:only|just|now|instead|solo|solamente|ahora) \w")
+_CONTINUES = re.compile(r"(?:only|just|now|instead|solo|solamente|ahora) \w")
 _INSTEAD = re.compile(
     r"(?:i|we) (?:\w+ )?(?:switched|changed|moved|went|gone) (?:over )?to\b|(?:ya )?(?:me|nos) (?:cambi|pas)\w+ al?\b"
 )
-_SLOTS = ("prefer length", "prefer tone", "prefer answers in")
+_ANSWER_ATTRIBUTES = ("prefer length", "prefer tone", "prefer answers in")
 
-Known = Callable[[str], bool]
-"""Whether all that a clause says is remembered elsewhere, as a field of its own."""
+IsKnown = Callable[[str], bool]
+"""Whether everything that a clause says is already remembered in fields of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """What a sentence states. `attribute` None: it is remembered only in the place of what it replaces. `sentence`: in
-    which it stands, where it is one of several clauses."""
+    """Something that a sentence states, with its claims. `attribute` None: it is remembered only in place of what it
+    replaces. `sentence`: the sentence, if this is one of its clauses."""
 
     text: str
     attribute: str | None
@@ -78,76 +71,83 @@ class _Statement:
     sentence: str = ""
 
 
-def with_statements(state: Remembered, text: str, now: datetime, known: Known = lambda _: False) -> Remembered:
-    """With what a text states. What it replaces, corrects, or says is true no longer, becomes history."""
-    corrects = False
-    if joke := joked_about([one for one in current_facts(state.memory) if state.since.get(one, now) <= now], text):
-        state = with_ended(state, joke[0], joke[1][:LONGEST], now)
+def with_statements(state: Remembered, text: str, now: datetime, known: IsKnown = lambda _: False) -> Remembered:
+    """Returns the state with what a text states; what this replaces, corrects or ends becomes history."""
+    has_correction = False
+    if joke := joked_about([fact for fact in current_facts(state.memory) if state.since.get(fact, now) <= now], text):
+        state = with_ended(state, joke[0], joke[1][:MAX_TEXT_LENGTH], now)
     for sentence in statements(text):
-        mistaken, rest = past_correction(sentence)
-        corrects = corrects or mistaken
-        stated = list(_stated(rest, known))
-        if mistaken and not any(one.attribute for one in stated):
-            stated = list(_stated(sentence, known))  # what it corrects is not told: kept as it was said
+        is_correction, claim = past_correction(sentence)
+        has_correction = has_correction or is_correction
+        stated = list(_statements_in(claim, known))
+        if is_correction and not any(statement.attribute for statement in stated):
+            stated = list(_statements_in(sentence, known))  # it does not say what is right: kept as it was said
         for statement in stated:
-            state = _with_statement(state, replace(statement, sentence=rest), now)
-            if corrects and statement.attribute:
-                state = state.correcting(statement.text[:LONGEST], now)
+            state = _with_statement(state, replace(statement, sentence=claim), now)
+            if has_correction and statement.attribute:
+                state = state.with_correction(statement.text[:MAX_TEXT_LENGTH], now)
     return _with_corrections(state, now)
 
 
 def _with_corrections(state: Remembered, now: datetime) -> Remembered:
-    """With what the corrections said since `now` take back: of what was said before each, in whatever order it was
-    learned, the one fact that says most of the same words."""
-    for text, at in sorted(state.corrections.items(), key=lambda one: one[1]):
-        if at < now:
+    """Applies the corrections said at or after `now`: of the facts said before each of them, in whatever order they
+    were learned, the single fact that shares most words with it becomes history."""
+    for text, time in sorted(state.corrections.items(), key=itemgetter(1)):
+        if time < now:
             continue
-        past = [one for one in state.memory.superseded if one.field in _NAMES and (one.since or at) <= at]
-        standing = [one for one in current_facts(state.memory) if state.since.get(one, at) <= at]
-        standing += [one.value for one in past if one.until > at or (one.until, one.by) == (at, text)]
-        wrong = corrected([one for one in standing if state.corrections.get(one) != at], text)
-        for one in past:
-            if (one.until, one.by) == (at, text) and one.value != wrong and not _ends_by_rule(text, one.value):
-                history = [other for other in state.memory.superseded if other is not one]
-                state = state.changed(at, superseded=history)
-                attribute = next(attribute for attribute, name in _FIELDS if name == one.field)
-                state = _with_statement(state, _Statement(one.value, attribute, claims(one.value)), one.since or at)
+        past_facts = [past for past in state.memory.superseded if past.field in _NAMES and (past.since or time) <= time]
+        current = [fact for fact in current_facts(state.memory) if state.since.get(fact, time) <= time]
+        current += [past.value for past in past_facts if past.until > time or (past.until, past.by) == (time, text)]
+        wrong = corrected_fact([fact for fact in current if state.corrections.get(fact) != time], text)
+        for past in past_facts:
+            if (past.until, past.by) == (time, text) and past.value != wrong and not _ends_by_rule(text, past.value):
+                history = [past_fact for past_fact in state.memory.superseded if past_fact is not past]
+                state = state.with_fields(time, superseded=history)
+                attribute = next(attribute for attribute, name in _FIELDS if name == past.field)
+                state = _with_statement(
+                    state, _Statement(past.value, attribute, claims(past.value)), past.since or time
+                )
         if wrong is not None:
-            state = with_ended(state, wrong, text, at)
+            state = with_ended(state, wrong, text, time)
     return state
 
 
 def _ends_by_rule(text: str, fact: str) -> bool:
-    said, held = claims(text), claims(fact)
-    return replaces(said, held) or may_replace(said, held) or is_over(text, fact)
+    new, old = claims(text), claims(fact)
+    return replaces(new, old) or may_replace(new, old) or is_over(text, fact)
 
 
 def with_note(state: Remembered, text: str, now: datetime, *, instead_of: str | None = None) -> Remembered:
-    """With a fact that the user wants remembered. `instead_of`: one that it corrects, which becomes history; not where
-    it says nothing of that one and replaces another, since then the wrong one was named."""
+    """Returns the state with a fact that the user wants remembered.
+
+    `instead_of`: the fact that it corrects, which becomes history; unless the new one says nothing about it and
+    replaces another, since then the wrong one was named.
+    """
     statement = _Statement(text, "user_notes", claims(text))
-    gone = [one for _, one in _replaced(state, statement, now)]
-    if instead_of is not None and gone and instead_of not in gone and not content(instead_of) & content(text):
-        instead_of = None
-    if instead_of is not None and _other(instead_of, text):
-        where = next(name for name, _ in _FIELDS if instead_of in getattr(state.memory, name))
-        state = _past(state, where, instead_of, now, text)
-        statement = replace(statement, attribute="user_notes" if where == "older_notes" else where)
-    state = _without(state, _replaced(state, statement, now), text, now)
-    return _with(state, statement.attribute or "user_notes", text, now)
+    replaced = [fact for _, fact in _replaced_facts(state, statement, now)]
+    if instead_of is not None and replaced and instead_of not in replaced:
+        instead_of = instead_of if concepts_of(instead_of) & concepts_of(text) else None
+    if instead_of is not None and _are_different(instead_of, text):
+        attribute = next(name for name, _ in _FIELDS if instead_of in getattr(state.memory, name))
+        state = _moved_to_history(state, attribute, instead_of, now, text)
+        statement = replace(statement, attribute="user_notes" if attribute == "older_notes" else attribute)
+    state = _without_facts(state, _replaced_facts(state, statement, now), text, now)
+    return _with_listed_fact(state, statement.attribute or "user_notes", text, now)
 
 
 def with_fact(state: Remembered, text: str, now: datetime) -> Remembered:
-    """With one statement of the user's own as a fact; what it replaces by the rules becomes history."""
+    """Returns the state with one statement of the user's own as a fact; what the rules say it replaces becomes
+    history."""
     attribute = "preferences" if preferences_in(text) else "user_notes"
     return _with_statement(state, _Statement(text, attribute, claims(text)), now)
 
 
 def with_ended(state: Remembered, fact: str, by: str, now: datetime) -> Remembered:
-    """Without a fact that is so no longer since `now`, or has been history only since later: it keeps its dates."""
+    """Returns the state without a fact that ended at `now`, or, if it is history with a later end, with the earlier
+    end. It keeps its dates."""
     for attribute, name in _FIELDS:
         if fact in getattr(state.memory, attribute):
-            return _past(state, attribute, fact, now, by)
+            return _moved_to_history(state, attribute, fact, now, by)
         history = [
             past.model_copy(update={"until": now, "by": by})
             if (past.field, past.value) == (name, fact)
@@ -157,239 +157,238 @@ def with_ended(state: Remembered, fact: str, by: str, now: datetime) -> Remember
             for past in state.memory.superseded
         ]
         if history != state.memory.superseded:
-            return state.changed(now, superseded=history)
+            return state.with_fields(now, superseded=history)
     return state
 
 
-def current_facts(memory: LongTermMemory) -> list[str]:
-    """All facts that stand as true."""
-    return [*memory.user_notes, *memory.preferences, *memory.older_notes]
-
-
 def preferences_in(text: str) -> list[str]:
-    """What the text states as preferences, in its own words."""
-    return [one for match in _PREFERENCE.finditer(text) if not _tells_nothing(one := match[1].strip(" ,"))]
+    """Returns the preferences that the text states, in its own words."""
+    return [preference for match in _PREFERENCE.finditer(text) if not _is_momentary(preference := match[1].strip(" ,"))]
 
 
-def _tells_nothing(text: str) -> bool:
+def _is_momentary(text: str) -> bool:
     return is_passing(text) or is_of_the_moment(text)
 
 
-def _stated(written: str, known: Known) -> Iterator[_Statement]:
-    if notes := notes_in(written):
+def _statements_in(text: str, is_known: IsKnown) -> Iterator[_Statement]:
+    if notes := requested_notes(text):
         yield from (_Statement(note, "user_notes", claims(note)) for note in notes)
         return
-    sentence = own_speech(unquoted(written))
+    sentence = own_speech(unquoted(text))
     if is_standing_order(sentence):
         order = sentence.strip(" .!¡")
         yield _Statement(order, "preferences", claims(order))
         return
-    preferred: list[str] = []
+    preferences: list[str] = []
     for match in _PREFERENCE.finditer(sentence):
-        if not _tells_nothing(one := match[1].strip(" ,")):
-            preferred.append(one)
-            about = sentence if _PRONOUN.search(one) else match[0]
-            yield _Statement(one, "preferences", claims(about))
-    found = [one for one in clauses(sentence) if not any(one in other or other in one for other in preferred)]
-    before = sentence.partition(found[0])[0] if found else ""
-    if before and (head := claims(before)).ended:
-        yield _Statement(sentence.rstrip(" .!"), None, head)
-    whole = claims(sentence) if found else None
-    for clause in found:
-        about = before + clause if clause is found[0] and says_change(plain(before)) else clause
-        said = whole if whole and _PRONOUN.search(clause) else claims(about)
-        if whole and clause is found[-1]:  # "I moved house, I'm in York now" says it in two
-            said = replace(
-                said,
-                made=tuple(dict.fromkeys([*said.made, *whole.made])),
-                named=whole.given,
-                corrects=whole.corrects,
+        if not _is_momentary(preference := match[1].strip(" ,")):
+            preferences.append(preference)
+            context = sentence if _PRONOUN.search(preference) else match[0]
+            yield _Statement(preference, "preferences", claims(context))
+    clause_texts = [
+        clause for clause in clauses(sentence) if not any(clause in other or other in clause for other in preferences)
+    ]
+    before = sentence.partition(clause_texts[0])[0] if clause_texts else ""
+    if before and (first_claims := claims(before)).ended:
+        yield _Statement(sentence.rstrip(" .!"), None, first_claims)
+    sentence_claims = claims(sentence) if clause_texts else None
+    for clause in clause_texts:
+        context = before + clause if clause is clause_texts[0] and says_change(normalize(before)) else clause
+        clause_claims = sentence_claims if sentence_claims and _PRONOUN.search(clause) else claims(context)
+        if sentence_claims and clause is clause_texts[-1]:  # "I moved house, I'm in York now" says it in two
+            clause_claims = replace(
+                clause_claims,
+                attributes=tuple(dict.fromkeys([*clause_claims.attributes, *sentence_claims.attributes])),
+                sentence_values=sentence_claims.values_by_kind,
+                sentence_denies=sentence_claims.sentence_denies,
             )
-        worth = is_plain_fact(clause) and not _tells_nothing(clause) and not known(clause)
-        prefers = _is_about_answers(said) or (worth and preferences_in(clause))
+        is_fact = is_plain_fact(clause) and not _is_momentary(clause) and not is_known(clause)
+        is_preference = _is_about_answers(clause_claims) or (is_fact and preferences_in(clause))
         yield _Statement(
-            _with_what_is_over(sentence, found, clause),
-            "preferences" if prefers else "user_notes" if worth else None,
-            said,
+            _with_ended_clause(sentence, clause_texts, clause),
+            "preferences" if is_preference else "user_notes" if is_fact else None,
+            clause_claims,
         )
-    if not found and not preferred:
-        said = claims(sentence)
-        lasts = _says_something_lasting(sentence) and not ends_only(said) and not known(sentence)
-        lasting = "user_notes" if lasts else None
-        attribute = "preferences" if _is_about_answers(said) else lasting
-        yield _Statement(" ".join(sentence.split()).rstrip(" .!"), attribute, said)
+    if not clause_texts and not preferences:
+        clause_claims = claims(sentence)
+        is_lasting = _says_something_lasting(sentence) and not ends_only(clause_claims) and not is_known(sentence)
+        lasting = "user_notes" if is_lasting else None
+        attribute = "preferences" if _is_about_answers(clause_claims) else lasting
+        yield _Statement(" ".join(sentence.split()).rstrip(" .!"), attribute, clause_claims)
 
 
-def _with_what_is_over(sentence: str, clauses: Sequence[str], clause: str) -> str:
-    """A clause that says what comes instead, with the one before it that says what is over: "my bank is not Kappa any
-    more, I switched to Delta"."""
+def _with_ended_clause(sentence: str, clauses: Sequence[str], clause: str) -> str:
+    """Returns a clause that says what comes instead, together with the one before it if that says what is over: "my
+    bank is not Kappa any more, I switched to Delta"."""
     before = clauses[clauses.index(clause) - 1]
     start, end = sentence.find(before), sentence.find(clause) + len(clause)
-    if before == clause or not 0 <= start < end - len(clause) or not _INSTEAD.match(plain(clause)):
+    if before == clause or not 0 <= start < end - len(clause) or not _INSTEAD.match(normalize(clause)):
         return clause
     return sentence[start:end] if claims(before).ended else clause
 
 
 def _says_something_lasting(sentence: str) -> bool:
-    """Whether a sentence that no rule knows speaks of its writer, and of a matter or a figure, or says what something
-    is to them: "I live off 900 euros"."""
-    about = kinds(sentence) or _FIGURE.search(sentence) or IS_MINE.match(plain(sentence))
-    return speaks_of_oneself(sentence) and bool(about) and not is_of_the_moment(sentence)
+    """Whether a sentence that no rule covers is about its writer and names a subject or a figure, or says what
+    something is to them: "I live off 900 euros"."""
+    about = kinds(sentence) or _FIGURE.search(sentence) or IS_MINE.match(normalize(sentence))
+    return may_state_fact(sentence) and bool(about) and not is_of_the_moment(sentence)
 
 
-def _is_about_answers(said: Claims) -> bool:
-    return any(value.attribute in _SLOTS for value in said.made)
+def _is_about_answers(statement_claims: Claims) -> bool:
+    return any(value.attribute in _ANSWER_ATTRIBUTES for value in statement_claims.attributes)
 
 
 def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> Remembered:
-    said = statement.said
-    if is_forgotten(statement.text, state.gone, now):
+    new_claims = statement.said
+    if is_forgotten(statement.text, state.forgotten_facts, now):
         return state
-    state = _ended_earlier(state, statement, now)
-    if newer := _newer_that_replaces(state, statement, now):
+    state = _with_earlier_endings(state, statement, now)
+    if newer := _newer_replacement(state, statement, now):
         by, until = newer
-        return _ended_by_newer(state, statement, now, by, until)
-    gone = _replaced(state, statement, now)
-    state = _without(state, gone, statement.text, now)
-    past = [claims(text) for _, text in gone]
-    only = (
-        ends_only(said)
-        and not (names_replacement(said, past) or _goes_on(statement.text))
-        and not any(map(is_attitude, (said, *past)))
+        return _as_history(state, statement, now, by, until)
+    replaced = _replaced_facts(state, statement, now)
+    state = _without_facts(state, replaced, statement.text, now)
+    replaced_claims = [claims(text) for _, text in replaced]
+    is_only_ending = (
+        ends_only(new_claims)
+        and not (has_named_replacement(new_claims, replaced_claims) or _states_more(statement.text))
+        and not any(map(is_attitude, (new_claims, *replaced_claims)))
     )
     attribute = statement.attribute
-    if only and (gone or _has_ended_something(state, statement.text)):
+    if is_only_ending and (
+        replaced or any(past.by and not _are_different(past.by, statement.text) for past in state.memory.superseded)
+    ):
         attribute = None
-    elif gone and attribute is None:
-        attribute = "user_notes" if gone[0][0] == "older_notes" else gone[0][0]
+    elif replaced and attribute is None:
+        attribute = "user_notes" if replaced[0][0] == "older_notes" else replaced[0][0]
     if attribute is None or not statement.text:
         return state
-    return _with(state, attribute, statement.text[:LONGEST], now)
+    return _with_listed_fact(state, attribute, statement.text[:MAX_TEXT_LENGTH], now)
 
 
-def _goes_on(text: str) -> bool:
-    """Whether a clause beside the one that says what is over says what is so: "…, only on weekdays"."""
-    others = [one for one in CLAUSE.split(text) if not endings(one)]
-    return any(speaks_of_oneself(one) or _COMES.match(plain(one)) or claims(one).given for one in others)
+def _states_more(text: str) -> bool:
+    """Whether a clause beside the one that says what is over says what is true: "…, only on weekdays"."""
+    clauses_left = [clause for clause in CLAUSE.split(text) if not endings(clause)]
+    return any(
+        may_state_fact(clause) or _CONTINUES.match(normalize(clause)) or claims(clause).values_by_kind
+        for clause in clauses_left
+    )
 
 
-def _without(state: Remembered, gone: list[tuple[str, str]], by: str, now: datetime) -> Remembered:
-    """Without facts, each with the list that holds it, that what is said makes untrue."""
-    for attribute, text in gone:
-        state = _past(state, attribute, text, now, by[:LONGEST])
+def _without_facts(state: Remembered, facts: list[tuple[str, str]], by: str, now: datetime) -> Remembered:
+    """Returns the state without facts (each with its list) that a statement makes untrue."""
+    for attribute, text in facts:
+        state = _moved_to_history(state, attribute, text, now, by[:MAX_TEXT_LENGTH])
     return state
 
 
-def _replaced(state: Remembered, statement: _Statement, now: datetime) -> list[tuple[str, str]]:
-    said = statement.said
+def _replaced_facts(state: Remembered, statement: _Statement, now: datetime) -> list[tuple[str, str]]:
+    new_claims = statement.said
     sentence = statement.sentence or statement.text
-    held = [
-        (attribute, one, claims(one))
+    candidates = [
+        (attribute, fact, claims(fact))
         for attribute, _ in _FIELDS
-        for one in getattr(state.memory, attribute)
-        if _other(one, statement.text) and state.since.get(one, now) <= now and not both_stay(sentence, one)
+        for fact in getattr(state.memory, attribute)
+        if _are_different(fact, statement.text) and state.since.get(fact, now) <= now and not both_stay(sentence, fact)
     ]
-    gone = [(attribute, one) for attribute, one, meant in held if replaces(said, meant)]
-    if not gone:
-        meant = [(attribute, one) for attribute, one, meant in held if may_replace(said, meant)]
-        gone = meant if len(meant) == 1 else []
+    replaced = [(attribute, fact) for attribute, fact, old in candidates if replaces(new_claims, old)]
+    if not replaced:
+        possible = [(attribute, fact) for attribute, fact, old in candidates if may_replace(new_claims, old)]
+        replaced = possible if len(possible) == 1 else []
     has_ended = any(past.until == now and past.by and past.by in sentence for past in state.memory.superseded)
-    if not gone and not has_ended:
-        older = [(attribute, one) for attribute, one, _ in held if state.since.get(one) != now]
-        over = [(attribute, one) for attribute, one in older if is_over(sentence, one)]
-        gone = over if len(over) == 1 else []
-    return gone
+    if not replaced and not has_ended:
+        older = [(attribute, fact) for attribute, fact, _ in candidates if state.since.get(fact) != now]
+        ended = [(attribute, fact) for attribute, fact in older if is_over(sentence, fact)]
+        replaced = ended if len(ended) == 1 else []
+    return replaced
 
 
-def _newer_that_replaces(state: Remembered, statement: _Statement, now: datetime) -> tuple[str, datetime] | None:
-    """What was said after this and makes it untrue, where turns are learned in another order than they were said."""
+def _newer_replacement(state: Remembered, statement: _Statement, now: datetime) -> tuple[str, datetime] | None:
+    """Returns what was said after this and makes it untrue, and when; turns may be learned in another order than they
+    were said."""
     if all(since <= now for since in state.since.values()) and all(
         past.until <= now for past in state.memory.superseded
     ):
         return None
     later = [
-        (one, state.since[one])
-        for attribute, _ in _FIELDS
-        for one in getattr(state.memory, attribute)
-        if state.since.get(one, now) > now and _other(one, statement.text)
+        (fact, state.since[fact])
+        for fact in current_facts(state.memory)
+        if state.since.get(fact, now) > now and _are_different(fact, statement.text)
     ]
     for past in state.memory.superseded:
         if past.by and past.until > now:
             later.append((past.by, past.until))
         if past.field in _NAMES and past.since is not None and past.since > now:
             later.append((past.value, past.since))
-    later.sort(key=lambda one: one[1])
-    said = statement.text
-    return next((one for one in later if replaces(claims(one[0]), statement.said) or is_over(one[0], said)), None)
+    for text, date in sorted(later, key=itemgetter(1)):
+        if replaces(claims(text), statement.said) or is_over(text, statement.text):
+            return text, date
+    return None
 
 
-def _ended_earlier(state: Remembered, statement: _Statement, now: datetime) -> Remembered:
-    """With what this ended already, before the statement that seemed to end it."""
+def _with_earlier_endings(state: Remembered, statement: _Statement, now: datetime) -> Remembered:
+    """Returns the state in which this statement has ended what it ends, if that was ended by a later one so far."""
     history = [
-        past.model_copy(update={"until": now, "by": statement.text[:LONGEST]})
+        past.model_copy(update={"until": now, "by": statement.text[:MAX_TEXT_LENGTH]})
         if now < past.until
         and (past.since is None or past.since < now)
         and past.field in _NAMES
-        and _other(past.value, statement.text)
+        and _are_different(past.value, statement.text)
         and replaces(statement.said, claims(past.value))
         else past
         for past in state.memory.superseded
     ]
-    return state if history == state.memory.superseded else state.changed(now, superseded=history)
+    return state if history == state.memory.superseded else state.with_fields(now, superseded=history)
 
 
-def _ended_by_newer(state: Remembered, statement: _Statement, now: datetime, by: str, until: datetime) -> Remembered:
+def _as_history(state: Remembered, statement: _Statement, now: datetime, by: str, until: datetime) -> Remembered:
     if statement.attribute is None:
         return state
     name = dict(_FIELDS)[statement.attribute]
-    text = statement.text[:LONGEST]
+    text = statement.text[:MAX_TEXT_LENGTH]
     past = Superseded(field=name, value=text, since=now, until=until, by=by)
-    if any((one.field, one.value, one.until) == (name, text, until) for one in state.memory.superseded):
+    if any((known.field, known.value, known.until) == (name, text, until) for known in state.memory.superseded):
         return state
-    history = with_superseded(list(state.memory.superseded), past)
-    state = state.changed(until, superseded=history)
+    history = prepended_history(list(state.memory.superseded), past)
+    state = state.with_fields(until, superseded=history)
     if ends_only(claims(by)):
-        # It stood as a fact of its own as long as nothing was known that it ends.
+        # It was kept as a fact as long as nothing was known that it ends.
         for attribute, _ in _FIELDS:
-            held: list[str] = getattr(state.memory, attribute)
-            if by in held:
-                state = state.changed(until, **{attribute: [one for one in held if one != by]})
+            facts: list[str] = getattr(state.memory, attribute)
+            if by in facts:
+                state = state.with_fields(until, **{attribute: [fact for fact in facts if fact != by]})
     return state
 
 
-def _has_ended_something(state: Remembered, text: str) -> bool:
-    return any(past.by and not _other(past.by, text) for past in state.memory.superseded)
-
-
-def _past(state: Remembered, attribute: str, text: str, now: datetime, by: str) -> Remembered:
+def _moved_to_history(state: Remembered, attribute: str, text: str, now: datetime, by: str) -> Remembered:
     name = dict(_FIELDS)[attribute]
     past = Superseded(field=name, value=text, since=state.since.get(text), until=now, by=by)
-    kept = [one for one in getattr(state.memory, attribute) if one != text]
-    history = with_superseded(list(state.memory.superseded), past)
-    since = {one: at for one, at in state.since.items() if one != text}
-    return replace(state.changed(now, **{attribute: kept}, superseded=history), since=since)
+    facts = [fact for fact in getattr(state.memory, attribute) if fact != text]
+    history = prepended_history(list(state.memory.superseded), past)
+    since = {fact: date for fact, date in state.since.items() if fact != text}
+    return replace(state.with_fields(now, **{attribute: facts}, superseded=history), since=since)
 
 
-def _with(state: Remembered, attribute: str, text: str, now: datetime) -> Remembered:
-    """With one more of a list, newest first; what is said again comes first again and keeps its date. What the list
-    has no room for goes to the older notes."""
+def _with_listed_fact(state: Remembered, attribute: str, text: str, now: datetime) -> Remembered:
+    """Returns the state with one more fact in a list, newest first. A repeated fact moves to the front and keeps its
+    date. What the list has no room for moves to the older notes."""
     before = {name: list(getattr(state.memory, name)) for name, _ in _FIELDS}
-    lists = {name: [one for one in held if _other(one, text)] for name, held in before.items()}
-    known = [one for held in before.values() for one in held if not _other(one, text)]
+    lists = {name: [fact for fact in facts if _are_different(fact, text)] for name, facts in before.items()}
+    same = [fact for facts in before.values() for fact in facts if not _are_different(fact, text)]
     since = dict(state.since)
-    newer = sum(since.get(one, now) > now for one in lists[attribute])
+    newer = sum(since.get(fact, now) > now for fact in lists[attribute])
     lists[attribute].insert(newer, text)
-    most = _MOST[attribute]
-    lists["older_notes"] = [*lists[attribute][most:], *lists["older_notes"]][:OLDER]
-    lists[attribute] = lists[attribute][:most]
+    limit = MAX_ENTRIES[dict(_FIELDS)[attribute]]
+    lists["older_notes"] = [*lists[attribute][limit:], *lists["older_notes"]][: MAX_ENTRIES["olderNotes"]]
+    lists[attribute] = lists[attribute][:limit]
     if lists == before:
         return state
-    since[text] = since.get(known[0], now) if known else now
-    every = {one for held in lists.values() for one in held}
-    state = state.changed(now, **lists)
-    return replace(state, since={one: at for one, at in since.items() if one in every})
+    since[text] = since.get(same[0], now) if same else now
+    all_facts = {fact for facts in lists.values() for fact in facts}
+    state = state.with_fields(now, **lists)
+    return replace(state, since={fact: date for fact, date in since.items() if fact in all_facts})
 
 
-def _other(one: str, text: str) -> bool:
-    """Whether two texts are two facts; "my dentist is Dr Paz" is "My dentist is Dr. Paz."."""
-    return _STOPS.sub("", one.casefold()) != _STOPS.sub("", text.casefold())
+def _are_different(one: str, other: str) -> bool:
+    """Whether two texts are different facts; "my dentist is Dr Paz" and "My dentist is Dr. Paz." are the same."""
+    return _PUNCTUATION.sub("", one.casefold()) != _PUNCTUATION.sub("", other.casefold())

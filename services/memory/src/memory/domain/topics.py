@@ -1,6 +1,6 @@
-"""Topics of a conversation: the concepts that texts mention, newest first. Spanish and English.
+"""Topics of a conversation: the concepts that its texts mention, newest first. In Spanish and English.
 
-Concepts are named as in the glossary of explain_concept.
+Concepts have the names that the glossary of explain_concept uses.
 """
 
 import re
@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from datetime import datetime
 from functools import lru_cache
 
-from memory.domain.mentions import mentioned
+from memory.domain.mentions import mentioned_symbols
 
-TOPICS = 5
-MENTIONED = 10
+MAX_TOPICS = 5
+MAX_SYMBOLS = 10
 _CONCEPTS = {
     "rsi": r"rsi|índices? de fuerza relativa|relative strength index",
     "macd": r"macd",
@@ -61,19 +61,20 @@ _CONCEPT = re.compile("|".join(rf"(?P<{name}>\b(?:{words})(?!\w))" for name, wor
 
 @lru_cache(maxsize=8_192)
 def subjects(text: str) -> tuple[tuple[str, bool], ...]:
-    """Symbols (candidates) and concepts mentioned in the text: (name, whether it is a symbol), in order, no repeats.
+    """Returns the candidate symbols and the concepts that a text mentions, as (name, is_symbol), in order, without
+    repeats.
 
-    Cached by text, since a conversation's messages are read once a turn and never change.
+    Cached by text: a conversation's messages are read once per turn and never change.
     """
-    found = [(name, True) for name in mentioned(text)]
-    found += [(str(match.lastgroup), False) for match in _CONCEPT.finditer(text)]
-    return tuple(dict.fromkeys(found))
+    names = [(name, True) for name in mentioned_symbols(text)]
+    names += [(str(match.lastgroup), False) for match in _CONCEPT.finditer(text)]
+    return tuple(dict.fromkeys(names))
 
 
-def newest(named: Iterable[tuple[datetime, Iterable[str]]], most: int) -> list[str]:
-    """The names, newest first, each once, at most `most`. Among names of the same moment the last comes first."""
-    found: dict[str, None] = {}
-    for _, names in sorted(named, key=lambda one: one[0], reverse=True):
+def newest_names(dated_names: Iterable[tuple[datetime, Iterable[str]]], limit: int) -> list[str]:
+    """Returns at most `limit` names, newest first, each once. Among names of the same time the last comes first."""
+    unique_names: dict[str, None] = {}
+    for _, names in sorted(dated_names, key=lambda dated: dated[0], reverse=True):
         for name in reversed(list(names)):
-            found.setdefault(name, None)
-    return list(found)[:most]
+            unique_names.setdefault(name, None)
+    return list(unique_names)[:limit]

@@ -1,7 +1,7 @@
-"""Webhooks: what an endpoint receives for a fact, its signature, and retries. Plain functions.
+"""Webhooks: what an endpoint receives for a fact, its signature, and retries. Pure functions.
 
 Signatures follow Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md):
-`webhook-signature: v1,<base64 of HMAC-SHA256 over "<id>.<timestamp>.<body>">`, several of them separated by blanks.
+`webhook-signature: v1,<base64 of HMAC-SHA256 over "<id>.<timestamp>.<body>">`, several of them separated by spaces.
 """
 
 import base64
@@ -18,9 +18,9 @@ from contracts.company import Channel, CompanyConfig, Webhook, channel_id
 from contracts.ids import NOBODY, derive_id, place_in_channel
 from contracts.webhooks import is_subscribed
 
-FIRST_PAUSE = 1.0
+MIN_PAUSE_SECONDS = 1.0
 """Seconds between the first and the second attempt of a delivery."""
-LONGEST_PAUSE = 3_600.0
+MAX_PAUSE_SECONDS = 3_600.0
 """The longest pause between two attempts, in seconds."""
 PREFIX = "whsec_"
 CHANNEL_EVENTS = ("message.assistant", "message.operator", "message.system", "owner.changed")
@@ -30,8 +30,8 @@ _HEADER_SAFE = re.compile(r"[!-~]{1,128}")
 
 @dataclass(frozen=True, slots=True)
 class EndpointAnswer:
-    """An endpoint's response. `status` 0: none, for the reason in `problem`; `forbidden`: the address must not be
-    called at all; `retry_after` in seconds, if given."""
+    """An endpoint's response. `status` 0: no response, for the reason in `problem`; `forbidden`: the address must not
+    be called at all; `retry_after` in seconds, if given."""
 
     status: int
     problem: str = ""
@@ -69,13 +69,13 @@ class NoWebhookEventError(ValueError):
 
 
 def endpoints_of(config: CompanyConfig) -> list[WebhookEndpoint]:
-    """The endpoints in use; the first one of each address."""
+    """Returns the endpoints in use, only the first of each address."""
     company = config.company_id
-    found: dict[str, WebhookEndpoint] = {}
+    by_address: dict[str, WebhookEndpoint] = {}
     for hook in config.webhooks:
         if hook.gone_at is None:
-            found.setdefault(hook.url, WebhookEndpoint(endpoint_id(company, hook.url), company, hook))
-    return [*found.values(), *(_channel_endpoint(company, channel) for channel in config.channels)]
+            by_address.setdefault(hook.url, WebhookEndpoint(endpoint_id(company, hook.url), company, hook))
+    return [*by_address.values(), *(_channel_endpoint(company, channel) for channel in config.channels)]
 
 
 def _channel_endpoint(company: str, channel: Channel) -> WebhookEndpoint:
@@ -85,19 +85,19 @@ def _channel_endpoint(company: str, channel: Channel) -> WebhookEndpoint:
 
 
 def endpoint_id(company: str, url: str) -> str:
-    """The same 32 hexadecimal characters for the same address of the same company."""
+    """Returns the same 32 hexadecimal characters for the same address of the same company."""
     return derive_id(company, "webhook", url).replace("-", "")
 
 
 def subscribed(endpoints: list[WebhookEndpoint], event_type: str, subject: str) -> list[WebhookEndpoint]:
-    """The endpoints that receive such events about this (company/conversation or company/user)."""
+    """Returns the endpoints that receive such events about this subject (company/conversation or company/user)."""
     company, _, about = subject.partition("/")
     place = place_in_channel(company, about)
     return [
-        one
-        for one in endpoints
-        if is_subscribed(one.hook.events, event_type)
-        and (one.channel is None or (place is not None and place[0] == one.channel.id))
+        endpoint
+        for endpoint in endpoints
+        if is_subscribed(endpoint.hook.events, event_type)
+        and (endpoint.channel is None or (place is not None and place[0] == endpoint.channel.id))
     ]
 
 
@@ -110,12 +110,12 @@ def company_of(subject: str) -> str | None:
 
 
 def webhook_event(subject: str, seq: int, raw: bytes) -> WebhookEvent:
-    """The event to send for the fact at `seq`: as on the bus, without the principal. `subject` says what it is about
-    (company/conversation or company/user), like the bus's own subject, and `sequence` orders the facts of a
+    """Returns the event to send for the fact at `seq`: as on the bus, without the principal. `subject` says what it is
+    about (company/conversation or company/user), like the bus's own subject, and `sequence` orders the facts of a
     conversation (https://github.com/cloudevents/spec/blob/main/cloudevents/extensions/sequence.md).
 
     Raises:
-        NotToldError: it is no event for endpoints.
+        NoWebhookEventError: it is no event for endpoints.
     """
     try:
         event: dict[str, object] = orjson.loads(raw)
@@ -150,8 +150,8 @@ def signed_headers(secret: str, event_id: str, timestamp: int, body: bytes) -> d
 
 
 def keys_of(secret: str) -> list[bytes]:
-    """The keys of a secret. `whsec_…` is Base64, as the standard says. Any other is used as it is, and also decoded
-    if it could be Base64 without the prefix, since receivers' libraries do that."""
+    """Returns the keys of a secret. `whsec_…` is Base64, as the standard says. Any other secret is used as it is, and
+    also decoded if it could be Base64 without the prefix, since receivers' libraries do that."""
     bare = secret.removeprefix(PREFIX)
     try:
         decoded = base64.b64decode(bare, validate=True)
@@ -163,8 +163,9 @@ def keys_of(secret: str) -> list[bytes]:
 
 
 def pause_after(age: float) -> float:
-    """Seconds until the next attempt for a fact that has waited `age` seconds: as long again, from 1 s to 1 h."""
-    return min(max(age, FIRST_PAUSE), LONGEST_PAUSE)
+    """Returns the seconds until the next attempt for a fact that has waited `age` seconds: as long again, from 1 s to 1
+    h."""
+    return min(max(age, MIN_PAUSE_SECONDS), MAX_PAUSE_SECONDS)
 
 
 def _signature(key: bytes, event_id: str, timestamp: int, body: bytes) -> str:

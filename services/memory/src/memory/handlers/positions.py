@@ -33,7 +33,7 @@ from memory.application.projection_sources import ProjectionSource, process_all,
 from memory.application.sweeps import PeriodicSweep
 from memory.application.usage import Usages
 from memory.deps import Deps
-from memory.domain.short_term import KEPT
+from memory.domain.short_term import LIFETIME
 from memory.fact_intake import FactType, ReceivedFact, decode_stored
 from memory.handlers import contexts, desk, ratings, usage, users
 from memory.knowledge import part as knowledge_part
@@ -155,8 +155,8 @@ def redis_sources(log: StreamLog, activity: Activity, budgets: BudgetBook) -> tu
         await budgets.settle_all(usage.settlements(fact))
 
     return (
-        ProjectionSource(CHAT.name, DURABLE, CHAT_ALL, _one_by_one(note), kept=KEPT),
-        _fact_source(contexts.ACTIONS, partial(contexts.clear_action, activity), kept=KEPT),
+        ProjectionSource(CHAT.name, DURABLE, CHAT_ALL, _one_by_one(note), kept=LIFETIME),
+        _fact_source(contexts.ACTIONS, partial(contexts.clear_action, activity), kept=LIFETIME),
         _fact_source(usage.USAGE_FACTS, settle, kept=DAY),
     )
 

@@ -25,7 +25,7 @@ from memory.application.companies import CompanyRegistry
 from memory.application.sweeps import PeriodicSweep
 from memory.application.webhook_delivery import Deliveries
 from memory.deps import Deps
-from memory.domain.channels import genuine
+from memory.domain.channels import is_genuine
 from runtime.bus.connection import subscribe
 from runtime.errors import RpcError
 from runtime.lifecycle.service import Service
@@ -96,7 +96,7 @@ def _serve_channels(service: Service, table: WebhookTable, api: ChatwootApi, ech
         endpoint = await table.find_channel(request.channel_id)
         if endpoint is None or endpoint.channel is None:
             raise RpcError(ErrorCode.NOT_FOUND, "there is no such channel")
-        if not genuine(endpoint.channel.secret, request.timestamp, request.signature, request.body, time.time()):
+        if not is_genuine(endpoint.channel.secret, request.timestamp, request.signature, request.body, time.time()):
             raise RpcError(ErrorCode.FORBIDDEN, "the signature is not the channel's")
         return channel_rpc.ChannelVerifyReply(company_id=endpoint.company, inbox=endpoint.channel.inbox)
 

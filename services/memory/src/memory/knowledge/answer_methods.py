@@ -30,19 +30,21 @@ from contracts.wrong_fields import message_of
 from memory.errors import BadKnowledgeError, NoSuchKnowledgeError
 from memory.knowledge.gaps import GapList
 from memory.knowledge.library import Library
-from memory.knowledge.mongo_documents import Documents
-from memory.knowledge.mongo_gaps import Gaps
+from memory.knowledge.mongo_documents import DocumentStore
+from memory.knowledge.mongo_gaps import GapStore
 from memory.knowledge.records import ANSWER, Pair
 from runtime.clock import Clock
 from runtime.errors import RpcError
 from runtime.lifecycle.service import Service
 
 
-def serve(service: Service, library: Library, documents: Documents, gaps: Gaps, listed: GapList, clock: Clock) -> None:
+def serve(
+    service: Service, library: Library, documents: DocumentStore, gaps: GapStore, gap_list: GapList, clock: Clock
+) -> None:
 
     async def answers(request: AnswersRequest) -> AnswersReply:
-        found = await documents.page(request.company_id, ANSWER, request.limit, request.cursor)
-        return AnswersReply(items=[pair for one in found.items if (pair := one.answer())], next=found.next)
+        page = await documents.page(request.company_id, ANSWER, request.limit, request.cursor)
+        return AnswersReply(items=[pair for record in page.items if (pair := record.answer())], next=page.next)
 
     async def create(request: AnswerCreate) -> AnswerReply:
         draft = request.draft
@@ -62,26 +64,26 @@ def serve(service: Service, library: Library, documents: Documents, gaps: Gaps, 
         return AnswerReply(answer=stored.answer())
 
     async def delete(request: AnswerRequest) -> DocumentGone:
-        there = await answer_of(request.company_id, request.id) is not None
-        return DocumentGone(deleted=there and await library.remove(request.company_id, request.id))
+        exists = await answer_of(request.company_id, request.id) is not None
+        return DocumentGone(deleted=exists and await library.remove(request.company_id, request.id))
 
     async def answer_of(company: str, name: str) -> AnswerView | None:
         stored = await documents.get(company, name)
         return stored.answer() if stored else None
 
     async def list_gaps(request: GapsRequest) -> GapsReply:
-        found = await gaps.page(request.company_id, request.state, request.limit, request.cursor)
-        items = [one.view(await gaps.examples(request.company_id, one.id)) for one in found.items]
-        return GapsReply(items=items, next=found.next)
+        page = await gaps.page(request.company_id, request.state, request.limit, request.cursor)
+        items = [record.view(await gaps.examples(request.company_id, record.id)) for record in page.items]
+        return GapsReply(items=items, next=page.next)
 
     async def decide(request: GapDecide) -> GapReply:
         if (request.answer is None) is not request.dismiss:
             raise BadKnowledgeError("give either answer or dismiss", "answer")
         company, name = request.company_id, request.id
         if request.answer is None:
-            gap, pair = await listed.dismiss(company, name), None
+            gap, pair = await gap_list.dismiss(company, name), None
         else:
-            gap, pair = await listed.answer(company, name, request.answer, request.question)
+            gap, pair = await gap_list.answer(company, name, request.answer, request.question)
         examples = await gaps.examples(company, name)
         return GapReply(gap=gap.view(examples), answer=pair.answer() if pair else None)
 
@@ -98,7 +100,7 @@ def _draft(fields: dict[str, object]) -> AnswerDraft:
         return AnswerDraft.model_validate(fields, extra="forbid")
     except ValidationError as error:
         faults = [
-            FieldFault(field=".".join(map(str, one["loc"])), message=message_of(one))
-            for one in error.errors(include_url=False)
+            FieldFault(field=".".join(map(str, detail["loc"])), message=message_of(detail))
+            for detail in error.errors(include_url=False)
         ]
         raise RpcError(ErrorCode.BAD_FIELD, "some fields are not valid", fields=faults) from error

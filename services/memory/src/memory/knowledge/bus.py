@@ -19,7 +19,7 @@ from runtime.bus.connection import subscribe
 from runtime.bus.publisher import Publisher
 
 CHANGED = "knowledge.changed.v1"
-TOLD = tuple(one.removesuffix(".>") for one in FACTS.subjects if one.startswith("knowledge."))
+EVENT_TYPES = tuple(one.removesuffix(".>") for one in FACTS.subjects if one.startswith("knowledge."))
 REFRESH_REQUESTED = "knowledge.refresh.requested.v1"
 FILE_RECEIVED = "knowledge.file.received.v1"
 _log = structlog.get_logger(__name__)
@@ -31,7 +31,7 @@ class KnowledgeBus:
         self._publisher = publisher
 
     async def changed(self, company: str, document: str | None) -> None:
-        """Tells every replica that a document has changed; None: more than one."""
+        """Announces to every replica that a document has changed; None: more than one."""
         event = CloudEvent(
             id=uuid7(),
             source=SOURCE,
@@ -46,17 +46,17 @@ class KnowledgeBus:
     async def forget(self, company: str) -> None:
         """Removes a company's documents and runs from the streams; raises BusUnavailableError."""
         with bus_errors("remove a company's knowledge from the streams"):
-            for kind in TOLD:
+            for kind in EVENT_TYPES:
                 await self._js.purge_stream(FACTS.name, subject=fact(kind, company, None))
 
-    async def refresh(self, asked: RefreshRequested, again: int = 0) -> None:
+    async def refresh(self, request: RefreshRequested, repeat: int = 0) -> None:
         """Asks the executors to read a site or a page. The same run id means the same run."""
-        event = CloudEvent(id=uuid7(), source=SOURCE, type=REFRESH_REQUESTED, subject=asked.company_id, data=asked)
+        event = CloudEvent(id=uuid7(), source=SOURCE, type=REFRESH_REQUESTED, subject=request.company_id, data=request)
         await self._publisher.append(
-            knowledge_work(REFRESH_REQUESTED, asked.company_id),
+            knowledge_work(REFRESH_REQUESTED, request.company_id),
             event,
             stream=KNOWLEDGE.name,
-            msg_id=f"{asked.company_id}.run.{asked.run_id}.{again}",
+            msg_id=f"{request.company_id}.run.{request.run_id}.{repeat}",
         )
 
     async def file(self, file: FileReceived) -> None:
@@ -71,8 +71,8 @@ class KnowledgeBus:
 
 
 class LibraryFollower:
-    """Tells a replica of other replicas' changes, and of settings; what it misses is found when the store is next
-    read."""
+    """Applies other replicas' changes, and changes of settings, to this replica; what it misses is found when the store
+    is next read."""
 
     def __init__(self, client: Client, indexes: KnowledgeIndexes) -> None:
         self._client = client
@@ -91,7 +91,7 @@ class LibraryFollower:
         except ValidationError as error:
             _log.warning("knowledge.change_missed", subject=message.subject, error=str(error)[:200])
             return
-        # Whose it is is in the subject: publishers have permission for subjects, not for what they write.
+        # The company is taken from the subject: permissions cover subjects, not what publishers write.
         self._indexes.change(company_of(message.subject), event.data.document_id)
 
     async def _configured(self, message: Msg) -> None:

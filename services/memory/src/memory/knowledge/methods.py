@@ -38,43 +38,44 @@ from memory.knowledge.bus import KnowledgeBus
 from memory.knowledge.index import Hit
 from memory.knowledge.indexes import KnowledgeIndexes
 from memory.knowledge.library import Library
-from memory.knowledge.mongo_documents import Documents
+from memory.knowledge.mongo_documents import DocumentStore
 from memory.knowledge.passages import Section
 from memory.knowledge.records import FAILED, GONE, READY, Record
-from memory.knowledge.runs import Refreshing
+from memory.knowledge.runs import RunScheduler
 from memory.knowledge.texts import StemmedDocument, StemmedPassage
 from runtime.calls.deadlines import part_deadline
 from runtime.lifecycle.service import Service
 
-READING = 3.0
+READ_SECONDS = 3.0
 """Seconds that a search waits for documents to be read."""
-IN_PASSING = 0.3
+SHORT_READ_SECONDS = 0.3
 """The same, for a search that is part of another call of a turn."""
-SHOWN = 200
+MAX_REPLY_PASSAGES = 200
 """The most passages of one document in a reply."""
 
 
 def passage(hit: Hit) -> Passage:
-    about = hit.document
-    found = _passage(about, hit.place, hit.text, hit.section, hit.score, exact=hit.exact)
+    document = hit.document
+    view = _passage(document, hit.place, hit.text, hit.section, hit.score, exact=hit.exact)
     if hit.near:
-        found = found.model_copy(update={"near": list(hit.near)})
+        view = view.model_copy(update={"near": list(hit.near)})
     if len(hit.sections) == 1:
-        return found
+        return view
     sections = [
-        PassageSection(start=one.start, heading=list(one.headings), url=_url(about, one)) for one in hit.sections
+        PassageSection(start=section.start, heading=list(section.headings), url=_url(document, section))
+        for section in hit.sections
     ]
-    return found.model_copy(update={"sections": sections})
+    return view.model_copy(update={"sections": sections})
 
 
-def _url(about: StemmedDocument, section: Section) -> str | None:
-    if about.url and section.anchor and about.source == "site":
-        return f"{about.url}#{section.anchor}"
-    return about.url
+def _url(document: StemmedDocument, section: Section) -> str | None:
+    if document.url and section.anchor and document.source == "site":
+        return f"{document.url}#{section.anchor}"
+    return document.url
 
 
 def _passage(
-    about: StemmedDocument,
+    document: StemmedDocument,
     place: int,
     text: str,
     section: Section,
@@ -83,18 +84,18 @@ def _passage(
     exact: bool = False,
 ) -> Passage:
     return Passage(
-        id=f"{about.id.replace('-', '')}-{place}",
-        document_id=about.id,
-        source=about.source,  # pyright: ignore[reportArgumentType] - an open list
-        title=about.title,
-        url=_url(about, section),
+        id=f"{document.id.replace('-', '')}-{place}",
+        document_id=document.id,
+        source=document.source,  # pyright: ignore[reportArgumentType] - an open list
+        title=document.title,
+        url=_url(document, section),
         heading=list(section.headings),
         anchor=section.anchor,
-        language=about.language,
+        language=document.language,
         text=text,
         score=score,
-        read_at=about.read_at,
-        hash=about.hash,
+        read_at=document.read_at,
+        hash=document.hash,
         exact=exact,
     )
 
@@ -106,11 +107,11 @@ class Searcher:
         self._indexes = indexes
 
     async def search(self, request: KnowledgeSearch) -> KnowledgeFound:
-        return await self.ask(request.company_id, request, READING)
+        return await self.ask(request.company_id, request, READ_SECONDS)
 
-    async def ask(self, company: str, query: KnowledgeQuery, seconds: float = IN_PASSING) -> KnowledgeFound:
-        """The best passages. It never fails: what cannot be read now is left out, and the reply says so."""
-        found = await self._indexes.search(
+    async def ask(self, company: str, query: KnowledgeQuery, seconds: float = SHORT_READ_SECONDS) -> KnowledgeFound:
+        """Returns the best passages. It never fails: what cannot be read now is left out, and the reply says so."""
+        hits = await self._indexes.search(
             company,
             query.text,
             query.limit,
@@ -119,28 +120,28 @@ class Searcher:
             pages=query.pages,
             seconds=part_deadline(seconds),
         )
-        # Its parts are made here: checking them again would only cost time.
+        # Not validated: all its parts are made here.
         return KnowledgeFound.model_construct(
-            passages=[passage(hit) for hit in found.hits],
-            documents=found.documents,
-            pages=[PageRef(url=page.url or "", title=page.title) for page in found.pages],
-            complete=found.complete,
+            passages=[passage(hit) for hit in hits.hits],
+            documents=hits.documents,
+            pages=[PageRef(url=page.url or "", title=page.title) for page in hits.pages],
+            complete=hits.complete,
         )
 
 
 class DocumentMethods:
-    def __init__(self, library: Library, documents: Documents, bus: KnowledgeBus) -> None:
+    def __init__(self, library: Library, documents: DocumentStore, bus: KnowledgeBus) -> None:
         self._library = library
         self._documents = documents
         self._bus = bus
 
     async def list(self, request: DocumentsRequest) -> DocumentsReply:
-        found = await self._documents.page(request.company_id, request.source, request.limit, request.cursor)
-        return DocumentsReply(items=[one.view() for one in found.items], next=found.next)
+        page = await self._documents.page(request.company_id, request.source, request.limit, request.cursor)
+        return DocumentsReply(items=[record.view() for record in page.items], next=page.next)
 
     async def get(self, request: DocumentRequest) -> DocumentReply:
-        found = await self._library.named(request.company_id, request.id)
-        return await self._reply(request.company_id, found) if found else DocumentReply()
+        record = await self._library.named(request.company_id, request.id)
+        return await self._reply(request.company_id, record) if record else DocumentReply()
 
     async def put(self, request: DocumentPut) -> DocumentReply:
         company = request.company_id
@@ -153,8 +154,8 @@ class DocumentMethods:
         return await self._reply(company, stored)
 
     async def delete(self, request: DocumentRequest) -> DocumentGone:
-        found = await self._library.named(request.company_id, request.id)
-        return DocumentGone(deleted=found is not None and await self._library.remove(request.company_id, found.id))
+        record = await self._library.named(request.company_id, request.id)
+        return DocumentGone(deleted=record is not None and await self._library.remove(request.company_id, record.id))
 
     async def put_file(self, request: FilePut) -> DocumentReply:
         file = request.file
@@ -168,9 +169,11 @@ class DocumentMethods:
     async def known_pages(self, request: KnownPagesRequest) -> KnownPagesReply:
         pages = await self._documents.site_pages(request.company_id, request.limit, request.cursor or "")
         items = [
-            KnownPage(document_id=one.id, url=one.url, hash=one.hash, etag=one.etag, last_modified=one.last_modified)
-            for one in pages
-            if one.url and one.hash and one.state in (READY, FAILED)
+            KnownPage(
+                document_id=page.id, url=page.url, hash=page.hash, etag=page.etag, last_modified=page.last_modified
+            )
+            for page in pages
+            if page.url and page.hash and page.state in (READY, FAILED)
         ]
         return KnownPagesReply(items=items, next=pages[-1].id if len(pages) == request.limit else None)
 
@@ -178,9 +181,10 @@ class DocumentMethods:
         texts: list[StemmedPassage] = []
         if record.edition is not None and record.state != GONE:
             texts = await self._documents.texts(company, record.id, record.edition)
-        about = record.document()
+        document = record.document()
         passages = [
-            _passage(about, place, text.text, text.sections[0], 0.0) for place, text in enumerate(texts[:SHOWN])
+            _passage(document, place, text.text, text.sections[0], 0.0)
+            for place, text in enumerate(texts[:MAX_REPLY_PASSAGES])
         ]
         return DocumentReply(document=record.view(), passages=passages)
 
@@ -189,10 +193,11 @@ def serve(
     service: Service,
     searcher: Searcher,
     documents: DocumentMethods,
-    refreshing: Refreshing,
-    look: Callable[[str], Awaitable[KnowledgeOverview]],
+    refreshing: RunScheduler,
+    overview_of: Callable[[str], Awaitable[KnowledgeOverview]],
 ) -> None:
-    """The methods of searches, documents and runs; `look`: at a company's knowledge."""
+    """Serves the methods of searches, documents and runs. `overview_of` returns an overview of a company's
+    knowledge."""
 
     async def refresh(request: RefreshAsk) -> RunReply:
         return RunReply(run=await refreshing.ask(request.company_id, request.url, request.by))
@@ -204,7 +209,7 @@ def serve(
         return RunReply(run=await refreshing.decide(request.company_id, request.id, remove=request.remove))
 
     async def overview(request: CompanyRequest) -> KnowledgeOverview:
-        return await look(request.company_id)
+        return await overview_of(request.company_id)
 
     service.serve(SEARCH, searcher.search)
     service.serve(DOCUMENTS, documents.list)

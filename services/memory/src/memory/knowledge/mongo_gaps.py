@@ -17,7 +17,7 @@ from memory.domain.keys import milliseconds, moment, timed_key
 from memory.ports import PageOf
 from runtime.stores.mongo import Database, Document
 
-SHOWN = 5
+MAX_EXAMPLES = 5
 """Examples of a gap."""
 
 
@@ -41,7 +41,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedOnce:
+class GapOccasion:
     """One occasion on which a gap was asked."""
 
     conversation: str
@@ -52,7 +52,7 @@ class AskedOnce:
     reason: str
 
 
-class Gaps:
+class GapStore:
     """Every method raises StoreUnavailableError."""
 
     def __init__(self, database: Database) -> None:
@@ -64,35 +64,37 @@ class Gaps:
             row = await self._rows.find_one({"_id": f"{company}/{gap}"})
         return _gap(row) if row else None
 
-    async def put(self, company: str, gap: Gap, over: int | None) -> bool:
-        """Replaces the version `over`; False: another one is there."""
+    async def put(self, company: str, gap: Gap, replaced_version: int | None) -> bool:
+        """Replaces this version; returns False if another one is there."""
         async with store_errors("store a gap"):
-            return await replace_version(self._rows, _row(company, replace(gap, version=(over or 0) + 1)), over)
+            return await replace_version(
+                self._rows, _row(company, replace(gap, version=(replaced_version or 0) + 1)), replaced_version
+            )
 
     async def page(self, company: str, state: str | None, limit: int, cursor: str | None) -> PageOf[Gap]:
-        """Gaps of a state, the most asked first."""
+        """Returns gaps in a state, the most asked first."""
         prefix = f"{company}/{state}" if state else company
         async with store_errors("list gaps"):
             return (await page_of(self._rows, "listKey", prefix, limit, cursor)).mapped(_gap)
 
-    async def note(self, times: Sequence[tuple[str, AskedOnce]]) -> list[tuple[str, AskedOnce]]:
+    async def note(self, occasions: Sequence[tuple[str, GapOccasion]]) -> list[tuple[str, GapOccasion]]:
         """Records occasions; returns those that are new."""
-        if not times:
+        if not occasions:
             return []
-        writes = [InsertOne(_noted(company, asked)) for company, asked in times]
-        known: set[int] = set()
+        writes = [InsertOne(_occasion_row(company, asked)) for company, asked in occasions]
+        duplicates: set[int] = set()
         async with store_errors("store questions without an answer"):
             try:
                 await self._asked.bulk_write(writes, ordered=False)
             except BulkWriteError as error:
-                known = duplicate_writes(error)
-        return [one for number, one in enumerate(times) if number not in known]
+                duplicates = duplicate_writes(error)
+        return [occasion for index, occasion in enumerate(occasions) if index not in duplicates]
 
-    async def examples(self, company: str, gap: str, most: int = SHOWN) -> list[GapExample]:
-        """The newest occasions."""
+    async def examples(self, company: str, gap: str, limit: int = MAX_EXAMPLES) -> list[GapExample]:
+        """Returns the newest occasions."""
         async with store_errors("read a gap's examples"):
-            found = self._asked.find({"gapKey": keys_under(f"{company}/{gap}")})
-            rows = await found.sort("gapKey", DESCENDING).limit(most).to_list()
+            rows_found = self._asked.find({"gapKey": keys_under(f"{company}/{gap}")})
+            rows = await rows_found.sort("gapKey", DESCENDING).limit(limit).to_list()
         return [
             GapExample(
                 conversation_id=row["_id"].split("/")[1],
@@ -104,7 +106,7 @@ class Gaps:
         ]
 
     async def of_conversation(self, company: str, conversation: str) -> list[tuple[str, datetime]]:
-        """The gaps asked in a conversation, and when."""
+        """Returns the gaps asked in a conversation, and when."""
         async with store_errors("read a conversation's gaps"):
             rows = await self._asked.find({"_id": keys_under(f"{company}/{conversation}")}).to_list()
         return [(row["gapKey"].split("/")[1], moment(row["at"])) for row in rows]
@@ -116,47 +118,47 @@ class Gaps:
             async with store_errors("delete a conversation's gaps"):
                 await self._asked.delete_many({"_id": keys_under(f"{company}/{conversation}")})
                 for gap in {gap for gap, _ in gaps}:
-                    left = await self.examples(company, gap, 1)
-                    if not left:
+                    examples = await self.examples(company, gap, 1)
+                    if not examples:
                         await self._rows.delete_one({"_id": f"{company}/{gap}"})
                     else:
-                        # Its words may have been theirs.
+                        # The gap's wording may come from the deleted conversation.
                         stored = await self.get(company, gap)
-                        if stored is not None and stored.question != left[0].text:
-                            await self.put(company, replace(stored, question=left[0].text), stored.version)
+                        if stored is not None and stored.question != examples[0].text:
+                            await self.put(company, replace(stored, question=examples[0].text), stored.version)
 
     async def forget(self, company: str) -> int:
-        """Deletes a company's gaps; returns how many."""
-        mine = {"_id": keys_under(company)}
+        """Deletes a company's gaps; returns the number of rows."""
+        of_company = {"_id": keys_under(company)}
         async with store_errors("delete a company's gaps"):
-            gone = [await rows.delete_many(mine) for rows in (self._rows, self._asked)]
-        return sum(one.deleted_count for one in gone)
+            results = [await rows.delete_many(of_company) for rows in (self._rows, self._asked)]
+        return sum(result.deleted_count for result in results)
 
 
-def _noted(company: str, asked: AskedOnce) -> Document:
+def _occasion_row(company: str, occasion: GapOccasion) -> Document:
     return {
-        "_id": f"{company}/{asked.conversation}/{asked.message}",
-        "gapKey": timed_key(f"{company}/{asked.gap}", milliseconds(asked.at), asked.message),
-        "text": asked.text,
-        "at": milliseconds(asked.at),
-        "reason": asked.reason,
+        "_id": f"{company}/{occasion.conversation}/{occasion.message}",
+        "gapKey": timed_key(f"{company}/{occasion.gap}", milliseconds(occasion.at), occasion.message),
+        "text": occasion.text,
+        "at": milliseconds(occasion.at),
+        "reason": occasion.reason,
     }
 
 
-def _row(company: str, one: Gap) -> Document:
-    last = milliseconds(one.last_at)
+def _row(company: str, gap: Gap) -> Document:
+    last_ms = milliseconds(gap.last_at)
     return {
-        "_id": f"{company}/{one.id}",
-        "version": one.version,
-        "listKey": f"{company}/{one.state}/{min(one.count, 10**8 - 1):08d}/{last:013d}/{one.id}",
-        "question": one.question,
-        "language": one.language,
-        "state": one.state,
-        "count": one.count,
-        "firstAt": milliseconds(one.first_at),
-        "lastAt": last,
-        "proposed": one.proposed,
-        "answerId": one.answer_id,
+        "_id": f"{company}/{gap.id}",
+        "version": gap.version,
+        "listKey": f"{company}/{gap.state}/{min(gap.count, 10**8 - 1):08d}/{last_ms:013d}/{gap.id}",
+        "question": gap.question,
+        "language": gap.language,
+        "state": gap.state,
+        "count": gap.count,
+        "firstAt": milliseconds(gap.first_at),
+        "lastAt": last_ms,
+        "proposed": gap.proposed,
+        "answerId": gap.answer_id,
     }
 
 

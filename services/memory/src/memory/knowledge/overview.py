@@ -1,52 +1,52 @@
-"""A company's knowledge at a glance."""
+"""An overview of a company's knowledge."""
 
 from collections import Counter
 from datetime import timedelta
 
 from contracts.knowledge_rpc import KnowledgeOverview, SourceCount
 from memory.adapters.mongo_companies import MongoCompanies
-from memory.knowledge.mongo_documents import Documents
-from memory.knowledge.mongo_gaps import Gaps
+from memory.knowledge.mongo_documents import DocumentStore
+from memory.knowledge.mongo_gaps import GapStore
 from memory.knowledge.records import FAILED, Record
-from memory.knowledge.runs import Refreshing
+from memory.knowledge.runs import RunScheduler
 
-SHOWN = 20
-MOST_GAPS = 1_000
+MAX_FAILURES = 20
+MAX_GAPS = 1_000
 
 
 async def overview(
-    company: str, documents: Documents, gaps: Gaps, refreshing: Refreshing, companies: MongoCompanies
+    company: str, documents: DocumentStore, gaps: GapStore, refreshing: RunScheduler, companies: MongoCompanies
 ) -> KnowledgeOverview:
-    """Counts of stored documents and passages, the newest run, and what failed."""
-    counts, passages, failed = Counter[str](), Counter[str](), Counter[str]()
-    broken: list[Record] = []
-    async for one in documents.all(company):
-        counts[one.source] += 1
-        passages[one.source] += one.passages
-        if one.state == FAILED:
-            failed[one.source] += 1
-            broken.append(one)
+    """Returns counts of stored documents and passages, the newest run, and what failed."""
+    counts, passages, failed_counts = Counter[str](), Counter[str](), Counter[str]()
+    failures: list[Record] = []
+    async for record in documents.all(company):
+        counts[record.source] += 1
+        passages[record.source] += record.passages
+        if record.state == FAILED:
+            failed_counts[record.source] += 1
+            failures.append(record)
     settings = await companies.get(company)
     knowledge = settings.config.knowledge if settings else None
-    last = await refreshing.newest(company)
-    opened = await gaps.page(company, "open", MOST_GAPS, None)
-    due = None
-    if knowledge and knowledge.site_url and last:
-        due = (last.finished_at or last.requested_at) + timedelta(hours=knowledge.refresh_hours)
-    broken.sort(key=lambda one: one.updated_at, reverse=True)
+    last_run = await refreshing.newest(company)
+    open_gaps = await gaps.page(company, "open", MAX_GAPS, None)
+    next_run_at = None
+    if knowledge and knowledge.site_url and last_run:
+        next_run_at = (last_run.finished_at or last_run.requested_at) + timedelta(hours=knowledge.refresh_hours)
+    failures.sort(key=lambda record: record.updated_at, reverse=True)
     return KnowledgeOverview(
         sources=[
             SourceCount(
                 source=source,  # pyright: ignore[reportArgumentType] - an open list
                 documents=count,
                 passages=passages[source],
-                failed=failed[source],
+                failed=failed_counts[source],
             )
             for source, count in sorted(counts.items())
         ],
         site_url=knowledge.site_url if knowledge else None,
-        last_run=last,
-        next_run_at=due,
-        gaps=len(opened.items),
-        failures=[one.view() for one in broken[:SHOWN]],
+        last_run=last_run,
+        next_run_at=next_run_at,
+        gaps=len(open_gaps.items),
+        failures=[record.view() for record in failures[:MAX_FAILURES]],
     )

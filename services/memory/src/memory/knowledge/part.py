@@ -28,12 +28,12 @@ from memory.knowledge.gaps import GapList, Unanswered
 from memory.knowledge.indexes import KnowledgeIndexes
 from memory.knowledge.library import Library
 from memory.knowledge.methods import DocumentMethods, Searcher
-from memory.knowledge.mongo_documents import Documents
-from memory.knowledge.mongo_gaps import Gaps
-from memory.knowledge.mongo_runs import Runs
-from memory.knowledge.mongo_state import State
+from memory.knowledge.mongo_documents import DocumentStore
+from memory.knowledge.mongo_gaps import GapStore
+from memory.knowledge.mongo_runs import RunStore
+from memory.knowledge.mongo_state import SiteStateStore
 from memory.knowledge.overview import overview
-from memory.knowledge.runs import Refreshing
+from memory.knowledge.runs import RunScheduler
 from memory.knowledge.texts import STEMS
 from memory.migrations import MigrationStep
 from memory.settings import EmbeddingSettings
@@ -49,11 +49,11 @@ from runtime.workers.pull_worker import Delivery
 DURABLE = "memory-knowledge"
 SUBJECT = "knowledge.>"
 """In FACTS: documents, runs, and memory's own announcements, which are skipped."""
-SETTLING = 2.0
+SETTLE_SECONDS = 2.0
 """Seconds between checks whether all pages of a site have arrived."""
-SCHEDULING = 15.0
-"""Seconds between checks for sites to read again."""
-COMPARING = 30.0
+SCHEDULE_SECONDS = 15.0
+"""Seconds between checks for sites that are due to be read again."""
+COMPARE_SECONDS = 30.0
 """Seconds between comparisons of the index with the store."""
 
 
@@ -76,18 +76,20 @@ class KnowledgePart:
         self._service = service
         self._companies = companies
         self._facts = facts
-        documents = Documents(asked)
-        self._gap_store = Gaps(stored)
+        documents = DocumentStore(asked)
+        self._gap_store = GapStore(stored)
         self.embeddings = configured(EmbeddingSettings())
         """The embeddings that all parts of the replica share."""
         service.on_stop(self.embeddings.stop)
         self.indexes = KnowledgeIndexes(documents, companies.get, self.embeddings)
         self.bus = KnowledgeBus(service.nats, service.publisher)
-        self.library = Library(Documents(stored), State(stored), self.indexes, self.bus.changed, clock)
-        self.refreshing = Refreshing(Runs(stored), Documents(stored), self.library, companies, self.bus, clock)
+        self.library = Library(DocumentStore(stored), SiteStateStore(stored), self.indexes, self.bus.changed, clock)
+        self.refreshing = RunScheduler(
+            RunStore(stored), DocumentStore(stored), self.library, companies, self.bus, clock
+        )
         self.gaps = GapList(self._gap_store, self.library, clock)
         self.searcher = Searcher(self.indexes)
-        gaps = Gaps(asked)
+        gaps = GapStore(asked)
         methods.serve(
             service,
             self.searcher,
@@ -97,45 +99,47 @@ class KnowledgePart:
         )
         answer_methods.serve(service, self.library, documents, gaps, self.gaps, clock)
         tool.serve(service, self.searcher)
-        self._stores = (Documents(stored), State(stored), Runs(stored), self._gap_store)
+        self._stores = (DocumentStore(stored), SiteStateStore(stored), RunStore(stored), self._gap_store)
         service.serve(FORGET, self._forget)
 
     def parts(self) -> Sequence[PeriodicSweep | LibraryFollower]:
-        """The parts to start and stop."""
+        """Returns the parts to start and stop."""
         return (
             LibraryFollower(self._service.nats, self.indexes),
-            PeriodicSweep("pages that have come in", SETTLING, self.library.settle),
-            PeriodicSweep("sites that are due", SCHEDULING, self.refreshing.sweep),
-            PeriodicSweep("knowledge held and stored", COMPARING, self.indexes.look),
+            PeriodicSweep("pages that have come in", SETTLE_SECONDS, self.library.settle),
+            PeriodicSweep("sites that are due", SCHEDULE_SECONDS, self.refreshing.sweep),
+            PeriodicSweep("knowledge held and stored", COMPARE_SECONDS, self.indexes.look),
         )
 
     async def note_gaps(self, facts: Sequence[LogFact]) -> None:
-        """Finds in conversations' facts what the assistant did not know."""
-        await self.gaps.note(one for fact in facts if (one := _unanswered(fact)) is not None)
+        """Finds questions in conversations' facts that the assistant could not answer."""
+        await self.gaps.note(question for fact in facts if (question := _unanswered(fact)) is not None)
         for fact in facts:
             if isinstance(fact.data, OperatorMessage):
                 await self.gaps.operator_said(fact.company, fact.conversation, fact.data.text, fact.at)
 
     async def rated(self, company: str, rating: FeedbackGiven, at: datetime) -> bool:
-        """A bad rating: the answered question becomes a gap. False: the answer is not known (yet)."""
+        """Makes the answered question of a bad rating a gap. Returns False if the answer is not known (yet)."""
         if rating.rating != "down":
             return True
         answer = await self._facts.message(company, rating.conversation_id, rating.message_id)
         if answer is None or not isinstance(answer.data, AssistantMessage):
             return answer is not None
-        said, language = answer.data, None
-        if said.grounding:
-            question, language = said.grounding.question, said.grounding.language
+        message, language = answer.data, None
+        if message.grounding:
+            question, language = message.grounding.question, message.grounding.language
         else:
             era = answer.position.era
-            before, upto = LogPosition(era, said.basis - 1), LogPosition(era, said.basis)
-            found = await self._facts.after(company, rating.conversation_id, before, upto, 1)
-            asked = found[0].data if found else None
-            if not isinstance(asked, VisitorMessage):
+            before, upto = LogPosition(era, message.basis - 1), LogPosition(era, message.basis)
+            messages = await self._facts.after(company, rating.conversation_id, before, upto, 1)
+            visitor_message = messages[0].data if messages else None
+            if not isinstance(visitor_message, VisitorMessage):
                 return True
-            question, language = asked.text, named_language(asked.locale)
-        told = Unanswered(company, rating.conversation_id, rating.message_id, question, "thumbs_down", at, language)
-        await self.gaps.note([told])
+            question, language = visitor_message.text, named_language(visitor_message.locale)
+        unanswered = Unanswered(
+            company, rating.conversation_id, rating.message_id, question, "thumbs_down", at, language
+        )
+        await self.gaps.note([unanswered])
         return True
 
     async def _forget(self, request: CompanyRequest) -> DocumentGone:
@@ -143,7 +147,7 @@ class KnowledgePart:
         return DocumentGone(deleted=True)
 
     async def forget(self, company: str) -> int:
-        """Deletes everything of a company: first from the streams, so that nothing comes back. Returns how many
+        """Deletes everything of a company: first from the streams, so that nothing comes back. Returns the number of
         documents."""
         await self.bus.forget(company)
         removed = sum([await store.forget(company) for store in self._stores])
@@ -152,16 +156,20 @@ class KnowledgePart:
         return removed
 
     def changes(self) -> tuple[MigrationStep, ...]:
-        """The migrations after an upgrade."""
+        """Returns the migrations after an upgrade."""
         documents = self._stores[0]
-        what = "passages are given the stems by which this release finds them"
-        return (MigrationStep("knowledge-stems", what, lambda: documents.count_older(STEMS), self.library.renew_stems),)
+        description = "passages are given the stems by which this release finds them"
+        return (
+            MigrationStep(
+                "knowledge-stems", description, lambda: documents.count_older(STEMS), self.library.renew_stems
+            ),
+        )
 
     async def forget_conversations(self, company: str, conversations: Sequence[str]) -> None:
         await self._gap_store.forget_conversations(company, conversations)
 
     def consume(self) -> None:
-        """The facts of documents and runs, retried while the store is away."""
+        """Consumes the facts of documents and runs; they are retried while the store is unavailable."""
 
         async def take(delivery: Delivery, event: CloudEvent[_Anything]) -> Outcome:
             return await self._take(delivery.subject, event.type, delivery.data)
@@ -182,8 +190,8 @@ class KnowledgePart:
         if owner is None:
             return MISPLACED
         company = owner[0]
-        kept = await self._companies.get_with_deleted(company)
-        if kept is not None and kept.deleted:
+        settings = await self._companies.get_with_deleted(company)
+        if settings is not None and settings.deleted:
             return Ack()  # of a run that began before its company was deleted
         try:
             if kind == "knowledge.document.upserted.v1":
@@ -203,12 +211,14 @@ class KnowledgePart:
 
 
 def _unanswered(fact: LogFact) -> Unanswered | None:
-    """The question whose answer had no source, or because of which a person was asked for."""
+    """Returns the question whose answer had no source, or because of which a person was asked for."""
     match fact.data:
-        case AssistantMessage(grounding=Grounding(known=False) as asked) as answer:
-            name, reason = answer.message_id, "unknown"
-        case OwnerChanged(grounding=Grounding(known=False) as asked):
-            name, reason = fact.event_id, "handoff"
+        case AssistantMessage(grounding=Grounding(known=False) as grounding) as answer:
+            message_id, reason = answer.message_id, "unknown"
+        case OwnerChanged(grounding=Grounding(known=False) as grounding):
+            message_id, reason = fact.event_id, "handoff"
         case _:
             return None
-    return Unanswered(fact.company, fact.conversation, name, asked.question, reason, fact.at, asked.language)
+    return Unanswered(
+        fact.company, fact.conversation, message_id, grounding.question, reason, fact.at, grounding.language
+    )

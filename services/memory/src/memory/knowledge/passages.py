@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 
 from contracts.knowledge import Block
 
-ENOUGH = 800
+FULL_CHARACTERS = 800
 """Characters of a passage (200 tokens) from which on no further section is added to it."""
-MOST = 1_400
+MAX_CHARACTERS = 1_400
 """Characters of a passage (350 tokens), exceeded only by a single longer row or word."""
-ALONE = 400
+SEPARATE_CHARACTERS = 400
 """Characters from which on a section is a passage of its own."""
-LONGEST_CELL = 2_000
-MOST_OF_DOCUMENT = 4_000
+MAX_CELL_CHARACTERS = 2_000
+MAX_DOCUMENT_PASSAGES = 4_000
 """The most passages of one document; the rest of it is not searched."""
 _SENTENCE = re.compile(r"(?<=[.!?…:;])\s+")
-_LEVEL = 6
+_MAX_LEVEL = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class Section:
     anchor: str | None
 
 
-def parted(text: str, sections: Sequence[Section]) -> list[tuple[Section, str]]:
-    """The sections of a passage's text, each with what it says."""
+def split_sections(text: str, sections: Sequence[Section]) -> list[tuple[Section, str]]:
+    """Returns the sections of a passage's text, each with its own text."""
     ends = [*(section.start for section in sections[1:]), len(text)]
     return [(section, text[section.start : end]) for section, end in zip(sections, ends, strict=True)]
 
@@ -56,7 +56,7 @@ class _OpenPassage:
         self.length += len(self.parts[-1])
 
     def heading(self) -> str:
-        """The heading that the text gets once a second section is added."""
+        """Returns the heading that the text gets once a second section is added."""
         heading = _heading(self.sections[0].headings) if len(self.sections) == 1 else ""
         return f"{heading}\n\n" if heading else ""
 
@@ -69,23 +69,27 @@ class _OpenPassage:
 
 
 def passages(blocks: Sequence[Block]) -> list[PassageCut]:
-    """The passages of a document, in order."""
-    found: list[PassageCut] = []
+    """Returns the passages of a document, in order."""
+    cuts: list[PassageCut] = []
     current = _OpenPassage()
     for headings, anchor, section in _sections(blocks):
         pieces = [piece for block in section for piece in _pieces(block)]
         size = sum(len(text) for text, _, _ in pieces)
         if not size:
             continue
-        grown = current.length + len(current.heading()) + size
+        new_length = current.length + len(current.heading()) + size
         # Text under no heading, such as a footer, would seem to belong to the section before it.
-        headless = not headings and current.sections and current.sections[-1].headings
-        if current.parts and (current.length >= ENOUGH or size >= ALONE or grown > MOST or headless):
-            found.append(current.cut())
+        has_no_heading = not headings and current.sections and current.sections[-1].headings
+        if current.parts and (
+            current.length >= FULL_CHARACTERS
+            or size >= SEPARATE_CHARACTERS
+            or new_length > MAX_CHARACTERS
+            or has_no_heading
+        ):
+            cuts.append(current.cut())
             current = _OpenPassage()
         if current.parts:
-            # A second section in one passage: the headings of both are part of the text, or nobody would know what
-            # each is about.
+            # A second section in one passage: the text contains both headings, so that it is clear what each is about.
             current.begin(current.heading())
             start = current.length + 2
             heading = _heading(headings, current.sections[-1].headings)
@@ -94,25 +98,25 @@ def passages(blocks: Sequence[Block]) -> list[PassageCut]:
                 current.add(heading, "\n\n")
         else:
             current.sections.append(Section(0, headings, anchor))
-        for text, glue, again in pieces:
-            if current.parts and current.length + len(text) > MOST:
-                found.append(current.cut())
+        for text, glue, repeated_head in pieces:
+            if current.parts and current.length + len(text) > MAX_CHARACTERS:
+                cuts.append(current.cut())
                 current = _OpenPassage(sections=[Section(0, headings, anchor)])
-                if again:
-                    current.add(again, "\n\n")
+                if repeated_head:
+                    current.add(repeated_head, "\n\n")
             current.add(text, glue)
-        if len(found) >= MOST_OF_DOCUMENT:
-            return found[:MOST_OF_DOCUMENT]
-        if size >= ALONE:
-            found.append(current.cut())
+        if len(cuts) >= MAX_DOCUMENT_PASSAGES:
+            return cuts[:MAX_DOCUMENT_PASSAGES]
+        if size >= SEPARATE_CHARACTERS:
+            cuts.append(current.cut())
             current = _OpenPassage()
     if current.parts:
-        found.append(current.cut())
-    return found[:MOST_OF_DOCUMENT]
+        cuts.append(current.cut())
+    return cuts[:MAX_DOCUMENT_PASSAGES]
 
 
 def plain(block: Block) -> str:
-    """The block's words on one line, for comparing blocks."""
+    """Returns the block's words on one line, for comparing blocks."""
     return " ".join(" ".join((block.text, *(cell for row in block.rows for cell in row))).split())
 
 
@@ -128,10 +132,14 @@ def _sections(blocks: Iterable[Block]) -> Iterator[tuple[tuple[str, ...], str | 
 
 
 def _pieces(block: Block) -> Iterator[tuple[str, str, str]]:
-    """Indivisible pieces: the text, what joins it to the piece before it, and what a new passage begins with."""
+    """Yields indivisible pieces: the text, what joins it to the previous piece, and what a new passage begins with."""
     if block.rows:
         # An empty first row says that nothing names the columns.
-        rows = [_row(row) for at, row in enumerate(block.rows) if any(map(str.strip, row)) or (block.header and not at)]
+        rows = [
+            _row(row)
+            for index, row in enumerate(block.rows)
+            if any(map(str.strip, row)) or (block.header and not index)
+        ]
         if not rows:
             return
         rule = "| " + " | ".join("---" for _ in block.rows[0]) + " |"
@@ -140,46 +148,50 @@ def _pieces(block: Block) -> Iterator[tuple[str, str, str]]:
             yield head, "\n\n", ""
             return
         for number, row in enumerate(rows):
-            first = number == 0
-            yield (f"{head}\n{row}" if first and head else row), ("\n\n" if first else "\n"), ("" if first else head)
+            is_first = number == 0
+            yield (
+                (f"{head}\n{row}" if is_first and head else row),
+                ("\n\n" if is_first else "\n"),
+                ("" if is_first else head),
+            )
     elif block.kind == "list":
         for number, item in enumerate(one for one in block.text.split("\n") if one.strip()):
-            for place, part in enumerate(_short(item.strip())):
+            for place, part in enumerate(_short_parts(item.strip())):
                 yield ("" if place else "- ") + part, (" " if place else "\n" if number else "\n\n"), ""
     elif block.kind == "code":
         for number, line in enumerate(block.text.split("\n")):
-            for part in _short(line) or [""]:
+            for part in _short_parts(line) or [""]:
                 yield part, ("\n" if number else "\n\n"), ""
     else:
-        for number, part in enumerate(_short(" ".join(block.text.split()))):
+        for number, part in enumerate(_short_parts(" ".join(block.text.split()))):
             yield part, (" " if number else "\n\n"), ""
 
 
-def _heading(headings: Sequence[str], before: Sequence[str] = ()) -> str:
-    """A section's heading, with those above it that the section before it does not stand under."""
+def _heading(headings: Sequence[str], previous: Sequence[str] = ()) -> str:
+    """Returns a section's heading, with those above it that the previous section does not have."""
     shared = 0
-    while shared < min(len(headings) - 1, len(before)) and headings[shared] == before[shared]:
+    while shared < min(len(headings) - 1, len(previous)) and headings[shared] == previous[shared]:
         shared += 1
-    lines = (f"{'#' * min(at + 2, _LEVEL)} {headings[at]}" for at in range(shared, len(headings)))
+    lines = (f"{'#' * min(level + 2, _MAX_LEVEL)} {headings[level]}" for level in range(shared, len(headings)))
     return "\n\n".join(lines)
 
 
 def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(" ".join(cell.split())[:LONGEST_CELL].replace("|", "\\|") for cell in cells) + " |"
+    return "| " + " | ".join(" ".join(cell.split())[:MAX_CELL_CHARACTERS].replace("|", "\\|") for cell in cells) + " |"
 
 
-def _short(text: str) -> list[str]:
-    """The text split into sentences if it is too long for one passage; a long sentence into words."""
-    if len(text) <= MOST:
+def _short_parts(text: str) -> list[str]:
+    """Returns the text in sentences if it is too long for one passage, and a long sentence in pieces between words."""
+    if len(text) <= MAX_CHARACTERS:
         return [text] if text else []
-    found: list[str] = []
+    parts: list[str] = []
     for sentence in _SENTENCE.split(text):
-        rest = sentence
-        while len(rest) > MOST:
-            end = rest.rfind(" ", 1, MOST)
-            end = end if end > 0 else MOST
-            found.append(rest[:end])
-            rest = rest[end:].lstrip()
-        if rest:
-            found.append(rest)
-    return found
+        remaining = sentence
+        while len(remaining) > MAX_CHARACTERS:
+            end = remaining.rfind(" ", 1, MAX_CHARACTERS)
+            end = end if end > 0 else MAX_CHARACTERS
+            parts.append(remaining[:end])
+            remaining = remaining[end:].lstrip()
+        if remaining:
+            parts.append(remaining)
+    return parts

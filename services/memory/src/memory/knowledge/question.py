@@ -4,17 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from contracts.vocabulary import SYNONYMS
-from memory.domain.recall.words import STOP, SYNONYM, english, language_of, sought, spanish, words
+from memory.domain.recall.words import STOP, SYNONYM_WEIGHT, english, language_of, query_terms, spanish, words
 
-EARLIER = 0.35
-"""The weight of a word from earlier messages, if the question says little by itself."""
-SAYS_LITTLE = 3
+EARLIER_WEIGHT = 0.35
+"""The weight of a word from earlier messages, if the question has few significant words."""
+MIN_WORDS = 3
 """Significant words from which on a question is understood by itself."""
-SAME_HERE = 0.9
+COMPANY_SYNONYM_WEIGHT = 0.9
 """The weight of a company's synonym, compared with the word itself."""
 
 QUESTION_WORDS = frozenset(("donde", "where", "cuando", "when", "quien", "quienes", "who"))
-"""Words that say nothing in a text but a lot in its heading, in any language."""
+"""Words that mean nothing in a text but a lot in its heading, in any language."""
 _ASKING = tuple(
     (tuple(frozenset(one.split("+")) for one in asking.split()), told.split())
     for asking, told in (
@@ -50,22 +50,22 @@ _ASKING = tuple(
 """By the words that ask for something (`a+b`: all of these): what pages call it, in either language."""
 
 
-def _meant() -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
+def _same_stems() -> dict[str, frozenset[str]]:
+    same_stems: dict[str, frozenset[str]] = {}
     for group in SYNONYMS:
         stems = frozenset(stem for word in group for stem in (english(word), spanish(word)))
         for stem in stems:
-            found[stem] = found.get(stem, frozenset()) | stems
-    return found
+            same_stems[stem] = same_stems.get(stem, frozenset()) | stems
+    return same_stems
 
 
-_MEANT = _meant()
+_SAME_STEMS = _same_stems()
 """For each stem, the stems of words that mean the same, in either language."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryWord:
-    """One word: the stems that stand for it, each with its weight; and what it counts beside the others."""
+    """One word: the stems that represent it, each with its weight; and its own weight among the words."""
 
     word: str
     stems: Mapping[str, float]
@@ -74,7 +74,7 @@ class QueryWord:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeQuestion:
-    """What is looked for. `language`: of the question, where it can be told."""
+    """What is searched for. `language`: of the question, if it can be determined."""
 
     asked: tuple[QueryWord, ...]
     language: str | None
@@ -96,84 +96,90 @@ class Synonyms:
                 others |= dict.fromkeys(word for other in phrases if other != phrase for word in other)
 
     def of(self, text: str) -> dict[str, list[str]]:
-        """By word of the text that is, or begins, one of the phrases: the words of the others."""
-        every = words(text)
-        found: dict[str, list[str]] = {}
-        for place, word in enumerate(every):
-            for length in range(1, min(self._longest, len(every) - place) + 1):
-                for other in self._others.get(tuple(every[place : place + length]), ()):
-                    found.setdefault(word, []).append(other)
-        return found
+        """Returns the words of the synonyms, by the word of the text that is, or begins, one of the phrases."""
+        text_words = words(text)
+        by_word: dict[str, list[str]] = {}
+        for index, word in enumerate(text_words):
+            for length in range(1, min(self._longest, len(text_words) - index) + 1):
+                for other in self._others.get(tuple(text_words[index : index + length]), ()):
+                    by_word.setdefault(word, []).append(other)
+        return by_word
 
 
 def parsed_question(
     text: str, earlier: Sequence[str] = (), language: str | None = None, synonyms: Synonyms | None = None
 ) -> KnowledgeQuestion:
-    """The question. What was said `earlier`, newest first, counts where it says little by itself."""
-    asked = {one.word: one for one in _words(text, synonyms, 1.0)}
-    if len(asked) < SAYS_LITTLE:
-        weight = EARLIER
-        for said in earlier:
-            for one in _words(said, synonyms, weight):
-                asked.setdefault(one.word, one)
+    """Returns the question. The messages in `earlier`, newest first, count if it says little by itself."""
+    query_words = {query_word.word: query_word for query_word in _words(text, synonyms, 1.0)}
+    if len(query_words) < MIN_WORDS:
+        weight = EARLIER_WEIGHT
+        for message in earlier:
+            for query_word in _words(message, synonyms, weight):
+                query_words.setdefault(query_word.word, query_word)
             weight *= 0.6
-    return KnowledgeQuestion(tuple(asked.values()), language_of(text) or language)
+    return KnowledgeQuestion(tuple(query_words.values()), language_of(text) or language)
 
 
 def with_earlier(text: str, earlier: Sequence[str]) -> str:
-    """A question, behind the one before it where it says little by itself."""
-    return f"{earlier[0]} {text}" if earlier and len(list(sought(text))) < SAYS_LITTLE else text
+    """Returns a question, preceded by the one before it if it says little by itself."""
+    return f"{earlier[0]} {text}" if earlier and len(list(query_terms(text))) < MIN_WORDS else text
 
 
 @dataclass(frozen=True, slots=True)
 class TextProfile:
-    """What a text tells, for comparing it with another. Each word has its English and its Spanish stem: what language a
-    few words are cannot be told, and two are alike when either stem is."""
+    """A text's words, for comparing it with another. Each word has its English and its Spanish stem, since the language
+    of a few words cannot be determined; two words are alike if either stem is."""
 
     words: tuple[tuple[str, str], ...]
     stems: frozenset[str]
     numbers: frozenset[str]
 
     def shared(self, other: "TextProfile") -> list[tuple[str, str]]:
-        """The words that the other one tells too."""
+        """Returns the words that the other text has too."""
         return [word for word in self.words if word[0] in other.stems or word[1] in other.stems]
 
 
 def text_profile(text: str) -> TextProfile:
-    found = {(english(word), spanish(word)): word for word in words(text) if word not in STOP}
-    numbers = frozenset(word for word in found.values() if word[0].isdigit())
-    return TextProfile(tuple(found), frozenset(stem for pair in found for stem in pair), numbers)
+    words_by_stems = {(english(word), spanish(word)): word for word in words(text) if word not in STOP}
+    numbers = frozenset(word for word in words_by_stems.values() if word[0].isdigit())
+    return TextProfile(tuple(words_by_stems), frozenset(stem for pair in words_by_stems for stem in pair), numbers)
 
 
 def _words(text: str, synonyms: Synonyms | None, weight: float) -> list[QueryWord]:
     others = synonyms.of(text) if synonyms else {}
-    found: list[QueryWord] = []
-    for one in sought(text):
-        stems = dict(one.stems)
-        for own in (english(one.word), spanish(one.word)):
-            for other in _MEANT.get(own, ()):
-                stems.setdefault(other, SYNONYM)
-        for other in others.get(one.word, ()):
+    query_words: list[QueryWord] = []
+    for term in query_terms(text):
+        stems = dict(term.stems)
+        for word_stem in (english(term.word), spanish(term.word)):
+            for other in _SAME_STEMS.get(word_stem, ()):
+                stems.setdefault(other, SYNONYM_WEIGHT)
+        for other in others.get(term.word, ()):
             for stem in (english(other), spanish(other)):
-                stems[stem] = max(stems.get(stem, 0.0), SAME_HERE)
-        found.append(QueryWord(one.word, stems, weight))
-    every = set(words(text))
-    asking: dict[str, float] = {}
-    for asked, told in _ASKING:
-        if weight == 1.0 and any(one <= every for one in asked):
-            for other in told:
-                asking |= {other: 1.0} if other in QUESTION_WORDS else dict.fromkeys(_both(other), SYNONYM)
-    if asking:
-        found.append(QueryWord("?", asking, EARLIER))
-    # A phrase may be made of words that tell nothing by themselves.
-    known = {one.word for one in found}
-    for word, same in others.items():
-        if word not in known:
-            found.append(
-                QueryWord(word, {s: SAME_HERE for other in same for s in (english(other), spanish(other))}, weight)
+                stems[stem] = max(stems.get(stem, 0.0), COMPANY_SYNONYM_WEIGHT)
+        query_words.append(QueryWord(term.word, stems, weight))
+    text_words = set(words(text))
+    asked_stems: dict[str, float] = {}
+    for phrases, page_words in _ASKING:
+        if weight == 1.0 and any(term <= text_words for term in phrases):
+            for other in page_words:
+                asked_stems |= (
+                    {other: 1.0} if other in QUESTION_WORDS else dict.fromkeys(_stems_of(other), SYNONYM_WEIGHT)
+                )
+    if asked_stems:
+        query_words.append(QueryWord("?", asked_stems, EARLIER_WEIGHT))
+    # A phrase may consist of words that have no meaning by themselves.
+    known_words = {term.word for term in query_words}
+    for word, phrase_words in others.items():
+        if word not in known_words:
+            query_words.append(
+                QueryWord(
+                    word,
+                    {s: COMPANY_SYNONYM_WEIGHT for other in phrase_words for s in (english(other), spanish(other))},
+                    weight,
+                )
             )
-    return found
+    return query_words
 
 
-def _both(word: str) -> tuple[str, str]:
+def _stems_of(word: str) -> tuple[str, str]:
     return english(word), spanish(word)

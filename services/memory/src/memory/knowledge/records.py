@@ -16,7 +16,8 @@ ANSWER = "answer"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The ways to ask a question; the first one is shown. The answer is the document's text."""
+    """A question-and-answer pair: the ways to ask the question, of which the first is shown, and the answer, which is
+    the document's text."""
 
     questions: tuple[str, ...]
     answer: str
@@ -25,9 +26,9 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A document's row. `edition` names its current texts, `stems` the version of their stems (texts.STEMS);
-    `version` changes with every write. A removed document stays as a row for a while, so that text read earlier does
-    not bring it back."""
+    """A document's row. `edition` names its current texts, `stems` the version of their stems (texts.STEMS); `version`
+    changes with every write. A removed document stays as a row for a while, so that text read earlier does not bring it
+    back."""
 
     id: str
     source: str
@@ -52,7 +53,7 @@ class Record:
 
     @property
     def found(self) -> bool:
-        """Whether it has texts to be found."""
+        """Whether it has texts that can be found."""
         return self.edition is not None and self.state != GONE
 
     def document(self) -> StemmedDocument:
@@ -78,7 +79,7 @@ class Record:
         )
 
     def answer(self) -> AnswerView | None:
-        """The row as a pair; None: it is none."""
+        """Returns the row as a pair; None if it is not one."""
         if self.pair is None or self.state == GONE:
             return None
         return AnswerView(
@@ -92,58 +93,59 @@ class Record:
         )
 
     def gone(self, at: datetime) -> "Record":
-        """The row of a removed document."""
+        """Returns the row of a removed document."""
         return replace(Record(self.id, self.source, self.title, max(at, self.read_at), at, GONE), version=self.version)
 
 
-def next_edition(before: Record | None) -> str:
-    """A name for texts that replace these. Its number grows with every edition, so that old ones can be recognised;
-    concurrent writers use the same number, and only one of them is named by the row."""
-    number = int(before.edition.partition(".")[0]) if before is not None and before.edition else 0
+def next_edition(previous: Record | None) -> str:
+    """Returns a name for texts that replace these. Its number grows with every edition, so that old ones can be
+    recognised; concurrent writers use the same number, and the row names only one of them."""
+    number = int(previous.edition.partition(".")[0]) if previous is not None and previous.edition else 0
     return f"{number + 1:010d}.{uuid7()}"
 
 
-def row_of(company: str, one: Record) -> Row:
-    """The row to store; lists are sorted by `listKey`, `sourceKey` and `pageKey` (pages of the site by their id)."""
-    at = milliseconds(one.updated_at)
+def row_of(company: str, record: Record) -> Row:
+    """Returns the row to store; lists are sorted by `listKey`, `sourceKey` and `pageKey` (pages of the site by their
+    id)."""
+    at = milliseconds(record.updated_at)
     row: Row = {
-        "_id": f"{company}/{one.id}",
-        "version": one.version,
-        "source": one.source,
-        "title": one.title,
-        "state": one.state,
-        "readAt": milliseconds(one.read_at),
+        "_id": f"{company}/{record.id}",
+        "version": record.version,
+        "source": record.source,
+        "title": record.title,
+        "state": record.state,
+        "readAt": milliseconds(record.read_at),
         "updatedAt": at,
-        "passages": one.passages,
-        "dropped": one.dropped,
-        "blocks": list(one.blocks),
+        "passages": record.passages,
+        "dropped": record.dropped,
+        "blocks": list(record.blocks),
     }
     for name, value in (
-        ("url", one.url),
-        ("externalId", one.external_id),
-        ("language", one.language),
-        ("problem", one.problem),
-        ("hash", one.hash),
-        ("edition", one.edition),
-        ("etag", one.etag),
-        ("lastModified", one.last_modified),
-        ("stems", one.stems if one.stems > 1 else None),
+        ("url", record.url),
+        ("externalId", record.external_id),
+        ("language", record.language),
+        ("problem", record.problem),
+        ("hash", record.hash),
+        ("edition", record.edition),
+        ("etag", record.etag),
+        ("lastModified", record.last_modified),
+        ("stems", record.stems if record.stems > 1 else None),
     ):
         if value is not None:
             row[name] = value
-    if one.state == GONE:
+    if record.state == GONE:
         return row | {"goneAt": at}
-    row["sourceKey"] = f"{company}/{one.source}/{at:013d}/{one.id}"
-    if one.pair:
+    row["sourceKey"] = f"{company}/{record.source}/{at:013d}/{record.id}"
+    if record.pair:
         row["pair"] = {
-            "questions": list(one.pair.questions),
-            "answer": one.pair.answer,
-            "createdAt": milliseconds(one.pair.created_at),
+            "questions": list(record.pair.questions),
+            "answer": record.pair.answer,
+            "createdAt": milliseconds(record.pair.created_at),
         }
     else:
-        row["listKey"] = f"{company}/{at:013d}/{one.id}"
-    if one.source == "site":
-        row["pageKey"] = f"{company}/{one.id}"
+        row["listKey"] = f"{company}/{at:013d}/{record.id}"
+    if record.source == "site":
+        row["pageKey"] = f"{company}/{record.id}"
     return row
 
 

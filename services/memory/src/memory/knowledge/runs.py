@@ -13,30 +13,30 @@ from memory.domain.keys import milliseconds
 from memory.errors import BadKnowledgeError, NoSuchKnowledgeError, StoreUnavailableError
 from memory.knowledge.bus import KnowledgeBus
 from memory.knowledge.library import Library
-from memory.knowledge.mongo_documents import Documents
-from memory.knowledge.mongo_runs import Runs, StoredRun
+from memory.knowledge.mongo_documents import DocumentStore
+from memory.knowledge.mongo_runs import RunStore, StoredRun
 from runtime.clock import Clock
 
-TRIES = 8
-"""Tries to write a run that others are writing."""
-PAGES = 20_000
-NOBODY_CAME = timedelta(seconds=60)
-"""After which a run that no executor has begun is requested again."""
-GIVEN_UP = timedelta(hours=6)
+MAX_ATTEMPTS = 8
+"""Attempts to write a run that others are writing."""
+MAX_PAGES = 20_000
+REQUEST_AGAIN_AFTER = timedelta(seconds=60)
+"""Time after which a run that no executor has begun is requested again."""
+FAILED_AFTER = timedelta(hours=6)
 """Time without progress after which a run counts as failed."""
 UNDER_WAY = ("queued", "running")
 ENDED = ("finished", "failed")
-RETRY = timedelta(hours=1)
-"""After a run that failed as a whole."""
+RETRY_AFTER = timedelta(hours=1)
+"""Pause after a run that failed as a whole."""
 
 
-class Refreshing:
+class RunScheduler:
     """Schedules the reading of companies' sites."""
 
     def __init__(
         self,
-        runs: Runs,
-        documents: Documents,
+        runs: RunStore,
+        documents: DocumentStore,
         library: Library,
         companies: MongoCompanies,
         bus: KnowledgeBus,
@@ -50,7 +50,7 @@ class Refreshing:
         self._clock = clock
 
     async def ask(self, company: str, url: str | None, by: str) -> Run:
-        """Requests a run of the site or of one page; returns the running one, or a new one."""
+        """Requests a run over the site or one page; returns the running one, or a new one."""
         settings = await self._companies.get(company)
         if settings is None:
             raise NoSuchKnowledgeError(f"company {company} has no settings: create them first")
@@ -59,46 +59,48 @@ class Refreshing:
             raise BadKnowledgeError(
                 "set knowledge.siteUrl in the company's settings first: where does its site begin?", "url"
             )
-        for one in await self._runs.newest(company, 20):
-            if one.run.state in UNDER_WAY and one.run.url == url:
-                return one.run
+        for stored_run in await self._runs.newest(company, 20):
+            if stored_run.run.state in UNDER_WAY and stored_run.run.url == url:
+                return stored_run.run
         return await self._begin(company, uuid7(), site, url, by)
 
     async def progressed(self, company: str, event: RunProgressed) -> None:
-        for _ in range(TRIES):
+        for _ in range(MAX_ATTEMPTS):
             old = await self._runs.get(company, event.run_id)
-            if old is not None and (_step(old.step, "running") >= _step(event.step, event.state) or _over(old.run)):
+            if old is not None and (_step(old.step, "running") >= _step(event.step, event.state) or _is_over(old.run)):
                 return
-            reading = await self._moved(company, old, event)
-            if reading.run.state == "finished":
+            new_run = await self._moved(company, old, event)
+            if new_run.run.state == "finished":
                 await self._remove(company, event.gone)
-                await self._moved_away(company, reading)
-            if await self._runs.put(reading, old.version if old else None):
+                await self._remove_old_site(company, new_run)
+            if await self._runs.put(new_run, old.version if old else None):
                 return
         raise StoreUnavailableError("too many changes of the same run at once: try again")
 
     async def get(self, company: str, run: str) -> Run | None:
-        found = await self._runs.get(company, run)
-        return found.run if found else None
+        stored_run = await self._runs.get(company, run)
+        return stored_run.run if stored_run else None
 
     async def decide(self, company: str, run: str, *, remove: bool) -> Run:
-        """An admin's decision on a waiting run: missing pages are removed or stay."""
-        found = await self._runs.get(company, run)
-        if found is None:
+        """Carries out an admin's decision on a waiting run: missing pages are removed or stay."""
+        stored_run = await self._runs.get(company, run)
+        if stored_run is None:
             raise NoSuchKnowledgeError("there is no such run")
-        if found.run.state != "waiting":
-            if found.run.state == "finished":
-                return found.run
+        if stored_run.run.state != "waiting":
+            if stored_run.run.state == "finished":
+                return stored_run.run
             raise BadKnowledgeError("the run does not wait for a decision", "remove")
-        ended = found.run.model_copy(update={"state": "finished", "gone": len(found.gone) if remove else 0})
-        if not await self._runs.put(replace(found, run=ended, gone=()), found.version):
+        ended = stored_run.run.model_copy(update={"state": "finished", "gone": len(stored_run.gone) if remove else 0})
+        if not await self._runs.put(replace(stored_run, run=ended, gone=()), stored_run.version):
             return await self.decide(company, run, remove=remove)
         if remove:
-            await self._remove(company, found.gone)
+            await self._remove(company, stored_run.gone)
         return ended
 
     async def newest(self, company: str) -> Run | None:
-        return next((one.run for one in await self._runs.newest(company, 20) if one.run.url is None), None)
+        return next(
+            (stored_run.run for stored_run in await self._runs.newest(company, 20) if stored_run.run.url is None), None
+        )
 
     async def sweep(self) -> None:
         """Requests runs that are due; called periodically by each replica, and concurrent calls request the same
@@ -111,21 +113,23 @@ class Refreshing:
         if site is None:
             return
         now = self._clock.now()
-        every = await self._runs.newest(company, 20)
-        for one in every:
-            waited = now - one.run.requested_at
-            if one.run.state == "queued" and waited > NOBODY_CAME and waited <= GIVEN_UP:
-                await self._ask_again(one, milliseconds(now))
-            elif one.run.state in UNDER_WAY and waited > GIVEN_UP:
-                await self._end(one, "nobody has gone on with it for hours")
-        last = next((one for one in every if one.run.url is None), None)
+        runs = await self._runs.newest(company, 20)
+        for stored_run in runs:
+            waited = now - stored_run.run.requested_at
+            if stored_run.run.state == "queued" and waited > REQUEST_AGAIN_AFTER and waited <= FAILED_AFTER:
+                await self._request_again(stored_run, milliseconds(now))
+            elif stored_run.run.state in UNDER_WAY and waited > FAILED_AFTER:
+                await self._end(stored_run, "nobody has gone on with it for hours")
+        last = next((stored_run for stored_run in runs if stored_run.run.url is None), None)
         if last is None or (last.run.state not in UNDER_WAY and last.site != site):
-            # By the version: a company that was deleted and is made anew has another first run.
-            behind = last.run.id if last else f"first of {settings.version}"
-            await self._begin(company, derive_id(company, "run", behind), site, None, "start")
+            # With the version: a company that was deleted and created again has another first run.
+            previous = last.run.id if last else f"first of {settings.version}"
+            await self._begin(company, derive_id(company, "run", previous), site, None, "start")
             return
         if last.run.state in (*ENDED, "waiting"):
-            pause = RETRY if last.run.state == "failed" else timedelta(hours=settings.config.knowledge.refresh_hours)
+            pause = (
+                RETRY_AFTER if last.run.state == "failed" else timedelta(hours=settings.config.knowledge.refresh_hours)
+            )
             if now >= (last.run.finished_at or last.run.requested_at) + pause:
                 await self._begin(company, derive_id(company, "run", last.run.id), site, None, "schedule")
 
@@ -137,17 +141,19 @@ class Refreshing:
             await self._runs.tidy(company)
         return run
 
-    async def _ask_again(self, one: StoredRun, now: int) -> None:
-        if now - one.asked < NOBODY_CAME / timedelta(milliseconds=1):
+    async def _request_again(self, stored_run: StoredRun, now: int) -> None:
+        if now - stored_run.asked < REQUEST_AGAIN_AFTER / timedelta(milliseconds=1):
             return
-        if await self._runs.put(replace(one, asked=now), one.version):
-            run = one.run
-            asked = RefreshRequested(company_id=run.company_id, run_id=run.id, url=run.url, by=run.by)
-            await self._bus.refresh(asked, now)
+        if await self._runs.put(replace(stored_run, asked=now), stored_run.version):
+            run = stored_run.run
+            request = RefreshRequested(company_id=run.company_id, run_id=run.id, url=run.url, by=run.by)
+            await self._bus.refresh(request, now)
 
-    async def _end(self, one: StoredRun, why: str) -> None:
-        ended = one.run.model_copy(update={"state": "failed", "finished_at": self._clock.now(), "problem": why})
-        await self._runs.put(replace(one, run=ended), one.version)
+    async def _end(self, stored_run: StoredRun, problem: str) -> None:
+        ended = stored_run.run.model_copy(
+            update={"state": "failed", "finished_at": self._clock.now(), "problem": problem}
+        )
+        await self._runs.put(replace(stored_run, run=ended), stored_run.version)
 
     async def _moved(self, company: str, old: StoredRun | None, event: RunProgressed) -> StoredRun:
         now = self._clock.now()
@@ -155,7 +161,7 @@ class Refreshing:
             old.run if old else Run(id=event.run_id, company_id=company, state="queued", by="service", requested_at=now)
         )
         state, gone = event.state, tuple(event.gone)
-        if state == "finished" and event.url is None and await self._too_many(company, len(gone)):
+        if state == "finished" and event.url is None and await self._removes_most_pages(company, len(gone)):
             state = "waiting"
         run = run.model_copy(
             update={
@@ -169,26 +175,28 @@ class Refreshing:
                 "problem": event.problem,
             }
         )
-        kept = gone if state == "waiting" else ()
-        return StoredRun(run, old.site if old else None, event.step, old.asked if old else 0, kept)
+        waiting_pages = gone if state == "waiting" else ()
+        return StoredRun(run, old.site if old else None, event.step, old.asked if old else 0, waiting_pages)
 
-    async def _too_many(self, company: str, gone: int) -> bool:
+    async def _removes_most_pages(self, company: str, missing: int) -> bool:
         """Whether more than half of the pages would be removed, which is more likely the site's fault than intended."""
-        if gone < 2:
+        if missing < 2:
             return False
-        pages = await self._documents.site_pages(company, gone * 2 + 1)
-        return gone > len(pages) / 2
+        pages = await self._documents.site_pages(company, missing * 2 + 1)
+        return missing > len(pages) / 2
 
-    async def _moved_away(self, company: str, reading: StoredRun) -> None:
+    async def _remove_old_site(self, company: str, stored_run: StoredRun) -> None:
         """Removes pages of the site's old address, once the new one has been read."""
-        read = reading.run.counts.fetched + reading.run.counts.unchanged
-        if reading.site is None or reading.run.url is not None or not read:
+        pages_read = stored_run.run.counts.fetched + stored_run.run.counts.unchanged
+        if stored_run.site is None or stored_run.run.url is not None or not pages_read:
             return
-        here = _origin(reading.site)
-        before = {_origin(one.site) for one in await self._runs.newest(company, 20) if one.site} - {here}
-        if before:
-            pages = await self._documents.site_pages(company, PAGES)
-            await self._remove(company, [page.id for page in pages if page.url and _origin(page.url) in before])
+        new_origin = _origin(stored_run.site)
+        old_origins = {_origin(other.site) for other in await self._runs.newest(company, 20) if other.site} - {
+            new_origin
+        }
+        if old_origins:
+            pages = await self._documents.site_pages(company, MAX_PAGES)
+            await self._remove(company, [page.id for page in pages if page.url and _origin(page.url) in old_origins])
 
     async def _remove(self, company: str, gone: "list[str] | tuple[str, ...]") -> None:
         for name in gone:
@@ -196,11 +204,11 @@ class Refreshing:
 
 
 def _step(step: int, state: str) -> tuple[int, bool]:
-    """The order of progress events: the end of a run may have the step of the event before it."""
+    """A sort key of progress events: the end of a run may have the step of the event before it."""
     return step, state in ENDED
 
 
-def _over(run: Run) -> bool:
+def _is_over(run: Run) -> bool:
     return run.state in (*ENDED, "waiting")
 
 

@@ -8,43 +8,43 @@ from hashlib import blake2b
 from contracts.knowledge import Block
 from memory.knowledge.passages import PassageCut, Section, passages, plain
 from memory.knowledge.records import Pair, Record
-from memory.knowledge.texts import StemmedPassage, text_of
+from memory.knowledge.texts import StemmedPassage, stemmed_passage
 
-FEW = 3
+MIN_REPEATS = 3
 """Pages that may contain a block without it counting as repeated, however small the site is."""
-MOSTLY = 0.5
+REPEATED_SHARE = 0.5
 """The share of the pages in one language from which on a block counts as repeated, and is kept only on the first of
 them."""
 
 
-def cut_up(blocks: Sequence[Block], title: str) -> list[StemmedPassage]:
-    return [text_of(cut, title) for cut in passages(blocks)]
+def split_document(blocks: Sequence[Block], title: str) -> list[StemmedPassage]:
+    return [stemmed_passage(cut, title) for cut in passages(blocks)]
 
 
 def text_of_pair(pair: Pair) -> StemmedPassage:
-    """A pair is found by its questions too; its text is the answer, word for word."""
-    start = (Section(0, (), None),)
-    found_by = text_of(PassageCut("\n".join((*pair.questions, pair.answer)), start), pair.questions[0])
-    return replace(found_by, text=pair.answer)
+    """Returns the text of a pair: it is found by its questions too, but its text is the answer alone."""
+    sections = (Section(0, (), None),)
+    searchable = stemmed_passage(PassageCut("\n".join((*pair.questions, pair.answer)), sections), pair.questions[0])
+    return replace(searchable, text=pair.answer)
 
 
 def with_new_stems(texts: Sequence[StemmedPassage], record: Record) -> list[StemmedPassage]:
-    """Stored passages with this release's stems."""
+    """Returns stored passages with this release's stems."""
     if record.pair:
         return [text_of_pair(record.pair)]
-    return [text_of(PassageCut(one.text, one.sections), record.title) for one in texts]
+    return [stemmed_passage(PassageCut(text.text, text.sections), record.title) for text in texts]
 
 
-def number(block: Block) -> int:
-    """A digest of a block's words, for comparing pages."""
+def block_number(block: Block) -> int:
+    """Returns a digest of a block's words, for comparing pages."""
     return int.from_bytes(blake2b(plain(block).lower().encode(), digest_size=6).digest(), "big")
 
 
-def repeats(pages: Sequence[Record]) -> frozenset[int]:
-    """The blocks that most of the pages contain."""
+def repeated_blocks(pages: Sequence[Record]) -> frozenset[int]:
+    """Returns the blocks that most of the pages contain."""
     counts = Counter(number for page in pages for number in set(page.blocks))
-    most = max(FEW, MOSTLY * len(pages))
-    return frozenset(number for number, count in counts.items() if count > most)
+    threshold = max(MIN_REPEATS, REPEATED_SHARE * len(pages))
+    return frozenset(number for number, count in counts.items() if count > threshold)
 
 
 def nearest_home(page: Record) -> tuple[int, str]:

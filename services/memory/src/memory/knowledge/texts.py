@@ -13,17 +13,17 @@ from memory.knowledge.passages import PassageCut, Section
 from memory.knowledge.question import QUESTION_WORDS
 
 STEMS = 3
-"""The version of the stems; version 1 has no number in the store. Increase it when the same words get different
-stems, since stored passages would no longer be found."""
-IN_TITLE = 2
-IN_HEADING = 2
+"""The version of the stems; version 1 has no number in the store. Increase it if the same words get different stems,
+since stored passages would no longer be found."""
+TITLE_WEIGHT = 2
+HEADING_WEIGHT = 2
 """The weight of a word in the title or headings, compared with one in the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class StemmedDocument:
-    """A searchable document. `id` is unique within its company; `questions`, only of a question-and-answer pair: the
-    ways to ask it; its single passage's text is the answer."""
+    """A searchable document. `id` is unique within its company; `questions`: the ways to ask the question of a
+    question-and-answer pair, whose single passage is the answer; otherwise empty."""
 
     id: str
     source: str
@@ -50,34 +50,39 @@ class StemmedPassage:
         return self.sections[0].headings
 
 
-def text_of(cut: PassageCut, title: str) -> StemmedPassage:
+def stemmed_passage(cut: PassageCut, title: str) -> StemmedPassage:
     counts: dict[str, int] = {}
-    own = stems(cut.text)
-    for stem in own:
+    text_stems = stems(cut.text)
+    for stem in text_stems:
         counts[stem] = counts.get(stem, 0) + 1
     for heading in dict.fromkeys(name for section in cut.sections for name in section.headings):
-        for stem in _stems_of_heading(heading):
-            counts[stem] = counts.get(stem, 0) + IN_HEADING
-    for stem in _stems_of_heading(title):
-        counts[stem] = counts.get(stem, 0) + IN_TITLE
-    return StemmedPassage(cut.text, cut.sections, counts, len(own))
+        for stem in _heading_stems(heading):
+            counts[stem] = counts.get(stem, 0) + HEADING_WEIGHT
+    for stem in _heading_stems(title):
+        counts[stem] = counts.get(stem, 0) + TITLE_WEIGHT
+    return StemmedPassage(cut.text, cut.sections, counts, len(text_stems))
 
 
-def _stems_of_heading(heading: str) -> list[str]:
+def _heading_stems(heading: str) -> list[str]:
     return [*stems(heading), *(word for word in words(heading) if word in QUESTION_WORDS)]
 
 
 def packed(texts: Sequence[StemmedPassage]) -> bytes:
     return orjson.dumps(
         [
-            [one.text, [[each.start, each.headings, each.anchor] for each in one.sections], one.counts, one.length]
-            for one in texts
+            [
+                text.text,
+                [[section.start, section.headings, section.anchor] for section in text.sections],
+                text.counts,
+                text.length,
+            ]
+            for text in texts
         ]
     )
 
 
 def unpacked(stored: bytes) -> list[StemmedPassage]:
-    """As it was packed."""
+    """Returns the passages that `packed` stored."""
     return [
         StemmedPassage(
             text, tuple(Section(start, tuple(names), anchor) for start, names, anchor in sections), counts, length
@@ -87,5 +92,5 @@ def unpacked(stored: bytes) -> list[StemmedPassage]:
 
 
 def digest(text: str) -> str:
-    """A text's hash, as used in events."""
+    """Returns a text's hash, as used in events."""
     return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -23,16 +23,16 @@ _NOTE_BEFORE = re.compile(
     r"(?:[\s,]+(?:please|por favor|ok|okay|vale|gracias|thanks|thank you))*\s*(?=$|[.!\n])",
     re.I,
 )
-"""What stands before the request to remember it: "my son is called Leo, keep that in mind"."""
+"""A statement followed by the request to remember it: "my son is called Leo, keep that in mind"."""
 
 _ONLY_POLITE = re.compile(r"(?:please|por favor|thanks|thank you|gracias|ok|okay|vale|for me|too|[\W_])*", re.I)
-"""Nothing to remember: "remember that please" speaks of what stands before it."""
+"""Nothing to remember: "remember that please" refers to what comes before it."""
 
 
-def notes_in(text: str) -> list[str]:
-    """What the text asks to remember; a request in quotation marks is somebody else's."""
-    own = unquoted(text)
-    found = [text[slice(*match.span(1))].strip(" .,") for match in _NOTE.finditer(own)]
-    found = [one for one in found if not _ONLY_POLITE.fullmatch(one)]
-    found = found or [text[slice(*match.span(1))].strip(" .,") for match in _NOTE_BEFORE.finditer(own)]
-    return [note for one in found for note in split_note(one)]
+def requested_notes(text: str) -> list[str]:
+    """Returns what the text asks to remember; a request inside a quotation is somebody else's."""
+    unquoted_text = unquoted(text)
+    notes = [text[slice(*match.span(1))].strip(" .,") for match in _NOTE.finditer(unquoted_text)]
+    notes = [note for note in notes if not _ONLY_POLITE.fullmatch(note)]
+    notes = notes or [text[slice(*match.span(1))].strip(" .,") for match in _NOTE_BEFORE.finditer(unquoted_text)]
+    return [part for note in notes for part in split_note(note)]

@@ -1,8 +1,8 @@
-"""Attributes of which a person has one value at a time, and the values that a statement gives them.
+"""Attributes that have one value at a time, and the values that a statement gives them.
 
 "I live in Lima" and "me mudé a Bogotá" give one attribute two values. What restricts a statement (a season, a
-weekday, "for crypto", "when we analyse earnings") is kept beside the value: under another restriction another value
-may be just as true.
+weekday, "for crypto", "when we analyse earnings") is kept beside the value: under another restriction, another
+value may be just as true.
 """
 
 import re
@@ -10,10 +10,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from contracts.calendar_names import MONTHS
-from memory.domain.long_term.concepts import COUNTS, concept, content, plain
-from memory.domain.long_term.endings import role_in
+from memory.domain.long_term.concepts import COUNTS, concept, concepts_of, normalize
+from memory.domain.long_term.endings import occupation_in
 from memory.domain.long_term.frames import FRAMES, MY, NEW, OF_RELATIVES, ROLE, SET
-from memory.domain.long_term.slots import CONDITION, LARGE, OCCASION, RESTRICTS, RISK, SLOT, where
+from memory.domain.long_term.slots import (
+    CONDITION,
+    OCCASION,
+    REGIONS,
+    RESTRICTING_WORDS,
+    RISK_SLOT_OF_WORD,
+    SLOT_OF_WORD,
+    restrictions_in,
+)
 from memory.domain.long_term.state_patterns import (
     A_DIET,
     DATING,
@@ -26,22 +34,23 @@ from memory.domain.long_term.state_patterns import (
     SINGLE,
     UNEMPLOYED,
 )
-from memory.domain.mentions import mentioned
+from memory.domain.mentions import mentioned_symbols
 from memory.domain.recall.words import folded, words
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What one attribute is said to be. `where`: what restricts it; `changed`: the words say that it was another."""
+    """The value that a statement gives to an attribute, as concepts. `where`: what restricts it; `changed`: the
+    statement says that the value was another before."""
 
     attribute: str
-    is_: frozenset[str]
-    where: frozenset[str] = frozenset()
+    concepts: frozenset[str]
+    restrictions: frozenset[str] = frozenset()
     changed: bool = False
 
 
-READ = 2_000
-"""Characters of a statement that are looked at."""
+MAX_STATEMENT_LENGTH = 2_000
+"""Characters of a statement that are examined."""
 _NOW = re.compile(
     r"\b(?:now|nowadays|these days|from now on|no longer|instead|lately|moved|relocated|switched|changed|mudad[oa]|"
     r"trasladad[oa]|new|ahora|a partir de|desde ahora|de ahora en adelante|ultimamente|mude|mudamos|mudar|mudado|"
@@ -70,11 +79,11 @@ _ADVERBS = re.compile(
     r"already|finally|in the end|ahora|a partir de ahora|actualmente|ultimamente|siempre|normalmente|solo|ya|al final|"
     r"por fin) "
 )
-"""They say when or how often, and are left out before a statement is looked at."""
+"""Words for when or how often; they are removed before a statement is examined."""
 _ONLY_IF_CHANGED = frozenset(("occupation", "my goal", "diet", "broker", "car", "study", "shift", "workplace"))
-"""Of these one may well have two, unless the words say that the one took the place of the other."""
+"""Attributes that may have two values at a time, unless the statement says that one replaced the other."""
 _DWELLING = re.compile(r"^(?:an?|una?|my|mi|our|the|el|la) (?:\w+ ){1,3}?(?:in|en) ")
-"""A flat in Leeds: Leeds is where it is."""
+"""The dwelling before a place: in "a flat in Leeds" the home is Leeds."""
 _NO_PLACE = re.compile(
     r"^(?:an?|una?|my|mi|mis|our|nuestr[oa]s?|el|la|los|las|some|another|otr[oa]|the(?! (?:us|usa|uk|u)\b))\b"
     r"|\b(?:trading|stocks?|bonds?|etfs?|crypto|options?|futures|acciones|bonos|opciones|futuros|cripto|cash|swing|"
@@ -90,10 +99,10 @@ _SINGLE = frozenset(
         """
     )
 ) | frozenset(("favourite", "broker", "goal", "salary", "rent", "phone", "address", "name", "boss", "city", "ciudad"))
-_NAMED = "whoever is my"
-"""Before what has a name, and may have another one beside it: only what changes takes its place."""
-_STRIPPED = frozenset(words("new nuevo nueva current actual present ahora now number numero really"))
-_JUDGED = frozenset(
+_NAMED_PREFIX = "whoever is my"
+"""Prefix of attributes that a person may have several of, each with a name: only a stated change replaces one."""
+_IGNORED_WORDS = frozenset(words("new nuevo nueva current actual present ahora now number numero really"))
+_JUDGEMENTS = frozenset(
     words(
         """
         very too so quite really muy tan bastante great good bad slow fast terrible awful amazing expensive cheap fine
@@ -157,212 +166,223 @@ _ANSWERS = frozenset(
         """
     )
 )
-_TOLD = content("answers responses replies explanations respuestas explicaciones explicame expliques")
-"""Of how they should be, whatever else a sentence gives for a reason."""
+_ANSWER_CONCEPTS = concepts_of("answers responses replies explanations respuestas explicaciones explicame expliques")
+"""Concepts of answers: a sentence with one of them is about answers, whatever else it gives as a reason."""
 _HOURS = frozenset(word for word, kind in OCCASION.items() if kind == "hour")
 _SEASONS = frozenset(word for word, kind in OCCASION.items() if kind == "season")
 _MOVED = re.compile(r"^(?:i|we) .{0,30}\b(?:moved|relocated)\b|^(?:me|nos) .{0,8}\b(?:mud|traslad|cambi)")
 _CLAUSE = re.compile(r" (?:and|but|because|since|so|y|pero|porque|ya que|desde|para|when|if|cuando|si|as of|last) ")
 
 
-def without_adverbs(said: str) -> str:
-    """A plain text without what says when or how often it is so."""
-    return _ADVERBS.sub("", f"{said} ").rstrip()
+def without_adverbs(normalized: str) -> str:
+    """Returns a normalized text without the words for when or how often."""
+    return _ADVERBS.sub("", f"{normalized} ").rstrip()
 
 
-def says_change(said: str) -> bool:
-    """Whether a plain text says that something is different from before."""
-    return bool(_NOW.search(said))
+def says_change(normalized: str) -> bool:
+    """Whether a normalized text says that something is different from before."""
+    return bool(_NOW.search(normalized))
 
 
-def values(text: str) -> list[Value]:
-    """What a sentence says that attributes are; nothing if it says what they are not."""
-    said = plain(text)[:READ]
-    if _NOT_SO.search(said):  # "I'm single, no kids": what is not so is one of several things
-        said = ", ".join(part for part in _PARTS.split(said) if not _NOT_SO.search(part))
-    if not _OF_ONESELF.search(said):
+def attribute_values(text: str) -> list[Value]:
+    """Returns the values that a sentence gives to attributes; none if it says what they are not."""
+    normalized = normalize(text)[:MAX_STATEMENT_LENGTH]
+    if _NOT_SO.search(normalized):  # "I'm single, no kids": what is not so is one of several things
+        normalized = ", ".join(part for part in _PARTS.split(normalized) if not _NOT_SO.search(part))
+    if not _OF_ONESELF.search(normalized):
         return []
-    changed = says_change(said)
-    said = without_adverbs(said)
-    found = list(_framed(said, changed))
-    found += _of_mine(said, changed, text)
-    found += _counted(said, changed)
-    found += _states(said, changed)
-    found += _flows(said, changed)
-    found += _rather(said, changed)
-    found += _slots(said, changed)
-    return [one for one in dict.fromkeys(found) if one.is_]
+    changed = says_change(normalized)
+    normalized = without_adverbs(normalized)
+    extracted = list(_frame_values(normalized, changed))
+    extracted += _possession_values(normalized, changed, text)
+    extracted += _count_values(normalized, changed)
+    extracted += _state_values(normalized, changed)
+    extracted += _amount_values(normalized, changed)
+    extracted += _comparison_values(normalized, changed)
+    extracted += _slot_values(normalized, changed)
+    return [value for value in dict.fromkeys(extracted) if value.concepts]
 
 
-def of_relative(who: str, said: str) -> list[Value]:
-    """What a plain statement about a relative says of where they live, work or learn: of each one value at a time."""
-    changed = says_change(said)
-    schools = [stage for stage, pattern in SCHOOLS if pattern.search(said)][:1]
-    found = [Value(f"schooling of {who}", frozenset(schools), frozenset(), changed)] if schools else []
-    for what, pattern in OF_RELATIVES:
-        if match := pattern.search(said):
-            found.append(Value(f"{what} of {who}", _bare(match["value"]), frozenset(), changed))
-    return found
+def relative_values(relative: str, normalized: str) -> list[Value]:
+    """Returns where a relative lives, works or studies according to a normalized statement about them."""
+    changed = says_change(normalized)
+    schools = [stage for stage, pattern in SCHOOLS if pattern.search(normalized)][:1]
+    extracted = [Value(f"schooling of {relative}", frozenset(schools), frozenset(), changed)] if schools else []
+    for attribute, pattern in OF_RELATIVES:
+        if match := pattern.search(normalized):
+            extracted.append(
+                Value(f"{attribute} of {relative}", _concepts_without_months(match["value"]), frozenset(), changed)
+            )
+    return extracted
 
 
-def differ(new: Value, old: Value) -> bool:
-    """Whether both are values of one attribute, under the same restrictions, and cannot both be true."""
-    if new.attribute != old.attribute or new.is_ <= old.is_ or old.is_ <= new.is_:
+def are_incompatible(new: Value, old: Value) -> bool:
+    """Whether both are values of one attribute under the same restrictions, and cannot both be true."""
+    if new.attribute != old.attribute or new.concepts <= old.concepts or old.concepts <= new.concepts:
         return False
     if (
         new.attribute in _ONLY_IF_CHANGED
-        or new.attribute.startswith(("schooling of ", "home of ", "employer of ", _NAMED))
+        or new.attribute.startswith(("schooling of ", "home of ", "employer of ", _NAMED_PREFIX))
     ) and not new.changed:
         return False
     if new.attribute.startswith("prefer ") and not new.changed and new.attribute[7:] not in _ALWAYS_ONE:
         return False
-    if _numeric(new.is_) != _numeric(old.is_):
+    if _are_numbers(new.concepts) != _are_numbers(old.concepts):
         return False
-    if new.attribute == "home" and not new.changed and bool(new.is_ & LARGE) != bool(old.is_ & LARGE):
+    if new.attribute == "home" and not new.changed and bool(new.concepts & REGIONS) != bool(old.concepts & REGIONS):
         return False
-    if new.where == old.where:
+    if new.restrictions == old.restrictions:
         return True
-    return new.changed and not old.where and not new.where & RESTRICTS
+    return new.changed and not old.restrictions and not new.restrictions & RESTRICTING_WORDS
 
 
-def _framed(said: str, changed: bool) -> Iterator[Value]:
+def _frame_values(normalized: str, changed: bool) -> Iterator[Value]:
     for attribute, pattern in FRAMES:
-        for match in pattern.finditer(said):
+        for match in pattern.finditer(normalized):
             text = _CLAUSE.split(f"{match['value'].strip()} ", maxsplit=1)[0]
             if attribute == "home":
                 text = _DWELLING.sub("", text)
             if attribute in ("home", "employer") and _NO_PLACE.search(text.strip()):
                 continue
-            is_ = _numbers(text) if attribute in ("risk", "age", "my salary") else _bare(text)
-            rest = said[: match.start("value")] + " " + said[match.start("value") + len(text) :]
+            concepts = _numbers(text) if attribute in ("risk", "age", "my salary") else _concepts_without_months(text)
+            rest = normalized[: match.start("value")] + " " + normalized[match.start("value") + len(text) :]
             if attribute == "employer":
                 rest = re.sub(r"\b(?:for|para)\s*$|\b(?:for|para)(?= {2})", " ", rest)
-            occasion = where(f"{rest} {text}" if attribute != "study" else rest, changed)
+            restrictions = restrictions_in(f"{rest} {text}" if attribute != "study" else rest, changed)
             if _MOVED.search(match[0]):
-                occasion -= _SEASONS  # of the move, as a month would be
-            yield Value(attribute, is_ - occasion, occasion, changed)
+                restrictions -= _SEASONS  # of the move, as a month would be
+            yield Value(attribute, concepts - restrictions, restrictions, changed)
 
 
-def _of_mine(said: str, changed: bool, text: str) -> Iterator[Value]:
-    symbols = {folded(name) for name in mentioned(text)}
-    for match in (found for pattern in (MY, SET, NEW, ROLE) for found in pattern.finditer(said)):
-        named_by = match["what"] or match["que"]
-        what = [word.removesuffix("'s") for word in words(named_by.replace("'s", "")) if word not in _STRIPPED]
-        named = frozenset(concept(word) for word in what)
-        if not what and _NUMBER.search(match["value"]):
-            named = frozenset(("phone",))  # "my new number"
+def _possession_values(normalized: str, changed: bool, text: str) -> Iterator[Value]:
+    symbols = {folded(name) for name in mentioned_symbols(text)}
+    for match in (found for pattern in (MY, SET, NEW, ROLE) for found in pattern.finditer(normalized)):
+        noun = match["what"] or match["que"]
+        name_words = [word.removesuffix("'s") for word in words(noun.replace("'s", "")) if word not in _IGNORED_WORDS]
+        name_concepts = frozenset(concept(word) for word in name_words)
+        if not name_words and _NUMBER.search(match["value"]):
+            name_concepts = frozenset(("phone",))  # "my new number"
         value = _CLAUSE.split(f"{match['value'].strip()} ", maxsplit=1)[0]
         first = words(value)[:1]
-        single = bool(named & _SINGLE or _SINGLE & set(what))
-        if (first and first[0] in _JUDGED) or not (single or _is_name(first, text)):
+        single = bool(name_concepts & _SINGLE or _SINGLE & set(name_words))
+        if (first and first[0] in _JUDGEMENTS) or not (single or _is_name(first, text)):
             continue
-        restricting = frozenset(word for word in what if word in symbols)
-        if "goal" in named and _numbers(value):
-            restricting |= _bare(_NUMBER.sub(" ", value))  # by when, of this goal
-        about = " ".join(sorted(content(" ".join(what)) | named | restricting))
+        restricting = frozenset(word for word in name_words if word in symbols)
+        if "goal" in name_concepts and _numbers(value):
+            restricting |= _concepts_without_months(_NUMBER.sub(" ", value))  # by when, of this goal
+        about = " ".join(sorted(concepts_of(" ".join(name_words)) | name_concepts | restricting))
         yield Value(
-            f"{'my' if single else _NAMED} {about}",
-            _numbers(value) or _bare(value),
-            where(said[match.end() :], changed),
+            f"{'my' if single else _NAMED_PREFIX} {about}",
+            _numbers(value) or _concepts_without_months(value),
+            restrictions_in(normalized[match.end() :], changed),
             changed,
         )
 
 
 def _is_name(first: list[str], text: str) -> bool:
-    """Whether a value begins with a name, as its text wrote it."""
+    """Whether a value begins with a name, judging by its capital letter in the original text."""
     return bool(first) and bool(re.search(rf"\b{re.escape(first[0].capitalize())}\b", text))
 
 
-def _counted(said: str, changed: bool) -> Iterator[Value]:
-    for match in _HAVE.finditer(said):
+def _count_values(normalized: str, changed: bool) -> Iterator[Value]:
+    for match in _HAVE.finditer(normalized):
         count = COUNTS.get(match["count"], match["count"])
         rest = re.sub(r"^(?:shares?|acciones|titulos|units?|unidades) (?:of|de|in) ", "", match["rest"])
-        named = words(rest)
-        if not _NUMBER.fullmatch(count) or not named or named[0] in _NOT_COUNTED or _has_not_counted(rest):
+        noun = words(rest)
+        if not _NUMBER.fullmatch(count) or not noun or noun[0] in _NOT_COUNTED or _has_not_counted(rest):
             continue
-        more = content(" ".join(named[1:])) - {concept(named[0])}
-        yield Value(f"how many {concept(named[0])}", frozenset((count,)), more, changed)
+        details = concepts_of(" ".join(noun[1:])) - {concept(noun[0])}
+        yield Value(f"how many {concept(noun[0])}", frozenset((count,)), details, changed)
 
 
 def _has_not_counted(rest: str) -> bool:
     return any(word in _NOT_COUNTED or word.removesuffix("s") in _NOT_COUNTED for word in words(rest)[:2])
 
 
-def _states(said: str, changed: bool) -> Iterator[Value]:
+def _state_values(normalized: str, changed: bool) -> Iterator[Value]:
     for state, pattern in MARITAL:
-        if re.search(pattern, said) and not re.search(r"\b(?:not|no|never|nunca)\b", said):
+        if re.search(pattern, normalized) and not re.search(r"\b(?:not|no|never|nunca)\b", normalized):
             yield Value("marital status", frozenset((state,)), frozenset(), True)
-    dating = DATING.search(said) and "dating"
-    if alone := dating or (SINGLE.search(said) and "single"):  # who is divorced may have a girlfriend
-        yield Value("relationship", frozenset((alone,)), frozenset(), True)
-    if role := role_in(said.strip(" .!")):
-        yield Value("occupation", role, where(said, changed), changed)
-    if EMPLOYED.search(said):
+    dating = DATING.search(normalized) and "dating"
+    if relationship := dating or (SINGLE.search(normalized) and "single"):  # who is divorced may have a girlfriend
+        yield Value("relationship", frozenset((relationship,)), frozenset(), True)
+    if role := occupation_in(normalized.strip(" .!")):
+        yield Value("occupation", role, restrictions_in(normalized, changed), changed)
+    if EMPLOYED.search(normalized):
         yield Value("employment", frozenset(("employed",)), frozenset(), True)
-    if UNEMPLOYED.search(said):
+    if UNEMPLOYED.search(normalized):
         yield Value("employment", frozenset(("unemployed",)), frozenset(), True)
     for attribute, kind, pattern in KINDS:
-        for match in pattern.finditer(said):
-            yield Value(attribute, frozenset((kind,)), where(_clause(match), changed) - _HOURS, changed)
-    for match in EATS_MEAT.finditer(said):
-        yield Value("diet", frozenset(("meat",)), where(_clause(match), changed), True)
-    for match in A_DIET.finditer(said):
+        for match in pattern.finditer(normalized):
+            yield Value(
+                attribute, frozenset((kind,)), restrictions_in(_surrounding_clause(match), changed) - _HOURS, changed
+            )
+    for match in EATS_MEAT.finditer(normalized):
+        yield Value("diet", frozenset(("meat",)), restrictions_in(_surrounding_clause(match), changed), True)
+    for match in A_DIET.finditer(normalized):
         diet = concept(match["value"] or match["valor"])
-        yield Value("diet", frozenset((diet,)), where(_clause(match), changed), changed)
-    for match in DIET.finditer(said):
-        yield Value("diet", frozenset((concept(match["value"]),)), where(_clause(match), changed), True)
+        yield Value("diet", frozenset((diet,)), restrictions_in(_surrounding_clause(match), changed), changed)
+    for match in DIET.finditer(normalized):
+        yield Value(
+            "diet", frozenset((concept(match["value"]),)), restrictions_in(_surrounding_clause(match), changed), True
+        )
 
 
-def _clause(match: re.Match[str]) -> str:
-    """What stands around a match, between commas."""
-    said = match.string
-    start = said.rfind(",", 0, match.start()) + 1
-    end = said.find(",", match.end())
-    return said[start : end if end >= 0 else len(said)]
+def _surrounding_clause(match: re.Match[str]) -> str:
+    """Returns the text around a match, from comma to comma."""
+    normalized = match.string
+    start = normalized.rfind(",", 0, match.start()) + 1
+    end = normalized.find(",", match.end())
+    return normalized[start : end if end >= 0 else len(normalized)]
 
 
-def _flows(said: str, changed: bool) -> Iterator[Value]:
-    bare = _OF_A_DATE.sub(" ", said)
-    for match in _FLOW.finditer(bare):
+def _amount_values(normalized: str, changed: bool) -> Iterator[Value]:
+    without_dates = _OF_A_DATE.sub(" ", normalized)
+    for match in _FLOW.finditer(without_dates):
         earns = match["verb"] in ("earn", "gano", "make")
         if not (_PERIOD.search(match[0]) or earns):
             continue
         verb = "earn" if earns or match["verb"] == "cobro" else match["verb"]
-        about = content(f"{verb} {_NUMBER.sub(' ', match['rest'])}")
-        yield Value(f"how much {' '.join(sorted(about))}", _numbers(match[0]), where(match["rest"], changed), changed)
+        topic = concepts_of(f"{verb} {_NUMBER.sub(' ', match['rest'])}")
+        yield Value(
+            f"how much {' '.join(sorted(topic))}", _numbers(match[0]), restrictions_in(match["rest"], changed), changed
+        )
 
 
-def _rather(said: str, changed: bool) -> Iterator[Value]:
-    """Which of two things is preferred."""
-    for match in _RATHER.finditer(said):
-        first, second = content(match["first"]), content(_CLAUSE.split(f"{match['second']} ", maxsplit=1)[0])
+def _comparison_values(normalized: str, changed: bool) -> Iterator[Value]:
+    """Which of two things is preferred to the other."""
+    for match in _RATHER.finditer(normalized):
+        first, second = concepts_of(match["first"]), concepts_of(_CLAUSE.split(f"{match['second']} ", maxsplit=1)[0])
         if first and second:
             yield Value(f"rather {' '.join(sorted(first | second))}", first, frozenset(), changed)
 
 
-def _slots(said: str, changed: bool) -> Iterator[Value]:
-    if re.search(r"\b(?:not|no|ya no)\b", said):
+def _slot_values(normalized: str, changed: bool) -> Iterator[Value]:
+    if re.search(r"\b(?:not|no|ya no)\b", normalized):
         return
-    prefers = changed or bool(_PREFER.search(said))
-    before = _DE_TU.sub("tuteame", CONDITION.sub(" ", said))
-    of_risk = bool(_RISK.search(before))
+    is_preference = changed or bool(_PREFER.search(normalized))
+    unconditional = _DE_TU.sub("tuteame", CONDITION.sub(" ", normalized))
+    is_about_risk = bool(_RISK.search(unconditional))
     slots: dict[str, set[str]] = {}
-    for word in words(before):
-        if slot := SLOT.get(word) or (RISK.get(word) if of_risk else None):
+    for word in words(unconditional):
+        if slot := SLOT_OF_WORD.get(word) or (RISK_SLOT_OF_WORD.get(word) if is_about_risk else None):
             slots.setdefault(slot[0], set()).add(slot[1])
-    others = frozenset(content(" ".join(word for word in words(before) if word not in SLOT and word not in RISK)))
-    for name, found in slots.items():
-        if name == "length" and _LESS.search(before):
+    unlisted = [word for word in words(unconditional) if word not in SLOT_OF_WORD and word not in RISK_SLOT_OF_WORD]
+    others = concepts_of(" ".join(unlisted))
+    for name, values in slots.items():
+        if name == "length" and _LESS.search(unconditional):
             continue
-        of_answers = others <= _ANSWERS or (changed and bool(others & _TOLD) and name != "profile")
-        if len(found) > 1 or not (of_answers if name in _ALWAYS_ONE else prefers):
+        is_about_answers = others <= _ANSWERS or (changed and bool(others & _ANSWER_CONCEPTS) and name != "profile")
+        if len(values) > 1 or not (is_about_answers if name in _ALWAYS_ONE else is_preference):
             continue
-        condition = " ".join(match["rest"] for match in CONDITION.finditer(said))
-        yield Value(f"prefer {name}", frozenset(found), where(condition, changed) | content(condition), changed)
+        condition = " ".join(match["rest"] for match in CONDITION.finditer(normalized))
+        yield Value(
+            f"prefer {name}", frozenset(values), restrictions_in(condition, changed) | concepts_of(condition), changed
+        )
 
 
-def _bare(text: str) -> frozenset[str]:
-    return content(text).difference(MONTHS)
+def _concepts_without_months(text: str) -> frozenset[str]:
+    return concepts_of(text).difference(MONTHS)
 
 
 def _numbers(text: str) -> frozenset[str]:
@@ -371,5 +391,5 @@ def _numbers(text: str) -> frozenset[str]:
     }
 
 
-def _numeric(is_: Iterable[str]) -> bool:
-    return all(_NUMBER.fullmatch(one) for one in is_)
+def _are_numbers(concepts: Iterable[str]) -> bool:
+    return all(_NUMBER.fullmatch(number) for number in concepts)

@@ -1,6 +1,6 @@
-"""The words of a statement that count when two of them are compared, each as its stem or as what it stands for.
+"""The words of a statement that count when two statements are compared: each word's concept, or else its stem.
 
-"I work at Ford" and "dejé mi empleo en Ford" are about the same thing: work and empleo are one concept here.
+"I work at Ford" and "dejé mi empleo en Ford" are about the same thing: work and empleo are one concept.
 """
 
 import re
@@ -9,8 +9,8 @@ from functools import lru_cache
 from contracts.calendar_names import NUMBERS
 from memory.domain.recall.words import STOP, english, folded, spanish, words
 
-SHORTEST = 5
-"""Letters of a stem by which a form is known for one of a word's."""
+MIN_STEM_LETTERS = 5
+"""Letters that a stem needs to identify forms of a word that are not listed."""
 _CONCEPTS = {
     "be": "am was soy estoy somos estamos era fui",
     "have": "have has had own owned owns hold held holds got tengo tenemos tenia tener tuve poseo posee "
@@ -85,14 +85,14 @@ _CONCEPTS = {
     "dog": "dog dogs perro perra perros perras perrito perrita chucho",
     "cat": "cat cats gato gata gatos gatas gatito gatita",
 }
-_CONCEPT = {word: concept for concept, listed in reversed(_CONCEPTS.items()) for word in listed.split()}
-_STEM_OF = {
+_CONCEPT_OF_WORD = {word: concept for concept, listed in reversed(_CONCEPTS.items()) for word in listed.split()}
+_CONCEPT_OF_STEM = {
     stem: concept
     for concept, listed in _CONCEPTS.items()
     for stem in (spanish(english(word)) for word in listed.split())
-    if len(stem) >= SHORTEST
+    if len(stem) >= MIN_STEM_LETTERS
 }
-"""By stem: the forms of a verb that are not listed."""
+"""The concept by the stem of a listed word, for the forms of a verb that are not listed."""
 _NEUTRAL = frozenset(
     words(
         """
@@ -104,8 +104,8 @@ _NEUTRAL = frozenset(
         """
     )
 )
-SAYS_NOTHING = STOP | _NEUTRAL
-_CONTRACTED = (
+FILLER_WORDS = STOP | _NEUTRAL
+_CONTRACTIONS = (
     (re.compile(r"\bcurr(o|a|amos|ando|aba|ar)\b"), r"trabaj\1"),
     (re.compile(r"\b(i|we|you|they)'m\b"), r"\1 am"),
     (re.compile(r"\b(what|where|who|how|when)s\b"), r"\1 is"),
@@ -126,11 +126,11 @@ _CONTRACTED = (
 ACTIONS = frozenset(
     words("be have like prefer want buy sell trade invest use live work pay study look eat drink drive save")
 )
-"""Concepts of what people do: two statements may share one and speak of different things all the same."""
+"""Concepts of what people do. Two statements may share one of them and still be about different things."""
 _IS = re.compile(r"^(\W*(?:[\w ]{1,15}, )?(?:[Mm]y|[Oo]ur) \w+)'s (?=[A-Z]\w+\W*$|(?:an?|in|at|from|called|not)\b)")
-"""My broker's Fidelity, my sister's a nurse; and not my sister's car."""
+"""A name or noun whose 's means "is": "my broker's Fidelity", "my sister's a nurse"; not "my sister's car"."""
 _ADDRESS = re.compile(r"[\w.+-]{1,60}@[\w.-]{1,60}\w")
-"""An address is one word."""
+"""An e-mail address counts as one word."""
 COUNTS = {
     **{word: str(count) for word, count in NUMBERS.items()},
     **dict.fromkeys(("a", "an", "un", "una"), "1"),
@@ -139,31 +139,31 @@ COUNTS = {
     "ningun": "0",
     "twice": "2",
 }
-"""What a number is called, by its word."""
+"""The digits of each number word."""
 
 
 @lru_cache(maxsize=2_000)
-def plain(text: str) -> str:
-    """In small letters, without accents and contractions, so that rules have one spelling to look for."""
-    said = folded(_IS.sub(r"\1 is ", text.replace("’", "'")))
-    said = _ADDRESS.sub(lambda found: re.sub(r"\W", "", found[0]), said)
-    for pattern, full in _CONTRACTED:
-        said = pattern.sub(full, said)
-    return said
+def normalize(text: str) -> str:
+    """Returns the text in lower case, without accents and contractions, so that rules need only one spelling."""
+    normalized = folded(_IS.sub(r"\1 is ", text.replace("’", "'")))
+    normalized = _ADDRESS.sub(lambda address: re.sub(r"\W", "", address[0]), normalized)
+    for pattern, full in _CONTRACTIONS:
+        normalized = pattern.sub(full, normalized)
+    return normalized
 
 
 @lru_cache(maxsize=20_000)
 def concept(word: str) -> str:
-    """What a folded word stands for: its concept, or else its stem."""
+    """Returns the concept of a folded word, or else its stem."""
     stem = spanish(english(word))
-    return _CONCEPT.get(word) or _STEM_OF.get(stem, stem)
+    return _CONCEPT_OF_WORD.get(word) or _CONCEPT_OF_STEM.get(stem, stem)
 
 
-def content(text: str) -> frozenset[str]:
-    """The concepts of a text, without what says nothing by itself."""
+def concepts_of(text: str) -> frozenset[str]:
+    """Returns the concepts of a text, without filler words."""
     return frozenset(significant_words(text))
 
 
 def significant_words(text: str) -> list[str]:
-    """The same in their order."""
-    return [concept(word) for word in words(plain(text)) if word in _CONCEPT or word not in SAYS_NOTHING]
+    """Returns the same concepts in the order of the text, with repeats."""
+    return [concept(word) for word in words(normalize(text)) if word in _CONCEPT_OF_WORD or word not in FILLER_WORDS]

@@ -1,7 +1,6 @@
-"""What a statement tells of the course of things: an end that has come, something that is otherwise now, or so for a
-while, or only in part.
+"""Whether a statement says that something has ended, is different now, or holds only for a while or in part.
 
-Over plain text, but for `has_happened`, which reads accents.
+All patterns match normalized text, except for `has_happened`, which needs the accents.
 """
 
 import re
@@ -9,7 +8,7 @@ import re
 from contracts.calendar_names import MONTHS
 
 _MONTHS = "|".join(MONTHS)
-SO_NO_LONGER = re.compile(
+NO_LONGER = re.compile(
     r"\b(?:no longer|any ?more|any longer|no more|is over|is dead|are over|am done|used to|instead|"
     r"behind me|in the past|history|"
     rf"since (?:yesterday|today|last|this|{_MONTHS})|desde (?:ayer|hoy|{_MONTHS})|"
@@ -18,7 +17,7 @@ SO_NO_LONGER = re.compile(
     r"vamos|es|son|soy|somos|esta|estan|estoy|estamos|tengo|tiene|fue)|se acab\w+|adios|mi nuev[oa]|"
     r"nuestr[oa] nuev[oa]|a partir de|desde ahora|ya (?:casi )?ni|de (?:ahora|aca|aqui) en (?:mas|adelante))\b"
 )
-"""Says that something is not so any more, or is otherwise now."""
+"""Says that something is no longer so, or is different now."""
 _ENDED = re.compile(
     r"\b(?:stopped|quits?|g[ai]ve up|given up|giving up|ended|finished|(?<!years )(?<!months )left|resigned|sold|"
     r"closed|cancel\w*|paid off|wiped out|broke|split|died|passed away|goodbye|moved|relocated|switched|swapped|"
@@ -39,22 +38,22 @@ _INTENDED = re.compile(
     r"considering|tempted|planning on|talking about) \w+|\b(?:if|si|in case|en caso de) [^,.;:]+|\b(?:when|once|cuando|"
     r"en cuanto) [^,.;:]*?\b(?:will|ll|voy a|vamos a|me voy|nos vamos)\b|\bquiere[ns]? que \w+"
 )
-"""What is only thought of, wished or planned has ended nothing."""
+"""Something only considered, wished or planned, which has ended nothing."""
 _INFINITIVE = re.compile(r"[aei]r(?:me|nos|se|l[aeo]s?)?$")
 _CARRIED_OUT = re.compile(r"\b(?:acab\w+ de|tuv\w+ que|decid\w+|logr\w+|sin) $")
-"""Before an infinitive: it is no mere wish."""
+"""Before an infinitive: the action was carried out."""
 FOR_NOW = re.compile(
     r"(?<!\bfrom )(?<!\bof )(?<!\bsince )(?<!\bstarting )(?<!\bdesde )(?<!\bde )\b(?:today|tonight|this (?:morning|"
     r"afternoon|evening|week|weekend|month)|for (?:a|one|two|three) (?:few |\w+ )?(?:days?|weeks?|months?|while|bit|"
     r"moment|nights?|weekend)|right now|at the moment|hoy|esta (?:manana|tarde|noche|semana)|este (?:finde|"
     r"fin de semana|mes)|ayer|yesterday|ahorita|por unos dias|una semanita|unos dias|de momento)\b"
 )
-"""Says that something is so for a short while."""
+"""Says that something holds for a short while."""
 PARTLY = re.compile(
     r"\b(?:half|some|part|a few|a couple|one|two|three) of (?:my|our|the)\b|\bhalf (?:my|our|the)\b|"
     r"\b(?:la mitad|una parte|algun[oa]s|un par) de (?:mis?|l[ao]s?|el|nuestr[oa]s?)\b"
 )
-"""Says that there is less of something, and that it is not over."""
+"""Says that there is less of something, but that it is not over."""
 HAS_HAPPENED = re.compile(
     r"\b(?:have|has|\w+'ve|\w+'s) (?!an?\b|the\b|my\b)(?:\w+ )?\w{3,}(?:ed|en|ne|t|ght|ung|ade)\b|(?:(?:^|,)\W*|\b(?:i|"
     r"we|he|she|they|it|and|that) (?:(?!(?:am|are|is|was)\b)\w+ )?)(?:\w{3,}ed|cut|hung|let|shut|had to)\b|"
@@ -64,24 +63,24 @@ HAS_HAPPENED = re.compile(
     r"vino|vinimos|fui|fue|fuimos|hizo|dijo|dio|puso|tuvo|hice|hicimos|puse|pusimos|tuve|tuvimos|traje|\w{3,}aron|"
     r"\w{3,}ieron|nos \w{3,}[ai]mos)\b"
 )
-"""Says, by the tense of its verb, that something has happened."""
+"""Says by the tense of its verb that something has happened."""
 _ACQUIRED = re.compile(
     r"\b(?:opened|bought|adopted|added|signed up|abrí|abrimos|compré|compramos|adopté|adoptamos|"
     r"(?:abierto|comprado|adoptado))\b"
 )
-"""Something more, which takes no other thing's place by itself."""
+"""Something acquired in addition, which by itself replaces nothing."""
 
 
-def has_ended(plainly: str) -> bool:
-    """Whether a plain text names an end that has come, and is not only thought of."""
-    real = _INTENDED.sub(" ", plainly)
+def has_ended(normalized: str) -> bool:
+    """Whether a normalized text names an end that has come and is not only considered."""
+    without_intentions = _INTENDED.sub(" ", normalized)
     return any(
-        not _INFINITIVE.search(match[0]) or _CARRIED_OUT.search(real[: match.start()])
-        for match in _ENDED.finditer(real)
+        not _INFINITIVE.search(match[0]) or _CARRIED_OUT.search(without_intentions[: match.start()])
+        for match in _ENDED.finditer(without_intentions)
     )
 
 
-def has_happened(said: str) -> bool:
-    """Whether the tense of a text's verbs says that something has happened, which is no mere purchase."""
-    low = said.lower()
-    return bool(HAS_HAPPENED.search(low)) and not _ACQUIRED.search(low)
+def has_happened(text: str) -> bool:
+    """Whether the tense of a text's verbs says that something has happened, other than an acquisition."""
+    lowered = text.lower()
+    return bool(HAS_HAPPENED.search(lowered)) and not _ACQUIRED.search(lowered)

@@ -1,6 +1,6 @@
 """What a statement says is over: "I no longer trade options", "vendí mi coche", "me pasé de Kappa a Delta".
 
-Most of it follows from one table: verbs by which things end, each with the kind of statement that it can end.
+Most rules come from one table: verbs by which things end, each with the kind of statement that it can end.
 """
 
 import re
@@ -8,31 +8,33 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from contracts.calendar_names import MONTHS
-from memory.domain.long_term.concepts import concept, content, plain
+from memory.domain.long_term.concepts import concept, concepts_of, normalize
 from memory.domain.long_term.slots import OCCASION
 from memory.domain.long_term.state_patterns import EMPLOYED
 
 
 @dataclass(frozen=True, slots=True)
 class StatementEnd:
-    """`what` is over. `among`: concepts of which a statement has one to be ended by it; none: any statement.
-    `sole`: it ends what is meant only if a single statement can be meant. `replaced`: the words name what comes now.
+    """Something that a statement says is over, as the concepts `what` (empty: not named).
+
+    `among`: a statement must have one of these concepts to be ended by it; empty: any statement can be. `sole`: it ends
+    a statement only if no other one could be meant. `replaced`: the text also names what comes instead.
     """
 
-    what: frozenset[str]
-    among: frozenset[str] = frozenset()
-    sole: bool = False
-    replaced: bool = False
-    whoever: bool = False
-    """Whether it is over whoever it was said of: who was pregnant, when the baby is there."""
+    concepts: frozenset[str]
+    one_of: frozenset[str] = frozenset()
+    needs_sole_match: bool = False
+    has_replacement: bool = False
+    anyone: bool = False
+    """Whether it ends the statement no matter which person that was about: a pregnancy, when the baby has arrived."""
 
 
 def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_NEVER = _set("buy sell")
-"""What was bought or sold once stays true for ever, but not that somebody wants to."""
+_LASTING_ACTS = _set("buy sell")
+"""A purchase or a sale stays true for ever, but a wish to buy or sell does not."""
 _WANTED = _set("goal want plan like prefer save look")
 _WHAT = r"(?P<what>[^.,;:!?\n]{1,60})"
 _MINE = r"(?:my|our|the|mis?|nuestr[oa]s?|el|la|los|las)"
@@ -44,19 +46,19 @@ _WHO = (
     r"(?:\b(?:i|we|s?he|they|(?:my|our) \w+)(?: have| has| had)? ?|(?:^|[,;:.] ))"
     r"(?:(?:just|already|finally|recently) ){0,3}"
 )
-"""Who did it, or nobody where a clause begins with what was done: "dumped my Disney"."""
-_QUI = r"(?:(?:me|nos|se) )?"
+"""The subject, or none if a clause begins with the verb: "dumped my Disney"."""
+_PRONOUN_ES = r"(?:(?:me|nos|se) )?"
 _WORK = _set("work")
 _LOOK = _set("look")
 _ACCOUNT = _set("use trade bank broker have account trip save invest")
 _OWNED = _set("have drive live use be phone invest")
 _SERVICES = _set("use broker bank trade phone plan")
-_COUPLE = content(
+_COUPLE = concepts_of(
     "have be dating salgo saliendo novia novio pareja esposa esposo marido wife husband married engaged "
     "casado together juntos"
 )
-_OVER: tuple[tuple[frozenset[str], str, str], ...] = (
-    # Which statements; English past forms; Spanish infinitives, the reflexive ones without their pronoun.
+_ENDING_VERBS: tuple[tuple[frozenset[str], str, str], ...] = (
+    # Concepts of the statements that can be ended; English past forms; Spanish infinitives, without reflexive pronouns.
     (
         frozenset(),
         "stopped|quit|gave up|given up|ended|dropped|dropped out of|got rid of|gotten rid of|pulled out of|"
@@ -93,41 +95,42 @@ _IRREGULAR = {
     "dar": "dado|di|dimos",
     "cerrar": "cerrado|cerre|cerramos",
 }
-_GONE = (
+_SUBJECT_ENDED = (
     "died|passed away|healed|recovered|lapsed|expired|run out|ran out|moved out|broke down|broken down|is gone|"
     "fell through|fallen through|is over|closed down|went bust|is off the table|is out of the question|is "
     "behind (?:me|us)|"
     "is history|is done(?: and \\w+(?: for)?)?|is paid for"
 )
-_MURIO = (
+_SUBJECT_ENDED_ES = (
     "murio|muerto|fallecio|fallecido|curado|curo|recuperado|caducado|caduco|vencido|vencio|rompio|roto|"
     "estropeo|estropeado|perdio|perdido|acabo|acabaron|acabado|termino|terminaron|terminado|independizado|"
     "independizo|emancipado|emancipo|cerrado|cerro|quebrado|quebro"
 )
 
 
-def _past(infinitives: str) -> str:
-    """The forms of Spanish verbs that tell what somebody did: participle, and past of the first person."""
-    found: list[str] = []
-    for named in sorted(infinitives.split("|"), key=len, reverse=True):
-        verb, _, more = named.partition(" ")
+def _past_pattern(infinitives: str) -> str:
+    """Returns a pattern of the forms in which Spanish verbs tell what somebody did: participle, and first person
+    past."""
+    forms: list[str] = []
+    for infinitive in sorted(infinitives.split("|"), key=len, reverse=True):
+        verb, _, complement = infinitive.partition(" ")
         root = verb[:-2]
         soft = re.sub(r"z$", "c", re.sub(r"g$", "gu", re.sub(r"c$", "qu", root)))
         regular = f"{root}ado|{soft}e|{root}amos" if verb.endswith("ar") else f"{root}ido|{root}i|{root}imos"
-        after = re.sub(r"\bde$", "(?:de|del)", re.sub(r"\ba$", "(?:al?)", more))
+        after = re.sub(r"\bde$", "(?:de|del)", re.sub(r"\ba$", "(?:al?)", complement))
         object_only = "(?! (?:de|del|que|por|en|a|al|con|como|sin)\\b)"
-        found.append(f"(?:{_IRREGULAR.get(verb, regular)}){' ' + after if after else object_only}")
-    return "|".join(found)
+        forms.append(f"(?:{_IRREGULAR.get(verb, regular)}){' ' + after if after else object_only}")
+    return "|".join(forms)
 
 
-def _rules() -> Iterator[tuple[str, frozenset[str]]]:
-    for among, english, spanish in _OVER:
+def _verb_rules() -> Iterator[tuple[str, frozenset[str]]]:
+    for among, english, spanish in _ENDING_VERBS:
         past = "|".join(sorted(english.split("|"), key=len, reverse=True))
         yield rf"{_WHO}(?:{past}) {_ALL_MY}?{_WHAT}", among
-        yield rf"\b{_QUI}(?:(?:he|hemos|ha|han) )?(?:ya )?(?:{_past(spanish)}) {_ALL_MY}?{_WHAT}", among
+        yield rf"\b{_PRONOUN_ES}(?:(?:he|hemos|ha|han) )?(?:ya )?(?:{_past_pattern(spanish)}) {_ALL_MY}?{_WHAT}", among
         yield (
             rf"\b{_MINE} (?P<what>\w+(?: \w+){{0,2}}?) (?:ya )?l[ao]s? (?:(?:he|hemos|han) )?(?:ya )?"
-            rf"(?:{_past(spanish)})",
+            rf"(?:{_past_pattern(spanish)})",
             among,
         )
 
@@ -138,23 +141,25 @@ _MOVED = (
     r"(?:he|hemos|ha) (?:movido|transferido)|movi|transferi)"
 )
 _SUBJECT_GONE = (
-    # What it names is over: it died, it expired, it was stolen, somebody left and another is there.
+    # The thing named is over: it died, expired or was stolen, or somebody left and another has come.
     rf"\b(?:my|our|the|mi|nuestr[oa]) (?P<what>[^.,;:!?\n]{{1,40}}?) (?:has |have |ha |han |se (?:nos |me )?(?:ha )?)?"
-    rf"(?:{_GONE}|{_MURIO})\b(?! (?:el|la|los|las|un|una|the|a)\b)",
+    rf"(?:{_SUBJECT_ENDED}|{_SUBJECT_ENDED_ES})\b(?! (?:el|la|los|las|un|una|the|a)\b)",
 )
 _NO_MORE = r"(?: any ?more| any longer)"
 _LIKED_NO_MORE = (
-    # What it names is liked no longer: dividends aren't my thing any more, el oro ya no me convence.
+    # The thing named is no longer liked: dividends aren't my thing any more, el oro ya no me convence.
     r"(?:^|[,;:.] )(?:the |el |la |los |las |lo del? )?(?P<what>[^.,;:!?\n]{1,40}?) "
     rf"(?:(?:is|are) not (?:really )?(?:my thing|my style|for me){_NO_MORE}|"
     rf"(?:does|do) not (?:interest|appeal to|convince|excite) (?:me|us){_NO_MORE}|"
     r"no longer (?:interests?|appeals? to|convinces?|excites?) (?:me|us)|"
     r"ya no (?:me|nos) (?:interesan?|gustan?|convencen?|atraen?|llaman?|van?|apetecen?|emocionan?|sirven?))\b"
 )
-_LIKED = content("like prefer want interest interesa interesan atrae atraen convence convencen trade invest use buy")
+_LIKED = concepts_of(
+    "like prefer want interest interesa interesan atrae atraen convence convencen trade invest use buy"
+)
 _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
-    # Pattern, among which, whether the words also name what comes instead.
-    *((pattern, among, False) for pattern, among in _rules()),
+    # Pattern; concepts as in `among`; whether the words also name what comes instead.
+    *((pattern, among, False) for pattern, among in _verb_rules()),
     *((pattern, frozenset(), False) for pattern in _SUBJECT_GONE),
     (_LIKED_NO_MORE, _LIKED, False),
     (rf"\b(?P<be>am |are |is )?no longer(?: do i)? {_WHAT}", frozenset(), False),
@@ -165,7 +170,7 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (r"(?:^|[,;:.!] )(?:(?:y|pero|ya|mejor|pues) )*(?:nada de|basta de|no mas) (?!que\b|nada\b|es[oae]s?\b|"
     r"est[oae]s?\b|lo\b)"
      r"(?P<what>[^.,;:!?\n]{1,40})", frozenset(), False),
-    (rf"(?:^|[,;:.] |\bnow )(?P<what>\w+ing [^.,;:!?\n]{{1,40}}?) (?:{_GONE})\b", frozenset(), True),
+    (rf"(?:^|[,;:.] |\bnow )(?P<what>\w+ing [^.,;:!?\n]{{1,40}}?) (?:{_SUBJECT_ENDED})\b", frozenset(), True),
     (r"\blo de (?P<what>[^.,;:!?\n]{1,50}?) (?:va a ser que no|ya no\b|ni hablar|"
      r"queda descartado|lo descarto|se acabo)",
      frozenset(), True),
@@ -180,7 +185,7 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
      frozenset(), False),
     (rf"{_MOVED}(?: \w+){{0,4}}? (?:from|de|del|desde) (?P<what>[^.,;:!?\n]{{1,60}}?) (?:to|into|a|al|hacia|por) \w",
      frozenset(), True),
-    # What was wanted is there.
+    # A wish has come true.
     (rf"\b{_MINE} (?P<what>\w+(?: \w+)?) (?:(?:is|are) (?:\w+ )?(?:bought|paid|mine|ours)|(?:\w+ )?esta(?:n)? "
      r"(?:comprad|pagad)[oa]s?)\b", _set("save want look"), True),
     (rf"{_WHO}bought (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}})", _set("save want look"), True),
@@ -225,7 +230,7 @@ _CHANGED_OF = re.compile(
     r"\b(?:(?:i|we)(?: have)?(?: just)? (?:changed|switched)|(?:(?:he|hemos) cambiado|cambie|cambiamos) de) "
     r"(?P<what>brokers?|banks?|jobs?|cars?|flats?|broker|bancos?|trabajo|empleo|coche|carro|piso|casa)\b"
 )
-"""What kind of thing is another now, whichever it was."""
+"""Names the kind of thing that is another one now, but not which one it was."""
 _GRADUATED = re.compile(
     r"\b(?:i|we)(?: have| just)* (?:graduated|finished (?:school|college|my degree|university|my studies))\b|"
     r"\b(?:me gradue|termine (?:la carrera|mis estudios|la universidad)|acabe la carrera)\b"
@@ -240,7 +245,7 @@ _ALONE = re.compile(
     r"\b(?:me (?:he ido|fui|mude|he mudado) a vivir sol[oa]|(?:ahora|ya) vivo sol[oa]|me (?:he )?independi(?:ce|zado)|"
     r"(?:moved out|now live|live) (?:on my own|by myself|alone)(?: now)?|got (?:my|our) own (?:place|flat|apartment))\b"
 )
-_SHARING = content(
+_SHARING = concepts_of(
     "ex comparto compartimos share shares sharing roommate roommates flatmate flatmates housemates padres parents"
 )
 _HOME_BOUGHT = re.compile(
@@ -249,12 +254,12 @@ _HOME_BOUGHT = re.compile(
     r"\b(?:(?:me|nos) (?:he|hemos) comprado|(?:me|nos) (?:compre|compramos)|hemos comprado|compramos) "
     r"(?:una? |nuestr[oa] )?(?:casa|piso|apartamento|vivienda)\b"
 )
-_RENTING = content("rent renting alquiler alquilo alquilamos")
+_RENTING = concepts_of("rent renting alquiler alquilo alquilamos")
 _PROMOTED = re.compile(
     r"\b(?:(?:was|been|got) promoted|(?:they |have )?(?:promoted|hired) me|me (?:han )?"
     r"(?:ascendido|ascendieron|promovieron|promovido|contratado como|contrataron como))\b"
 )
-_ROLES = content(
+_ROLES = concepts_of(
     "student estudiante junior trainee intern apprentice assistant analyst engineer developer consultant manager "
     "supervisor clerk associate becario becaria aprendiz ayudante auxiliar analista ingeniero ingeniera programador "
     "programadora "
@@ -266,12 +271,12 @@ _ROLES = content(
     "consultor consultora jefe jefa gerente encargado encargada administrativo administrativa tecnico tecnica"
 )
 _I_AM_A = re.compile(r"(?:i am|soy)(?: now| ahora)?(?: an?| una?)?(?P<role>(?: \w+){1,3})$")
-_EXPECTING = content("pregnant expecting embarazada embarazados esperando esperamos espera")
+_EXPECTING = concepts_of("pregnant expecting embarazada embarazados esperando esperamos espera")
 _AND_NOW = re.compile(r"[^.!?;]*?(?:\b(?:and|but|y|pero)\b|,) [^.!?;]*\b(?:now|instead|these days|nowadays|ahora)\b")
-"""What comes instead, its subject left out: "I sold the Civic and drive a Rivian now"."""
+"""Names what comes instead, without repeating the subject: "I sold the Civic and drive a Rivian now"."""
 _IS_SO_NO_LONGER = re.compile(r"(?:(?:am|are|is) )?no longer\b|(?:do|does|am|are|is) not\b|ya no\b")
 _CONDITION = re.compile(r" (?:when|while|if|unless|cuando|mientras|si) (?P<rest>[^.,;:!?\n]{1,60})")
-"""What is so no longer under it may be so without it: "I no longer run when it rains"."""
+"""What has ended under a condition may still be true without it: "I no longer run when it rains"."""
 _SINCE = re.compile(
     r" (?:yesterday|today|tonight|this (?:morning|afternoon|evening)|recently|ayer|hoy|esta (?:manana|tarde|noche)|"
     rf"hace poco|(?:on |last |this |el (?:pasado )?)(?:{'|'.join(OCCASION)})\b"
@@ -279,62 +284,65 @@ _SINCE = re.compile(
     r"|(?:semana|mes|ano) pasad[oa]|(?:last|this|este|esta|el|la) (?:week|month|year|semana|mes|ano)(?: pasad[oa])?"
     r"|\w+(?: \w+)? (?:days?|weeks?|months?|years?) ago|hace \w+(?: \w+)? (?:dias?|semanas?|mes(?:es)?|anos?))\b.*$"
 )
-"""When it ended, which nobody had said of what has ended."""
+"""When it ended. This is removed, since the ended statement does not contain it."""
 _CLAUSE = re.compile(r" (?:and|but|because|since|so|y|pero|porque|ya que|desde|when|if|cuando|if) ")
 
 
 def endings(text: str) -> list[StatementEnd]:
-    """All that a sentence says is over."""
-    return list(dict.fromkeys(_endings(plain(text))))
+    """Returns everything that a sentence says is over."""
+    return list(dict.fromkeys(_endings(normalize(text))))
 
 
-def role_in(said: str) -> frozenset[str]:
-    """What a plain text says that its writer does for a living: "I'm a junior analyst"."""
-    match = _I_AM_A.match(said)
-    role = content(match["role"]) if match else frozenset[str]()
+def occupation_in(normalized: str) -> frozenset[str]:
+    """Returns the concepts of the writer's occupation in a normalized text such as "I'm a junior analyst"; empty if it
+    names none."""
+    match = _I_AM_A.match(normalized)
+    role = concepts_of(match["role"]) if match else frozenset[str]()
     return role if role & _ROLES else frozenset()
 
 
-def ended_by(ending: StatementEnd, held: frozenset[str]) -> bool:
-    """Whether the ending is about what a statement with these concepts says."""
-    if held & _NEVER and not held & _WANTED and not ending.what & _NEVER:
+def can_end(ending: StatementEnd, concepts: frozenset[str]) -> bool:
+    """Whether the ending can apply to a statement with these concepts."""
+    if concepts & _LASTING_ACTS and not concepts & _WANTED and not ending.concepts & _LASTING_ACTS:
         return False
-    return not ending.among or bool(held & ending.among)
+    return not ending.one_of or bool(concepts & ending.one_of)
 
 
-def _endings(said: str) -> Iterator[StatementEnd]:
-    exchanged = False
+def _endings(normalized: str) -> Iterator[StatementEnd]:
+    exchange_named = False
     for pattern, among, replaced in _COMPILED:
-        for match in pattern.finditer(said):
+        for match in pattern.finditer(normalized):
             groups = match.groupdict()
-            named = _CLAUSE.split(f"{(groups.get('be') or '') + groups['what']} ", maxsplit=1)[0]
+            phrase = _CLAUSE.split(f"{(groups.get('be') or '') + groups['what']} ", maxsplit=1)[0]
             if not _IS_SO_NO_LONGER.match(match[0]):
-                named = _SINCE.sub("", f" {named}")
-            elif condition := _CONDITION.search(said, match.start("what")):
-                named = f"{named} {condition['rest']}"
-            what = content(named)
-            if "account" in among and what - {"account"}:
-                what -= {"account"}
-            if what - {"be", "have"} and (not what <= _WORK or among == _LOOK):
-                instead = replaced or bool(_AND_NOW.match(said, match.start("what")))
-                exchanged = exchanged or instead
-                yield StatementEnd(what, among, replaced=instead)
-    switched = None if exchanged or _HOME_MOVE.search(said) else _SWITCHED_TO.search(said)
+                phrase = _SINCE.sub("", f" {phrase}")
+            elif condition := _CONDITION.search(normalized, match.start("what")):
+                phrase = f"{phrase} {condition['rest']}"
+            ended = concepts_of(phrase)
+            if "account" in among and ended - {"account"}:
+                ended -= {"account"}
+            if ended - {"be", "have"} and (not ended <= _WORK or among == _LOOK):
+                names_new = replaced or bool(_AND_NOW.match(normalized, match.start("what")))
+                exchange_named = exchange_named or names_new
+                yield StatementEnd(ended, among, has_replacement=names_new)
+    switched = None if exchange_named or _HOME_MOVE.search(normalized) else _SWITCHED_TO.search(normalized)
     if switched and not _OTHER_KIND.search(switched["new"]):
-        yield StatementEnd(frozenset(), _SERVICES, sole=True, replaced=True)
-    if _WITHOUT_WORK.search(said) or _RETIRED.search(said):
-        yield StatementEnd(frozenset(), _WORK, replaced=True)
-    if EMPLOYED.search(said):
-        yield StatementEnd(_LOOK | _WORK, _LOOK, replaced=True)
-    if _BORN.search(said):
-        yield StatementEnd(frozenset(), _EXPECTING, replaced=True, whoever=True)
-    if _ALONE.search(said):
-        yield StatementEnd(frozenset(), _SHARING, replaced=True)
-    if _HOME_BOUGHT.search(said):
-        yield StatementEnd(frozenset(), _RENTING, replaced=True)
-    if _PROMOTED.search(said):
-        yield StatementEnd(frozenset(), _ROLES, sole=True, replaced=True)
-    if (changed := _CHANGED_OF.search(said)) and not exchanged:
-        yield StatementEnd(frozenset(), _USED_AS[concept(changed["what"].removesuffix("s"))], sole=True, replaced=True)
-    if _GRADUATED.search(said):
+        yield StatementEnd(frozenset(), _SERVICES, needs_sole_match=True, has_replacement=True)
+    if _WITHOUT_WORK.search(normalized) or _RETIRED.search(normalized):
+        yield StatementEnd(frozenset(), _WORK, has_replacement=True)
+    if EMPLOYED.search(normalized):
+        yield StatementEnd(_LOOK | _WORK, _LOOK, has_replacement=True)
+    if _BORN.search(normalized):
+        yield StatementEnd(frozenset(), _EXPECTING, has_replacement=True, anyone=True)
+    if _ALONE.search(normalized):
+        yield StatementEnd(frozenset(), _SHARING, has_replacement=True)
+    if _HOME_BOUGHT.search(normalized):
+        yield StatementEnd(frozenset(), _RENTING, has_replacement=True)
+    if _PROMOTED.search(normalized):
+        yield StatementEnd(frozenset(), _ROLES, needs_sole_match=True, has_replacement=True)
+    if (kind := _CHANGED_OF.search(normalized)) and not exchange_named:
+        yield StatementEnd(
+            frozenset(), _USED_AS[concept(kind["what"].removesuffix("s"))], needs_sole_match=True, has_replacement=True
+        )
+    if _GRADUATED.search(normalized):
         yield StatementEnd(frozenset(), _set("study"))

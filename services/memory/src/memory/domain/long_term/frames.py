@@ -1,6 +1,7 @@
-"""How a statement names a value of an attribute: where its writer lives, works, banks, what their things are called.
+"""Patterns of how a statement names the value of an attribute: where its writer lives, works and banks, and what people
+and things are called.
 
-Over plain text in which the adverbs are left out.
+For normalized text without adverbs.
 """
 
 import re
@@ -77,15 +78,15 @@ SET = re.compile(
     r"he (?:subido|bajado|aumentado|reducido|cambiado)|puse|actualice) (?P<whose>my|our|mi|nuestr[oa]|de) "
     rf"(?P<what>\w+(?: \w+){{0,2}}?)(?: to| a| en|[:,] (?:it is|is|es)) {_VALUE}"
 )
-"""A change of an attribute in a verb: "I raised my budget to 3000"."""
+"""A change of an attribute, told by a verb: "I raised my budget to 3000"."""
 ROLE = re.compile(
     r"\b(?P<value>(?:(?:mr|mrs|ms|dr|don|dona|sr|sra|senor|senora)\.? )?\w+) (?:is|es|sera|will be) (?:now |ahora )?"
     r"(?P<whose>my|our|mi|nuestr[oa]) (?:new |nuev[oa] )?(?P<what>\w+)(?= now\b| ahora\b|[.,;!]|$)"
 )
-"""Who is something: "Mrs Khan is our landlady now"."""
+"""Who has a role: "Mrs Khan is our landlady now"."""
 NEW = re.compile(
     r"\b(?P<whose>i|we|tengo|tenemos)(?: have| have got| got)?(?: an?| una?)? (?:new (?P<what>\w+)|(?P<que>\w+) "
     r"nuev[oa])(?: number| numero)?,? "
     rf"(?:it is|es|called|named|his name is|her name is|(?:que )?se llama) {_VALUE}"
 )
-"""Somebody new in a place: "I have a new boss, her name is Lucy"."""
+"""Somebody new in a role: "I have a new boss, her name is Lucy"."""

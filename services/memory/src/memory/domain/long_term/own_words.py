@@ -1,14 +1,13 @@
-"""Whether a statement may tell something lasting of its writer: it speaks of themselves, and is no order, no request,
-no thanks and no thought of the moment. Wider than the rules of `plain_facts`, which have nobody to propose to them.
-"""
+"""Whether a statement may say something lasting about its writer: it is about them, and is no order, request, thanks or
+passing thought. It accepts more than `plain_facts`."""
 
 import re
 
-from memory.domain.long_term.concepts import plain
+from memory.domain.long_term.concepts import normalize
 from memory.domain.long_term.plain_facts import clauses, is_order
 from memory.domain.recall.words import language_of, words
 
-FEWEST = 2
+MIN_WORDS = 2
 _FIRST_PERSON = re.compile(
     r"\b(?:i|we|my|our|mine|ours|myself|us|yo|mi|mis|me|nos|nuestr[oa]s?|mio|mia|mios|mias|conmigo|nosotr[oa]s)\b"
 )
@@ -37,9 +36,9 @@ _WANTS = re.compile(
     r"call me (?!at\b|when\b|if\b|back\b))\w+ (?:me|us) (?!from\b|since\b)|"
     r"(?!(?:i|we)\b)(?:\w+ ){0,2}\d[\d.,]* (?:of )?\w+ (?:for (?:me|us)|(?:on|to|in|for) my (?:account|portfolio))$"
 )
-"""A wish in any verb, of whom only "me" is told: "throw me 10 IBM", "snag 5 FB for me"."""
+"""A request with any verb and "me" as its beneficiary: "throw me 10 IBM", "snag 5 FB for me"."""
 _EXCLAIMS = re.compile(r"(?:que|vaya|menud[oa]) \w+$")
-"""How nice."""
+"""Exclamations: "qué bonito"."""
 _FILLED = r"(?:(?:also|really|just|still|actually|only|already|now|ya|no|solo|tambien|te|lo|la|le|me|se) ){0,8}"
 _THOUGHT = re.compile(
     rf"^(?:[^,]{{0,20}}, )?(?:i|we) {_FILLED}(?:do not |did not |can not |am not )?{_FILLED}"
@@ -73,22 +72,27 @@ IS_MINE = re.compile(
     r"(?:(?:is|are|was)(?: not)?|(?:no )?(?:es|son|era)) (?:my|our|mis?|nuestr[oa]s?) "
     r"(?!(?:\w+ )?(?:question|order|pregunta|duda|orden)\b)\w"
 )
-"""What a thing that it names is to its writer: "gold is my favourite asset"."""
+"""Says what a named thing is to the writer: "gold is my favourite asset"."""
 
 
-def speaks_of_oneself(statement: str) -> bool:
-    """Whether a statement (no question) may say something lasting of its writer."""
-    said = plain(statement).strip(" .,;:!¡")
-    if len(words(said)) < FEWEST or _ASKS.match(said) or _WANTS.match(said) or is_order(said):
-        return False
+def may_state_fact(statement: str) -> bool:
+    """Whether a statement (not a question) may say something lasting about its writer."""
+    normalized = normalize(statement).strip(" .,;:!¡")
     if (
-        _EXCLAIMS.match(said)
-        or _THOUGHT.match(said)
-        or _THOUGHT_ES.match(said)
-        or _WISH.search(said)
-        or _ABOUT_NOW.match(said)
+        len(words(normalized)) < MIN_WORDS
+        or _ASKS.match(normalized)
+        or _WANTS.match(normalized)
+        or is_order(normalized)
     ):
         return False
-    if clauses(statement) or _FIRST_PERSON.search(said):
+    if (
+        _EXCLAIMS.match(normalized)
+        or _THOUGHT.match(normalized)
+        or _THOUGHT_ES.match(normalized)
+        or _WISH.search(normalized)
+        or _ABOUT_NOW.match(normalized)
+    ):
+        return False
+    if clauses(statement) or _FIRST_PERSON.search(normalized):
         return True
-    return language_of(said) != "en" and bool(_VERB.search(statement) or _VERB_FIRST.match(said))
+    return language_of(normalized) != "en" and bool(_VERB.search(statement) or _VERB_FIRST.match(normalized))

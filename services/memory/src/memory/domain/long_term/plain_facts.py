@@ -1,18 +1,18 @@
 """Which clauses of a sentence say something lasting about their writer, and which only ask, thank or wonder.
 
-A clause begins where somebody speaks of themselves ("I have …", "mi mujer es …", "tengo …") and goes on to the next
-one that does. What stands in quotation marks are somebody else's words.
+A clause begins where the writer speaks of themselves ("I have …", "mi mujer es …", "tengo …") and extends to the next
+such beginning. Quotations are other people's words.
 """
 
 import re
 
-from memory.domain.long_term.concepts import plain
-from memory.domain.long_term.speech import same_length, unquoted
+from memory.domain.long_term.concepts import normalize
+from memory.domain.long_term.speech import folded_in_place, unquoted
 from memory.domain.recall.words import words
 
-FEWEST = 2
-"""Words of a plain fact."""
-_EN = r"(?:(?:i|we)(?:'m|'ve|'d|'ll| am| are)?|im|ive)"
+MIN_WORDS = 2
+"""Words that a plain fact has at least."""
+_I_EN = r"(?:(?:i|we)(?:'m|'ve|'d|'ll| am| are)?|im|ive)"
 _MINE = r"(?:my|our|mi|mis|nuestr[oa]s?)"
 _VERBS = (
     r"aguanto|soporto|tolero|entiendo|soy|estoy|tengo|pienso|reviso|miro|consulto|compruebo|sigo|curro|trabajo|"
@@ -44,7 +44,7 @@ _ADVERB = (
     r"a mi|le|les|lo|la|jamas|antes|ultimamente|recientemente|hoy|nosotros)"
 )
 _START = (
-    rf"(?:{_EN}\b|{_MINE} \w|(?:{_ADVERB} )*(?:(?:me|nos|se) )?(?:{_VERBS})\b|(?:{_ADVERB} )*(?:{_REFLEXIVE})\b|"
+    rf"(?:{_I_EN}\b|{_MINE} \w|(?:{_ADVERB} )*(?:(?:me|nos|se) )?(?:{_VERBS})\b|(?:{_ADVERB} )*(?:{_REFLEXIVE})\b|"
     r"(?:now|currently|nowadays|lately|recently|(?:these|most) days|sometimes|usually|never|always|also) (?:i|we|my)\b|"
     r"(?:ahora|actualmente|tambien|ademas) mis? )"
 )
@@ -63,14 +63,14 @@ _LEAD = (
     r"perdona|hola|te cuento|en mi caso|por mi parte|encima|o sea|el resto del (?:ano|tiempo)|como|aunque|ya que|"
     r"dado que|asi que|ahora mismo|entre semana|los findes|los fines de semana|and|but|y|pero)\b[\s,;:.!]*+)"
 )
-"""What people say before they come to it, and what joins a clause to another."""
+"""Words that people put before a statement, and words that join clauses."""
 _CLAUSE_START = re.compile(rf"(?:^\W*|(?<=[,;:.!] )|(?<=[—–(])\s*|(?<=and )|(?<=but )|(?<=because )|(?<= so )|(?<= y )|"
                            rf"(?<= pero )|(?<=porque ))(?P<lead>{_LEAD}{{0,5}})(?:{_WHEN})?(?={_START})")  # fmt: skip
-_TOGETHER = re.compile(r"(?:^|(?<=[,;:.!(] )|(?<=[ ]that )|(?<=[ ]que ))(?:my |mi )?\w+ (?:and i|y yo)\b")
-"""Somebody and the writer: one subject, and no two clauses."""
-_OF_WHAT_WAS_NAMED = re.compile(r"l[aeo]s? ")
-"""Begins a clause that leans on the one before it: "mi bróker es GBM y le meto 2 mil al mes"."""
-_FOR_WHAT = re.compile(rf"^for [^,.;:!?]{{1,40}}?,? (?={_START})")
+_JOINT_SUBJECT = re.compile(r"(?:^|(?<=[,;:.!(] )|(?<=[ ]that )|(?<=[ ]que ))(?:my |mi )?\w+ (?:and i|y yo)\b")
+"""Somebody and the writer together: one subject, so one clause."""
+_REFERS_BACK = re.compile(r"l[aeo]s? ")
+"""Begins a clause that refers back to the one before it: "mi bróker es GBM y le meto 2 mil al mes"."""
+_PURPOSE = re.compile(rf"^for [^,.;:!?]{{1,40}}?,? (?={_START})")
 _TAIL = re.compile(
     r"(?<![\s,;:])[\s,;:]*+(?:\b(?:and|but|because|y|pero|porque|so|by the way|btw|fyi|(?:just )?so you know|fwiw|"
     r"por cierto|para que (?:lo )?sepas)\b[\s,;:.!]*+)?$",
@@ -153,7 +153,7 @@ _ABOUT_NOW = re.compile(
     r"pantalla|solicitud|saldo|mensaje|pagina|posiciones|positions|disculpas|gran|querid[oa])\b"
     r"(?! (?:is|are|es|son) (?:almost |casi )?(?:all|mostly|mainly|half|only|tod[oa]s?|sobre todo|solo|mitad)\b)"
 )
-_STANDS = re.compile(
+_POSITION_RESULT = re.compile(
     r"\b(?:i|we) (?:am|are|have been) (?:(?:currently|now|still) )?(?:(?:up|down) (?:\$|\d|on\b|about\b)|"
     r"(?:winning|losing|gaining) (?:money|on|with)\b)|\b(?:i|we) (?:\w+ )?(?:lost|made|gained) "
     r"(?:(?!my\b)\w+ ){0,2}(?:money|\d\S*)(?: \w+){0,3} (?:today|this (?:morning|week))\b|"
@@ -161,7 +161,7 @@ _STANDS = re.compile(
     r"\bhoy (?:he|hemos) (?:perdido|ganado) (?:dinero|pasta|\d)|"
     r"\b(?:he|hemos) (?:perdido|ganado) (?:dinero|pasta|\d\S*)(?: \w+){0,2} hoy\b"
 )
-"""How a position or an account stands at the moment."""
+"""How a position or an account is doing at the moment."""
 _A_VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|lives|works|goes|will|can|does|do|es|son|esta|estan|tiene|tienen|vive|viven|"
     r"trabaja|se llama|se llaman|estudia|estudian|cumple|cumplen|era|fue|va|van|empieza|empiezan|gana|usa|paga|quiere|"
@@ -170,63 +170,66 @@ _A_VERB = re.compile(
 )
 
 _MUST = re.compile(r"^(?:i|we) (?:\w+ )?(?:have|got) to (?:go|run|leave|see|check|think|ask|say|know|admit|do)\b")
-_HIS_VERB = re.compile(r"^(?:\w+ )?(?:mis?|nuestr[oa]s?) \w+ (?:se |ya |no )*\w{3,}(?:a|e|an|en)\b")
+_WANTS_TO_KNOW = re.compile(r"\b(?:want|quiero|like|need|necesito) (?:to )?(?:know|see|saber|ver|entender)\b")
+_THIRD_PERSON_VERB_ES = re.compile(r"^(?:\w+ )?(?:mis?|nuestr[oa]s?) \w+ (?:se |ya |no )*\w{3,}(?:a|e|an|en)\b")
 """A Spanish verb of the third person after its noun: "mi pasaporte caduca"."""
 
 
 def clauses(sentence: str) -> list[str]:
-    """The clauses of a sentence, in its own words, each beginning where its writer speaks of themselves."""
-    bare = unquoted(sentence.replace("’", "'"))
-    folded = same_length(bare)
+    """Returns the clauses of a sentence in its own words, each beginning where the writer speaks of themselves."""
+    unquoted_text = unquoted(sentence.replace("’", "'"))
+    folded_text = folded_in_place(unquoted_text)
     starts = [
         (match.start(), match.end("lead"))
-        for match in _CLAUSE_START.finditer(folded)
-        if not (match.start() and _OF_WHAT_WAS_NAMED.match(folded, match.end("lead")))
+        for match in _CLAUSE_START.finditer(folded_text)
+        if not (match.start() and _REFERS_BACK.match(folded_text, match.end("lead")))
     ]
-    for together in _TOGETHER.finditer(folded):
-        apart = [one for one in starts if not together.start() <= one[0] < together.end()]
-        starts = sorted([*apart, (together.start(), together.start())])
-    found: list[str] = []
-    for place, (_, start) in enumerate(starts):
-        end = starts[place + 1][0] if place + 1 < len(starts) else len(sentence)
-        if clause := _TAIL.sub("", bare[start:end]).strip(" .,;:!"):
-            found.append(" ".join(clause.split()))
-    return found
+    for together in _JOINT_SUBJECT.finditer(folded_text):
+        separate = [lead_start for lead_start in starts if not together.start() <= lead_start[0] < together.end()]
+        starts = sorted([*separate, (together.start(), together.start())])
+    clauses_found: list[str] = []
+    for index, (_, start) in enumerate(starts):
+        end = starts[index + 1][0] if index + 1 < len(starts) else len(sentence)
+        if clause := _TAIL.sub("", unquoted_text[start:end]).strip(" .,;:!"):
+            clauses_found.append(" ".join(clause.split()))
+    return clauses_found
 
 
-def is_order(said: str) -> bool:
-    """Whether a plain text wants something bought or sold."""
+def is_order(normalized: str) -> bool:
+    """Whether a normalized text asks to buy or sell something."""
     lasting = r"\b(?:bought|compre|when|cuando|never|nunca|always|siempre|(?:i|we) only|solo (?:compro|vendo))\b"
-    return bool(_ORDER.search(said)) and not re.search(lasting, said)
+    return bool(_ORDER.search(normalized)) and not re.search(lasting, normalized)
 
 
 def is_plain_fact(clause: str) -> bool:
-    """Whether a clause (of `clauses`) says something that is worth remembering of its writer."""
-    said = plain(clause).strip(" .,;:!")
-    if len(words(said)) < FEWEST and not re.match(r"(?:fumo|bebo)$", said):
+    """Whether a clause from `clauses` says something about its writer that is worth remembering."""
+    normalized = normalize(clause).strip(" .,;:!")
+    if len(words(normalized)) < MIN_WORDS and not re.match(r"(?:fumo|bebo)$", normalized):
         return False
-    if is_order(said):
+    if is_order(normalized):
         return False
-    if _ATTITUDE.match(said):
+    if _ATTITUDE.match(normalized):
         return True
-    if _ABOUT_NOW.match(said) or re.search(r"\b(?:can|could|puedes|podrias) you\b", said):
+    if _ABOUT_NOW.match(normalized) or re.search(r"\b(?:can|could|puedes|podrias) you\b", normalized):
         return False
-    if _MUST.match(said) or _STANDS.search(said):
+    if _MUST.match(normalized) or _POSITION_RESULT.search(normalized):
         return False
     if (
-        _HABIT.search(said)
-        or _RISK.search(said)
-        or _GOAL.search(said)
-        or _PLAN.search(said)
-        or _CAN.search(said)
-        or _WILL.search(said)
+        _HABIT.search(normalized)
+        or _RISK.search(normalized)
+        or _GOAL.search(normalized)
+        or _PLAN.search(normalized)
+        or _CAN.search(normalized)
+        or _WILL.search(normalized)
     ):
-        return not re.search(r"\b(?:want|quiero|like|need|necesito) (?:to )?(?:know|see|saber|ver|entender)\b", said)
-    if not _TOGETHER.match(said) and re.match(
-        rf"^(?:(?:ahora|now|also|tambien|ademas|actualmente|currently) )?{_MINE} ", said
+        return not _WANTS_TO_KNOW.search(normalized)
+    if not _JOINT_SUBJECT.match(normalized) and re.match(
+        rf"^(?:(?:ahora|now|also|tambien|ademas|actualmente|currently) )?{_MINE} ", normalized
     ):
-        return len(words(said)) > FEWEST and bool(_A_VERB.search(said) or _HIS_VERB.match(said))
-    if re.search(r"\b(?:i|we) (?:am|are) moving\b", said):
+        return len(words(normalized)) > MIN_WORDS and bool(
+            _A_VERB.search(normalized) or _THIRD_PERSON_VERB_ES.match(normalized)
+        )
+    if re.search(r"\b(?:i|we) (?:am|are) moving\b", normalized):
         return True
-    bare = _FOR_WHAT.sub("", said)
-    return not any(pattern.match(one) for pattern in (_PASSING, _PASSING_ES) for one in (said, bare))
+    without_purpose = _PURPOSE.sub("", normalized)
+    return not any(pattern.match(text) for pattern in (_PASSING, _PASSING_ES) for text in (normalized, without_purpose))

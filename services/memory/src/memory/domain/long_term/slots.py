@@ -1,16 +1,16 @@
-"""Attributes that have one value, and what restricts a statement, by the words that name them."""
+"""Word lists of attributes that have one value, and of what restricts a statement."""
 
 import re
 
 from contracts.calendar_names import MONTHS
-from memory.domain.long_term.concepts import content
+from memory.domain.long_term.concepts import concepts_of
 from memory.domain.recall.words import words
 
 LANGUAGES = (
     "english spanish french german italian portuguese catalan ingles espanol castellano frances aleman italiano "
     "portugues gallego euskera"
 )
-"""Folded, es and en."""
+"""Names of languages in English and Spanish, folded."""
 SLOTS = {
     (
         "length",
@@ -46,8 +46,9 @@ SLOTS = {
     ("analysis", "technical"): "technical tecnico tecnica",
     ("analysis", "fundamental"): "fundamental fundamentales",
 }
-SLOT = {word: slot for slot, listed in SLOTS.items() for word in listed.split()}
-RISK = {
+SLOT_OF_WORD = {word: slot for slot, listed in SLOTS.items() for word in listed.split()}
+"""Attribute and value by word."""
+RISK_SLOT_OF_WORD = {
     word: ("profile", level)
     for level, listed in {
         "conservative": "low lower little less small bajo baja poco poca pocos menos",
@@ -55,7 +56,7 @@ RISK = {
     }.items()
     for word in listed.split()
 }
-"""How much risk, where risk is spoken of."""
+"""Attribute and value by word, in sentences about risk: how much of it."""
 _OCCASIONS = {
     "season": "summer winter spring autumn fall verano invierno primavera otono veranos inviernos summers winters",
     "day": "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays "
@@ -75,28 +76,28 @@ _PLACES = """
     panama paraguay peru portugal salvador suiza switzerland uk usa us uruguay venezuela europa europe america
     texas california florida ohio cataluna andalucia
 """
-LARGE = frozenset(_PLACES.split())
-"""Places with cities in them: who lives in Peru may live in Lima."""
-RESTRICTS = frozenset(OCCASION) | ASSETS
+REGIONS = frozenset(_PLACES.split())
+"""Places that contain cities: somebody who lives in Peru may live in Lima."""
+RESTRICTING_WORDS = frozenset(OCCASION) | ASSETS
 _WEEKENDS = re.compile(r"\bfin(?:es)? de semana\b")
 _SINCE = re.compile(
     r"\b(?:since|desde) (?:(?:the|el|la|last|this|este|esta|mediados de|finales de|principios de) )?\w+"
 )
-"""When something began, which restricts nothing."""
+"""When something began; this is no restriction."""
 CONDITION = re.compile(r"\b(?:when|while|if|unless|cuando|si|mientras|on days|los dias)\b(?P<rest>.*)")
 _PURPOSE = re.compile(r"\b(?:for|para)(?! (?:me|mi|now|ahora|the moment)\b)(?P<rest>[^.,;:!?\n]*)")
 
 
-def restrictions(said: str) -> frozenset[str]:
-    """The occasions and months that a plain text names."""
-    return frozenset(word for word in words(_SINCE.sub("", said)) if word in OCCASION or word in MONTHS)
+def occasions_in(normalized: str) -> frozenset[str]:
+    """Returns the occasions and months that a normalized text names."""
+    return frozenset(word for word in words(_SINCE.sub("", normalized)) if word in OCCASION or word in MONTHS)
 
 
-def where(rest: str, changed: bool) -> frozenset[str]:
-    """What restricts a statement. A date beside a change is the day of the change, and restricts nothing."""
+def restrictions_in(rest: str, changed: bool) -> frozenset[str]:
+    """Returns what restricts a statement. A date beside a change is the day of the change, and not a restriction."""
     rest = _WEEKENDS.sub("weekend", _SINCE.sub("", rest)).replace("entre semana", "weekday")
-    found = {word for word in words(rest) if word in RESTRICTS or (word in MONTHS and not changed)}
+    restricting = {word for word in words(rest) if word in RESTRICTING_WORDS or (word in MONTHS and not changed)}
     for pattern in (CONDITION, _PURPOSE):
         for match in pattern.finditer(rest):
-            found |= content(match["rest"])
-    return frozenset(found)
+            restricting |= concepts_of(match["rest"])
+    return frozenset(restricting)

@@ -1,12 +1,11 @@
-"""What of a text its writer says themselves, and means: no quotation, no pasted text, no question, no joke; of each
-sentence no words of somebody else's and nothing that is only imagined.
-"""
+"""What the writer of a text says and means: without quotations, pasted texts, questions and jokes, and in each sentence
+without other people's words and without what is only imagined."""
 
 import re
 from bisect import bisect_left, bisect_right
 from itertools import pairwise
 
-from memory.domain.long_term.concepts import plain
+from memory.domain.long_term.concepts import normalize
 from memory.domain.recall.words import folded
 
 _QUOTED = re.compile(
@@ -15,8 +14,8 @@ _QUOTED = re.compile(
     r"""^(?:---.*(?:forward|original|reenvi).*|(?:from|de): .*@.*)$[\s\S]*""",
     re.M | re.I,
 )
-"""What is quoted, a table, code, a page's source, a mail; in single quotes what is longer than a word, for they are
-apostrophes too."""
+"""Quotations, tables, code, the source of a page, mails. Text in single quotes must be longer than a word, because they
+are apostrophes too."""
 _BEFORE_A_COLON = re.compile(r"[^:.!?;\n]{1,120}(?::| >)(?=\s)")
 _PARAGRAPH = re.compile(r"\s*(?:(?!\n\s*\n)[\s\S])*")
 _OWN_LEAD = re.compile(
@@ -32,14 +31,15 @@ _OWN_LEAD = re.compile(
     r"tenemos|soy|somos|estoy|vivo|quiero|trabajo|gano|invierto|opero|uso|sigo|hago|pago|debo|ahorro|prefiero|voy|"
     r"cuento|explico|hemos|(?:my|our|mis?|nuestr[oa]s?) \w+ (?:is|are|es|son)\b)"
 )
-"""What somebody says before a colon of themselves, or to have themselves remembered. What follows other words is a
-text to work on, or what a page or another person says, up to an empty line: "Reuters: I own a castle"."""
+"""What people write before a colon to introduce something about themselves, or to have it remembered. After other words
+before a colon, the text up to an empty line is pasted: something to work on, or what a page or another person says
+("Reuters: I own a castle")."""
 _I_DID = re.compile(r"\W*\w+[éí] [a-zñ]")
 """Cambié de idea."""
 _SENTENCE = re.compile(r"(?<=[!?;\n])\s*|(?<=\.)\s+|(?<=[a-záéíóúñ)]\.)(?=[A-ZÁÉÍÓÚÑ¿¡])")
-"""A dot ends one before a space or a capital: not in a figure, nor in "ana@example.org"."""
+"""A full stop ends a sentence before a space or a capital: not in a figure, nor in "ana@example.org"."""
 _TITLE = re.compile(r"\b(Dra?|Mrs?|Ms|Prof|Sra?|Srta|St|Sta)\.(?=\s+[A-ZÁÉÍÓÚÑ])")
-"""Its dot ends no sentence."""
+"""A title whose full stop ends no sentence."""
 _JOKE = re.compile(
     r"(?<!not )(?<!n't )\b(?:(?:just |only |i'?m )*(?:kidding|joking)(?! aside)(?: (?:about|when)\b[^,.;:!?\n]*)?|jk|"
     r"(?:it'?s|that'?s|it is) not (?:really )?true(?! that)|seriously though|(?:all )?jok(?:es|ing) aside|(?:no|ahora|"
@@ -66,7 +66,7 @@ _ASIDE = re.compile(
     r"\b(?:did i (?:tell you|mention)|have i (?:told you|mentioned)) (?P<told>(?:i|we|my)\b[^?]+)\?",
     re.I,
 )
-"""A question that tells what it asks about: "did I tell you I have two kids?"."""
+"""A question that states what it asks about: "did I tell you I have two kids?"."""
 _ASKS = re.compile(
     r"\W*(?:(?:and|but|so|hey|ok|y|pero|oye|entonces),? )*(?:can|could|should|would|will|shall|may|do|does|did|is|are|"
     r"am|was|were|have i|has|what|which|who|whose|when|where|why|how|que|cual(?:es)?|quien|cuanto|cuanta|cuantos|"
@@ -93,17 +93,17 @@ _ASKS_UNMARKED = re.compile(
     re.I,
 )
 """A question without its mark, and often without its accent, up to the end of its clause: "cuánto he ganado con Apple".
-A word that may also begin a clause of a statement ("como soy vegano") is one only before a verb of questions."""
+A word that may also begin a clause of a statement ("como soy vegano") counts only before a verb of questions."""
 _ASKS_BEHIND = re.compile(
     r"\b(?:cu[aá]l(?:es)? (?:es|son|era)|d[oó]nde est[aá]n?|(?:what|where|who) (?:is it|are they))\W*$", re.I
 )
-"""The same at its end: "mi plan cual es"."""
+"""A question word at the end: "mi plan cual es"."""
 _TAG = re.compile(
     r"(?:\b(?<!the )(?<!\bis )(?<!all )(?<!not )(?<!'s )right|"
     r",\W{0,5}(?:correct|isn'?t it|don'?t i|aren'?t i|no|verdad|cierto|a que s[ií]))\W*$",
     re.I,
 )
-"""It asks whether what stands before it is so: "I have 5 MSFT right"."""
+"""Asks whether what comes before it is so: "I have 5 MSFT right"."""
 _STOP_AT = re.compile(
     r"\bstop(?:[ -]loss)?(?: price)?\W{0,3}(?:(?:at|of|is|to|en|a|de|es|por|is at)\W{1,2})?[\d$€]", re.I
 )
@@ -112,7 +112,7 @@ _WORKS_OUT = re.compile(
     r"how (?:many|much|big)|cu[aá]nt[oa]s?|target|objetivo)\b",
     re.I,
 )
-"""With a stop, figures to work something out with: "my account is 25k, entry 194, stop 188, how many shares"."""
+"""With a stop price, these are figures for a calculation: "my account is 25k, entry 194, stop 188, how many shares"."""
 _WISH = re.compile(
     r"^\W*(?:[\w ]{1,20}, ){0,2}(?:(?:hey|please) )?(?:could|can|would|will) you (?:please )?(?P<wish>[^?]+)\?"
     r"|^\W*(?:[\w ]{1,20}, ){0,2}(?:puedes|podr[ií]as|te importa) (?P<deseo>[^?]+)\?",
@@ -142,100 +142,105 @@ _UNREAL = re.compile(
     r"como si|unless|a menos que|a no ser que|"
     r"si (?:\w+ ){0,2}?(?!para\b|cara\b)\w+(?:ara|iera|uera|ase|iese))\b"
 )
-_BACK = re.compile(r"\b(?:but|pero|though|although|however|sin embargo|aunque|so|asi que|la verdad)\b|[—–(]")
-"""Where somebody speaks of what is so again."""
+_BACK_TO_REALITY = re.compile(r"\b(?:but|pero|though|although|however|sin embargo|aunque|so|asi que|la verdad)\b|[—–(]")
+"""Where a sentence returns to reality."""
 _PRETENDS = re.compile(
     r"\W*(?:(?:ok|now|just|let's|lets|vale|bueno|ahora),? )*(?:pretend|imagine|suppose|imaginate|imaginemos|imagina|"
     r"supon|suponte|supongamos|pongamos)\b"
 )
-"""All that follows is imagined, up to where it is taken back."""
+"""Everything that follows is imagined, until it is taken back."""
 _REALLY = re.compile(r"\W*(?:but|pero|actually|really|la verdad|en realidad|anyway|in reality)\b")
 _BOUNDARY = re.compile(r"[,;:—–(]|\b(?:and|but|y|pero)\b")
 
 
 def unquoted(text: str) -> str:
-    """A text with spaces where it quotes somebody, so that a place in one is a place in the other."""
+    """Returns a text with its quotations replaced by spaces, so that positions in both texts are the same."""
     return _QUOTED.sub(lambda quoted: " " * len(quoted[0]), text)
 
 
-def same_length(text: str) -> str:
-    """Folded letter by letter, so that a place in it is a place in the text."""
+def folded_in_place(text: str) -> str:
+    """Returns the text folded letter by letter, so that positions in both texts are the same."""
     letters = ((letter, folded(letter)) for letter in text)
-    return "".join(small if len(small) == 1 else letter for letter, small in letters)
+    return "".join(folded_letter if len(folded_letter) == 1 else letter for letter, folded_letter in letters)
 
 
 def statements(text: str) -> list[str]:
-    """The sentences of a text without its questions; what comes before a question in its sentence is kept."""
+    """Returns the sentences of a text without its questions; the part of a sentence before a question is kept."""
     text = _TITLE.sub(r"\1", text.replace("’", "'"))
     if any(_STOP_AT.search(line) and _WORKS_OUT.search(line) for line in text.splitlines()):
         return []
-    text = without_pasted(text)
+    text = without_pasted_text(text)
     if joke := _JOKE.search(text):
         text = text[joke.end() :]
-    bare, found = unquoted(text), list[str]()
-    imagined = False
-    starts = [0, *(match.end() for match in _SENTENCE.finditer(bare)), len(text)]
+    unquoted_text, sentences = unquoted(text), list[str]()
+    is_imagined = False
+    starts = [0, *(match.end() for match in _SENTENCE.finditer(unquoted_text)), len(text)]
     for start, end in pairwise(starts):
-        said = " ".join(text[start:end].split())
-        low = folded(said)
-        imagined = (imagined or bool(_PRETENDS.match(low))) and not _REALLY.match(low)
-        if (imagined and not _BACK.search(low)) or _IRONY.search(low) or _is_laughed_at(plain(said)):
+        sentence = " ".join(text[start:end].split())
+        lowered = folded(sentence)
+        is_imagined = (is_imagined or bool(_PRETENDS.match(lowered))) and not _REALLY.match(lowered)
+        if (
+            (is_imagined and not _BACK_TO_REALITY.search(lowered))
+            or _IRONY.search(lowered)
+            or _is_joking_boast(normalize(sentence))
+        ):
             continue
-        said = _in_question(said) if "?" in said else _without_unmarked(said)
-        if said := said.strip(" ,;:—–"):
-            found.append(said)
-    return found
+        sentence = _statement_in_question(sentence) if "?" in sentence else _without_unmarked_question(sentence)
+        if sentence := sentence.strip(" ,;:—–"):
+            sentences.append(sentence)
+    return sentences
 
 
-def without_pasted(text: str) -> str:
-    """A text with spaces for what follows a colon and is not its writer's own."""
-    bare, at = unquoted(text), 0
-    while lead := _BEFORE_A_COLON.search(bare, at):
-        at = lead.end()
+def without_pasted_text(text: str) -> str:
+    """Returns a text with spaces in place of what follows a colon and is not the writer's own."""
+    unquoted_text, position = unquoted(text), 0
+    while lead := _BEFORE_A_COLON.search(unquoted_text, position):
+        position = lead.end()
         if not (_OWN_LEAD.search(folded(lead[0].strip())) or _I_DID.match(lead[0])):
-            at = next(_PARAGRAPH.finditer(bare, at)).end()
-            text = text[: lead.end()] + " " * (at - lead.end()) + text[at:]
+            position = next(_PARAGRAPH.finditer(unquoted_text, position)).end()
+            text = text[: lead.end()] + " " * (position - lead.end()) + text[position:]
     return text
 
 
-def _in_question(said: str) -> str:
-    if aside := _ASIDE.search(said):
+def _statement_in_question(sentence: str) -> str:
+    """Returns the part of a sentence with a question that states something, or an empty text."""
+    if aside := _ASIDE.search(sentence):
         return aside["said"] or aside["told"]
-    if (wish := _WISH.match(said)) and _FOR_GOOD.search(said):
-        return wish["wish"] or wish["deseo"]
-    if _TAG.search(said):
+    if (request := _WISH.match(sentence)) and _FOR_GOOD.search(sentence):
+        return request["wish"] or request["deseo"]
+    if _TAG.search(sentence):
         return ""
-    if "¿" in said:
-        return _without_unmarked(said.partition("¿")[0])
-    before = said.rpartition(", ")[0]
+    if "¿" in sentence:
+        return _without_unmarked_question(sentence.partition("¿")[0])
+    before = sentence.rpartition(", ")[0]
     return "" if _ASKS.match(folded(before)) else before
 
 
-def _without_unmarked(said: str) -> str:
-    asked = _ASKS_UNMARKED.match(said)
-    return asked["more"] if asked else "" if _ASKS_BEHIND.search(said) or _TAG.search(said) else said
+def _without_unmarked_question(sentence: str) -> str:
+    question = _ASKS_UNMARKED.match(sentence)
+    return question["more"] if question else "" if _ASKS_BEHIND.search(sentence) or _TAG.search(sentence) else sentence
 
 
-def _is_laughed_at(said: str) -> bool:
-    """Whether a plain text, told with laughter, calls its writer what nobody is, or wishes for something: "lol I'm
-    basically Warren Buffett"."""
-    return bool(_LAUGHS.search(said) and _BOASTS_OR_WISHES.search(said))
+def _is_joking_boast(normalized: str) -> bool:
+    """Whether a normalized text, written with laughter, boasts absurdly or only wishes: "lol I'm basically Warren
+    Buffett"."""
+    return bool(_LAUGHS.search(normalized) and _BOASTS_OR_WISHES.search(normalized))
 
 
 def own_speech(sentence: str) -> str:
-    """A sentence with spaces for what somebody else says in it, and for what is only imagined."""
-    said = same_length(sentence)
-    boundaries = [0, *(match.start() for match in _BOUNDARY.finditer(said))]
-    ends = [*(match.start() for match in _BACK.finditer(said)), len(said)]
-    found = [
+    """Returns a sentence with spaces in place of what it reports from others and of what is only imagined."""
+    lowered = folded_in_place(sentence)
+    boundaries = [0, *(match.start() for match in _BOUNDARY.finditer(lowered))]
+    ends = [*(match.start() for match in _BACK_TO_REALITY.finditer(lowered)), len(lowered)]
+    spans = [
         (boundaries[bisect_right(boundaries, match.start()) - 1], match.end())
-        for match in _REPORTS.finditer(said)
-        if not _I_SAID.search(said, 0, match.start())
+        for match in _REPORTS.finditer(lowered)
+        if not _I_SAID.search(lowered, 0, match.start())
     ]
-    found += [match.span() for match in _UNREAL.finditer(said)]
-    kept, at = list[str](), 0
-    for start, end in sorted((start, ends[bisect_left(ends, end)]) for start, end in found):
-        if end > at:
-            kept += [sentence[at : max(start, at)], " " * (end - max(start, at))]
-            at = end
-    return "".join([*kept, sentence[at:]])
+    spans += [match.span() for match in _UNREAL.finditer(lowered)]
+    parts, position = list[str](), 0
+    for start, end in sorted((start, ends[bisect_left(ends, end)]) for start, end in spans):
+        if end > position:
+            parts += [sentence[position : max(start, position)], " " * (end - max(start, position))]
+            position = end
+    return "".join([*parts, sentence[position:]])

@@ -1,12 +1,12 @@
-"""How somebody does not want to be spoken to: "don't call me Bob", "no jargon, please", "no me mandes enlaces".
+"""How a user does not want to be addressed: "don't call me Bob", "no jargon, please", "no me mandes enlaces".
 
-Such an order stands until it is taken back. What is wanted of the moment ("don't do that", "no thanks") is none: it has
-no word of what is said or how, or speaks of this one thing.
+Such an order holds until it is taken back. A wish for the moment ("don't do that", "no thanks") is not one: it names
+nothing that is said or how it is said, or refers to one thing.
 """
 
 import re
 
-from memory.domain.long_term.concepts import plain
+from memory.domain.long_term.concepts import normalize
 from memory.domain.long_term.slots import LANGUAGES
 
 _POLITE = r"(?:(?:please|por favor|and|but|y|pero|ok|also|tambien|from now on|a partir de ahora|in future),? )*"
@@ -20,11 +20,11 @@ _FORM = (
     r"halagos|introducciones|resumenes|negritas|mayusculas|exclamaciones|formalidades|formalismos|imagenes|formulas|"
     r"tacos|usted|tuteo|diminutivos"
 )
-_TOLD = (
+_TELLING_VERBS = (
     r"call|text|ring|phone|message|email|write|send|give|show|explain|use|include|add|put|speak|talk|address|repeat|"
     r"tell|recommend|suggest|mention|ask|greet|wish"
 )
-_DIGAS = (
+_TELLING_VERBS_ES = (
     r"llames|escribas|mandes|envies|des|muestres|ensenes|expliques|uses|utilices|incluyas|anadas|pongas|hables|trates|"
     r"repitas|cuentes|recomiendes|sugieras|menciones|preguntes|tutees|saludes|molestes|metas"
 )
@@ -50,7 +50,7 @@ _MOMENT = re.compile(
 )
 _NOT = r"(?:do not|don't|never|stop|avoid|quit|please avoid)"
 _ORDERS = (
-    # A word of how answers look: no jargon, nada de gráficos, skip the disclaimers, without emojis.
+    # A feature of answers: no jargon, nada de gráficos, skip the disclaimers, without emojis.
     re.compile(
         rf"{_POLITE}(?:no more|no|nada de|ni|sin|without|zero|cero|skip|avoid|evita|omite|ahorrate|quita|drop|"
         rf"leave out|"
@@ -59,8 +59,8 @@ _ORDERS = (
     ),
     re.compile(rf"{_POLITE}{_NOT} (?:\w+ ){{0,4}}?(?:{_FORM})\b[^.!?]{{0,40}}"),
     # Never send me …, no me llames …
-    re.compile(rf"{_POLITE}{_NOT} (?:ever )?(?:{_TOLD}\w*) me\b[^.!?]{{2,80}}"),
-    re.compile(rf"{_POLITE}(?:ya |mejor )?(?:no|nunca|jamas) (?:me|nos) (?:{_DIGAS})\b[^.!?]{{2,80}}"),
+    re.compile(rf"{_POLITE}{_NOT} (?:ever )?(?:{_TELLING_VERBS}\w*) me\b[^.!?]{{2,80}}"),
+    re.compile(rf"{_POLITE}(?:ya |mejor )?(?:no|nunca|jamas) (?:me|nos) (?:{_TELLING_VERBS_ES})\b[^.!?]{{2,80}}"),
     re.compile(rf"{_POLITE}(?:no|nunca) (?:uses|utilices|pongas|incluyas|metas|anadas) [^.!?]{{3,80}}"),
     # How answers should be: give me short answers, quiero respuestas largas, trátame de usted, write to me in French.
     re.compile(
@@ -96,8 +96,8 @@ _ORDERS = (
 
 
 def is_standing_order(sentence: str) -> bool:
-    """Whether a sentence says for good how its writer does not want to be spoken to."""
-    said = plain(sentence).strip(" .,;:!¡")
-    said = re.sub(r",? (?:please|por favor|gracias|thanks)$", "", said)
-    found = any(order.fullmatch(said) for order in _ORDERS)
-    return found and not (_MOMENT.search(said) and not re.search(rf"\b(?:{_FORM})\b", said))
+    """Whether a sentence says how its writer wants, or does not want, to be addressed from now on."""
+    normalized = normalize(sentence).strip(" .,;:!¡")
+    normalized = re.sub(r",? (?:please|por favor|gracias|thanks)$", "", normalized)
+    is_order = any(order.fullmatch(normalized) for order in _ORDERS)
+    return is_order and not (_MOMENT.search(normalized) and not re.search(rf"\b(?:{_FORM})\b", normalized))

@@ -1,4 +1,5 @@
-"""How people say what they are: married, vegan, out of work, on nights, at home. Over plain text, in es and en."""
+"""Patterns of how people say what they are: married, vegan, unemployed, on night shifts. For normalized text, in
+Spanish and English."""
 
 import re
 
@@ -66,7 +67,7 @@ KINDS = tuple(
         ),
     )
 )
-"""Attributes that have few values, each with the words that say it."""
+"""Attribute, value and pattern, for attributes that have few values."""
 UNEMPLOYED = re.compile(
     r"\b(?:i am|estoy) (?:\w+ )?(?:unemployed|jobless|out of work|en (?:el )?paro|desemplead[oa]|"
     r"sin trabajo|sin empleo)\b"
@@ -87,4 +88,4 @@ SCHOOLS = tuple(
         ("university", r"university|college|uni|universidad|facultad|carrera"),
     )
 )
-"""Where somebody learns, one place after the other."""
+"""Stages of education in order, each with its pattern."""

@@ -197,15 +197,17 @@ MONTHS = {
     **calendar_names.MONTHS,
     **{word: calendar_names.MONTHS[name] for name in calendar_names.MONTHS for word in _SHORT if name.startswith(word)},
 }
-LATELY = _set("last latest recent recently current currently now today ultimo ultima ultimos reciente actual ahora hoy")
-"""Words that ask for the newest."""
-ASKED = _set("ask asked asking question questions pregunte pregunto preguntaba pregunta preguntas")
-"""Words that ask for questions."""
-SPEAKERS = {
+RECENCY_WORDS = _set(
+    "last latest recent recently current currently now today ultimo ultima ultimos reciente actual ahora hoy"
+)
+"""Words by which a question asks for the newest."""
+QUESTION_WORDS = _set("ask asked asking question questions pregunte pregunto preguntaba pregunta preguntas")
+"""Words by which a question asks for questions."""
+SPEAKER_WORDS = {
     "user": _set("i my me mine user customer yo mi mis usuario cliente"),
     "assistant": _set("you your assistant copilot tu te asistente copiloto recomendaste sugeriste"),
 }
-"""Words for who spoke."""
+"""Words that name a speaker, by role."""
 
 
 def _forms(table: str) -> dict[str, str]:
@@ -216,16 +218,16 @@ def _forms(table: str) -> dict[str, str]:
 
 
 def _groups(table: str) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    groups: dict[str, tuple[str, ...]] = {}
     for line in table.strip().splitlines():
         members = tuple(line.replace("=", " ").split())
         for word in members:
-            found[word] = tuple(dict.fromkeys((*found.get(word, ()), *members)))
-    return found
+            groups[word] = tuple(dict.fromkeys((*groups.get(word, ()), *members)))
+    return groups
 
 
 ENGLISH_BASE = _forms(_ENGLISH_FORMS)
 SPANISH_BASE = _forms(_SPANISH_FORMS)
-"""Irregular forms whose base a stemmer does not find."""
-SAME = _groups(_SAME)
+"""The base of irregular forms, which a stemmer does not find."""
+SYNONYMS = _groups(_SAME)
 """For each word, others with much the same meaning, in either language."""

@@ -17,20 +17,20 @@ from memory.domain.recall.lexicon import (
     ENGLISH_BASE,
     ENGLISH_HINTS,
     ENGLISH_STOP,
-    SAME,
     SPANISH_BASE,
     SPANISH_HINTS,
     SPANISH_STOP,
+    SYNONYMS,
 )
 
 STOP = ENGLISH_STOP | SPANISH_STOP
-SYNONYM = 0.5
+SYNONYM_WEIGHT = 0.5
 """The weight of a synonym, compared with the word itself."""
-LONGEST = 40
-"""Characters of a word; anything longer is not a word."""
+MAX_WORD_LENGTH = 40
+"""Characters that a word has at most; anything longer is ignored."""
 
-OTHER_VOWELS = 0.8
-"""The weight of a form of which it is only likely that it is one of the same verb."""
+OTHER_FORM_WEIGHT = 0.8
+"""The weight of a form that probably, but not certainly, belongs to the same verb."""
 
 _BROKEN = re.compile(r"(?<![qg])ue|ie")
 _LAST_VOWEL = re.compile(r"([^\W\d]+?)([eo])([^\W\daeiou]{1,3})")
@@ -41,7 +41,7 @@ _GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 
 
 class _Stemmers(threading.local):
-    """Stemmers of one thread: a stemmer keeps state, and documents are split in threads."""
+    """The stemmers of one thread: a stemmer keeps state, and documents are split in threads."""
 
     def __init__(self) -> None:
         made: Callable[[str, int], Any] = cast("Any", Stemmer).Stemmer  # the package has no types
@@ -61,56 +61,58 @@ class QueryTerm:
 
 
 def folded(text: str) -> str:
-    """The text in lower case and without accents."""
+    """Returns the text in lower case and without accents."""
     if text.isascii():
         return text.lower()
-    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).lower())
-    return "".join(one for one in plain if not unicodedata.combining(one))
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).lower())
+    return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
 def words(text: str) -> list[str]:
-    """All words in order, folded; a number is one word however its thousands are written."""
+    """Returns all words in order, folded; a number is one word however its thousands are written."""
     return [
-        _number(word) if word[0].isdigit() else word for word in _WORD.findall(folded(text)) if len(word) <= LONGEST
+        _number(word) if word[0].isdigit() else word
+        for word in _WORD.findall(folded(text))
+        if len(word) <= MAX_WORD_LENGTH
     ]
 
 
 def stems(text: str) -> list[str]:
-    """The stems by which a passage is found; those of both languages if its language is unclear."""
-    every = words(text)
-    told = _language(every)
-    found: list[str] = []
-    for word in every:
+    """Returns the stems by which a passage is found; those of both languages if its language is unclear."""
+    text_words = words(text)
+    language = _language(text_words)
+    stems_found: list[str] = []
+    for word in text_words:
         if word in STOP:
             continue
-        if told != "es":
-            found.append(english(word))
-        if told == "es" or (told is None and spanish(word) != english(word)):
-            found.append(spanish(word))
-    return found
+        if language != "es":
+            stems_found.append(english(word))
+        if language == "es" or (language is None and spanish(word) != english(word)):
+            stems_found.append(spanish(word))
+    return stems_found
 
 
-def sought(text: str) -> list[QueryTerm]:
-    """The words that a question asks by, each once."""
-    telling = [word for word in dict.fromkeys(words(text)) if word not in STOP]
-    found: list[QueryTerm] = []
-    for word in telling:
+def query_terms(text: str) -> list[QueryTerm]:
+    """Returns the significant words of a question, each once."""
+    significant = [word for word in dict.fromkeys(words(text)) if word not in STOP]
+    terms: list[QueryTerm] = []
+    for word in significant:
         weights = dict.fromkeys((english(word), spanish(word)), 1.0)
-        weights |= dict.fromkeys(_other_vowels(spanish(word)), OTHER_VOWELS)
+        weights |= dict.fromkeys(_other_vowels(spanish(word)), OTHER_FORM_WEIGHT)
         base = ENGLISH_BASE.get(word) or SPANISH_BASE.get(word) or word
-        for other in {*SAME.get(word, ()), *SAME.get(base, ())}:
+        for other in {*SYNONYMS.get(word, ()), *SYNONYMS.get(base, ())}:
             for stem in (english(other), spanish(other)):
-                weights.setdefault(stem, SYNONYM)
-        found.append(QueryTerm(word, tuple(weights.items())))
-    return found
+                weights.setdefault(stem, SYNONYM_WEIGHT)
+        terms.append(QueryTerm(word, tuple(weights.items())))
+    return terms
 
 
 def _other_vowels(stem: str) -> list[str]:
-    """What a Spanish stem is in other forms of the verb, if its vowel breaks up: cierr of cerrar, dorm of duerme."""
-    if whole := _BROKEN.search(stem):
-        return [f"{stem[: whole.start()]}{'e' if whole[0] == 'ie' else 'o'}{stem[whole.end() :]}"]
-    if single := _LAST_VOWEL.fullmatch(stem):
-        return [f"{single[1]}{'ie' if single[2] == 'e' else 'ue'}{single[3]}"]
+    """Returns the stem of a Spanish verb's other forms, if its vowel changes: cierr for cerrar, dorm for duerme."""
+    if diphthong := _BROKEN.search(stem):
+        return [f"{stem[: diphthong.start()]}{'e' if diphthong[0] == 'ie' else 'o'}{stem[diphthong.end() :]}"]
+    if vowel := _LAST_VOWEL.fullmatch(stem):
+        return [f"{vowel[1]}{'ie' if vowel[2] == 'e' else 'ue'}{vowel[3]}"]
     return []
 
 
@@ -121,42 +123,56 @@ def english(word: str) -> str:
 
 @functools.lru_cache(maxsize=50_000)
 def spanish(word: str) -> str:
-    """The stem of a Spanish word that may have lost its accents, which the stemmer needs to recognise endings."""
+    """Returns the stem of a Spanish word that may have lost its accents, which the stemmer needs to recognise
+    endings."""
     base = SPANISH_BASE.get(word, word)
-    accented = next((base.removesuffix(bare) + full for bare, full in _ACCENTED if base.endswith(bare)), base)
+    accented = next(
+        (
+            base.removesuffix(bare_ending) + accented_ending
+            for bare_ending, accented_ending in _ACCENTED
+            if base.endswith(bare_ending)
+        ),
+        base,
+    )
     return folded(_STEMMERS.spanish(accented))
 
 
-def near(word: str, vocabulary: Iterable[str]) -> list[str]:
-    """The terms that `word` may be a misspelling of: one letter apart (two from eight letters on), same beginning."""
+def similar_terms(word: str, vocabulary: Iterable[str]) -> list[str]:
+    """Returns the terms that `word` may be a misspelling of: one letter apart (two from eight letters on), same
+    beginning."""
     if len(word) < 5 or word[0].isdigit():
         return []
-    most = 2 if len(word) >= 8 else 1
-    start = word[:2]
-    close = (term for term in vocabulary if term.startswith(start) and abs(len(term) - len(word)) <= most)
-    return [term for term in close if _apart(word, term, most) <= most][:5]
+    max_distance = 2 if len(word) >= 8 else 1
+    beginning = word[:2]
+    candidates = (
+        term for term in vocabulary if term.startswith(beginning) and abs(len(term) - len(word)) <= max_distance
+    )
+    return [term for term in candidates if _edit_distance(word, term, max_distance) <= max_distance][:5]
 
 
-def _apart(one: str, other: str, most: int) -> int:
-    """Levenshtein's distance, or any number above `most`."""
+def _edit_distance(word: str, other: str, max_distance: int) -> int:
+    """Returns the Levenshtein distance, or any number above `max_distance` if it is larger than that."""
     row = list(range(len(other) + 1))
-    for place, letter in enumerate(one, 1):
-        before, row[0] = row[0], place
-        for at, mine in enumerate(other, 1):
-            before, row[at] = row[at], min(row[at] + 1, row[at - 1] + 1, before + (letter != mine))
-        if min(row) > most:
-            return most + 1
+    for index, letter in enumerate(word, 1):
+        diagonal, row[0] = row[0], index
+        for other_index, other_letter in enumerate(other, 1):
+            diagonal, row[other_index] = (
+                row[other_index],
+                min(row[other_index] + 1, row[other_index - 1] + 1, diagonal + (letter != other_letter)),
+            )
+        if min(row) > max_distance:
+            return max_distance + 1
     return row[-1]
 
 
 def language_of(text: str) -> str | None:
-    """es or en, by typical words; None: undecided."""
+    """Returns es or en, judged by typical words; None if undecided."""
     return _language(words(text))
 
 
-def _language(every: list[str]) -> str | None:
-    english_hints = sum(word in ENGLISH_HINTS for word in every)
-    spanish_hints = sum(word in SPANISH_HINTS for word in every)
+def _language(text_words: list[str]) -> str | None:
+    english_hints = sum(word in ENGLISH_HINTS for word in text_words)
+    spanish_hints = sum(word in SPANISH_HINTS for word in text_words)
     if english_hints == spanish_hints:
         return None
     return "en" if english_hints > spanish_hints else "es"

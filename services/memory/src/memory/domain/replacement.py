@@ -1,0 +1,222 @@
+"""Whether a later statement makes an older one untrue, by comparing their claims.
+
+If no such relation is recognised, nothing is replaced: keeping an outdated fact does less harm than removing a true
+one.
+"""
+
+from collections.abc import Iterable
+
+from contracts.calendar_names import MONTHS
+from memory.domain.claims import PERIODS, Claims
+from memory.domain.long_term.attributes import are_incompatible
+from memory.domain.long_term.concepts import concepts_of
+from memory.domain.long_term.endings import StatementEnd, can_end
+from memory.domain.long_term.slots import OCCASION
+
+MAX_OTHER_WORDS = 2
+"""Words that a statement may have beside the concepts that are ended or denied, to be the statement that is meant."""
+_AMOUNTS = concepts_of("earn save invest put spend owe meto gasto aporto contribute salary rent budget presupuesto")
+"""Concepts of things that have amounts: statements about different ones of these are about different amounts."""
+_FLOWS = concepts_of("pay earn save invest put spend owe pago gano ahorro invierto meto gasto debo contribute")
+"""Verbs of recurring amounts."""
+_NOT_EXCLUSIVE = concepts_of(
+    "am pay look need talk have like buy sell invest want trade hold go visit know meet eat drink watch follow study "
+    "play"
+)
+"""Concepts that are true of several things at the same time."""
+GENERIC = PERIODS | concepts_of(
+    "turn turned cumple cumplio cumplido am have want need see ver recibir receive hear "
+    "plan decide decided hope think pensandolo believe going pay make made get give keep show send "
+    "time times once twice veces vez euro euros dollar dollars "
+    "pound pounds end wait delay postpone cut raise lower change extend shorten lengthen increase reduce double halve "
+    "up upped down top topped bump hire replace appoint switch put set land "
+    "subir bajar subido bajado aumentado reducido alargado acortado ampliado cambiado contratado sustituido "
+    "subieron bajaron aumentaron decidido quiero pienso espero pasar "
+    "pasado final quedan quedo left touch toco saber nada animado"
+)
+"""Concepts that do not identify the subject of a statement when two statements are compared."""
+_CALENDAR = concepts_of(" ".join((*MONTHS, *OCCASION)))
+_WORK = concepts_of("work")
+_ATTITUDES = concepts_of(
+    "like interest interested interesa interesan convence convencen trust fio into vegan vegetarian celiac"
+)
+_NOT_COUNTED = concepts_of("am have moment stock week month year day time times veces vez")
+
+
+def replaces(new: Claims, old: Claims) -> bool:
+    """Whether the newer claims replace the older ones, or end them."""
+    if _are_two_events(new, old):
+        return False
+    if any(are_incompatible(value, old_value) for value in new.attributes for old_value in old.attributes):
+        return True
+    if any(not ending.needs_sole_match and _is_ended(ending, new, old) for ending in new.ended):
+        return True
+    return _contradicts(new, old)
+
+
+def may_replace(new: Claims, old: Claims) -> bool:
+    """Whether the newer claims replace the older ones, provided that no others can be meant: "I switched to Delta"."""
+    if _are_two_events(new, old):
+        return False
+    ended = new.relative == old.relative and any(
+        ending.needs_sole_match and can_end(ending, old.concepts) and not old.ended for ending in new.ended
+    )
+    return ended or any(rule(new, old) for rule in (_changes_value, _changes_object, _corrects_figure))
+
+
+def _are_two_events(new: Claims, old: Claims) -> bool:
+    """Whether both tell when something got a value, at different times and with different figures: both happened."""
+    when, figure = (new.occasions, old.occasions), (new.values_by_kind.get("figure"), old.values_by_kind.get("figure"))
+    return new.sets_value and old.sets_value and all((*when, *figure)) and when[0] != when[1] and figure[0] != figure[1]
+
+
+def ends_only(new: Claims) -> bool:
+    """Whether a statement says that something is over, and does not say what comes instead."""
+    return bool(new.ended) and not new.attributes and not any(ending.has_replacement for ending in new.ended)
+
+
+def has_named_replacement(new: Claims, replaced: Iterable[Claims]) -> bool:
+    """Whether a statement that ended others names a person or place that none of them names: "… and went to Monzo"."""
+    known = frozenset[str]().union(*(replaced_claims.concepts for replaced_claims in replaced))
+    return bool(known and new.values_by_kind.get("name", frozenset()) - known - _CALENDAR)
+
+
+def is_attitude(fact: Claims) -> bool:
+    """Whether a fact is about an attitude, whose end is worth remembering too: bored by options, no longer vegan."""
+    return bool(fact.concepts & _ATTITUDES)
+
+
+def _is_ended(ending: StatementEnd, new: Claims, old: Claims) -> bool:
+    concepts = old.concepts | _WORK if old.names_occupation else old.concepts
+    if (
+        old.is_denial
+        or old.tells_act
+        or ending in old.ended
+        or not can_end(ending, concepts)
+        or (old.relative and old.relative not in (new.relative, *new.concepts) and not ending.anyone)
+        or (new.relative and not old.relative and new.relative not in ending.concepts and not ending.anyone)
+    ):
+        return False
+    if not ending.concepts:
+        return bool(ending.one_of & concepts) and len(_other_words(old, ending.one_of)) <= 2 * MAX_OTHER_WORDS
+    return ending.concepts <= old.concepts and _covers_most_of(ending.concepts, old)
+
+
+def are_about_same_person(new: Claims, old: Claims) -> bool:
+    """Whether both are about the same person: "my daughter Emma is 9", "Emma turned 10"."""
+    return new.relative == old.relative or (
+        not new.relative and new.verb[0] in old.values_by_kind.get("name", frozenset())
+    )
+
+
+def _changes_value(new: Claims, old: Claims) -> bool:
+    """Whether both say the same except for a value of one kind (a figure, how often, who or where), and the newer says
+    that it is different now. If each also mentions something else, they are about two things."""
+    if (
+        not are_about_same_person(new, old)
+        or new.is_denial
+        or old.is_denial
+        or old.tells_act
+        or old.is_past
+        or new.is_addition
+        or not (new.says_change or new.sets_value)
+    ):
+        return False
+    shared = (new.concepts & old.concepts) - GENERIC
+    if not shared and not new.concepts - GENERIC - new.value_concepts:  # "now 350 a month"
+        alike = old.values_by_kind.get("period") or new.concepts & old.concepts & _FLOWS
+        return bool(alike and old.values_by_kind.get("figure")) and all(
+            new.values_by_kind.get(kind) and new.values_by_kind[kind] != values
+            if kind == "figure"
+            else new.values_by_kind.get(kind) == values
+            for kind, values in old.values_by_kind.items()
+        )
+    if (
+        not shared
+        or (shared <= _AMOUNTS and not old.concepts & _AMOUNTS <= new.concepts)
+        or old.occasions != new.occasions & old.occasions
+    ):
+        return False
+    before, after = (
+        old.concepts - new.concepts - GENERIC - old.value_concepts,
+        new.concepts - old.concepts - GENERIC - new.value_concepts,
+    )
+    before, after = (frozenset(word for word in rest if not word[0].isdigit()) for rest in (before, after))
+    another = new.sets_value and len(before) == len(after) == 1  # I widened my stops, which were stop losses
+    if (before and after and not another) or len(before) > MAX_OTHER_WORDS:
+        return False
+    return any(
+        values - new.values_by_kind.get(kind, values) and new.values_by_kind[kind] - values
+        for kind, values in old.values_by_kind.items()
+        if kind != "name" or not new.concepts & old.concepts & _NOT_EXCLUSIVE
+    )
+
+
+def _corrects_figure(new: Claims, old: Claims) -> bool:
+    """Whether the newer claims name the older figure, deny it or are about the same thing, and name the figure that it
+    is now: "55 isn't realistic, I'm aiming for 62 now"."""
+    if (
+        new.relative != old.relative
+        or old.is_denial
+        or old.tells_act
+        or old.is_past
+        or new.is_addition
+        or not new.says_change
+    ):
+        return False
+    if not (new.sentence_denies or (new.concepts & old.concepts) - GENERIC - new.value_concepts):
+        return False
+    return any(
+        values < new.sentence_values.get(kind, frozenset()) and len(new.sentence_values[kind]) == len(values) + 1
+        for kind, values in old.values_by_kind.items()
+        if kind in ("figure", "year")
+    )
+
+
+def _changes_object(new: Claims, old: Claims) -> bool:
+    """Whether something that is done in one way at a time is now done in another: the same verb with another object,
+    under the same conditions. "I save for a trip", "now I save for a car"; "I trade US stocks", "now I only trade
+    European ones"."""
+    if (
+        new.relative
+        or old.relative
+        or new.is_denial
+        or old.is_denial
+        or old.tells_act
+        or old.is_past
+        or new.is_addition
+        or not new.says_change
+    ):
+        return False
+    verb, preposition = new.verb
+    if verb != old.verb[0] or new.occasions != old.occasions:
+        return False
+    if not (new.excludes_others or (preposition and preposition == old.verb[1] and verb not in _NOT_EXCLUSIVE)):
+        return False
+    return bool(new.concepts - old.concepts) and bool(old.concepts - new.concepts)
+
+
+def _contradicts(new: Claims, old: Claims) -> bool:
+    """Whether one denies what the other says: of the same person, in the same words."""
+    if new.relative != old.relative or new.is_denial == old.is_denial or new.ended or old.ended:
+        return False
+    if (
+        not new.is_denial
+        and new.says_change
+        and (about := old.concepts - GENERIC - _ATTITUDES)
+        and about <= new.concepts
+    ):
+        return True
+    telling = new.concepts - {"be", "have"}
+    if new.is_denial:
+        return bool(telling) and new.concepts <= old.concepts and _covers_most_of(new.concepts, old)
+    return bool(telling) and (old.concepts == new.concepts or (new.says_change and old.concepts <= new.concepts))
+
+
+def _covers_most_of(covered: frozenset[str], old: Claims) -> bool:
+    remaining = _other_words(old, covered)
+    return len(remaining) <= MAX_OTHER_WORDS and not (remaining and old.is_list)
+
+
+def _other_words(old: Claims, covered: frozenset[str]) -> list[str]:
+    return [word for word in old.concepts - covered if word not in _NOT_COUNTED and not word[0].isdigit()]
