@@ -16,8 +16,8 @@ from agent.errors import ModelError
 from agent.llm.paid_calls import UnreadText
 from agent.ports import ModelRequest
 from agent.settings import ModelSettings
-from agent.turns.after_turn import SECONDS
-from agent.turns.proposer import MOST_TOKENS
+from agent.turns.after_turn import MODEL_TIMEOUT_SECONDS
+from agent.turns.proposer import MAX_RESPONSE_TOKENS
 from contracts.languages import language_of_tags
 from contracts.proposal_rpc import FactProposal, ProposalGround
 from nexus_cli.evaluation.memory_cases import MemoryCase
@@ -88,8 +88,8 @@ class Recorder:
             tool_choice="none",
             model=name,
             temperature=0.0,
-            max_tokens=MOST_TOKENS,
-            time_limit=SECONDS,
+            max_tokens=MAX_RESPONSE_TOKENS,
+            time_limit=MODEL_TIMEOUT_SECONDS,
         )
         try:
             return (await model.reply(prompt, UnreadText())).text

@@ -62,10 +62,10 @@ class MemoryBudgets:
                 self._away_until = time.time() + AWAY
                 log.warning("budgets.local", reason=error.code)
                 if search is not None and error.code == ErrorCode.TIMEOUT:
-                    search.answered(None)  # asking once more would only take more time
+                    search.set_result(None)  # asking once more would only take more time
             else:
                 if search is not None and reply.knowledge is not None:
-                    search.answered(reply.knowledge)
+                    search.set_result(reply.knowledge)
                 if not reply.granted:
                     raise _spent(reply.spent)
                 further = wanted.further if reply.further else None

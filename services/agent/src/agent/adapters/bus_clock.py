@@ -21,7 +21,7 @@ class JetStreamClock:
         """Seconds since the epoch by the bus's clock."""
         return time.monotonic() + self._offset
 
-    async def look(self, deadline: float = 2.0) -> bool:
+    async def synchronise(self, deadline: float = 2.0) -> bool:
         """Compares with the server (the field `ts` of a stream's info); False: it did not say."""
         asked = time.monotonic()
         try:

@@ -8,7 +8,7 @@ from agent.adapters.followed import FollowedConversations
 from agent.domain.shortcuts.shown_actions import ShownAction, actions_in
 from agent.domain.text_features import language_last_shown
 from agent.errors import UnreachableError
-from agent.ports import AppendOutcome, AskedSnapshot, ConversationKey, Ending, Requester
+from agent.ports import AppendOutcome, ConversationKey, Ending, Requester, TurnSnapshot
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot
 from contracts.events.chat import VisitorMessage
@@ -38,7 +38,7 @@ class JetStreamChatLog:
         self._verify = verify
         self._bases = Recent[ConversationKey, int](KEPT_BASES)
 
-    async def look(self, key: ConversationKey, at_least: int) -> AskedSnapshot:
+    async def look(self, key: ConversationKey, at_least: int) -> TurnSnapshot:
         """The snapshot no older than `at_least`, with the time of the first unanswered message."""
         view = await self._followed.snapshot(key, at_least)
         if view is None:
@@ -47,10 +47,10 @@ class JetStreamChatLog:
         self._bases.keep(key, view.basis)
         newest = view.last.get(ChatKind.VISITOR)
         if newest is None:
-            return AskedSnapshot(view, _ANONYMOUS)
+            return TurnSnapshot(view, _ANONYMOUS)
         requester, message = self._requester(newest, view.last.get(ChatKind.ASSISTANT), key)
         asked = _asked(view.last) if requester.role == "user" and view.unanswered else ()
-        return AskedSnapshot(view, requester, message.text, asked, message.wishes, message.door)
+        return TurnSnapshot(view, requester, message.text, asked, message.wishes, message.door)
 
     async def behind_copies(self, key: ConversationKey, view: Snapshot, answered: Collection[str]) -> Snapshot:
         """The view in which what waits first is no later copy of these messages, unless nothing else waits. As many

@@ -27,7 +27,7 @@ from agent.llm.paid_calls import ask_paid
 from agent.ports import ConversationKey, ModelChoice, Requester
 from agent.texts import TEXTS
 from agent.turns.deps import Limits
-from agent.turns.tool_runs import CallRound, outcomes
+from agent.turns.tool_runs import CallRound, run_calls
 from contracts.company import CompanyConfig
 from contracts.completion_rpc import NO_PICTURES, OWN_MODEL, CompleteRequest, CompletionCall, CompletionEnd, ModelName
 from contracts.events.chat import Usage
@@ -199,7 +199,7 @@ class Completions:
             seconds=max(min(self._limits.tool, journal.deadline - time.time()), LEAST_TOOL_SECONDS),
             own_words=own_words_of(request),
         )
-        return await outcomes(self._ports.tools, SilentEvents(), asked)
+        return await run_calls(self._ports.tools, SilentEvents(), asked)
 
 
 def _language(request: CompleteRequest, default: Language) -> Language:

@@ -22,7 +22,6 @@ from agent.early_start import start_early
 from agent.errors import BudgetSpentError, ModelDeclinedError, ModelError, ModelRefusedError
 from agent.llm.fallback import ask
 from agent.ports import (
-    AskedSnapshot,
     Budgets,
     ConversationKey,
     Model,
@@ -31,6 +30,7 @@ from agent.ports import (
     Models,
     Search,
     TextSink,
+    TurnSnapshot,
     UsageFacts,
 )
 from contracts.company import Budget, CompanyConfig
@@ -54,7 +54,7 @@ class Spending:
     facts: UsageFacts
 
 
-def account_of(key: ConversationKey, seen: AskedSnapshot, journal: Journal) -> SpendingAccount:
+def account_of(key: ConversationKey, seen: TurnSnapshot, journal: Journal) -> SpendingAccount:
     """Returns the account that pays for a turn: the visitor or user, or the conversation if nobody is known."""
     user = seen.requester.user
     return SpendingAccount(
@@ -148,7 +148,7 @@ class Advance:
         further = bool(prompt.tools)
         task = start_early(_reserved(budgets, account, config.budget, prompt, tokens, "main", search, further=further))
         if search is not None:
-            task.add_done_callback(lambda _: search.alone())
+            task.add_done_callback(lambda _: search.send_alone())
         return cls(budgets, task)
 
     @classmethod

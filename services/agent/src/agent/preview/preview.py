@@ -23,9 +23,9 @@ from agent.errors import HelpRefusedError, ModelDownError
 from agent.llm.paid_calls import ask_paid
 from agent.ports import ConversationKey, KnowledgeReader, PromptHistory, Requester
 from agent.preview.model_check import check_model
-from agent.turns.composer import UNBOUNDED, Composer, Material, prompt_for
+from agent.turns.composer import UNLIMITED_WINDOW, Composer, PromptMaterial, prompt_for
 from agent.turns.deps import Limits
-from agent.turns.tool_runs import CallRound, outcomes
+from agent.turns.tool_runs import CallRound, run_calls
 from contracts.company import CompanyConfig
 from contracts.events.chat import Usage
 from contracts.knowledge import KnowledgeFound
@@ -95,10 +95,12 @@ class Preview:
                 .candidates[0]
             )
             rules = model.provider == "offline"
-            room, window = UNBOUNDED if rules else self._limits.model_window, self._limits.window
+            room, window = UNLIMITED_WINDOW if rules else self._limits.model_window, self._limits.window
             if found is not None and not rules:
                 found = best_within_budget(found, (await self._encoders.counter(name)).text)
-            material = Material(config, requester, history, journal, tools, last, left, window=window, knowledge=found)
+            material = PromptMaterial(
+                config, requester, history, journal, tools, last, left, window=window, knowledge=found
+            )
             prompt, _ = await prompt_for(Composer(material), self._encoders, name, room)
             reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt)
             journal = with_reply(journal, grounded(reply, journal, found, query), last=last)
@@ -112,7 +114,7 @@ class Preview:
                 seconds=max(min(self._limits.tool, journal.deadline - time.time()), 1.0),
                 own_words=OwnWords(request.question),
             )
-            journal = with_results(journal, await outcomes(self._ports.tools, SilentEvents(), asked))
+            journal = with_results(journal, await run_calls(self._ports.tools, SilentEvents(), asked))
         return TryReply(
             text=journal.answer or "",
             model=journal.model,

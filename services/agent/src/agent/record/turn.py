@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import Journal
-from agent.ports import AskedSnapshot, ConversationKey, PromptHistory, Requester
+from agent.ports import ConversationKey, PromptHistory, Requester, TurnSnapshot
 from contracts.channels import conversation_tree
 from contracts.context_rpc import FullContext
 from contracts.knowledge import KnowledgeFound
@@ -25,7 +25,7 @@ TYPE = "turns.recorded.v1"
 class Inputs:
     """The inputs of a turn's prompts, besides the company's settings, the tools and the journal."""
 
-    seen: AskedSnapshot
+    seen: TurnSnapshot
     history: PromptHistory
     context: FullContext | None = None
     knowledge: KnowledgeFound | None = None

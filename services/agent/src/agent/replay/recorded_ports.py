@@ -11,12 +11,12 @@ from agent.domain.turn.journal import MAX_CANCELS, Journal, TokenCount, TurnCall
 from agent.domain.turn.policy import PATIENCE
 from agent.ports import (
     AppendOutcome,
-    AskedSnapshot,
     ConversationKey,
     Ending,
     PromptHistory,
     Requester,
     Search,
+    TurnSnapshot,
     UsageFacts,
 )
 from agent.record.recorded_turn import RecordedTurn
@@ -41,7 +41,7 @@ class PlayedLog:
         self._view = _view(turn, delay)
         self.ending: Ending | None = None
 
-    async def look(self, key: ConversationKey, at_least: int) -> AskedSnapshot:
+    async def look(self, key: ConversationKey, at_least: int) -> TurnSnapshot:
         """The snapshot that the turn was decided from."""
         del key, at_least
         return replace(self._turn.inputs.seen, view=self._view)
@@ -206,7 +206,7 @@ class FixedPorts:
     def settle(self, reservation: Reservation, used: int) -> None:
         """Does nothing: nothing was reserved."""
 
-    def want(self, key: ConversationKey, requester: Requester, config: CompanyConfig, up_to: int) -> None:
+    def request(self, key: ConversationKey, requester: Requester, config: CompanyConfig, up_to: int) -> None:
         """A replay sums nothing up."""
 
     def propose(self, key: ConversationKey, requester: Requester, config: CompanyConfig, turn: AnsweredTurn) -> None:
