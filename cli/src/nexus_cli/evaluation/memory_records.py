@@ -10,7 +10,7 @@ from typing import Any, Self, cast
 
 import aiohttp
 
-from agent.adapters.model_router import configured
+from agent.adapters.model_router import configured_router
 from agent.domain.prompt.proposals import proposal_messages, read_proposals
 from agent.errors import ModelError
 from agent.llm.paid_calls import UnreadText
@@ -56,7 +56,7 @@ class Recorder:
         self._answers: dict[str, str] = {}
         self._loop = asyncio.new_event_loop()
         self._session = self._loop.run_until_complete(_session())
-        self._models = configured(ModelSettings(), self._session)
+        self._models = configured_router(ModelSettings(), self._session)
         self._model = ""
 
     def __call__(self, case: MemoryCase, turn: int, ground: ProposalGround) -> list[FactProposal]:

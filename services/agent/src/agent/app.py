@@ -33,7 +33,7 @@ from agent.adapters.knowledge import CompanyKnowledge
 from agent.adapters.live import LiveEvents
 from agent.adapters.log_position import NewestFacts
 from agent.adapters.market_symbols import MarketSymbols
-from agent.adapters.model_router import configured
+from agent.adapters.model_router import configured_router
 from agent.adapters.own_calls import BusOwnCalls
 from agent.adapters.own_models import OwnModels
 from agent.adapters.price_table import prices
@@ -145,7 +145,7 @@ class Agent:
         self._live = LiveEvents(publisher)
         self._watches = Watches()
         self._followed = followed = FollowedConversations()
-        self.models = configured(connections.models, self._session)
+        self.models = configured_router(connections.models, self._session)
         self._own_models = OwnModels(
             self.models, connections.models, self._session, connections.seal, loopback=connections.loopback
         )
@@ -167,7 +167,7 @@ class Agent:
         self._forgotten = ForgottenConversations(histories, followed, lambda key: self.engine.deleted(key))
         ports = Ports(
             chat=JetStreamChatLog(chat, writer, connections.verify, followed),
-            journals=JournalStore(DirectReader(nats, TURNS.name), publisher, instance, followed.ended_by),
+            journals=JournalStore(DirectReader(nats, TURNS.name), publisher, instance, followed.last_ended_turn),
             histories=histories,
             companies=self.companies,
             catalogue=self._catalogue,

@@ -43,7 +43,7 @@ class TurnHandler:
         if address is None or address.kind not in (ChatKind.VISITOR, ChatKind.OWNER):
             return DeadLetter(f"not a turn's trigger: {delivery.subject}")
         key = ConversationKey(address.company, address.conversation)
-        known = delivery.genuine and self._followed.knows(key, delivery.seq, delivery.data)
+        known = delivery.genuine and self._followed.has_validated(key, delivery.seq, delivery.data)
         if not known and fact_of(delivery.subject, delivery.seq, delivery.data, genuine=delivery.genuine) is None:
             # Memory reads every fact and writes the dead letter. A misfit is not answered.
             log.warning("turn.misfit", subject=delivery.subject, seq=delivery.seq)
@@ -121,14 +121,14 @@ class LiveFacts:
         if not sequence_header.isdigit():
             return
         seq = int(sequence_header)
-        self._followed.heard(seq)
+        self._followed.note_sequence(seq)
         if address is None:
             # A kind that this release does not know: it counts for a snapshot, but its conversation is unknown.
             self._followed.clear()
             return
         key = ConversationKey(address.company, address.conversation)
         is_wanted = address.kind is ChatKind.VISITOR or self._sweep.is_waiting(key) or self._watches.is_watched(key)
-        is_followed = self._followed.follows(key, address.kind)
+        is_followed = self._followed.needs(key, address.kind)
         if not is_wanted and not is_followed:
             return
         subject, genuine = message.subject.removeprefix("live."), self._marks.genuine_live(message)

@@ -84,7 +84,7 @@ class PromptHistory:
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
     """One call of a model, in the shapes of the OpenAI chat API. `time_limit`: seconds for the whole reply or, if
-    `longest` is given, for its first words. `longest`: seconds for the whole reply once it has begun."""
+    `total_time_limit` is given, for its first words. `total_time_limit`: seconds for a reply that has begun."""
 
     messages: Sequence[Mapping[str, Any]]
     tools: Sequence[OfferedTool]
@@ -93,7 +93,7 @@ class ModelRequest:
     temperature: float
     max_tokens: int
     time_limit: float
-    longest: float | None = None
+    total_time_limit: float | None = None
     language: Language = "es"
     page_url: str | None = None
     company: CompanyConfig | None = None
@@ -119,7 +119,7 @@ class ModelRequest:
     """For help to a human agent: the visitor's newest message, or the draft. The offline provider reads only this."""
     sight: PictureSupport = LISTED
     """Which models get the messages' pictures. Other models get a sentence about them."""
-    patient: bool = False
+    ignore_silence: bool = False
     """Whether to wait for a silent provider until the time limit: it is its second try, and no other one is left."""
 
 

@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from agent.adapters.circuit_breaker import FAILURES, REST, TRIAL, CircuitBreaker
-from agent.adapters.model_router import ModelRouter, configured
+from agent.adapters.model_router import ModelRouter, configured_router
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import PICTURES, Picture, PictureSupport
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
@@ -47,7 +47,7 @@ def chain(session: aiohttp.ClientSession, servers: Mapping[str, ScriptedModel], 
         "time_limits": ",".join(f"{name}=5" for name in servers),
         **more,
     }
-    return configured(ModelSettings.model_validate(fields), session)
+    return configured_router(ModelSettings.model_validate(fields), session)
 
 
 FAULTS: list[tuple[str, ScriptedReply]] = [
@@ -353,11 +353,11 @@ async def test_a_reply_that_has_begun_may_last_until_the_turn_must_end(session: 
     slow = ScriptedReply(text="one two three four", token_ms=250)
     async with scripted_model(default=slow) as server:
         choice = chain(session, {"openai": server}).chosen("openai", "gpt-4.1")
-        prompt, heard = replace(PROMPT, time_limit=0.4, longest=5.0), RecordingSink()
+        prompt, heard = replace(PROMPT, time_limit=0.4, total_time_limit=5.0), RecordingSink()
         assert (await ask(choice, prompt, heard)).text == "one two three four" == heard.said
         assert len(server.asked) == 1
         with pytest.raises(ModelError):
-            await ask(choice, replace(prompt, longest=0.6), RecordingSink())
+            await ask(choice, replace(prompt, total_time_limit=0.6), RecordingSink())
     mute = ScriptedReply(text="one", first_token_ms=2_000)
     async with scripted_model(default=mute) as server:
         choice = chain(session, {"openai": server}).chosen("openai", "gpt-4.1")

@@ -12,7 +12,7 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
-from agent.adapters.model_router import configured
+from agent.adapters.model_router import configured_router
 from agent.adapters.price_table import prices
 from agent.domain.turn.journal_wire import journal_from_wire
 from agent.ports import Models
@@ -74,7 +74,7 @@ class Scene:
 
     def models(self) -> Models:
         settings = ModelSettings(base_url=self.model.base_url, model="scripted", provider_keys={})
-        return configured(settings, self.session)
+        return configured_router(settings, self.session)
 
     async def last_journal(self, conversation: str) -> bytes:
         """What TURNS holds."""

@@ -171,7 +171,7 @@ class Completions:
         said = [one.content for one in request.messages if one.role in ("user", "assistant")]
         shown = ours if rules else chosen_tools(ours, said, journal, requester.language)
         prompt = prompt_for(config, request, requester, journal, shown, time_limit=seconds, sight=sight)
-        prompt = replace(prompt, longest=left)
+        prompt = replace(prompt, total_time_limit=left)
         if not journal.steps and not rules:  # rules have no window
             window = (window_of(name) or self._limits.model_window) - picture_tokens(prompt.messages)
             await check_fits(prompt, self._ports.encoders, name, window)

@@ -8,7 +8,7 @@ from typing import cast
 
 import aiohttp
 
-from agent.adapters.model_router import configured
+from agent.adapters.model_router import configured_router
 from agent.domain.providers import owner_of
 from agent.ports import ModelChoice, Models
 from agent.settings import ModelSettings
@@ -82,7 +82,7 @@ def one_model(chosen: ChosenModel, settings: ModelSettings, session: aiohttp.Cli
         settings = settings.model_copy(update={"model": chosen.model})
     else:
         settings = settings.model_copy(update={"base_url": None})
-    return SingleModel(configured(settings, session), chosen)
+    return SingleModel(configured_router(settings, session), chosen)
 
 
 def changed(settings: CompanySettings, *, prompt: str | None, patch: dict[str, object] | None) -> CompanySettings:

@@ -19,7 +19,7 @@ import structlog
 from nats.aio.client import Client
 
 from agent.adapters.catalogue import ExecutorCatalogue
-from agent.adapters.model_router import configured
+from agent.adapters.model_router import configured_router
 from agent.errors import UnreachableError
 from agent.ports import ConversationKey, Models
 from agent.record.recorded_turn import RecordedTurn
@@ -90,7 +90,7 @@ async def run(wanted: ReplayOptions) -> int:
             models = (
                 one_model(chosen_model(wanted.model, settings), settings, session)
                 if wanted.model
-                else configured(settings, session)
+                else configured_router(settings, session)
             )
             client = await connect(NatsSettings(), name="nexus-replay")
             replay = ReplayRun(client, wanted)

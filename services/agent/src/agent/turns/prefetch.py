@@ -12,7 +12,7 @@ from agent.domain.knowledge import TOKENS
 from agent.domain.turn.effects import CallModel
 from agent.domain.turn.journal import ModelAnswer
 from agent.early_start import start_early
-from agent.llm.paid_calls import Advance, account_of, is_limited, prompt_tokens
+from agent.llm.paid_calls import EarlyReservation, account_of, is_limited, prompt_tokens
 from agent.ports import ModelChoice, ModelRequest, Models, TurnSnapshot
 from agent.turns.deps import Limits, Ports
 from agent.turns.inputs import TurnInputs
@@ -29,7 +29,7 @@ class PreparedCall:
     prompt: ModelRequest
     choice: ModelChoice
     account: SpendingAccount
-    advance: Advance | None
+    advance: EarlyReservation | None
 
 
 class Prefetch:
@@ -40,7 +40,7 @@ class Prefetch:
         self._limits = limits
         self._inputs = inputs
         self._prefetched: tuple[CallModel, CompanySettings, asyncio.Task[ModelAnswer | PreparedCall]] | None = None
-        self._advance: Advance | None = None
+        self._advance: EarlyReservation | None = None
         self._next_reservation: Reservation | None = None
         """Reservation that was granted with the previous call, for the call after its tools."""
 
@@ -101,16 +101,16 @@ class Prefetch:
                 tokens = prompt_tokens(prompt, 0 if search is None else TOKENS, self._limits.window.most)
                 further, self._next_reservation = self._next_reservation, None
                 if further is not None and search is None and tokens + prompt.max_tokens <= further.tokens:
-                    self._advance = Advance.had(ports.spending, further)
+                    self._advance = EarlyReservation.of_granted(ports.spending, further)
                     return
                 if further is not None:
                     ports.spending.budgets.settle(further, 0)
-                self._advance = Advance.asked(ports.spending, account, config, prompt, tokens, search)
+                self._advance = EarlyReservation.request(ports.spending, account, config, prompt, tokens, search)
 
         seconds = min(remaining, self._limits.model)
         prompt = await self._inputs.prompt(call, config, snapshot, seconds, choice, reserve_tokens if is_paid else None)
         reserve_tokens(prompt)
-        return PreparedCall(replace(prompt, longest=remaining), choice, account, self._advance)
+        return PreparedCall(replace(prompt, total_time_limit=remaining), choice, account, self._advance)
 
 
 def apply_wishes(config: CompanyConfig, wishes: Wishes | None, models: Models) -> tuple[CompanyConfig, ModelChoice]:
