@@ -180,7 +180,7 @@ class Agent:
             models=self.models,
             clock=self._clock,
             spending=spending,
-            record=self._records.ended,
+            record=self._records.record,
             contexts=contexts,
             knowledge=CompanyKnowledge(rpc),
             files=ExecutorFiles(rpc),

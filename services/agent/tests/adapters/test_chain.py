@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 from pydantic import ValidationError
 
-from agent.adapters.circuit_breaker import FAILURES, REST, TRIAL, CircuitBreaker
+from agent.adapters.circuit_breaker import FIRST_PAUSE_SECONDS, MAX_FAILURES, TRIAL_SECONDS, CircuitBreaker
 from agent.adapters.model_router import ModelRouter, configured_router
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import PICTURES, Picture, PictureSupport
@@ -146,10 +146,10 @@ async def test_an_answer_that_is_withheld_is_no_failure_and_nobody_else_is_asked
     provider, reply = WITHHELD[how]
     async with scripted_model(default=reply) as server, scripted_model(default=GOOD) as other:
         models = chain(session, {provider: server, "groq" if provider != "groq" else "openai": other})
-        for _ in range(FAILURES + 1):
+        for _ in range(MAX_FAILURES + 1):
             with pytest.raises(ModelDeclinedError):
                 await ask(models.chosen(provider, "m"), PROMPT, RecordingSink())
-        assert (len(server.asked), other.asked) == (FAILURES + 1, [])
+        assert (len(server.asked), other.asked) == (MAX_FAILURES + 1, [])
         assert models.chosen(provider, "m").candidates[0][0].provider == provider
 
 
@@ -242,7 +242,7 @@ async def test_a_provider_that_keeps_failing_is_asked_last(session: aiohttp.Clie
         models = chain(session, {"groq": broken, "openai": good})
         for _ in range(20):
             assert (await ask(models.chosen("groq", "m"), PROMPT, RecordingSink())).provider == "openai"
-        assert len(broken.asked) <= FAILURES + 1
+        assert len(broken.asked) <= MAX_FAILURES + 1
         assert [model.provider for model, _ in models.chosen("groq", "m").candidates] == ["openai", "groq"]
 
 
@@ -263,18 +263,18 @@ class Switched:
 async def test_after_its_rest_one_call_tries_it_and_its_success_brings_it_back() -> None:
     now, switched = [0.0], Switched()
     guarded = CircuitBreaker(switched, lambda: now[0])
-    for _ in range(FAILURES):
+    for _ in range(MAX_FAILURES):
         assert guarded.available()
         with pytest.raises(ModelDownError):
             await guarded.reply(PROMPT, RecordingSink())
     assert not guarded.available()
-    now[0] += REST
+    now[0] += FIRST_PAUSE_SECONDS
     assert [guarded.available() for _ in range(3)] == [True, False, False]
     with pytest.raises(ModelDownError):
         await guarded.reply(PROMPT, RecordingSink())
-    now[0] += REST + TRIAL - 1
+    now[0] += FIRST_PAUSE_SECONDS + TRIAL_SECONDS - 1
     assert not guarded.available(), "each further failure doubles the rest"
-    now[0] += 2 * REST
+    now[0] += 2 * FIRST_PAUSE_SECONDS
     assert guarded.available()
     switched.works = True
     await guarded.reply(PROMPT, RecordingSink())

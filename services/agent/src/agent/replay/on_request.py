@@ -99,12 +99,12 @@ class CompanyBudget:
         self._account = account
 
     async def reserve(
-        self, wanted: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
+        self, reservation: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
     ) -> Reservation:
         """Within the company's day; a visitor's hour is left alone. Raises BudgetSpentError."""
         del hourly, search
-        further = None if wanted.further is None else replace(wanted.further, payer=None)
-        return await self._budgets.reserve(replace(wanted, payer=None, further=further), daily, None)
+        further = None if reservation.further is None else replace(reservation.further, payer=None)
+        return await self._budgets.reserve(replace(reservation, payer=None, further=further), daily, None)
 
     def settle(self, reservation: Reservation, used: int) -> None:
         self._budgets.settle(reservation, used)

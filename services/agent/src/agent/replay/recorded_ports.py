@@ -128,7 +128,9 @@ class PlayedContexts:
         del key, requester, text, seq, company, messages
         return self.turn.inputs.context
 
-    async def save(self, key: ConversationKey, summary: str, up_to: int, messages: int, over: Summary | None) -> None:
+    async def save(
+        self, key: ConversationKey, summary: str, up_to: int, messages: int, replaced: Summary | None
+    ) -> None:
         """Does nothing: a replay stores no summaries."""
 
 
@@ -197,11 +199,11 @@ class FixedPorts:
         return self.at
 
     async def reserve(
-        self, wanted: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
+        self, reservation: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
     ) -> Reservation:
         """Always granted: a replay is not charged to anybody."""
         del daily, hourly, search
-        return wanted
+        return reservation
 
     def settle(self, reservation: Reservation, used: int) -> None:
         """Does nothing: nothing was reserved."""
