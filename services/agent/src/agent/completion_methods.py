@@ -40,7 +40,7 @@ class CompletionMethods:
         async def say(text: str) -> None:
             await replies.send(CompletePart(text=text))
 
-        speech = Speech(say, whole=not request.stream)
+        speech = Speech(say, only_complete=not request.stream)
         outcome = "completion_failed"
         try:
             with span(SPAN_TURN, **{OPERATION: SPAN_TURN}):
