@@ -20,8 +20,8 @@ from agent.domain.context.compression import Compressed, PromptMessage
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import Journal
 from agent.ports import PromptHistory, Requester
-from agent.turns.composer import MESSAGES as SPOKEN
-from agent.turns.composer import Composer, Material, prompt_for
+from agent.turns.composer import PROMPT_MESSAGES as SPOKEN
+from agent.turns.composer import Composer, PromptMaterial, prompt_for
 from benchmarks.report import Figure, median
 from benchmarks.stubs import COMPANY, CONVERSATION, MESSAGES, TOOLS, USER, contexts, conversation
 from contracts.company import CompanyConfig
@@ -95,7 +95,7 @@ async def _agent(messages: Sequence[MessageView], reply: bytes, encodings: Encod
         OfferedTool(f"tool_{n}", "What it does, in a sentence or two.", "market", {"type": "object"}, "…")
         for n in range(TOOLS)
     )
-    material = Material(
+    material = PromptMaterial(
         config=CompanyConfig(company_id=COMPANY),
         requester=Requester(principal="p", role="user", plan="pro", user=USER, language="en"),
         history=PromptHistory(recent),

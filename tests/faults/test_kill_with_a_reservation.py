@@ -6,7 +6,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from agent.llm.paid_calls import MARGIN
+from agent.llm.paid_calls import RESERVATION_MARGIN_SECONDS
 from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from gateway.testing.http import Http
@@ -70,7 +70,7 @@ async def test_what_a_killed_agent_had_reserved_is_free_again(stack: RunningStac
             assert (await client.answer_after(ack["seq"], LONG))["text"] == SPENT
         assert len(model.asked) == 1
 
-        await eventually(lambda: answered(user), MODEL_SECONDS + MARGIN + 10)
+        await eventually(lambda: answered(user), MODEL_SECONDS + RESERVATION_MARGIN_SECONDS + 10)
         # All of it is free, to the token: as many answers as the limits pay for, of the user and of the company.
         for _ in range(USED_UP_AFTER - 1):
             # What an answer has cost is told a moment after it; until then what was reserved for it counts.

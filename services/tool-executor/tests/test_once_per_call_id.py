@@ -146,23 +146,23 @@ async def test_a_started_record_turns_done_for_its_owner_alone(valkey_server: Va
     store = RedisStore(valkey_server.url, 1.0)
     records = RedisCallRecords(store, Renewals(store), 60)
     try:
-        first = await records.claim(KEY, "f", 1.0, renewed=False)
+        first = await records.claim(KEY, "f", 1.0, is_renewed=False)
         assert isinstance(first, Claimed)
         assert not first.abandoned
-        assert isinstance(await records.claim(KEY, "f", 1.0, renewed=False), RunningElsewhere)
-        assert isinstance(await records.claim(KEY, "other", 1.0, renewed=False), OtherArguments)
+        assert isinstance(await records.claim(KEY, "f", 1.0, is_renewed=False), RunningElsewhere)
+        assert isinstance(await records.claim(KEY, "other", 1.0, is_renewed=False), OtherArguments)
 
         async def taken_over() -> Claimed | None:
-            claim = await records.claim(KEY, "f", 5, renewed=False)
+            claim = await records.claim(KEY, "f", 5, is_renewed=False)
             return claim if isinstance(claim, Claimed) else None
 
         second = await eventually(taken_over)
         assert second is not None
         assert second.abandoned
-        assert not await records.finish(KEY, first.owner, DONE, lasting=True)
-        assert await records.finish(KEY, second.owner, DONE, lasting=True)
+        assert not await records.finish(KEY, first.owner, DONE, is_lasting=True)
+        assert await records.finish(KEY, second.owner, DONE, is_lasting=True)
         await records.release(KEY, second.owner, forget=True)
-        assert await records.claim(KEY, "f", 5, renewed=False) == RecordedResult(DONE)
+        assert await records.claim(KEY, "f", 5, is_renewed=False) == RecordedResult(DONE)
     finally:
         await store.close()
 
@@ -173,15 +173,15 @@ async def test_a_renewed_lease_lasts_while_its_process_lives_and_not_much_longer
     records, others = RedisCallRecords(store, renewals, 60), RedisCallRecords(other_store, Renewals(other_store), 60)
     loop = asyncio.get_running_loop()
     try:
-        assert isinstance(await records.claim(KEY, "f", 20, renewed=True), Claimed)
+        assert isinstance(await records.claim(KEY, "f", 20, is_renewed=True), Claimed)
         started = loop.time()
         while loop.time() < started + LEASE + 1:
-            assert isinstance(await others.claim(KEY, "f", 20, renewed=True), RunningElsewhere)
+            assert isinstance(await others.claim(KEY, "f", 20, is_renewed=True), RunningElsewhere)
             await asyncio.sleep(0.1)
         await renewals.close()
 
         async def abandoned() -> bool:
-            claim = await others.claim(KEY, "f", 20, renewed=True)
+            claim = await others.claim(KEY, "f", 20, is_renewed=True)
             return isinstance(claim, Claimed) and claim.abandoned
 
         assert await eventually(abandoned, LEASE + 5)
@@ -321,14 +321,14 @@ async def test_a_claim_whose_answer_was_lost_is_found_again_by_the_next_attempt(
     store, before = Slept(valkey_server.url, deadline=2.0), RedisStore(valkey_server.url, deadline=2.0)
     try:
         if abandoned:
-            died = RedisCallRecords(before, Renewals(before), keep=60)
-            first = await died.claim(key, "f", 30.0, renewed=False)
+            died = RedisCallRecords(before, Renewals(before), keep_seconds=60)
+            first = await died.claim(key, "f", 30.0, is_renewed=False)
             assert isinstance(first, Claimed)
             await died.release(key, first.owner, forget=False)
-        records = RedisCallRecords(store, Renewals(store), keep=60)
+        records = RedisCallRecords(store, Renewals(store), keep_seconds=60)
         with pytest.raises(RedisUnavailableError):
-            await records.claim(key, "f", 30.0, renewed=False)
-        claim = await records.claim(key, "f", 30.0, renewed=False)
+            await records.claim(key, "f", 30.0, is_renewed=False)
+        claim = await records.claim(key, "f", 30.0, is_renewed=False)
         assert isinstance(claim, Claimed)
         assert claim.abandoned is abandoned
     finally:
@@ -351,13 +351,13 @@ async def test_a_claim_that_could_not_be_given_back_is_found_again_by_the_next_a
     key = CallKey("demo", "user-1", "kept")
     store = Refusing(valkey_server.url, deadline=2.0)
     try:
-        records = RedisCallRecords(store, Renewals(store), keep=60)
-        first = await records.claim(key, "f", 30.0, renewed=False)
+        records = RedisCallRecords(store, Renewals(store), keep_seconds=60)
+        first = await records.claim(key, "f", 30.0, is_renewed=False)
         assert isinstance(first, Claimed)
         store.refuses = True
         with pytest.raises(RedisUnavailableError):
             await records.release(key, first.owner, forget=True)
         store.refuses = False
-        assert await records.claim(key, "f", 30.0, renewed=False) == first
+        assert await records.claim(key, "f", 30.0, is_renewed=False) == first
     finally:
         await store.close()

@@ -278,7 +278,7 @@ async def test_a_refusal_says_nothing_of_an_attempt_that_another_executor_began(
     if begun:  # that executor's network stands still: its lease has run out, and what it does may still be done
         records = RedisCallRecords(store, Renewals(store), 60)
         key = CallKey(SOMEONE.company, SOMEONE.sub, "same")
-        await records.claim(key, fingerprint("act", {}), 0.001, renewed=False)
+        await records.claim(key, fingerprint("act", {}), 0.001, is_renewed=False)
     async with running_executor(nats_client, valkey_server.url, tools=(tool(**needs),)):
         error = (await asked(ToolRequester(nats_client), 1)).error
     await store.close()

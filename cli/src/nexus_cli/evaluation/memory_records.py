@@ -10,14 +10,14 @@ from typing import Any, Self, cast
 
 import aiohttp
 
-from agent.adapters.model_router import configured
+from agent.adapters.model_router import configured_router
 from agent.domain.prompt.proposals import proposal_messages, read_proposals
 from agent.errors import ModelError
 from agent.llm.paid_calls import UnreadText
 from agent.ports import ModelRequest
 from agent.settings import ModelSettings
-from agent.turns.after_turn import SECONDS
-from agent.turns.proposer import MOST_TOKENS
+from agent.turns.after_turn import MODEL_TIMEOUT_SECONDS
+from agent.turns.proposer import MAX_RESPONSE_TOKENS
 from contracts.languages import language_of_tags
 from contracts.proposal_rpc import FactProposal, ProposalGround
 from nexus_cli.evaluation.memory_cases import MemoryCase
@@ -58,7 +58,7 @@ class Recorder:
         self._answers: dict[str, str] = {}
         self._loop = asyncio.new_event_loop()
         self._session = self._loop.run_until_complete(_session())
-        self._models = configured(ModelSettings(), self._session)
+        self._models = configured_router(ModelSettings(), self._session)
         self._model = ""
 
     def __call__(self, case: MemoryCase, turn: int, ground: ProposalGround) -> list[FactProposal]:
@@ -90,8 +90,8 @@ class Recorder:
             tool_choice="none",
             model=name,
             temperature=0.0,
-            max_tokens=MOST_TOKENS,
-            time_limit=SECONDS,
+            max_tokens=MAX_RESPONSE_TOKENS,
+            time_limit=MODEL_TIMEOUT_SECONDS,
         )
         try:
             return (await model.reply(prompt, UnreadText())).text

@@ -33,7 +33,7 @@ from agent.adapters.knowledge import CompanyKnowledge
 from agent.adapters.live import LiveEvents
 from agent.adapters.log_position import NewestFacts
 from agent.adapters.market_symbols import MarketSymbols
-from agent.adapters.model_router import configured
+from agent.adapters.model_router import configured_router
 from agent.adapters.own_calls import BusOwnCalls
 from agent.adapters.own_models import OwnModels
 from agent.adapters.price_table import prices
@@ -61,7 +61,7 @@ from agent.preview_methods import PreviewMethods
 from agent.record.explanation import Explanations
 from agent.record.turn_archive import TurnArchive
 from agent.replay.on_request import ReplayModels, RequestedReplays
-from agent.rpc_errors import refused
+from agent.rpc_errors import rpc_error
 from agent.settings import AgentSettings, ModelSettings
 from agent.turns.after_turn import SmallModel
 from agent.turns.deps import Limits, Ports
@@ -99,16 +99,17 @@ log = structlog.get_logger(__name__)
 DURABLE = "agent"
 ANALYSES_DURABLE = "agent-analysis"
 ANALYSIS_SLOTS = 32
-"""Analyses in work at once."""
+"""Analyses running at once."""
 TOOLS_CHANGED = ("tools.announced.v1.>", "tools.withdrawn.v1.>")
-LONGEST_TURNS = 3
-"""A turn's handler is broken off after so many of its deadlines: turns of a burst follow one another in one handler."""
-SWEPT = 20_000
-"""Sequences before the turn consumer's floor that the sweep begins with, for what comes behind it is delivered: counted
-from the log's end they would be too few after a night without agents."""
-PAGE = 500
-"""Facts read at once."""
-CONNECTIONS = 1000
+MAX_DEADLINES = 3
+"""Number of turn deadlines after which a handler is cancelled. It is more than one, because one handler may drive
+several turns in a row when messages keep coming."""
+SWEPT_SEQUENCES = 20_000
+"""Sequences before and after the turn consumer's floor that the sweep reads at its start. They are counted from the
+floor, not from the log's end, which may be far away after a night without agents; later messages are delivered."""
+FACTS_PER_READ = 500
+"""Facts read in one request."""
+MAX_MODEL_CONNECTIONS = 1000
 """HTTP connections to model servers at once."""
 
 
@@ -130,7 +131,7 @@ class Agent:
     def __init__(
         self, connections: AgentConnections, settings: AgentSettings, wrap: Callable[[Ports], Ports] | None = None
     ) -> None:
-        """`wrap`: puts something around the ports (tests let agents die in the middle of a step)."""
+        """`wrap`: wraps the ports; tests use it to let agents die in the middle of a step."""
         nats = connections.nats
         instance = uuid.uuid4().hex[:12]
         publisher, rpc = Publisher(nats), RpcClient(nats)
@@ -144,7 +145,7 @@ class Agent:
         self._live = LiveEvents(publisher)
         self._watches = Watches()
         self._followed = followed = FollowedConversations()
-        self.models = configured(connections.models, self._session)
+        self.models = configured_router(connections.models, self._session)
         self._own_models = OwnModels(
             self.models, connections.models, self._session, connections.seal, loopback=connections.loopback
         )
@@ -166,7 +167,7 @@ class Agent:
         self._forgotten = ForgottenConversations(histories, followed, lambda key: self.engine.deleted(key))
         ports = Ports(
             chat=JetStreamChatLog(chat, writer, connections.verify, followed),
-            journals=JournalStore(DirectReader(nats, TURNS.name), publisher, instance, followed.ended_by),
+            journals=JournalStore(DirectReader(nats, TURNS.name), publisher, instance, followed.last_ended_turn),
             histories=histories,
             companies=self.companies,
             catalogue=self._catalogue,
@@ -179,7 +180,7 @@ class Agent:
             models=self.models,
             clock=self._clock,
             spending=spending,
-            record=self._records.ended,
+            record=self._records.record,
             contexts=contexts,
             knowledge=CompanyKnowledge(rpc),
             files=ExecutorFiles(rpc),
@@ -207,11 +208,11 @@ class Agent:
         )
         self.analyses = _analysis_worker(nats, self.analysis_ports, settings)
         self.workers = (self.worker, self.analyses)
-        self._server = RpcServer(nats, answers=refused)
+        self._server = RpcServer(nats, answers=rpc_error)
         self._help = HelpMethods(
             HelpPorts(self.companies, ports.histories, NewestFacts(chat), self.models, spending), self.models.listed
         )
-        self._streams = StreamServer(nats, answers=refused)
+        self._streams = StreamServer(nats, answers=rpc_error)
         completion = CompletionPorts(
             companies=self.companies,
             catalogue=self._catalogue,
@@ -224,7 +225,7 @@ class Agent:
         self._completions = CompletionMethods(Completions(completion, limits))
         archive = TurnArchive(nats)
         replay_models = ReplayModels(self.models, self.models.listed, connections.models, self._session)
-        self._trials = PreviewMethods(
+        self._previews = PreviewMethods(
             Preview(completion, ports.knowledge, self._encodings, limits),
             Explanations(archive, prices()),
             RequestedReplays(archive, self._catalogue, replay_models, spending),
@@ -233,15 +234,15 @@ class Agent:
         self._chat = chat
         self.sweep = TurnSweep(
             self.engine.handle,
-            every=settings.sweep_seconds,
-            patience=settings.sweep_after_seconds,
-            first=self._clock.look,
+            interval=settings.sweep_seconds,
+            overdue_after=settings.sweep_after_seconds,
+            before_look=self._clock.synchronise,
         )
         self.waiting = Backlog(self.worker, TURNS_DUE, OLDEST_DUE, known=lambda: self.sweep.count)
         TURNS_RUNNING.set_function(lambda: self.engine.driven)
 
     async def start(self) -> None:
-        """Listens first, then takes turns."""
+        """Starts all subscriptions, then the workers."""
         self._encodings.begin()
         await subscribe(self._nats, CHANGES, self.settings.changed)
         for subject in TOOLS_CHANGED:
@@ -252,25 +253,25 @@ class Agent:
         await self._server.serve(TURN_STATE, TurnStates(self.engine).state)
         await self._help.serve(self._server)
         await self._completions.serve(self._server, self._streams)
-        await self._trials.serve(self._server)
-        await self._clock.look()
+        await self._previews.serve(self._server)
+        await self._clock.synchronise()
         await self._nats.flush(timeout=10)
         await self.worker.start()
         await self.waiting.start()
         await self.analyses.start()
-        self.sweep.start(self._look_back)
+        self.sweep.start(self._read_log_around_floor)
         log.info("agent.started", providers=self.models.names)
 
     async def reconnected(self) -> None:
-        """Runs after a reconnect: messages that came on core subscriptions meanwhile are lost."""
+        """Refreshes everything that core subscriptions keep current; their messages were lost while disconnected."""
         self.settings.missed()
         self._followed.clear()
         self.sweep.missed()
         await self._catalogue.changed()
-        await self._clock.look()
+        await self._clock.synchronise()
 
     async def drain(self, deadline: float) -> None:
-        """Finishes what runs, gives back what has not started."""
+        """Finishes running work and hands back deliveries that have not started."""
         await self.sweep.stop()
         await self.waiting.stop()
         streams = asyncio.create_task(self._streams.drain(deadline))
@@ -286,31 +287,32 @@ class Agent:
         await self._session.close()
 
     async def listening(self) -> None:
-        """Raises when the turn consumer has not been heard of lately."""
+        """Raises ConnectionError if a consumer has gone silent."""
         if not self.worker.listening:
             raise ConnectionError("the turn consumer has gone silent")
         if not self.analyses.listening:
             raise ConnectionError("the consumer of analyses has gone silent")
 
-    async def _look_back(self) -> None:
-        """Shows the sweep the log around the turn consumer's floor, where a lost consumer would have left a message."""
+    async def _read_log_around_floor(self) -> None:
+        """Passes the facts around the turn consumer's floor to the sweep; a lost consumer would have left a message
+        there."""
         floor = await self._turns_floor()
         end = (await self._chat.bounds()).last_seq
-        at, more = max(floor - SWEPT, 1), True
-        while more and at <= min(floor + SWEPT, end):
-            batch = await self._messages.batch(CHAT_ALL, at, PAGE)
+        position, has_more = max(floor - SWEPT_SEQUENCES, 1), True
+        while has_more and position <= min(floor + SWEPT_SEQUENCES, end):
+            batch = await self._messages.batch(CHAT_ALL, position, FACTS_PER_READ)
             for stored in batch.facts:
                 address = parse_chat(stored.subject)
-                # What is behind the floor settles what is before it; messages behind it are the consumer's.
+                # Facts after the floor may settle messages before it. Messages after it are left to the consumer.
                 if address is None or (address.kind is ChatKind.VISITOR and stored.seq > floor):
                     continue
                 for fact in facts_of([stored]):
-                    self.sweep.saw(ConversationKey(address.company, address.conversation), fact, old=True)
-            more = batch.more and bool(batch.facts)
-            at = batch.facts[-1].seq + 1 if batch.facts else end + 1
+                    self.sweep.observe(ConversationKey(address.company, address.conversation), fact, is_old=True)
+            has_more = batch.more and bool(batch.facts)
+            position = batch.facts[-1].seq + 1 if batch.facts else end + 1
 
     async def _turns_floor(self) -> int:
-        """The sequence up to which the turn consumer's messages are settled or delivered to an agent."""
+        """Returns the sequence up to which the turn consumer's messages are acknowledged or delivered to an agent."""
         inbox = ReplyInbox.of(self._nats)
         return floor_of(await ask(inbox, ConsumerInfo, f"CONSUMER.INFO.{CHAT.name}.{DURABLE}", deadline=5.0))
 
@@ -323,11 +325,11 @@ class Agent:
 
 
 def _session() -> aiohttp.ClientSession:
-    """The HTTP connections to model servers."""
+    """Creates the HTTP session for model servers."""
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=CONNECTIONS),
+        connector=aiohttp.TCPConnector(limit=MAX_MODEL_CONNECTIONS),
         cookie_jar=aiohttp.DummyCookieJar(),
-        # With it every request asks a thread about .netrc, so only where there is a proxy to be found.
+        # With `trust_env` every request reads .netrc in a thread, so it is set only if a proxy is configured.
         trust_env=bool(getproxies_environment()),
     )
 
@@ -352,7 +354,7 @@ def _turn_worker(nats: Client, handler: TurnHandler, settings: AgentSettings) ->
         handler.handle,
         slots=settings.slots,
         ack_wait=settings.ack_wait_seconds,
-        longest=LONGEST_TURNS * settings.turn_deadline_seconds,
+        longest=MAX_DEADLINES * settings.turn_deadline_seconds,
     )
 
 
@@ -376,5 +378,5 @@ def _analysis_worker(nats: Client, ports: AnalysisPorts, settings: AgentSettings
         slots=ANALYSIS_SLOTS,
         ack_wait=settings.ack_wait_seconds,
         service="agent",
-        longest=LONGEST_TURNS * settings.analysis_deadline_seconds,
+        longest=MAX_DEADLINES * settings.analysis_deadline_seconds,
     )

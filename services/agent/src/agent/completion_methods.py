@@ -24,28 +24,28 @@ from runtime.observability.telemetry import span
 class CompletionMethods:
     """Completions, and the models they may ask for."""
 
-    def __init__(self, completing: Completions) -> None:
-        self._completing = completing
+    def __init__(self, completions: Completions) -> None:
+        self._completions = completions
 
     async def serve(self, server: RpcServer, streams: StreamServer) -> None:
         await server.serve(MODELS, self.models)
         await streams.serve(COMPLETE, self.complete)
 
     async def models(self, request: ModelsRequest) -> ModelsReply:
-        return ModelsReply(models=await self._completing.models(request.company_id))
+        return ModelsReply(models=await self._completions.models(request.company_id))
 
     async def complete(self, request: CompleteRequest, replies: ReplyStream[CompletePart]) -> None:
-        """An answer in parts, within the time that a turn may take."""
+        """Sends the answer in parts; raises RpcError (TIMEOUT) if it takes longer than a turn may."""
 
         async def say(text: str) -> None:
             await replies.send(CompletePart(text=text))
 
-        speech = Speech(say, whole=not request.stream)
+        speech = Speech(say, only_complete=not request.stream)
         outcome = "completion_failed"
         try:
             with span(SPAN_TURN, **{OPERATION: SPAN_TURN}):
-                async with asyncio.timeout(self._completing.limits.turn):
-                    end = await self._completing.complete(request, speech)
+                async with asyncio.timeout(self._completions.limits.turn):
+                    end = await self._completions.complete(request, speech)
                     await replies.send(CompletePart(end=end))
             outcome = "completed"
         except TimeoutError as error:

@@ -8,7 +8,7 @@ _T = TypeVar("_T")
 
 
 def start_early(work: Coroutine[Any, Any, _T]) -> "asyncio.Task[_T]":
-    """Starts a task whose error only its caller sees: it is not logged if nobody awaits the task."""
+    """Starts a task whose error is not logged if nobody awaits it."""
     task = asyncio.create_task(work)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     return task

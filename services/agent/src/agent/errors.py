@@ -1,16 +1,16 @@
 """What can go wrong in a turn.
 
     NexusError
-    ├── UnreachableError          a service or server that the turn needs does not answer; later it may
-    ├── BudgetSpentError          what the company or the visitor may use is used: no model is called
-    ├── HelpRefusedError          a human agent asked for something that cannot be had; `code` says why
+    ├── UnreachableError          a service or server that the turn needs does not answer at the moment
+    ├── BudgetSpentError          a token budget is spent: no model is called
+    ├── HelpRefusedError          help for a human agent that cannot be given; `code` says why
     └── ModelError                a provider gave no usable reply
-        ├── ModelBusyError        429: asked too often; `retry_after` seconds, where it says so
+        ├── ModelBusyError        429: too many requests; `retry_after` seconds, if the provider says so
         ├── ModelDownError        5xx, no connection, a stream cut off
-        │   └── ModelSilentError  nothing came for too long: asking again would wait as long again
-        ├── BadToolCallError      the model's tool call cannot be read, or the provider says so (tool_use_failed)
-        ├── ModelDeclinedError    the provider's rules about content withhold the answer: this is what people are told
-        └── ModelRefusedError     4xx: the request will never be taken (key, model name, length)
+        │   └── ModelSilentError  no data for too long: a repeat would wait just as long
+        ├── BadToolCallError      the model's tool call cannot be parsed, or the provider says so (tool_use_failed)
+        ├── ModelDeclinedError    the provider's content rules withhold the answer; the user is told so
+        └── ModelRefusedError     4xx: the request will never be accepted (key, model name, length)
 
 `retryable` says whether the same request may succeed later.
 """
@@ -36,7 +36,7 @@ class BudgetSpentError(NexusError):
 
 
 class HelpRefusedError(NexusError):
-    """Help that cannot be given: `code` is NOT_FOUND, FORBIDDEN, UNAUTHORIZED or BAD_FIELD."""
+    """The help cannot be given: `code` is NOT_FOUND, FORBIDDEN, UNAUTHORIZED or BAD_FIELD."""
 
     def __init__(self, code: str, message: str, reason: str | None = None) -> None:
         super().__init__(message)
@@ -49,7 +49,7 @@ class ModelError(NexusError):
 
 
 class ModelBusyError(ModelError):
-    """Asked too often."""
+    """The provider received too many requests."""
 
     retryable = True
 
@@ -75,8 +75,8 @@ class BadToolCallError(ModelError):
 
 
 class ModelRefusedError(ModelError):
-    """The provider will not take this request, however often."""
+    """The provider will never accept this request."""
 
 
 class ModelDeclinedError(ModelError):
-    """The provider's rules about content withhold the answer. No other provider is asked in its place."""
+    """The provider's content rules withhold the answer. No other provider is tried."""

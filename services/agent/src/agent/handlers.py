@@ -27,7 +27,7 @@ from runtime.workers.pull_worker import Delivery
 
 log = structlog.get_logger(__name__)
 
-_MOST_SAID = 1_000
+_MAX_MESSAGE_CHARS = 1_000
 
 
 class TurnHandler:
@@ -38,14 +38,14 @@ class TurnHandler:
         self._followed = followed
 
     async def handle(self, delivery: Delivery) -> Outcome:
-        """Handles one delivery; a subject that is not ours becomes a dead letter at once."""
+        """Handles one delivery; an unexpected subject makes it a dead letter at once."""
         address = parse_chat(delivery.subject)
         if address is None or address.kind not in (ChatKind.VISITOR, ChatKind.OWNER):
             return DeadLetter(f"not a turn's trigger: {delivery.subject}")
         key = ConversationKey(address.company, address.conversation)
-        known = delivery.genuine and self._followed.knows(key, delivery.seq, delivery.data)
+        known = delivery.genuine and self._followed.has_validated(key, delivery.seq, delivery.data)
         if not known and fact_of(delivery.subject, delivery.seq, delivery.data, genuine=delivery.genuine) is None:
-            # Its dead letter is memory's, which reads every fact. Nobody answers it.
+            # Memory reads every fact and writes the dead letter. A misfit is not answered.
             log.warning("turn.misfit", subject=delivery.subject, seq=delivery.seq)
             return Ack()
         trigger = Trigger(delivery.seq, visitor=address.kind is ChatKind.VISITOR)
@@ -66,11 +66,12 @@ class AnalysisHandler:
         self._analyst = analyst
 
     async def handle(self, delivery: Delivery) -> Outcome:
-        """One delivery; a request that is none, or of somebody else than its subject says, is a dead letter at once."""
+        """Handles one delivery. It becomes a dead letter at once if it is no valid request, or if its company and user
+        are not those of its subject."""
         try:
             request = request_of(delivery.data)
         except ValueError as error:
-            if (outcome := _unreadable(delivery, error)) is not None:
+            if (outcome := _failure_of_unreadable(delivery, error)) is not None:
                 await self._analyst.refuse(outcome)
             return DeadLetter(f"not a request for an analysis: {error}")
         if delivery.subject != channels.fact(REQUESTED, request.company_id, request.user_id):
@@ -78,32 +79,33 @@ class AnalysisHandler:
         return await self._analyst.handle(request)
 
 
-def _unreadable(delivery: Delivery, error: ValueError) -> AnalysisCompleted | None:
-    """The end of a request whose ids can be read and are those of its subject; None: nobody could tell whose it is."""
+def _failure_of_unreadable(delivery: Delivery, error: ValueError) -> AnalysisCompleted | None:
+    """Returns the failure to report for an invalid request; None if its ids cannot be read or are not those of its
+    subject."""
     try:
         outcome = AnalysisCompleted.model_validate(
             {
                 **{name: orjson.loads(delivery.data)["data"][name] for name in ("analysisId", "companyId", "userId")},
                 "status": "failed",
-                "error": AnalysisProblem(code="BAD_FIELD", message=_faults(error)),
+                "error": AnalysisProblem(code="BAD_FIELD", message=_fault_text(error)),
             }
         )
     except (ValueError, KeyError, TypeError):
         return None
-    ours = channels.fact(REQUESTED, outcome.company_id, outcome.user_id)
-    return outcome if delivery.subject == ours else None
+    expected_subject = channels.fact(REQUESTED, outcome.company_id, outcome.user_id)
+    return outcome if delivery.subject == expected_subject else None
 
 
-def _faults(error: ValueError) -> str:
+def _fault_text(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
-        return str(error)[:_MOST_SAID]
+        return str(error)[:_MAX_MESSAGE_CHARS]
     faults = error.errors(include_url=False, include_input=False, include_context=False)
-    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in faults)[:_MOST_SAID]
+    return "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults)[:_MAX_MESSAGE_CHARS]
 
 
 class LiveFacts:
-    """The standing subscription to the log's live copy: passes facts on to the running turns, the sweep and the cache
-    of followed conversations."""
+    """The subscription to the live copy of the log: passes facts on to the running turns, the sweep and the cache of
+    followed conversations."""
 
     def __init__(self, marks: Marks, watches: Watches, sweep: TurnSweep, followed: FollowedConversations) -> None:
         self._marks = marks
@@ -112,35 +114,35 @@ class LiveFacts:
         self._sweep = sweep
 
     def take(self, message: Msg) -> None:
-        """Passes on one fact; a fact that nobody waits for costs one look at its subject."""
+        """Passes on one fact; of a fact that nothing waits for, only the subject and headers are read."""
         address = parse_chat(message.subject)
         headers = headers_of(message)
-        number = headers.get("Nats-Sequence", "")
-        if not number.isdigit():
+        sequence_header = headers.get("Nats-Sequence", "")
+        if not sequence_header.isdigit():
             return
-        seq = int(number)
-        self._followed.heard(seq)
+        seq = int(sequence_header)
+        self._followed.note_sequence(seq)
         if address is None:
-            # Of a kind that this release does not know: it counts for a snapshot, and nobody here can say whose.
+            # A kind that this release does not know: it counts for a snapshot, but its conversation is unknown.
             self._followed.clear()
             return
         key = ConversationKey(address.company, address.conversation)
-        wanted = address.kind is ChatKind.VISITOR or self._sweep.waits(key) or self._watches.wanted(key)
-        follows = self._followed.follows(key, address.kind)
-        if not wanted and not follows:
+        is_wanted = address.kind is ChatKind.VISITOR or self._sweep.is_waiting(key) or self._watches.is_watched(key)
+        is_followed = self._followed.needs(key, address.kind)
+        if not is_wanted and not is_followed:
             return
         subject, genuine = message.subject.removeprefix("live."), self._marks.genuine_live(message)
         stored = StoredFact(seq, subject, message.data, headers["Nats-Time-Stamp"], genuine)
         fact = fact_of(subject, seq, stored.event, stored.time.timestamp(), genuine=genuine)
-        if follows:
+        if is_followed:
             self._followed.take(key, stored, fact)
-        if wanted and fact is not None:
-            self._sweep.saw(key, fact)
-            self._watches.tell(key, fact)
+        if is_wanted and fact is not None:
+            self._sweep.observe(key, fact)
+            self._watches.notify(key, fact)
 
 
 class TurnStates:
-    """Answers requests for the running turn of a conversation; silent when another agent drives it, or none."""
+    """Answers requests for the running turn of a conversation; silent unless this agent drives it."""
 
     def __init__(self, engine: TurnEngine) -> None:
         self._engine = engine

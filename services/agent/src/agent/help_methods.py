@@ -31,11 +31,11 @@ from runtime.calls.rpc import RpcServer
 class HelpMethods:
     """Suggestions, better wording, summaries, the list of providers."""
 
-    def __init__(self, ports: HelpPorts, listed: Callable[[], Sequence[tuple[ProviderInfo, bool]]]) -> None:
+    def __init__(self, ports: HelpPorts, list_providers: Callable[[], Sequence[tuple[ProviderInfo, bool]]]) -> None:
         self._ports = ports
-        self._suggesting = Suggestions(ports)
-        self._improving = Improvements(ports)
-        self._listed = listed
+        self._suggestions = Suggestions(ports)
+        self._improvements = Improvements(ports)
+        self._list_providers = list_providers
 
     async def serve(self, server: RpcServer) -> None:
         await server.serve(SUGGEST, self.suggest)
@@ -45,12 +45,12 @@ class HelpMethods:
 
     async def suggest(self, request: SuggestRequest) -> SuggestReply:
         key = ConversationKey(request.company_id, request.conversation_id)
-        texts, model = await self._suggesting.suggest(key)
+        texts, model = await self._suggestions.suggest(key)
         return SuggestReply(suggestions=texts, model=model)
 
     async def improve(self, request: ImproveRequest) -> ImproveReply:
         key = ConversationKey(request.company_id, request.conversation_id or "")
-        text, model = await self._improving.improve(key, request.text, tone=request.tone, locale=request.locale)
+        text, model = await self._improvements.improve(key, request.text, tone=request.tone, locale=request.locale)
         return ImproveReply(text=text, model=model)
 
     async def summary(self, request: SummaryRequest) -> SummaryReply:
@@ -58,9 +58,12 @@ class HelpMethods:
         return SummaryReply(summary=summary_of(history.messages, (), named_language(request.locale)))
 
     async def providers(self, request: ProvidersRequest) -> ProvidersReply:
-        """The providers and their models; the same for every company, as the keys are the installation's."""
+        """Lists the providers and their models, the same for every company, because the keys belong to the
+        installation."""
         del request
-        return ProvidersReply(providers=[_view(provider, configured) for provider, configured in self._listed()])
+        return ProvidersReply(
+            providers=[_view(provider, configured) for provider, configured in self._list_providers()]
+        )
 
 
 def _view(provider: ProviderInfo, configured: bool) -> ProviderView:

@@ -30,11 +30,10 @@ class ConversationKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Requester:
-    """The author of the newest message. `principal`: compact JWS to pass on; None for an anonymous visitor. `language`:
-    of the message; where it does not show, of the page, or of the principal. `prompt`: the first and the last sequence
-    of the conversation's messages that stand whole in the prompt with which a tool was asked for, where it is known.
-    `said`: what the user wrote, oldest first, where no conversation keeps it.
-    """
+    """The author of the newest message. `principal`: compact JWS to pass on; None for an anonymous visitor.
+    `language`: of the message or, if it does not show, of the page or the principal. `prompt`: first and last sequence
+    of the messages that the prompt of a tool call contained in full; None if unknown. `said`: the user's texts, oldest
+    first, if no conversation stores them."""
 
     principal: str | None
     role: str
@@ -49,11 +48,10 @@ class Requester:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedSnapshot:
-    """One snapshot of the log, with the requester. `text`: their newest message; `asked`: what the newest answer asks
-    them a yes or no for; `wishes`: how their own program wants it answered; `door`: by which protocol it came;
-    `trades`: whether the company is a trading platform.
-    """
+class TurnSnapshot:
+    """A snapshot of the log, with the requester. `text`: the requester's newest message. `asked`: the actions that the
+    newest answer asks them to confirm. `wishes`: how their program wants the answer. `door`: the door through which the
+    message came. `trades`: whether the company is a trading platform."""
 
     view: Snapshot
     requester: Requester
@@ -76,17 +74,17 @@ class PromptHistory:
 
     def unanswered(self, basis: int) -> list[PromptMessage]:
         """The visitor's or user's messages after the sequence `basis`."""
-        return [one for one in self.messages if not one.mine and one.seq > basis]
+        return [message for message in self.messages if not message.mine and message.seq > basis]
 
     def settled(self, basis: int) -> list[PromptMessage]:
-        """All messages but those."""
-        return [one for one in self.messages if one.mine or one.seq <= basis]
+        """All messages except the unanswered ones."""
+        return [message for message in self.messages if message.mine or message.seq <= basis]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One call of a model, in the shapes of the OpenAI chat API. `time_limit`: seconds for the whole reply, or, where
-    `longest` is given, for its first words; `longest`: seconds for the whole of one that has begun."""
+    """One call of a model, in the shapes of the OpenAI chat API. `time_limit`: seconds for the whole reply or, if
+    `total_time_limit` is given, for its first words. `total_time_limit`: seconds for a reply that has begun."""
 
     messages: Sequence[Mapping[str, Any]]
     tools: Sequence[OfferedTool]
@@ -95,46 +93,45 @@ class ModelRequest:
     temperature: float
     max_tokens: int
     time_limit: float
-    longest: float | None = None
+    total_time_limit: float | None = None
     language: Language = "es"
     page_url: str | None = None
     company: CompanyConfig | None = None
-    """The company whose assistant answers; the prompt tells models about it."""
+    """The company whose assistant answers; the prompt describes it to models."""
     begun_before: bool = False
-    """The conversation had begun before the messages that are shown here."""
+    """Whether the conversation has earlier messages than the prompt contains."""
     knowledge: KnowledgeFound | None = field(default_factory=KnowledgeFound)
-    """The passages found for the question, for the prompt. None: they could not be had."""
+    """The passages found for the question; None if the search failed."""
     market: Mapping[str, Any] | None = None
-    """The state of the market now, if it is known, for the prompt."""
+    """The current state of the market, if known."""
     facts: Sequence[str] = ()
-    """What the user has told that answers the question, for the assistant by rules."""
+    """The user's remembered facts that answer the question; used by the offline provider."""
     plan: str | None = None
-    """The plan of a trading platform's customer, for the prompt; None: nobody's."""
+    """The plan of a trading platform's customer; None for other requesters."""
     task: Literal["answer", "suggest", "improve"] = "answer"
     stop: tuple[str, ...] = ()
     sampling: Mapping[str, float] | None = None
-    """Parameters of sampling, by their names in the OpenAI chat API; a model gets those that its interface has."""
+    """Sampling parameters, by their names in the OpenAI chat API; a model gets those that its API supports."""
     parallel_calls: bool = True
     tool_name: str | None = None
     """The tool that must be called, if `tool_choice` is `required`."""
     about: str = ""
-    """For help to a human agent: the visitor's newest message, or the draft. The offline provider, which has no model,
-    reads only this."""
+    """For help to a human agent: the visitor's newest message, or the draft. The offline provider reads only this."""
     sight: PictureSupport = LISTED
-    """Which models get the pictures of the messages. Others are told in words that there are some."""
-    patient: bool = False
-    """A silent provider is waited for until the time limit: it is asked for the second time, and no other is left."""
+    """Which models get the messages' pictures. Other models get a sentence about them."""
+    ignore_silence: bool = False
+    """Whether to wait for a silent provider until the time limit: it is its second try, and no other one is left."""
 
 
 class TextSink(Protocol):
-    """Takes the text of a running reply, piece by piece; neither method waits."""
+    """Receives the text of a running reply, piece by piece; no method waits."""
 
     def text(self, piece: str) -> None:
         """Adds text to the reply."""
         ...
 
     def restart(self) -> None:
-        """Drops the text so far: the reply is made anew."""
+        """Drops the text so far, because the reply starts again."""
         ...
 
 
@@ -143,7 +140,7 @@ class Model(Protocol):
 
     @property
     def provider(self) -> str:
-        """A name of contracts.providers."""
+        """The provider's name in contracts.providers."""
         ...
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
@@ -152,26 +149,27 @@ class Model(Protocol):
 
 
 class Companies(Protocol):
-    """The companies' settings, as fresh as the bus."""
+    """The companies' settings, kept current by the bus."""
 
     async def get(self, company: str) -> CompanySettings | None:
-        """The settings now; None: no such company. Raises UnreachableError when they cannot be had."""
+        """Returns the current settings, or None if there is no such company. Raises UnreachableError."""
         ...
 
 
 class ChatLog(Protocol):
     """The log of a conversation."""
 
-    async def look(self, key: ConversationKey, at_least: int) -> AskedSnapshot:
-        """The snapshot, no older than `at_least`; raises UnreachableError."""
+    async def look(self, key: ConversationKey, at_least: int) -> TurnSnapshot:
+        """Returns the snapshot, at least as new as the sequence `at_least`; raises UnreachableError."""
         ...
 
     async def behind_copies(self, key: ConversationKey, view: Snapshot, answered: Collection[str]) -> Snapshot:
-        """The view in which what waits first is no copy of these messages, unless only copies wait."""
+        """Returns the view without leading unanswered messages that are copies of the messages `answered` (ids), unless
+        all unanswered messages are copies."""
         ...
 
     async def append(self, key: ConversationKey, ending: "Ending", fence: int) -> "AppendOutcome":
-        """Appends what the turn ends in, if nothing newer than `fence` is there."""
+        """Appends the end of the turn if the log holds nothing newer than `fence`."""
         ...
 
 
@@ -190,7 +188,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class AppendOutcome:
-    """Outcome of an append: stored (at seq), refused by the fence (seq: what is there; 0: not said), or unknown."""
+    """Outcome of an append: stored at `seq`; refused by the fence, with the newest `seq` (0 if unknown); or unknown."""
 
     outcome: Literal["stored", "refused", "unknown"]
     seq: int = 0
@@ -200,11 +198,11 @@ class Journals(Protocol):
     """The one journal value of each conversation."""
 
     async def read(self, key: ConversationKey) -> tuple[Journal | None, int]:
-        """The value and its revision (0: there is none)."""
+        """Returns the journal and its revision; None and 0 if there is none."""
         ...
 
     async def save(self, key: ConversationKey, journal: Journal, revision: int) -> int | None:
-        """The new revision; None when another value is there already, or it is unknown whether this one is."""
+        """Returns the new revision; None if another value was stored first, or if the outcome is unknown."""
         ...
 
 
@@ -212,25 +210,27 @@ class Histories(Protocol):
     """Reads what was said in conversations."""
 
     def may_begin_with(self, key: ConversationKey, seq: int) -> bool:
-        """Whether the message at `seq` may be its conversation's first one: the look tells what was said then."""
+        """Whether the message at `seq` may be its conversation's first one; then `look` already reads the history."""
         ...
 
     async def up_to(self, key: ConversationKey, seq: int) -> PromptHistory:
-        """The newest messages with sequence ≤ seq, none missing."""
+        """Returns the newest messages with sequence ≤ `seq`, without gaps."""
         ...
 
 
 class Contexts(Protocol):
-    """Reads from memory what it knows of a customer, and the summaries that it keeps."""
+    """Reads what memory knows about a customer; stores summaries."""
 
     async def full(
         self, key: ConversationKey, requester: Requester, text: str, seq: int, company: CompanyConfig, messages: int = 1
     ) -> FullContext | None:
-        """Everything about the turn of the message `text`, with at most so many messages; None: not to be had."""
+        """Returns the context for a turn on `text`, with at most `messages` messages; None if memory fails."""
         ...
 
-    async def save(self, key: ConversationKey, summary: str, up_to: int, messages: int, over: Summary | None) -> None:
-        """Keeps a summary that covers `messages` messages up to a sequence, in place of `over`; best effort."""
+    async def save(
+        self, key: ConversationKey, summary: str, up_to: int, messages: int, replaced: Summary | None
+    ) -> None:
+        """Stores a summary of `messages` messages up to the sequence `up_to`, in place of `replaced`; best effort."""
         ...
 
 
@@ -238,7 +238,7 @@ class KnowledgeReader(Protocol):
     """Searches the company's knowledge."""
 
     async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
-        """The passages that fit best; None: not to be had."""
+        """Returns the best matching passages; None if the search failed."""
         ...
 
 
@@ -250,7 +250,7 @@ class FileReader(Protocol):
         ...
 
     async def pictures(self, key: ConversationKey, files: Sequence[FileRef]) -> Mapping[str, str]:
-        """The content of pictures by the file's id, in base64; those that are not to be had are missing."""
+        """Returns the content of pictures in base64, by file id; pictures that cannot be read are missing."""
         ...
 
 
@@ -259,23 +259,23 @@ class Search(Protocol):
 
     @property
     def query(self) -> KnowledgeQuery | None:
-        """The query that is still to be sent; None: nothing."""
+        """The query that is still to be sent; None if there is none."""
         ...
 
-    def answered(self, found: KnowledgeFound | None) -> None:
-        """Takes the result; None: it could not be had."""
+    def set_result(self, result: KnowledgeFound | None) -> None:
+        """Sets the result; None means that the search failed."""
         ...
 
-    def alone(self) -> None:
-        """Sends the query, if it is still to be sent, in a request of its own."""
+    def send_alone(self) -> None:
+        """Sends the query in a request of its own, if it is still to be sent."""
         ...
 
 
 class Summaries(Protocol):
     """Makes summaries after a turn, for the next one."""
 
-    def want(self, key: ConversationKey, requester: Requester, config: CompanyConfig, up_to: int) -> None:
-        """Orders a summary of everything up to a sequence; does not wait for it."""
+    def request(self, key: ConversationKey, requester: Requester, config: CompanyConfig, up_to: int) -> None:
+        """Requests a summary of everything up to the sequence `up_to`; does not wait for it."""
         ...
 
 
@@ -283,15 +283,15 @@ class Proposals(Protocol):
     """Has a model propose, after a turn, what to remember of its user."""
 
     def propose(self, key: ConversationKey, requester: Requester, config: CompanyConfig, turn: AnsweredTurn) -> None:
-        """Orders proposals for an answered turn; does not wait for them."""
+        """Requests proposals for an answered turn; does not wait for them."""
         ...
 
 
 class OwnCalls(Protocol):
-    """Tool calls that the agent makes by itself, in the user's name, because the user's words ask for them."""
+    """Tool calls that the agent makes by itself, on the user's behalf, because the user's words ask for them."""
 
     async def outcome(self, key: ConversationKey, call: TurnCall, requester: Requester) -> str:
-        """The result as JSON text, in the shape of a tool's, whatever happens."""
+        """Returns the result as JSON text, in the shape of a tool result; never raises for a failed call."""
         ...
 
 
@@ -309,7 +309,7 @@ class ToolCalls(Protocol):
     async def outcome(
         self, key: ConversationKey, call: TurnCall, category: str, requester: Requester, turn_id: str, seconds: float
     ) -> str:
-        """The result as JSON text, whatever happens; asked for again until `seconds` are over."""
+        """Returns the result as JSON text, even of a failed call; repeats the request until `seconds` have passed."""
         ...
 
 
@@ -333,12 +333,12 @@ class Failures(Protocol):
     """The operators' inbox and the dead letters."""
 
     async def report(self, key: ConversationKey, journal: Journal) -> None:
-        """Tells of a failed turn, under an id of its own, so that a repeat is recognised."""
+        """Reports a failed turn, with an id by which a repeat is recognised."""
         ...
 
 
 class BusClock(Protocol):
-    """The bus's time, so that agents whose clocks differ decide alike."""
+    """The bus's time, so that agents with different clocks decide alike."""
 
     def now(self) -> float:
         """Seconds since the epoch."""
@@ -353,18 +353,18 @@ class ModelChoice:
 
 
 class Budgets(Protocol):
-    """The budgets that companies and visitors have for models."""
+    """The token budgets of companies and visitors."""
 
     async def reserve(
-        self, wanted: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
+        self, reservation: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
     ) -> Reservation:
-        """Reserves tokens; returns the reservation as granted, which may lack its further one. Raises BudgetSpentError.
-        The limits are in tokens; None: there is none. `search` may travel in the same request, and is answered whether
-        or not the tokens are granted."""
+        """Reserves tokens and returns the reservation as granted, which may lack its further one. Raises
+        BudgetSpentError. `daily`, `hourly`: limits in tokens; None for no limit. `search` may travel in the same
+        request, and gets its result whether or not the tokens are granted."""
         ...
 
     def settle(self, reservation: Reservation, used: int) -> None:
-        """Reports what the call really used; does not wait."""
+        """Reports the tokens that the call really used; does not wait."""
         ...
 
 
@@ -380,7 +380,7 @@ class Models(Protocol):
     """The configured providers."""
 
     def for_company(self, config: CompanyConfig) -> "Models":
-        """The same providers, after the company's own model where it has one."""
+        """Returns the same providers, preceded by the company's own model if it has one."""
         ...
 
     def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
@@ -388,7 +388,7 @@ class Models(Protocol):
         ...
 
     def only(self, provider: str, model: str) -> ModelChoice:
-        """This model of this provider, as `named` gave it, and nobody else's."""
+        """Returns only this model of this provider, as `named` returned it."""
         ...
 
     def chosen(self, provider: str, model: str) -> ModelChoice:
@@ -396,5 +396,5 @@ class Models(Protocol):
         ...
 
     def cheaper(self, provider: str, model: str) -> ModelChoice:
-        """The same provider's cheaper model, and nobody else's; never empty."""
+        """Returns only the same provider's cheaper model; never empty."""
         ...

@@ -20,28 +20,28 @@ ReplyT = TypeVar("ReplyT")
 
 
 class PreviewMethods:
-    """The calls about previews, a thin function for each method."""
+    """The console's methods about answers."""
 
     def __init__(
-        self, trying: Preview, explaining: Explanations, replaying: RequestedReplays, failures: FailedTurnList
+        self, preview: Preview, explanations: Explanations, replays: RequestedReplays, failures: FailedTurnList
     ) -> None:
-        self._trying = trying
-        self._explaining = explaining
-        self._replaying = replaying
+        self._preview = preview
+        self._explanations = explanations
+        self._replays = replays
         self._failures = failures
 
     async def serve(self, server: RpcServer) -> None:
-        await server.serve(PROMPT, _in_time(self._trying.prompt))
-        await server.serve(TRY, _in_time(self._trying.answer))
-        await server.serve(MODEL_CHECK, _in_time(self._trying.check_model))
-        await server.serve(EXPLAIN, _in_time(self._explaining.explain))
-        await server.serve(REPLAY, _in_time(self._replaying.replay))
-        await server.serve(CASE, _in_time(self._replaying.case))
+        await server.serve(PROMPT, _in_time(self._preview.prompt))
+        await server.serve(TRY, _in_time(self._preview.answer))
+        await server.serve(MODEL_CHECK, _in_time(self._preview.check_model))
+        await server.serve(EXPLAIN, _in_time(self._explanations.explain))
+        await server.serve(REPLAY, _in_time(self._replays.replay))
+        await server.serve(CASE, _in_time(self._replays.case))
         await server.serve(FAILED_TURNS, _in_time(self._failures.page))
 
 
 def _in_time(method: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[RequestT], Awaitable[ReplyT]]:
-    """The method, within the time of a try."""
+    """Returns the method with a deadline of TRY_SECONDS."""
 
     async def answer(request: RequestT) -> ReplyT:
         try:

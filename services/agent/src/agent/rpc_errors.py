@@ -6,7 +6,7 @@ from contracts.errors import ErrorCode
 from runtime.errors import RpcError
 
 
-def refused(error: Exception) -> RpcError | None:
+def rpc_error(error: Exception) -> RpcError | None:
     """Returns the reply to an error of this service; None if the service does not raise it on purpose."""
     match error:
         case HelpRefusedError():

@@ -9,7 +9,7 @@ from runtime.settings import DevSettings, DrainSettings, LogSettings, MarkSettin
 
 
 async def serve() -> None:
-    """Runs until SIGTERM; raises NotReadyError when it cannot start."""
+    """Runs the service until SIGTERM; raises NotReadyError if it cannot start."""
     settings, drain = AgentSettings(), DrainSettings()
     service = Service(
         "agent",
@@ -26,7 +26,7 @@ async def serve() -> None:
         verifier = PrincipalVerifier(TokenSettings())
 
         def verify(token: str) -> Principal:
-            # An expired one still proves who wrote; whether it may still act is for the executor to say.
+            # An expired principal still proves who wrote; the executor decides whether it may still act.
             return verifier.verify(token, expired_too=True)
 
         agent = Agent(AgentConnections(service.nats, verify, ModelSettings(), loopback=DevSettings().dev), settings)

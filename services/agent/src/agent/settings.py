@@ -15,8 +15,8 @@ from runtime.setting_names import secret_files
 from runtime.settings import EnvSettings
 from runtime.workers.pull_worker import LEASE
 
-SILENCE = 20.0
-"""Seconds without a byte of a reply after which a call of a model is given up."""
+DEFAULT_SILENCE_SECONDS = 20.0
+"""Seconds without a byte of a reply after which a model call is given up."""
 
 
 class AgentSettings(EnvSettings):
@@ -64,39 +64,43 @@ class AgentSettings(EnvSettings):
     @field_validator("default_tickers")
     @classmethod
     def _tickers(cls, text: str) -> str:
-        return ",".join(parse_symbol(one).name for one in text.split(",") if one.strip())
+        return ",".join(parse_symbol(ticker).name for ticker in text.split(",") if ticker.strip())
 
     @property
     def proxies(self) -> tuple[str, ...]:
         """The default tickers, one by one."""
-        return tuple(one for one in self.default_tickers.split(",") if one)
+        return tuple(ticker for ticker in self.default_tickers.split(",") if ticker)
 
 
 class _ProviderVariables(PydanticBaseSettingsSource):
-    """Keys and addresses from the variables that the registry names; what the caller gives itself stays alone."""
+    """Reads the providers' keys and addresses from the variables that the registry names. A field that the caller
+    passes itself is left alone."""
 
     def __init__(
-        self, settings_cls: type[BaseSettings], given: PydanticBaseSettingsSource, *read: PydanticBaseSettingsSource
+        self,
+        settings_cls: type[BaseSettings],
+        init_source: PydanticBaseSettingsSource,
+        *sources: PydanticBaseSettingsSource,
     ) -> None:
         super().__init__(settings_cls)
-        self._given = given
-        variables = (dict(one.env_vars) for one in read if isinstance(one, EnvSettingsSource))
+        self._init_source = init_source
+        variables = (dict(source.env_vars) for source in sources if isinstance(source, EnvSettingsSource))
         self._variables = ChainMap(*variables, {name.lower(): value for name, value in secret_files().items()})
 
     def __call__(self) -> dict[str, dict[str, str]]:
-        """Returns the values by field and provider."""
+        """Returns the values by field and then by provider."""
         keys = {name: self._variables.get(key.lower()) for name, key in KEYS.items()}
-        addresses = {name: self._variables.get(one.address_variable.lower()) for name, one in KEYED.items()}
-        found = {"provider_keys": keys, "provider_addresses": addresses}
-        given = self._given()
+        addresses = {name: self._variables.get(provider.address_variable.lower()) for name, provider in KEYED.items()}
+        values_by_field = {"provider_keys": keys, "provider_addresses": addresses}
+        given_values = self._init_source()
         return {
             field: {name: value for name, value in values.items() if value}
-            for field, values in found.items()
-            if field not in given
+            for field, values in values_by_field.items()
+            if field not in given_values
         }
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[None, str, bool]:
-        """Never called: all fields come at once."""
+        """Never called, because `__call__` returns all fields at once."""
         del field
         return None, field_name, False
 
@@ -136,47 +140,47 @@ class ModelSettings(EnvSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The variables of the providers in the registry beside the others."""
-        named = _ProviderVariables(settings_cls, init_settings, env_settings, dotenv_settings)
-        read = (init_settings, env_settings, dotenv_settings, file_secret_settings)
-        return *super().settings_customise_sources(settings_cls, *read), named
+        """Adds the variables of the providers in the registry as the last source."""
+        provider_variables = _ProviderVariables(settings_cls, init_settings, env_settings, dotenv_settings)
+        sources = (init_settings, env_settings, dotenv_settings, file_secret_settings)
+        return *super().settings_customise_sources(settings_cls, *sources), provider_variables
 
     @field_validator("chain")
     @classmethod
     def _of_providers(cls, text: str) -> str:
-        for name in _names(text):
+        for name in _split_names(text):
             _check_provider(name, (*KEYED, "none"))
         return text
 
     @field_validator("time_limits")
     @classmethod
     def _readable(cls, text: str) -> str:
-        _limits(text)
+        _parse_time_limits(text)
         return text
 
     def silence(self, provider: str) -> float:
-        """Seconds without a byte of a reply after which a call of this provider is given up."""
-        return _limits(self.time_limits).get(provider, SILENCE)
+        """Returns the seconds without a byte of a reply after which a call of this provider is given up."""
+        return _parse_time_limits(self.time_limits).get(provider, DEFAULT_SILENCE_SECONDS)
 
     @property
     def order(self) -> list[str]:
-        """The chain, provider by provider."""
-        return _names(self.chain)
+        """The providers of `chain`, in order."""
+        return _split_names(self.chain)
 
 
-def _names(text: str) -> list[str]:
+def _split_names(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _check_provider(name: str, known: tuple[str, ...]) -> None:
-    """A name that nobody has would be obeyed by nobody: answers would come from another provider, or from none."""
+    """Raises ValueError for an unknown provider. Without the check a misspelt name would silently have no effect."""
     if name not in known:
         raise ValueError(f"{name!r} is no provider: write some of {', '.join(known)}")
 
 
-def _limits(text: str) -> dict[str, float]:
+def _parse_time_limits(text: str) -> dict[str, float]:
     limits: dict[str, float] = {}
-    for part in _names(text):
+    for part in _split_names(text):
         name, _, seconds = part.partition("=")
         _check_provider(name.strip(), (*KEYED, COMPATIBLE.name))
         try:

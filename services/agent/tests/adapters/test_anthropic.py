@@ -9,7 +9,7 @@ import pytest
 
 from agent.adapters.anthropic import VERSION, Anthropic
 from agent.adapters.anthropic_request import request_body
-from agent.adapters.provider_client import MAX_TEXT, ProviderEndpoint
+from agent.adapters.provider_client import MAX_REPLY_CHARS, ProviderEndpoint
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import RequestedCall, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
@@ -84,7 +84,10 @@ async def test_a_block_may_have_all_of_itself_in_its_first_event(session: aiohtt
         (ScriptedReply(tool_calls=[ScriptedCall(name="look", arguments='{"symbol": ')]), BadToolCallError),
         (ScriptedReply(tool_calls=[ScriptedCall(name="look", arguments="[1]")]), BadToolCallError),
         (ScriptedReply(tool_calls=[ScriptedCall(name="look")] * 17), BadToolCallError),
-        (ScriptedReply(tool_calls=[ScriptedCall(name="look", arguments={"x": "x" * MAX_TEXT})]), BadToolCallError),
+        (
+            ScriptedReply(tool_calls=[ScriptedCall(name="look", arguments={"x": "x" * MAX_REPLY_CHARS})]),
+            BadToolCallError,
+        ),
     ],
     ids=[
         "429",

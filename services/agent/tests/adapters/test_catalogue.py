@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.adapters.catalogue import FRESH, RENEWED, STALE, ExecutorCatalogue
+from agent.adapters.catalogue import FRESH_SECONDS, RENEW_AFTER_SECONDS, STALE_SECONDS, ExecutorCatalogue
 from agent.ports import Requester
 from agent.testing.company import COMPANY
 from agent.testing.stage import stage
@@ -27,7 +27,7 @@ async def test_what_is_in_use_is_asked_for_anew_and_nobody_waits_for_it(nats_ser
         scene.executor.offer("one", {})
         assert await offered() == ["one"]
         scene.executor.offer("two", {})
-        await clock.advance(RENEWED)
+        await clock.advance(RENEW_AFTER_SECONDS)
         assert await offered() == ["one"]
         await clock.advance(1)
         assert await offered() == ["one"]
@@ -37,7 +37,7 @@ async def test_what_is_in_use_is_asked_for_anew_and_nobody_waits_for_it(nats_ser
 
         await eventually(renewed)
         scene.executor.offer("three", {})
-        await clock.advance(FRESH)
+        await clock.advance(FRESH_SECONDS)
         assert await offered() == ["one", "two", "three"]
 
 
@@ -60,7 +60,7 @@ async def test_what_was_known_before_the_settings_changed_is_offered_while_the_e
         monkeypatch.setattr(scene.executor, "catalogue", is_silent)
         catalogue.drop(COMPANY)
         assert await offered() == ["one"]
-        await clock.advance(STALE - 1)
+        await clock.advance(STALE_SECONDS - 1)
         assert await offered() == ["one"]
         await clock.advance(1)
         assert await offered() == []

@@ -10,8 +10,8 @@ import aiohttp
 import pytest
 from pydantic import ValidationError
 
-from agent.adapters.circuit_breaker import FAILURES, REST, TRIAL, CircuitBreaker
-from agent.adapters.model_router import ModelRouter, configured
+from agent.adapters.circuit_breaker import FIRST_PAUSE_SECONDS, MAX_FAILURES, TRIAL_SECONDS, CircuitBreaker
+from agent.adapters.model_router import ModelRouter, configured_router
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import PICTURES, Picture, PictureSupport
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
@@ -47,7 +47,7 @@ def chain(session: aiohttp.ClientSession, servers: Mapping[str, ScriptedModel], 
         "time_limits": ",".join(f"{name}=5" for name in servers),
         **more,
     }
-    return configured(ModelSettings.model_validate(fields), session)
+    return configured_router(ModelSettings.model_validate(fields), session)
 
 
 FAULTS: list[tuple[str, ScriptedReply]] = [
@@ -146,10 +146,10 @@ async def test_an_answer_that_is_withheld_is_no_failure_and_nobody_else_is_asked
     provider, reply = WITHHELD[how]
     async with scripted_model(default=reply) as server, scripted_model(default=GOOD) as other:
         models = chain(session, {provider: server, "groq" if provider != "groq" else "openai": other})
-        for _ in range(FAILURES + 1):
+        for _ in range(MAX_FAILURES + 1):
             with pytest.raises(ModelDeclinedError):
                 await ask(models.chosen(provider, "m"), PROMPT, RecordingSink())
-        assert (len(server.asked), other.asked) == (FAILURES + 1, [])
+        assert (len(server.asked), other.asked) == (MAX_FAILURES + 1, [])
         assert models.chosen(provider, "m").candidates[0][0].provider == provider
 
 
@@ -242,7 +242,7 @@ async def test_a_provider_that_keeps_failing_is_asked_last(session: aiohttp.Clie
         models = chain(session, {"groq": broken, "openai": good})
         for _ in range(20):
             assert (await ask(models.chosen("groq", "m"), PROMPT, RecordingSink())).provider == "openai"
-        assert len(broken.asked) <= FAILURES + 1
+        assert len(broken.asked) <= MAX_FAILURES + 1
         assert [model.provider for model, _ in models.chosen("groq", "m").candidates] == ["openai", "groq"]
 
 
@@ -263,18 +263,18 @@ class Switched:
 async def test_after_its_rest_one_call_tries_it_and_its_success_brings_it_back() -> None:
     now, switched = [0.0], Switched()
     guarded = CircuitBreaker(switched, lambda: now[0])
-    for _ in range(FAILURES):
+    for _ in range(MAX_FAILURES):
         assert guarded.available()
         with pytest.raises(ModelDownError):
             await guarded.reply(PROMPT, RecordingSink())
     assert not guarded.available()
-    now[0] += REST
+    now[0] += FIRST_PAUSE_SECONDS
     assert [guarded.available() for _ in range(3)] == [True, False, False]
     with pytest.raises(ModelDownError):
         await guarded.reply(PROMPT, RecordingSink())
-    now[0] += REST + TRIAL - 1
+    now[0] += FIRST_PAUSE_SECONDS + TRIAL_SECONDS - 1
     assert not guarded.available(), "each further failure doubles the rest"
-    now[0] += 2 * REST
+    now[0] += 2 * FIRST_PAUSE_SECONDS
     assert guarded.available()
     switched.works = True
     await guarded.reply(PROMPT, RecordingSink())
@@ -353,11 +353,11 @@ async def test_a_reply_that_has_begun_may_last_until_the_turn_must_end(session: 
     slow = ScriptedReply(text="one two three four", token_ms=250)
     async with scripted_model(default=slow) as server:
         choice = chain(session, {"openai": server}).chosen("openai", "gpt-4.1")
-        prompt, heard = replace(PROMPT, time_limit=0.4, longest=5.0), RecordingSink()
+        prompt, heard = replace(PROMPT, time_limit=0.4, total_time_limit=5.0), RecordingSink()
         assert (await ask(choice, prompt, heard)).text == "one two three four" == heard.said
         assert len(server.asked) == 1
         with pytest.raises(ModelError):
-            await ask(choice, replace(prompt, longest=0.6), RecordingSink())
+            await ask(choice, replace(prompt, total_time_limit=0.6), RecordingSink())
     mute = ScriptedReply(text="one", first_token_ms=2_000)
     async with scripted_model(default=mute) as server:
         choice = chain(session, {"openai": server}).chosen("openai", "gpt-4.1")

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from agent.adapters.followed import CONVERSATIONS, FACTS, FollowedConversations
+from agent.adapters.followed import MAX_CONVERSATIONS, MAX_FACTS, FollowedConversations
 from agent.ports import ConversationKey
 from contracts.channels import ChatKind, chat
 from contracts.conversation import Fact, Snapshot, snapshot_of
@@ -42,8 +42,8 @@ class Feed:
         if fact is not None:
             self.last.setdefault(key, {})[kind] = fact
         if heard:
-            self.followed.heard(self.seq)
-            if self.followed.follows(key, kind):
+            self.followed.note_sequence(self.seq)
+            if self.followed.needs(key, kind):
                 self.followed.take(key, stored, fact)
         return self.seq
 
@@ -52,7 +52,7 @@ class Feed:
         view = snapshot_of(self.last[key].values())
         if view.unanswered:
             view = replace(view, first_unanswered=view.newest_visitor, first_unanswered_at=view.newest_visitor_at)
-        self.followed.read(key, view)
+        self.followed.store_snapshot(key, view)
 
     async def told(self, key: ConversationKey, at_least: int = 0) -> Snapshot | None:
         return await self.followed.snapshot(key, at_least)
@@ -90,7 +90,7 @@ async def test_a_fact_that_was_not_heard_makes_all_be_forgotten(feed: Feed) -> N
     feed.fact(THERE, ChatKind.VISITOR)
     assert await feed.told(HERE) is None
     assert feed.followed.facts(HERE, 0, feed.seq) is None
-    assert feed.followed.ended_by(HERE) is None
+    assert feed.followed.last_ended_turn(HERE) is None
 
 
 async def test_what_is_newer_than_the_feed_is_waited_for_a_moment_and_then_read(feed: Feed) -> None:
@@ -117,7 +117,7 @@ async def test_a_read_that_began_before_it_was_listened_to_is_not_trusted(feed: 
     feed.fact(HERE, ChatKind.VISITOR, heard=False)
     view = snapshot_of(feed.last[HERE].values())
     feed.fact(HERE, ChatKind.VISITOR)
-    feed.followed.read(HERE, view)
+    feed.followed.store_snapshot(HERE, view)
     assert await feed.told(HERE) is None
 
 
@@ -134,7 +134,7 @@ async def test_a_new_conversation_whose_first_message_was_heard_is_known_whole(
     answer = feed.fact(here, ChatKind.ASSISTANT, basis=first, turnId="t1")
     known = feed.followed.facts(here, 0, answer)
     assert (known and [one.seq for one in known]) == ([first, answer] if whole else None)
-    for _ in range(FACTS):
+    for _ in range(MAX_FACTS):
         feed.fact(here, ChatKind.VISITOR)
     assert feed.followed.facts(here, 0, feed.seq) is None
 
@@ -143,11 +143,11 @@ async def test_a_new_conversation_whose_first_message_was_heard_is_known_whole(
 async def test_a_conversation_that_held_something_before_is_not_known_whole(feed: Feed, kind: ChatKind) -> None:
     here = ConversationKey("acme", NEW)
     before = feed.fact(here, kind, heard=False)
-    feed.followed.heard(before)
+    feed.followed.note_sequence(before)
     first = feed.fact(here, ChatKind.VISITOR)
     view = snapshot_of(feed.last[here].values())
     waits = before if kind is ChatKind.VISITOR else first
-    feed.followed.read(here, replace(view, first_unanswered=waits, first_unanswered_at=float(waits)))
+    feed.followed.store_snapshot(here, replace(view, first_unanswered=waits, first_unanswered_at=float(waits)))
     assert feed.followed.facts(here, 0, first) is None
 
 
@@ -163,28 +163,28 @@ async def test_a_misfit_counts_for_the_fence_and_for_nothing_else(feed: Feed) ->
 async def test_the_last_turn_is_known_while_nobody_else_can_have_driven_one(feed: Feed) -> None:
     first = feed.fact(HERE, ChatKind.VISITOR)
     feed.read(HERE)
-    assert feed.followed.ended_by(HERE) is None
+    assert feed.followed.last_ended_turn(HERE) is None
     feed.fact(HERE, ChatKind.ASSISTANT, basis=first, turnId="t1")
-    assert feed.followed.ended_by(HERE) == "t1"
+    assert feed.followed.last_ended_turn(HERE) == "t1"
     feed.fact(HERE, ChatKind.VISITOR)
-    assert feed.followed.ended_by(HERE) == "t1"
+    assert feed.followed.last_ended_turn(HERE) == "t1"
     feed.fact(HERE, ChatKind.VISITOR)
-    assert feed.followed.ended_by(HERE) is None
+    assert feed.followed.last_ended_turn(HERE) is None
 
 
 async def test_what_is_kept_is_bounded(feed: Feed) -> None:
     feed.fact(HERE, ChatKind.VISITOR)
     feed.read(HERE)
-    for _ in range(2 * FACTS):
+    for _ in range(2 * MAX_FACTS):
         feed.fact(HERE, ChatKind.OWNER, owner={"kind": "ai"})
-    assert len(feed.followed.facts(HERE, feed.seq - FACTS, feed.seq) or ()) == FACTS
-    assert feed.followed.facts(HERE, feed.seq - FACTS - 1, feed.seq) is None
+    assert len(feed.followed.facts(HERE, feed.seq - MAX_FACTS, feed.seq) or ()) == MAX_FACTS
+    assert feed.followed.facts(HERE, feed.seq - MAX_FACTS - 1, feed.seq) is None
     feed.clock.now += DEFAULT_TTL_SECONDS + 1
     feed.fact(ConversationKey("acme", "other"), ChatKind.VISITOR)
-    assert feed.followed.facts(HERE, feed.seq - FACTS, feed.seq) is None
+    assert feed.followed.facts(HERE, feed.seq - MAX_FACTS, feed.seq) is None
     assert await feed.told(HERE) is None
     feed.fact(HERE, ChatKind.VISITOR)
     feed.read(HERE)
-    for number in range(CONVERSATIONS):
+    for number in range(MAX_CONVERSATIONS):
         feed.fact(ConversationKey("acme", f"other-{number}"), ChatKind.VISITOR)
     assert await feed.told(HERE) is None

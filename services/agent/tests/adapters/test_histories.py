@@ -4,7 +4,7 @@ import pytest
 from nats.aio.client import Client
 
 from agent.adapters.histories import HistoryClient
-from agent.adapters.history_cache import KEPT_CHARACTERS, KEPT_WINDOWS, MESSAGES, HistoryWindow, recent_windows
+from agent.adapters.history_cache import MAX_CHARS, MAX_WINDOWS, PROMPT_MESSAGES, HistoryWindow, recent_windows
 from agent.domain.context.compression import PromptMessage
 from agent.errors import UnreachableError
 from agent.ports import ConversationKey, PromptHistory
@@ -24,7 +24,7 @@ async def test_after_the_first_time_memory_is_not_asked_and_the_history_is_the_s
     async with stage(nats_server.url) as scene:
         kept = HistoryClient(RpcClient(scene.nats), scene.log)
         await kept.up_to(KEY, await scene.visitor("c1", "the first"))
-        for number in range(2 * MESSAGES):
+        for number in range(2 * PROMPT_MESSAGES):
             await scene.visitor("another", "not of this conversation")
             if number % 3 == 2:
                 await scene.take("c1")
@@ -78,12 +78,12 @@ async def test_windows_are_bounded_in_time_number_and_size() -> None:
     await clock.advance(0.001)
     assert windows.get(KEY) is None
 
-    keys = [ConversationKey(COMPANY, f"c{number}") for number in range(KEPT_WINDOWS + 1)]
+    keys = [ConversationKey(COMPANY, f"c{number}") for number in range(MAX_WINDOWS + 1)]
     for key in keys:
         windows.keep(key, _window("hello"))
     assert [windows.get(key) is not None for key in keys[:2]] == [False, True]
 
-    windows.keep(KEY, _window("x" * (KEPT_CHARACTERS - 5)))
+    windows.keep(KEY, _window("x" * (MAX_CHARS - 5)))
     assert [windows.get(key) is not None for key in keys[-2:]] == [False, True]
     assert windows.get(KEY) is not None
 

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 import runtime.setting_names
-from agent.adapters.model_router import configured
+from agent.adapters.model_router import configured_router
 from agent.adapters.openai_compatible import OpenAICompatible
 from agent.adapters.provider_client import ProviderEndpoint
 from agent.domain.offered_tool import OfferedTool
@@ -211,7 +211,7 @@ async def test_without_any_key_the_offline_assistant_answers(
 ) -> None:
     for name in ("GROQ_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "NEXUS_LLM_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    models = configured(ModelSettings(), session)
+    models = configured_router(ModelSettings(), session)
     assert _names(models.chosen("groq", "llama-3.3-70b-versatile")) == [("offline", "offline-rules")]
     assert models.names == ["offline"]
 
@@ -222,7 +222,7 @@ async def test_the_preferred_provider_comes_first_and_the_chain_follows(
     monkeypatch.setenv("GROQ_API_KEY", "g")
     monkeypatch.setenv("OPENAI_API_KEY", "o")
     monkeypatch.setenv("NEXUS_LLM_CHAIN", "openai,groq")
-    models = configured(ModelSettings(), session)
+    models = configured_router(ModelSettings(), session)
     assert _names(models.chosen("groq", "meta-llama/llama-4-scout-17b")) == [
         ("groq", "meta-llama/llama-4-scout-17b-16e-instruct"),
         ("openai", "gpt-4.1-mini"),
@@ -237,7 +237,7 @@ async def test_a_server_named_in_the_environment_wins_over_what_companies_prefer
     monkeypatch.setenv("GROQ_API_KEY", "g")
     monkeypatch.setenv("NEXUS_LLM_BASE_URL", "http://127.0.0.1:1/v1")
     monkeypatch.setenv("NEXUS_LLM_MODEL", "mine")
-    models = configured(ModelSettings(), session)
+    models = configured_router(ModelSettings(), session)
     assert _names(models.chosen("groq", "x")) == [("compatible", "mine")]
 
 
@@ -256,7 +256,7 @@ async def test_a_key_configures_each_provider_of_the_registry(
         provider.name: "from-the-file"
     }
     assert settings.provider_addresses == {provider.name: "http://127.0.0.1:1/v1"}
-    models = configured(settings, session)
+    models = configured_router(settings, session)
     assert _names(models.chosen("unknown", "x")) == [(provider.name, provider.default)]
     monkeypatch.setenv(provider.key, "from-the-environment")
     assert ModelSettings().provider_keys[provider.name].get_secret_value() == "from-the-environment"

@@ -12,7 +12,7 @@ from openai.types.responses.response_create_params import ResponseCreateParamsSt
 from pydantic import TypeAdapter
 
 from agent.adapters.openai_compatible import OpenAICompatible
-from agent.adapters.provider_client import MAX_CALLS, MAX_TEXT, ProviderEndpoint
+from agent.adapters.provider_client import MAX_CALLS, MAX_REPLY_CHARS, ProviderEndpoint
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import PICTURES, Picture
 from agent.errors import BadToolCallError, ModelDeclinedError, ModelDownError, ModelRefusedError
@@ -192,8 +192,8 @@ async def test_a_model_that_is_served_there_alone_sees_pictures_and_is_told_whic
         (({"type": "error", "code": "rate_limit_exceeded", "message": "slowly", "param": None},), ModelDownError),
         ((said("It"), ended("incomplete", incomplete_details={"reason": "content_filter"})), ModelDeclinedError),
         ((said("It"),), ModelDownError),
-        ((said("x" * (MAX_TEXT + 1)), ended()), ModelDownError),
-        ((done({**CALL, "arguments": '"' + "x" * MAX_TEXT}, 0), ended()), BadToolCallError),
+        ((said("x" * (MAX_REPLY_CHARS + 1)), ended()), ModelDownError),
+        ((done({**CALL, "arguments": '"' + "x" * MAX_REPLY_CHARS}, 0), ended()), BadToolCallError),
         ((*[done(CALL, number) for number in range(MAX_CALLS + 1)], ended()), BadToolCallError),
         ((done({**CALL, "arguments": "{"}, 0), ended()), BadToolCallError),
         ((ended(),), ModelDownError),

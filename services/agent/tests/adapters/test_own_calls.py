@@ -43,7 +43,7 @@ async def test_a_change_of_a_silent_memory_is_given_up_within_its_limit(
 ) -> None:
     monkeypatch.setattr(own_calls, "CHANGE_SECONDS", CHANGE_SECONDS)
     monkeypatch.setattr(own_calls, "MEMORY_SECONDS", QUESTION_SECONDS)
-    monkeypatch.setattr(own_calls, "PAUSE", 0.01)
+    monkeypatch.setattr(own_calls, "RETRY_PAUSE_SECONDS", 0.01)
     memory = SilentMemory(nats_client)
     requester = Requester(principal=None, role="user", plan="pro", user="u1", language="en")
     call = TurnCall("c1", tool, json.dumps(arguments))

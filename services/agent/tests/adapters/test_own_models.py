@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 from pydantic import SecretStr
 
-from agent.adapters.model_router import ModelRouter, configured
+from agent.adapters.model_router import ModelRouter, configured_router
 from agent.adapters.own_models import OwnModels
 from agent.errors import ModelDownError, ModelError, ModelRefusedError
 from agent.llm.fallback import ask
@@ -59,7 +59,7 @@ async def models(
         fields |= {"provider_keys": {"groq": "theirs"}, "provider_addresses": {"groq": others.base_url}}
     settings = ModelSettings.model_validate(fields)
     async with aiohttp.ClientSession() as session:
-        made = configured(settings, session)
+        made = configured_router(settings, session)
         own = OwnModels(made, settings, session, SEAL, loopback=loopback)
         made.own = own.for_company
         try:

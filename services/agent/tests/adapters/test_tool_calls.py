@@ -115,7 +115,7 @@ async def test_a_request_that_was_lost_is_sent_again_as_the_same_one(
         return True
 
     monkeypatch.setattr(Publisher, "send", lost)
-    monkeypatch.setattr(tool_calls, "UNCONFIRMED", 0.05)
+    monkeypatch.setattr(tool_calls, "CONFIRMATION_SECONDS", 0.05)
     async with stage(nats_server.url) as scene:
         scene.executor.tools[CALL.tool] = price
         assert (await asked(scene))["success"] is True
@@ -125,7 +125,7 @@ async def test_a_request_that_was_lost_is_sent_again_as_the_same_one(
 async def test_a_tool_that_takes_its_time_is_asked_once(
     nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tool_calls, "UNCONFIRMED", 0.05)
+    monkeypatch.setattr(tool_calls, "CONFIRMATION_SECONDS", 0.05)
     async with stage(nats_server.url) as scene:
         known = asyncio.Event()
         append = scene.publisher.append
@@ -150,7 +150,7 @@ async def test_a_tool_that_takes_its_time_is_asked_once(
 async def test_a_silent_executor_is_waited_for_only_while_one_answers_at_all(
     there: bool, nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tool_calls, "PATIENCE", (0.05, 0.05, 0.05, 30.0))
+    monkeypatch.setattr(tool_calls, "ATTEMPT_TIMEOUT_SECONDS", (0.05, 0.05, 0.05, 30.0))
     looked: list[tuple[object, ...]] = []
 
     async def look(*about: object) -> bool:

@@ -16,7 +16,7 @@ from agent.domain.tool_results import answered_from_earlier, asked_again, citati
 from agent.domain.turn.journal import Journal, TurnCall, TurnStep, with_results
 from agent.domain.turn.journal_wire import journal_to_wire
 from agent.ports import ModelRequest, PromptHistory, Requester
-from agent.turns.composer import Composer, Material
+from agent.turns.composer import Composer, PromptMaterial
 from contracts.company import CompanyConfig
 
 ASKER = Requester("p", "visitor", "free", "v1", "en", page_url="https://x.test/pricing", page_title="Prices")
@@ -101,7 +101,7 @@ def prompt_of(
     requester: Requester = ASKER, tools: tuple[OfferedTool, ...] = (), *, last: bool = False, **config: Any
 ) -> ModelRequest:
     settings = CompanyConfig.model_validate({"company_id": "demo", **config})
-    composer = Composer(Material(settings, requester, SAID, JOURNAL, tools, last=last, time_limit=9.0))
+    composer = Composer(PromptMaterial(settings, requester, SAID, JOURNAL, tools, last=last, time_limit=9.0))
     return composer.prompt(composer.render(composer.draft))
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.errors import ModelBusyError, ModelDownError, ModelError, ModelRefusedError
-from agent.preview.model_check import why_not
+from agent.preview.model_check import failure_text
 from contracts.languages import Language
 
 
@@ -31,4 +31,4 @@ from contracts.languages import Language
 def test_why_a_model_did_not_answer_is_said_in_the_language_of_who_tries_it(
     failure: ModelError, language: Language, words: str
 ) -> None:
-    assert why_not(failure, language) == words
+    assert failure_text(failure, language) == words

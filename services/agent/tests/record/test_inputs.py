@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from agent.domain.shortcuts.shown_actions import ShownAction
-from agent.ports import AskedSnapshot, ConversationKey, PromptHistory, Requester
+from agent.ports import ConversationKey, PromptHistory, Requester, TurnSnapshot
 from agent.record.turn import PROVEN, Inputs, inputs_from_json, inputs_to_json
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, snapshot_of
@@ -17,7 +17,7 @@ FACTS = (
 )
 ASKER = Requester(principal="a.signed.proof", role="user", plan="pro", user="ann", language="en")
 INPUTS = Inputs(
-    AskedSnapshot(snapshot_of(FACTS), ASKER, "buy two AAPL", (ShownAction("a1", "buy", "hash"),)), PromptHistory(())
+    TurnSnapshot(snapshot_of(FACTS), ASKER, "buy two AAPL", (ShownAction("a1", "buy", "hash"),)), PromptHistory(())
 )
 RECORDED: dict[str, Any] = {
     "seen": {

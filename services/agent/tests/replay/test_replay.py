@@ -12,16 +12,16 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
-from agent.adapters.model_router import configured
+from agent.adapters.model_router import configured_router
 from agent.adapters.price_table import prices
 from agent.domain.turn.journal_wire import journal_from_wire
 from agent.ports import Models
 from agent.record.recorded_turn import RecordedTurn, bytes_of
 from agent.record.turn_archive import TurnArchive
-from agent.replay.comparison import compared
-from agent.replay.overrides import OverrideError, changed, chosen_model
+from agent.replay.comparison import comparison
+from agent.replay.overrides import OverrideError, changed_settings, chosen_model
 from agent.replay.recorded_ports import NOT_IN_RECORD, results_of
-from agent.replay.rerun import ReplayWorld, again
+from agent.replay.rerun import ReplayWorld, replay_turn
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
@@ -62,7 +62,7 @@ class Scene:
         others = {key: result for one in siblings for key, result in results_of(one.journal).items()}
         tools = await self.tools()
         world = ReplayWorld(CompanySettings(config=config, version=1), tools, self.models(), others, prices())
-        return compared(turn, await again(turn, world), prices(), [])
+        return comparison(turn, await replay_turn(turn, world), prices(), [])
 
     async def tools(self) -> Any:
         from agent.adapters.catalogue import ExecutorCatalogue
@@ -74,7 +74,7 @@ class Scene:
 
     def models(self) -> Models:
         settings = ModelSettings(base_url=self.model.base_url, model="scripted", provider_keys={})
-        return configured(settings, self.session)
+        return configured_router(settings, self.session)
 
     async def last_journal(self, conversation: str) -> bytes:
         """What TURNS holds."""
@@ -247,11 +247,13 @@ async def test_a_record_holds_no_principal(scene: Scene) -> None:
 
 def test_settings_are_changed_by_a_merge_patch_and_stay_settings() -> None:
     settings = CompanySettings(config=demo_config(), version=3)
-    patched = changed(settings, prompt="Be kind.", patch={"temperature": 0.1, "toolConfig": {"maxIterations": 1}})
+    patched = changed_settings(
+        settings, prompt="Be kind.", patch={"temperature": 0.1, "toolConfig": {"maxIterations": 1}}
+    )
     assert (patched.config.temperature, patched.config.tool_config.max_iterations) == (0.1, 1)
     assert (patched.config.custom_system_prompt, patched.version) == ("Be kind.", 3)
     with pytest.raises(OverrideError, match="temperature"):
-        changed(settings, prompt=None, patch={"temperature": 9})
+        changed_settings(settings, prompt=None, patch={"temperature": 9})
 
 
 @pytest.mark.parametrize(

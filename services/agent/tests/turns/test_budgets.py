@@ -65,7 +65,7 @@ async def test_every_model_call_is_reserved_settled_and_recorded(nats_server: Na
 async def test_a_call_whose_tools_take_long_is_told_of_by_itself(
     nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.adapters.usage_facts.NEXT_CALL", 0.05)
+    monkeypatch.setattr("agent.adapters.usage_facts.NEXT_CALL_SECONDS", 0.05)
     look = ScriptedReply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/"})], prompt_tokens=100)
     rule = Rule(replies=[look, ScriptedReply(text="Three words only.", prompt_tokens=200)])
     async with (

@@ -59,7 +59,7 @@ async def test_a_call_is_handed_out_after_ours_and_the_turn_goes_on_with_its_fir
         # A tool of ours with the client's name is ours, and it was done before anything was handed out.
         assert len(scene.executor.effects) == 1
         assert [one["tool"] for one in scene.told("tool.finished")] == ["order"]
-        state = running.engine.running(next(iter(running.engine._drives)))  # pyright: ignore[reportPrivateUsage]
+        state = running.engine.running(next(iter(running.engine._drivers)))  # pyright: ignore[reportPrivateUsage]
         assert state is not None
         assert [one.call_id for one in state.waiting] == [first["callId"], second["callId"]]
         for given in (MADRID, {"success": True, "data": {"city": "Paris"}}):

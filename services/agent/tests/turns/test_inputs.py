@@ -7,7 +7,7 @@ import pytest
 
 from agent.domain.turn.effects import CallModel
 from agent.domain.turn.journal import Journal
-from agent.ports import AskedSnapshot, ConversationKey, PromptHistory, Requester
+from agent.ports import ConversationKey, PromptHistory, Requester, TurnSnapshot
 from agent.testing.company import COMPANY, demo_config
 from agent.testing.stage import agent, stage
 from agent.turns.deps import Limits, Ports
@@ -48,7 +48,7 @@ async def test_a_call_that_is_given_up_leaves_what_was_asked_for_to_the_next(nat
         slow = Slow()
         inputs = TurnInputs(replace(kept[0], histories=slow), Limits(), ConversationKey(COMPANY, "c1"))
         view = Snapshot(7, 7, 0.0, 0, OwnerKind.AI)
-        ask, seen = CallModel(Journal("t1", 7, 0.0, 60.0), view, last=False), AskedSnapshot(view, ASKER, "")
+        ask, seen = CallModel(Journal("t1", 7, 0.0, 60.0), view, last=False), TurnSnapshot(view, ASKER, "")
         first = asyncio.create_task(inputs.own_reply(ask, seen, demo_config()))
         await asyncio.sleep(0)
         first.cancel()

@@ -7,9 +7,9 @@ import pytest
 from agent.adapters.chat_log import JetStreamChatLog
 from agent.domain.turn.journal import Journal
 from agent.errors import UnreachableError
-from agent.ports import AskedSnapshot, ConversationKey, Requester
+from agent.ports import ConversationKey, Requester, TurnSnapshot
 from agent.turns.deps import Ports
-from agent.turns.look import log_and_journal
+from agent.turns.look import read_log_and_journal
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, snapshot_of
 from runtime.conversation import ConversationLog
@@ -24,12 +24,12 @@ class Log:
     end: int
     asked: list[int] = field(default_factory=list[int])
 
-    async def look(self, key: ConversationKey, at_least: int) -> AskedSnapshot:
+    async def look(self, key: ConversationKey, at_least: int) -> TurnSnapshot:
         del key
         self.asked.append(at_least)
         if at_least > self.end:
             raise UnreachableError("behind")
-        return AskedSnapshot(snapshot_of([], max(at_least, 1)), Requester(None, "visitor", "free", None, "en"))
+        return TurnSnapshot(snapshot_of([], max(at_least, 1)), Requester(None, "visitor", "free", None, "en"))
 
 
 class Journals:
@@ -44,7 +44,7 @@ def ports(log: Log) -> Ports:
 
 async def test_a_view_that_is_older_than_the_journal_is_read_again() -> None:
     log = Log(end=2)
-    seen, found, revision = await log_and_journal(ports(log), KEY, 1)
+    seen, found, revision = await read_log_and_journal(ports(log), KEY, 1)
     assert (seen.view.seq, found and found.basis, revision) == (2, 2, 7)
     assert log.asked == [1, 2]
 
@@ -63,9 +63,9 @@ async def test_of_several_late_copies_in_a_row_none_counts_as_waiting(waiting: t
         assert (company, conversation) == KEY
         return next((one for one in facts if one.seq > after), None)
 
-    async def look(key: ConversationKey, at_least: int) -> AskedSnapshot:
+    async def look(key: ConversationKey, at_least: int) -> TurnSnapshot:
         del key, at_least
-        return AskedSnapshot(view, Requester(None, "visitor", "free", None, "en"))
+        return TurnSnapshot(view, Requester(None, "visitor", "free", None, "en"))
 
     async def read(key: ConversationKey) -> tuple[Journal, int]:
         del key
@@ -78,10 +78,10 @@ async def test_of_several_late_copies_in_a_row_none_counts_as_waiting(waiting: t
     held = SimpleNamespace(
         chat=SimpleNamespace(look=look, behind_copies=log.behind_copies), journals=SimpleNamespace(read=read)
     )
-    seen, _, _ = await log_and_journal(cast("Ports", held), KEY, 1)
+    seen, _, _ = await read_log_and_journal(cast("Ports", held), KEY, 1)
     assert seen.view.first_unanswered == first
 
 
 async def test_a_journal_that_outlived_its_log_stands_in_nobodys_way() -> None:
-    seen, _, revision = await log_and_journal(ports(Log(end=1)), KEY, 1)
+    seen, _, revision = await read_log_and_journal(ports(Log(end=1)), KEY, 1)
     assert (seen.view.seq, revision) == (1, 7)

@@ -91,15 +91,15 @@ async def test_the_sweep_looks_only_at_what_nobody_has_settled() -> None:
         looked.append((key.conversation, trigger.seq))
         return Retry(1.0, "driven elsewhere") if key.conversation == "busy" else Ack("answered")
 
-    sweep = TurnSweep(handle, patience=0.0)
+    sweep = TurnSweep(handle, overdue_after=0.0)
     for seq, name in enumerate(("answered", "forgotten", "busy", "by hand"), start=1):
-        sweep.saw(ConversationKey("demo", name), Fact(ChatKind.VISITOR, seq))
-    sweep.saw(ConversationKey("demo", "answered"), Fact(ChatKind.ASSISTANT, 9, basis=1))
-    sweep.saw(ConversationKey("demo", "forgotten"), Fact(ChatKind.ASSISTANT, 9, basis=1))
-    sweep.saw(ConversationKey("demo", "by hand"), Fact(ChatKind.OPERATOR, 9))
+        sweep.observe(ConversationKey("demo", name), Fact(ChatKind.VISITOR, seq))
+    sweep.observe(ConversationKey("demo", "answered"), Fact(ChatKind.ASSISTANT, 9, basis=1))
+    sweep.observe(ConversationKey("demo", "forgotten"), Fact(ChatKind.ASSISTANT, 9, basis=1))
+    sweep.observe(ConversationKey("demo", "by hand"), Fact(ChatKind.OPERATOR, 9))
     assert await sweep.look() == 2
     assert sorted(looked) == [("busy", 3), ("forgotten", 2)]
-    assert [sweep.waits(ConversationKey("demo", name)) for name in ("forgotten", "busy")] == [False, True]
+    assert [sweep.is_waiting(ConversationKey("demo", name)) for name in ("forgotten", "busy")] == [False, True]
 
 
 async def test_a_look_that_lasts_holds_up_no_other_message() -> None:
@@ -116,11 +116,11 @@ async def test_a_look_that_lasts_holds_up_no_other_message() -> None:
     async def nothing() -> None:
         pass
 
-    sweep = TurnSweep(handle, every=0.05, patience=0.0)
-    sweep.saw(ConversationKey("demo", "slow"), Fact(ChatKind.VISITOR, 1))
+    sweep = TurnSweep(handle, interval=0.05, overdue_after=0.0)
+    sweep.observe(ConversationKey("demo", "slow"), Fact(ChatKind.VISITOR, 1))
     sweep.start(nothing)
     await eventually(lambda: looked == ["slow"])
-    sweep.saw(ConversationKey("demo", "later"), Fact(ChatKind.VISITOR, 2))
+    sweep.observe(ConversationKey("demo", "later"), Fact(ChatKind.VISITOR, 2))
     await eventually(lambda: looked == ["slow", "later"])
     ends.set()
     await eventually(lambda: not sweep.count)
@@ -140,7 +140,7 @@ async def test_after_a_connection_was_away_the_sweep_looks_back_again() -> None:
         if looked_back == 2:
             raise TimeoutError
 
-    sweep = TurnSweep(handle, every=0.05, patience=0.0)
+    sweep = TurnSweep(handle, interval=0.05, overdue_after=0.0)
     sweep.start(look_back)
     await eventually(lambda: looked_back == 1)
     sweep.missed()

@@ -153,8 +153,8 @@ async def test_a_successor_inherits_the_calls_of_a_turn_that_was_superseded(nats
 async def test_the_sweep_looks_back_from_where_the_consumer_was_and_not_from_the_end_of_a_busy_log(
     nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.app.SWEPT", 10)
-    monkeypatch.setattr("agent.app.PAGE", 3)
+    monkeypatch.setattr("agent.app.SWEPT_SEQUENCES", 10)
+    monkeypatch.setattr("agent.app.FACTS_PER_READ", 3)
     async with stage(nats_server.url) as scene, scripted_model(default=ScriptedReply(text="Better late.")) as model:
         await scene.visitor("c1", "is anybody there?")
         spec = ConsumerSpec(stream="CHAT", durable="agent", subjects=TURN_TRIGGERS)

@@ -23,54 +23,54 @@ from tool_executor.catalogue.announced import Offers
 
 log = structlog.get_logger(__name__)
 
-# Named once: building a parametrised model anew takes milliseconds.
+# Assigned once, because building a parametrised model takes milliseconds.
 _AnnouncedEvent = CloudEvent[ToolsAnnounced]
 _WithdrawnEvent = CloudEvent[ToolsWithdrawn]
 
 ANNOUNCED = "tools.announced.v1"
 WITHDRAWN = "tools.withdrawn.v1"
-_LONGEST = timedelta(hours=1)
+_MAX_TTL = timedelta(hours=1)
 """The longest ttl that the contract allows."""
 _DEADLINE = 5.0
-"""Seconds to read back what was announced before."""
+"""Seconds to read the earlier announcements."""
 _BATCH = 256
-_MOST = 10_000
+_MAX_FACTS = 10_000
 
 
 class AnnouncedTools:
-    """Keeps `offers` as the bus says."""
+    """Keeps `offers` current with the bus."""
 
     def __init__(self, client: Client, offers: Offers) -> None:
         self._client = client
         self._offers = offers
         self._facts = DirectReader(client, FACTS.name)
-        self._heard: set[tuple[str, str]] = set()
-        """The services heard live while the stream is read: their earlier announcements no longer count."""
+        self._announced_live: set[tuple[str, str]] = set()
+        """Services that announced live while the stream was being read; their earlier announcements do not count."""
         self._reading = asyncio.Lock()
-        self._later: set[asyncio.Task[None]] = set()
+        self._catch_ups: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        """Listens from now on, and reads earlier announcements; those that cannot be read now are repeated soon."""
+        """Subscribes to announcements and reads the earlier ones; those that cannot be read are repeated soon."""
         await subscribe(self._client, f"{ANNOUNCED}.>", self._on_live)
         await subscribe(self._client, f"{WITHDRAWN}.>", self._on_live)
         await self._client.flush()
         await self.catch_up()
 
     def catch_up_soon(self) -> None:
-        """Reads what may have been missed, without keeping the caller."""
+        """Reads announcements that may have been missed, in the background."""
         task = asyncio.create_task(self.catch_up())
-        self._later.add(task)
-        task.add_done_callback(self._later.discard)
+        self._catch_ups.add(task)
+        task.add_done_callback(self._catch_ups.discard)
 
     async def close(self) -> None:
-        for task in self._later:
+        for task in self._catch_ups:
             task.cancel()
-        await asyncio.gather(*self._later, return_exceptions=True)
+        await asyncio.gather(*self._catch_ups, return_exceptions=True)
 
     async def catch_up(self) -> None:
         """Reads earlier announcements. Owners whose announcement cannot be read now will announce again."""
         async with self._reading:
-            self._heard.clear()
+            self._announced_live.clear()
             try:
                 async with asyncio.timeout(_DEADLINE):
                     await self._read_back()
@@ -79,19 +79,19 @@ class AnnouncedTools:
                 log.warning("tools.announcements_not_read", error=str(error) or type(error).__name__)
 
     async def _read_back(self) -> None:
-        since = datetime.now(UTC) - _LONGEST
-        told = [fact for kind in (ANNOUNCED, WITHDRAWN) for fact in await self._told(f"{kind}.>", since)]
-        for fact in sorted(told, key=lambda one: one.seq):
+        since = datetime.now(UTC) - _MAX_TTL
+        facts = [fact for kind in (ANNOUNCED, WITHDRAWN) for fact in await self._facts_since(f"{kind}.>", since)]
+        for fact in sorted(facts, key=lambda fact: fact.seq):
             age = time.time() - fact.time.timestamp()
             self._apply(fact.subject, fact.event, max(age, 0.0), live=False)
 
-    async def _told(self, subject: str, since: datetime) -> list[StoredFact]:
+    async def _facts_since(self, subject: str, since: datetime) -> list[StoredFact]:
         batch = await self._facts.batch_since(subject, since, _BATCH)
-        found = batch.facts
-        while batch.more and len(found) < _MOST:
-            batch = await self._facts.batch(subject, found[-1].seq + 1, _BATCH)
-            found += batch.facts
-        return found
+        facts = batch.facts
+        while batch.more and len(facts) < _MAX_FACTS:
+            batch = await self._facts.batch(subject, facts[-1].seq + 1, _BATCH)
+            facts += batch.facts
+        return facts
 
     async def _on_live(self, message: Msg) -> None:
         self._apply(message.subject, message.data, 0.0, live=True)
@@ -105,8 +105,8 @@ class AnnouncedTools:
                 if not self._is_news(company, announced.service, live) or age >= announced.ttl_seconds:
                     return
                 refused = self._offers.announce(company, announced, announced.ttl_seconds - age)
-                for line in refused:
-                    log.warning("tools.announcement_refused", company=company, service=announced.service, why=line)
+                for reason in refused:
+                    log.warning("tools.announcement_refused", company=company, service=announced.service, why=reason)
             else:
                 withdrawn = _WithdrawnEvent.model_validate_json(data).data
                 if self._is_news(company, withdrawn.service, live):
@@ -117,6 +117,6 @@ class AnnouncedTools:
     def _is_news(self, company: str, service: str, live: bool) -> bool:
         if live:
             if self._reading.locked():
-                self._heard.add((company, service))
+                self._announced_live.add((company, service))
             return True
-        return (company, service) not in self._heard
+        return (company, service) not in self._announced_live

@@ -60,11 +60,11 @@ log = structlog.get_logger(__name__)
 
 DURABLE = "tool-executor"
 PAGE_TOKENS = 2_000
-"""How much of a page fetch_page returns."""
+"""Tokens of a page that fetch_page returns."""
 RECORD_SECONDS = 86_400
-"""How long a call with side effects is remembered."""
+"""Seconds for which a call with side effects is remembered."""
 FILE_SLOTS = 4
-"""Uploaded documents in work at once."""
+"""Uploaded documents read at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +121,12 @@ class Executor:
     def _reading(
         self, connections: ExecutorConnections, rpc: RpcClient, settings: ExecutorSettings
     ) -> list[PullWorker]:
-        """Reads companies' sites and files, each with slots of its own, so that neither calls nor files wait for
-        sites."""
+        """Returns the workers that read companies' sites and files, each with slots of its own, so that neither calls
+        nor files wait for sites."""
 
         def interval(origin: Origin) -> float:
-            own = connections.loopback and origin.is_loopback
-            return 1 / (settings.crawl_own_per_second if own else settings.crawl_per_second)
+            is_own = connections.loopback and origin.is_loopback
+            return 1 / (settings.crawl_own_per_second if is_own else settings.crawl_per_second)
 
         facts, extraction = KnowledgeFacts(Publisher(self._nats)), self.extraction
         preparation = Preparation(
@@ -143,7 +143,7 @@ class Executor:
         ]
 
     async def start(self) -> None:
-        """Listens for what changes settings, tools and portfolios. Before the worker takes calls."""
+        """Subscribes to changes of settings, tools and portfolios; called before the worker takes calls."""
         await subscribe(self._nats, CHANGES, self.settings.changed)
         await self._changes.start()
         await self.announcements.start()
@@ -159,7 +159,7 @@ class Executor:
             log.warning("tools.owner_gone", service=service, subject=subject)
 
     def _pipeline(self, rpc: RpcClient, settings: ExecutorSettings) -> Pipeline:
-        """The steps, in the order in which a call passes them; 7 and 8 look at the results of the steps below them."""
+        """Returns the steps in the order in which a call passes them; 7 and 8 check the results of the steps below."""
         slow = {
             Category.SITE: settings.slow_slots,
             Category.NEWS: settings.slow_slots,

@@ -1,5 +1,5 @@
-"""Reads files of a conversation for the agent's prompts: texts by the same readers as companies' documents, in a
-separate process; pictures unchanged, piece by piece."""
+"""Reads files of a conversation for the agent's prompts: texts with the readers of companies' documents, in a separate
+process; pictures unchanged, in pieces."""
 
 from base64 import b64encode
 from contextlib import aclosing
@@ -26,46 +26,46 @@ class FileTexts:
         self._extraction = extraction
 
     async def read(self, request: FileTextRequest) -> FileTextReply:
-        """The beginning of the file's text, or why there is none; raises RpcError (UNAVAILABLE)."""
-        said = request.language
+        """Returns the beginning of the file's text, or the reason why there is none; raises RpcError (UNAVAILABLE)."""
+        language = request.language
         key = file_key(request.company_id, request.conversation_id, request.file_id)
         try:
-            about = await self._store.about(key) if self._store is not None else None
-            if self._store is None or about is None:
-                return FileTextReply(problem=TEXTS["document.gone"].in_language(said))
-            if about.type.startswith("image/"):
-                return FileTextReply(problem=TEXTS["document.unreadable_kind"].in_language(said))
+            description = await self._store.about(key) if self._store is not None else None
+            if self._store is None or description is None:
+                return FileTextReply(problem=TEXTS["document.gone"].in_language(language))
+            if description.type.startswith("image/"):
+                return FileTextReply(problem=TEXTS["document.unreadable_kind"].in_language(language))
             body = await read_whole(self._store, key, MAX_FILE_BYTES)
         except FilesUnavailableError as error:
             log.warning("files.not_read", company=request.company_id, error=str(error)[:300])
             raise RpcError("UNAVAILABLE", "the file cannot be read now", retryable=True) from error
         try:
-            found = await self._extraction.extract(body or b"", about.type, name=about.name)
+            document = await self._extraction.extract(body or b"", description.type, name=description.name)
         except UnreadableError as unreadable:
-            why = TEXTS["document.unreadable_kind"] if unreadable.reason == "unknown_type" else unreadable.text
-            return FileTextReply(problem=why.in_language(said))
-        text = "\n".join(map(_said, found.blocks))
+            problem = TEXTS["document.unreadable_kind"] if unreadable.reason == "unknown_type" else unreadable.text
+            return FileTextReply(problem=problem.in_language(language))
+        text = "\n".join(map(_block_text, document.blocks))
         return FileTextReply(text=text[: request.most], truncated=len(text) > request.most)
 
     async def piece(self, request: FilePieceRequest) -> FilePieceReply:
-        """A part of a picture; raises RpcError (UNAVAILABLE)."""
+        """Returns a part of a picture in base64; raises RpcError (UNAVAILABLE)."""
         key = file_key(request.company_id, request.conversation_id, request.file_id)
-        found, passed = bytearray(), 0
+        content, position = bytearray(), 0
         try:
             file = await self._store.open(key) if self._store is not None else None
             if file is None or not file.about.type.startswith("image/"):
                 return FilePieceReply()
             async with aclosing(file.pieces) as pieces:
                 async for piece in pieces:
-                    found += piece[max(request.offset - passed, 0) :]
-                    passed += len(piece)
-                    if len(found) >= PIECE_BYTES:
+                    content += piece[max(request.offset - position, 0) :]
+                    position += len(piece)
+                    if len(content) >= PIECE_BYTES:
                         break
         except FilesUnavailableError as error:
             log.warning("files.not_read", company=request.company_id, error=str(error)[:300])
             raise RpcError("UNAVAILABLE", "the file cannot be read now", retryable=True) from error
-        return FilePieceReply(content=b64encode(found[:PIECE_BYTES]).decode())
+        return FilePieceReply(content=b64encode(content[:PIECE_BYTES]).decode())
 
 
-def _said(block: Block) -> str:
+def _block_text(block: Block) -> str:
     return "\n".join(" | ".join(row) for row in block.rows if any(row)) if block.rows else block.text

@@ -1,4 +1,4 @@
-"""Handles what comes in: tool calls from the work queue, and requests for the catalogue."""
+"""Handles tool calls from the work queue, and requests for the catalogue."""
 
 import json
 import math
@@ -43,27 +43,30 @@ log = structlog.get_logger(__name__)
 
 
 class RequestedEvent(CloudEvent[ToolCallRequested]):
-    """A call in this version: what another version's fields mean is not known here."""
+    """A requested call of this version only: the fields of other versions are unknown here."""
 
     type: Literal["tools.call.requested.v1"]  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
 
 
-# Named once: pydantic forgets a parametrised model that nobody holds, and building it anew takes milliseconds.
+# Assigned once: pydantic drops parametrised models without references, and building one takes milliseconds.
 CompletedEvent = CloudEvent[ToolCallCompleted]
 
 SOURCE = "/nexus/tool-executor"
 COMPLETED = "tools.call.completed.v1"
 CALL_SECONDS = 60.0
-"""Deadline of a call that names none."""
+"""Deadline in seconds of a call that names none."""
 _LOG_DEADLINE = 5.0
-"""Seconds to store a call's result in FACTS."""
-_LOG_TRIES = 5
-"""Deliveries in which that is tried."""
-_MOST_DIGITS = 400
-"""The most digits of a whole number that is read as one; a double has at most 309."""
+"""Seconds to store a call's result in the stream FACTS."""
+_MAX_LOG_DELIVERIES = 5
+"""Deliveries of a call in which that is tried."""
+_MAX_DIGITS = 400
+"""Digits of a whole number up to which it is parsed as one; a double has at most 309."""
 _REPLY_SUBJECT = re.compile(r"[^\s.*>$][^\s.*>]*(?:\.[^\s.*>]+)*")
-_OWN_TREES = frozenset(subject.partition(".")[0] for stream in STREAMS for subject in stream.subjects) | {"live", "rpc"}
-"""The subjects of Nexus's own facts and methods: a reply that a caller asks for must never become one of them."""
+_RESERVED_ROOTS = frozenset(subject.partition(".")[0] for stream in STREAMS for subject in stream.subjects) | {
+    "live",
+    "rpc",
+}
+"""First parts of the subjects of Nexus's own facts and methods, which a reply must never be sent to."""
 
 
 class CallHandler:
@@ -75,22 +78,22 @@ class CallHandler:
         self._publisher = publisher
 
     async def handle(self, delivery: Delivery) -> Outcome | AckThen:
-        """Ack when the call has been answered and logged; Retry when it has to come again.
+        """Handles one delivery: Ack if the call was answered and logged, Retry if it must be delivered again.
 
         An unrecorded refusal (no service for the tool, a limit) of a call that may have effects is sent only when the
         message is gone: if it were delivered again, the call could still be made after its caller was refused.
         """
         try:
-            request = requested(delivery.data)
+            request = parse_request(delivery.data)
         except ValidationError as error:
             await self._answer_unreadable(delivery.data, error)
             return DeadLetter(f"not a tool call: {error.error_count()} fields are wrong")
         caller = self._caller(request)
         if caller is None:
-            # Its principal may have run out since an executor began with it.
+            # The principal may have expired since an earlier executor started the call.
             reason = OUTCOME_UNKNOWN if delivery.num_delivered > 1 else None
-            refused = TEXTS["call.unauthorized"].in_language(request.language or "es")
-            result = _failed(ToolCode.UNAUTHORIZED, refused, reason=reason)
+            message = TEXTS["call.unauthorized"].in_language(request.language or "es")
+            result = _failure(ToolCode.UNAUTHORIZED, message, reason=reason)
             log.warning("tool.unauthorized", tool=request.tool, call_id=request.call_id)
             refusal = _event(uuid7(), _completed(request, None, result))
             return AckThen(lambda: self._answer(request, refusal))
@@ -99,8 +102,8 @@ class CallHandler:
             tool=request.tool,
             arguments=request.arguments,
             caller=caller,
-            expires=time.monotonic() + self._seconds(request, delivery),
-            abandoned=delivery.num_delivered > 1,  # where the store is away nobody knows more
+            expires=time.monotonic() + self._seconds_left(request, delivery),
+            abandoned=delivery.num_delivered > 1,  # without the store nothing more is known
         )
         with span(f"{SPAN_TOOL} {request.tool}", **{TOOL_NAME: request.tool, TOOL_CALL: request.call_id}):
             result = await self._pipeline.run(call)
@@ -108,18 +111,18 @@ class CallHandler:
             return Retry(result.seconds)
         count_call(request.tool if call.entry is not None or call.repeated else UNKNOWN, result)
         completed = _completed(request, caller, result, call.quotas)
-        # A recorded call has one event, however often it is told; a refusal that may be tried again has its own.
+        # A recorded call has the same event at each repeat; a refusal that may be tried again has a new one each time.
         identity = derive_id(caller.company, caller.user, request.call_id, "completed") if call.recorded else uuid7()
         event = _event(identity, completed)
 
-        async def tell() -> bool:
+        async def answer_and_log() -> bool:
             await self._answer(request, event)
             return await self._log(caller, identity, event, completed)
 
         if not call.recorded and (call.entry is None or call.entry.tool.side_effects):
-            return AckThen(tell)
-        # The caller has its answer; what is recorded is told again from the record.
-        return Ack() if await tell() or delivery.num_delivered >= _LOG_TRIES else Retry(1.0)
+            return AckThen(answer_and_log)
+        # The caller has its answer; after a Retry it is only logged again, from the record.
+        return Ack() if await answer_and_log() or delivery.num_delivered >= _MAX_LOG_DELIVERIES else Retry(1.0)
 
     def _caller(self, request: ToolCallRequested) -> VerifiedCaller | None:
         if not request.principal:
@@ -143,7 +146,7 @@ class CallHandler:
             said=None if request.said is None else tuple(request.said),
         )
 
-    def _seconds(self, request: ToolCallRequested, delivery: Delivery) -> float:
+    def _seconds_left(self, request: ToolCallRequested, delivery: Delivery) -> float:
         now = datetime.now(UTC).timestamp()
         if request.deadline is not None:
             deadline = request.deadline if request.deadline.tzinfo else request.deadline.replace(tzinfo=UTC)
@@ -159,31 +162,33 @@ class CallHandler:
     async def _answer_unreadable(self, data: bytes, error: ValidationError) -> None:
         """Answers a message that is not a call with an error, if it says where to answer."""
         try:
-            # The standard library reads what stricter parsers refuse (half a surrogate pair, for one).
-            body = cast("dict[str, object]", json.loads(data, parse_int=_whole)["data"])
-            reply_to, said, tool = body["replyTo"], body.get("callId"), str(body.get("tool", ""))
+            # The standard library parses what stricter parsers refuse (half a surrogate pair, for example).
+            body = cast("dict[str, object]", json.loads(data, parse_int=_parse_whole)["data"])
+            reply_to, raw_call_id, tool = body["replyTo"], body.get("callId"), str(body.get("tool", ""))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return
         tool = tool.encode("utf-8", "replace").decode()
         if not isinstance(reply_to, str):
             return
-        # An id that is none cannot be repeated to who sent it; the fields say that it is what is wrong.
-        call_id = said if isinstance(said, str) and is_id(said) else NOBODY
+        # An invalid id cannot be sent back; the fields of the error name it.
+        call_id = raw_call_id if isinstance(raw_call_id, str) and is_id(raw_call_id) else NOBODY
         problems = error.errors(include_url=False, include_input=False)[:20]
         fields = [
-            FieldError(field=".".join(str(part) for part in one["loc"]).removeprefix("data."), message=message_of(one))
-            for one in problems
+            FieldError(
+                field=".".join(str(part) for part in problem["loc"]).removeprefix("data."), message=message_of(problem)
+            )
+            for problem in problems
         ]
-        result = _failed(ToolCode.VALIDATION_ERROR, "The call does not fit tools.call.requested.v1.", fields=fields)
+        result = _failure(ToolCode.VALIDATION_ERROR, "The call does not fit tools.call.requested.v1.", fields=fields)
         completed = ToolCallCompleted(call_id=call_id, tool=tool[:128], arguments={}, result=result)
         if is_reply_subject(reply_to):
             await self._publisher.publish_live(reply_to, _event(uuid7(), completed))
 
     async def _log(self, caller: VerifiedCaller, identity: str, event: bytes, completed: ToolCallCompleted) -> bool:
-        """Whether another try would be useless."""
+        """Logs a failure and stores the completed call in FACTS; returns False if a later attempt may succeed."""
         error = completed.result.error
         if error is not None:
-            # What went well is in FACTS and in the metrics; a line for each would cost as much as the call.
+            # Only failures get a log line: successes are in FACTS and in the metrics.
             log.info(
                 "tool.failed",
                 tool=completed.tool,
@@ -207,23 +212,23 @@ class CallHandler:
         return True
 
 
-def requested(data: bytes) -> ToolCallRequested:
-    """The call in a message; a number with more digits than parsers read is infinite there, for its tool to refuse.
-    Raises ValidationError."""
+def parse_request(data: bytes) -> ToolCallRequested:
+    """Parses the call in a message; raises ValidationError. A number with too many digits for parsers becomes infinity,
+    which its tool then refuses."""
     try:
         return RequestedEvent.model_validate_json(data).data
     except ValidationError as error:
         if "number out of range" not in str(error):
             raise
-        return RequestedEvent.model_validate(json.loads(data, parse_int=_whole)).data
+        return RequestedEvent.model_validate(json.loads(data, parse_int=_parse_whole)).data
 
 
-def _whole(digits: str) -> int | float:
-    return int(digits) if len(digits) <= _MOST_DIGITS else math.inf
+def _parse_whole(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _MAX_DIGITS else math.inf
 
 
 class CatalogueHandler:
-    """Lists the tools that a caller may use, what is left of their limits, and all details."""
+    """Lists the tools that a caller may use, with what is left of their limits, or with all details."""
 
     def __init__(self, offers: Offers, companies: ExecutorCompanies, quotas: QuotaReader) -> None:
         self._offers = offers
@@ -231,7 +236,7 @@ class CatalogueHandler:
         self._quotas = quotas
 
     async def catalogue(self, request: CatalogueRequest) -> CatalogueReply:
-        """Raises RpcError(UNAVAILABLE) when a visitor's company cannot be looked up."""
+        """Returns the tools; raises RpcError (UNAVAILABLE) if the settings of a visitor's company cannot be read."""
         caller = VerifiedCaller(
             company=request.company_id,
             user=request.user_id or "-",
@@ -242,8 +247,8 @@ class CatalogueHandler:
         entries = await self._offered(caller)
         if request.name is not None:
             entries = [entry for entry in entries if entry.tool.name == request.name]
-        wanted = request.with_quota and request.user_id is not None
-        quotas = await self._quotas.read(caller, entries) if wanted else {}
+        wants_quota = request.with_quota and request.user_id is not None
+        quotas = await self._quotas.read(caller, entries) if wants_quota else {}
         return CatalogueReply(
             tools=[catalogue_view(entry, request.language, quotas.get(entry.tool.name)) for entry in entries]
         )
@@ -260,19 +265,19 @@ class CatalogueHandler:
     async def _offered(self, caller: VerifiedCaller) -> list[Entry]:
         try:
             company = await self._companies.tools_of(caller.company)
-        except ToolUnavailableError as away:
+        except ToolUnavailableError as unavailable:
             if caller.is_visitor:
-                raise RpcError(ErrorCode.UNAVAILABLE, str(away), retryable=True) from away
+                raise RpcError(ErrorCode.UNAVAILABLE, str(unavailable), retryable=True) from unavailable
             company = CompanyTools()  # see pipeline.permission.FindTool
         return list(self._offers.offered_to(caller, company))
 
 
 def is_reply_subject(subject: str) -> bool:
-    """Whether an answer may be sent there: a plain subject outside the trees of Nexus and of NATS itself."""
+    """Whether an answer may be sent there: a plain subject that belongs neither to Nexus nor to NATS itself."""
     return (
         len(subject) <= 256
         and _REPLY_SUBJECT.fullmatch(subject) is not None
-        and subject.partition(".")[0] not in _OWN_TREES
+        and subject.partition(".")[0] not in _RESERVED_ROOTS
     )
 
 
@@ -296,7 +301,7 @@ def _completed(
     )
 
 
-def _failed(
+def _failure(
     code: ToolCode, message: str, *, reason: str | None = None, fields: list[FieldError] | None = None
 ) -> ToolResult:
     error = ToolError(code=code, message=message, reason=reason, fields=fields)

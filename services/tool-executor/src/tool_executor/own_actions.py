@@ -1,4 +1,4 @@
-"""Calls of companies' own tools that wait for a customer's confirmation: stored in Redis, made once, and published.
+"""Calls of companies' own tools that wait for a customer's confirmation: stored in Redis, run once, and published.
 
 pending ─► running ─► confirmed | failed
    └─► rejected | expired
@@ -43,19 +43,19 @@ from tool_executor.texts import TEXTS, in_language
 log = structlog.get_logger(__name__)
 ActionEvent = CloudEvent[ActionDecided]
 DECIDED = "action.decided.v1"
-WAITING = timedelta(hours=1)
+CONFIRMATION_TIME = timedelta(hours=1)
 KEPT_SECONDS = 86_400
-"""Seconds for which an action is known, decided or not."""
-MOST_WAITING = 20
-"""The most actions of one customer that may wait."""
-_LONGEST_RUN = timedelta(seconds=45)
-"""Longer than any call may take: if a call runs for longer, its executor is gone."""
+"""Seconds for which an action is stored, decided or not."""
+MAX_WAITING = 20
+"""Actions of one customer that may wait at the same time."""
+_MAX_RUN_TIME = timedelta(seconds=45)
+"""Longer than any call may take: if a call has run for longer, its executor has died."""
 _LOG_SECONDS = 3.0
-"""Seconds for the fact of a decision to be stored."""
-_SHOWN = 1_000
+"""Seconds to store the fact of a decision."""
+_MAX_RESULT_CHARS = 1_000
 """Characters of a result in an action's details."""
 
-# One field changes only over the value that was read; the key lives on with each change.
+# Replaces a field only if it still has the expected value; each change extends the key's life.
 _SWAP = Script(
     """
     local now = redis.call('HGET', KEYS[1], ARGV[1]) or ''
@@ -66,7 +66,7 @@ _SWAP = Script(
     return 1
     """
 )
-_MOST_KEPT = 200
+_MAX_STORED = 200
 
 
 class HeldCall(Wire):
@@ -88,7 +88,7 @@ class HeldCall(Wire):
 
 
 class OwnActions:
-    """Keeps and runs the calls of own tools that a customer has to confirm."""
+    """Stores and runs the calls of own tools that a customer has to confirm."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class OwnActions:
         self._catalogue = catalogue
 
     def hold(self, tool: str, version: int) -> Handler:
-        """A handler that keeps the call and says what waits."""
+        """Returns a handler that stores the call and returns the waiting action."""
 
         async def handle(arguments: Arguments, context: CallContext) -> Data:
             caller = context.caller
@@ -116,16 +116,20 @@ class OwnActions:
                 plan=caller.plan.word,
                 language=caller.language,
                 conversation=caller.conversation,
-                expires_at=datetime.now(UTC) + WAITING,
+                expires_at=datetime.now(UTC) + CONFIRMATION_TIME,
             )
             key = _key(caller.company, caller.user)
             try:
-                waiting = [one for one in await self._all(key) if _now(one).state == "pending" and one.id != call.id]
-                if len(waiting) >= MOST_WAITING:
+                waiting = [
+                    held
+                    for held in await self._all(key)
+                    if _with_expiry(held).state == "pending" and held.id != call.id
+                ]
+                if len(waiting) >= MAX_WAITING:
                     raise ToolFailedError("too_many_waiting", TEXTS["call.too_many_waiting"])
                 await self._swap(key, call.id, b"", call)
-            except RedisUnavailableError as away:
-                raise ToolUnavailableError(str(away)) from away
+            except RedisUnavailableError as unavailable:
+                raise ToolUnavailableError(str(unavailable)) from unavailable
             return {
                 "action_id": call.id,
                 "status": "pending_confirmation",
@@ -136,58 +140,60 @@ class OwnActions:
 
         return handle
 
-    async def decide(self, asked: ActionDecideRequest) -> ActionReply:
+    async def decide(self, request: ActionDecideRequest) -> ActionReply:
         """The action after the decision; the first one stands. Raises RpcError."""
-        key, language = _key(asked.company_id, asked.user_id), asked.language or "en"
-        raw, call = await self._found(key, asked.action_id)
+        key, language = _key(request.company_id, request.user_id), request.language or "en"
+        raw, call = await self._load(key, request.action_id)
         if call.state == "running":
-            if datetime.now(UTC) - (call.begun_at or call.expires_at) < _LONGEST_RUN:
+            if datetime.now(UTC) - (call.begun_at or call.expires_at) < _MAX_RUN_TIME:
                 raise RpcError(ErrorCode.UNAVAILABLE, TEXTS["action.running"].in_language(language), retryable=True)
-            return await self._ended(asked, raw, call.model_copy(update={"state": "failed", "reason": OUTCOME_UNKNOWN}))
+            return await self._store_end(
+                request, raw, call.model_copy(update={"state": "failed", "reason": OUTCOME_UNKNOWN})
+            )
         if call.state != "pending":
             return ActionReply(action=_action(call))
         if caller_has_gone():
             raise RpcError(ErrorCode.TIMEOUT, TEXTS["action.late"].in_language(language), retryable=True)
-        if _now(call).state == "expired" or asked.decision == "reject":
-            state = "expired" if _now(call).state == "expired" else "rejected"
-            return await self._ended(asked, raw, call.model_copy(update={"state": state}))
-        if asked.edits:
-            # What is said yes to is what was shown: other values would be another call.
-            fixed = TEXTS["action.fixed"].in_language(language)
-            faults = [FieldFault(field=f"edits.{name}", message=fixed) for name in sorted(asked.edits)]
-            told = f"{', '.join(sorted(asked.edits))}: {fixed}"
-            raise RpcError(ErrorCode.BAD_FIELD, told, fields=faults)
+        if _with_expiry(call).state == "expired" or request.decision == "reject":
+            state = "expired" if _with_expiry(call).state == "expired" else "rejected"
+            return await self._store_end(request, raw, call.model_copy(update={"state": state}))
+        if request.edits:
+            # The customer confirms what was shown; other values would be another call.
+            fixed_text = TEXTS["action.fixed"].in_language(language)
+            faults = [FieldFault(field=f"edits.{name}", message=fixed_text) for name in sorted(request.edits)]
+            message = f"{', '.join(sorted(request.edits))}: {fixed_text}"
+            raise RpcError(ErrorCode.BAD_FIELD, message, fields=faults)
         running = call.model_copy(update={"state": "running", "begun_at": datetime.now(UTC)})
         if not await self._store_swap(key, raw, running):
-            return await self.decide(asked)
-        return await self._ended(asked, running.to_json(), await self._made(asked, running, language))
+            return await self.decide(request)
+        return await self._store_end(request, running.to_json(), await self._run(request, running, language))
 
-    async def pending(self, asked: UserRef) -> PendingActionsReply:
-        """Returns the actions that wait for this user's yes."""
-        found = await self._listed(_key(asked.company_id, asked.user_id))
-        return PendingActionsReply(actions=[_action(one) for one in found if _now(one).state == "pending"])
+    async def pending(self, user_ref: UserRef) -> PendingActionsReply:
+        """Returns the actions that wait for this user's confirmation."""
+        calls = await self._load_all(_key(user_ref.company_id, user_ref.user_id))
+        return PendingActionsReply(actions=[_action(call) for call in calls if _with_expiry(call).state == "pending"])
 
-    async def states(self, asked: ActionsRequest) -> ActionsReply:
-        """The state of these actions, as far as they belong to this user."""
-        found = await self._listed(_key(asked.company_id, asked.user_id))
-        return ActionsReply(actions=[_action(one) for one in found if one.id in asked.action_ids])
+    async def states(self, request: ActionsRequest) -> ActionsReply:
+        """Returns the state of the requested actions, as far as they belong to this user."""
+        calls = await self._load_all(_key(request.company_id, request.user_id))
+        return ActionsReply(actions=[_action(call) for call in calls if call.id in request.action_ids])
 
-    async def _made(self, asked: ActionDecideRequest, call: HeldCall, language: str) -> HeldCall:
-        """Makes the call, if the tool has not changed since it was shown."""
+    async def _run(self, request: ActionDecideRequest, call: HeldCall, language: str) -> HeldCall:
+        """Runs the call, if the tool has not changed since the call was shown; returns the call with its outcome."""
 
-        def failed(reason: str, words: str | None = None) -> HeldCall:
-            return call.model_copy(update={"state": "failed", "reason": reason, "result": words})
+        def failed(reason: str, text: str | None = None) -> HeldCall:
+            return call.model_copy(update={"state": "failed", "reason": reason, "result": text})
 
         try:
-            await self._companies.tools_of(asked.company_id)
+            await self._companies.tools_of(request.company_id)
         except ToolUnavailableError:
             return failed("unavailable")
-        tool = self._catalogue().runs(asked.company_id).get(call.tool)
+        tool = self._catalogue().runs(request.company_id).get(call.tool)
         if tool is None or tool.version != call.version:
             return failed("changed")
         caller = VerifiedCaller(
-            company=asked.company_id,
-            user=asked.user_id,
+            company=request.company_id,
+            user=request.user_id,
             role=call.role,
             plan=plan_of(call.plan),
             language=language,
@@ -202,89 +208,91 @@ class OwnActions:
         except ToolFailedError as error:
             return failed(error.reason, in_language(error.message, language))
         except ToolRefusedError as error:
-            return failed("refused", str(error)[:_SHOWN])
+            return failed("refused", str(error)[:_MAX_RESULT_CHARS])
         except Exception as fault:
             log.error("tool.fault", tool=call.tool, call_id=call.id, kind=type(fault).__name__, exc_info=fault)
             return failed(OUTCOME_UNKNOWN)
         result = data["result"]
-        words = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
-        return call.model_copy(update={"state": "confirmed", "result": words[:_SHOWN]})
+        text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+        return call.model_copy(update={"state": "confirmed", "result": text[:_MAX_RESULT_CHARS]})
 
-    async def _ended(self, asked: ActionDecideRequest, raw: bytes, call: HeldCall) -> ActionReply:
-        """Stores and publishes how the call ended, and returns it. If another process has ended it meanwhile, that
-        stands."""
-        if not await self._store_swap(_key(asked.company_id, asked.user_id), raw, call):
-            return ActionReply(action=_action((await self._found(_key(asked.company_id, asked.user_id), call.id))[1]))
+    async def _store_end(self, request: ActionDecideRequest, raw: bytes, call: HeldCall) -> ActionReply:
+        """Stores and publishes the end of the call, and returns the action. If another process has ended it meanwhile,
+        that end counts."""
+        if not await self._store_swap(_key(request.company_id, request.user_id), raw, call):
+            return ActionReply(
+                action=_action((await self._load(_key(request.company_id, request.user_id), call.id))[1])
+            )
         decided = ActionDecided(
-            company_id=asked.company_id,
-            user_id=asked.user_id,
+            company_id=request.company_id,
+            user_id=request.user_id,
             conversation_id=call.conversation,
             action=_action(call),
             decided_at=datetime.now(UTC),
         )
-        identity = derive_id(asked.company_id, asked.user_id, call.id, call.state)
+        identity = derive_id(request.company_id, request.user_id, call.id, call.state)
         event = ActionEvent(id=identity, source="/nexus/tool-executor", type=DECIDED, data=decided)
         try:
-            subject = fact(DECIDED, asked.company_id, asked.user_id)
+            subject = fact(DECIDED, request.company_id, request.user_id)
             await self._publisher.append(subject, event, stream="FACTS", msg_id=identity, deadline=_LOG_SECONDS)
         except PublishFailedError as error:
-            # Whoever has decided is told by the reply; the others see it when they open the chat.
+            # The reply still informs whoever decided; others see the decision when they open the chat.
             log.warning("tool.decision_not_told", action=call.id, error=str(error))
         return ActionReply(action=_action(call))
 
-    async def _found(self, key: str, action: str) -> tuple[bytes, HeldCall]:
+    async def _load(self, key: str, action: str) -> tuple[bytes, HeldCall]:
         try:
             raw: bytes | None = await self._store.command("HGET", key, action)
-        except RedisUnavailableError as away:
-            raise _away(away) from away
+        except RedisUnavailableError as unavailable:
+            raise _unavailable_error(unavailable) from unavailable
         if raw is None:
             raise RpcError(ErrorCode.NOT_FOUND, f"there is no action {action!r} of yours")
         return raw, HeldCall.model_validate_json(raw)
 
-    async def _listed(self, key: str) -> list[HeldCall]:
+    async def _load_all(self, key: str) -> list[HeldCall]:
         try:
             return await self._all(key)
-        except RedisUnavailableError as away:
-            raise _away(away) from away
+        except RedisUnavailableError as unavailable:
+            raise _unavailable_error(unavailable) from unavailable
 
     async def _all(self, key: str) -> list[HeldCall]:
-        found: list[bytes] = await self._store.command("HVALS", key)
-        calls = [HeldCall.model_validate_json(one) for one in found]
-        return sorted(calls, key=lambda one: one.expires_at)
+        raw_calls: list[bytes] = await self._store.command("HVALS", key)
+        calls = [HeldCall.model_validate_json(call) for call in raw_calls]
+        return sorted(calls, key=lambda call: call.expires_at)
 
     async def _store_swap(self, key: str, raw: bytes, call: HeldCall) -> bool:
         try:
             return await self._swap(key, call.id, raw, call)
-        except RedisUnavailableError as away:
-            raise _away(away) from away
+        except RedisUnavailableError as unavailable:
+            raise _unavailable_error(unavailable) from unavailable
 
-    async def _swap(self, key: str, action: str, over: bytes, call: HeldCall) -> bool:
-        done = await self._store.run(_SWAP, key, action, over, call.to_json(), KEPT_SECONDS, _MOST_KEPT)
-        if int(done) < 0:
+    async def _swap(self, key: str, action: str, expected: bytes, call: HeldCall) -> bool:
+        answer = await self._store.run(_SWAP, key, action, expected, call.to_json(), KEPT_SECONDS, _MAX_STORED)
+        if int(answer) < 0:
             raise ToolFailedError("too_many_waiting", TEXTS["call.too_many_waiting"])
-        return int(done) == 1
+        return int(answer) == 1
 
 
 def _key(company: str, user: str) -> str:
     return f"tool:action:{company}:{user}"
 
 
-def _away(away: RedisUnavailableError) -> RpcError:
-    return RpcError(ErrorCode.UNAVAILABLE, f"{away}: try again", retryable=True)
+def _unavailable_error(unavailable: RedisUnavailableError) -> RpcError:
+    return RpcError(ErrorCode.UNAVAILABLE, f"{unavailable}: try again", retryable=True)
 
 
-def _now(call: HeldCall) -> HeldCall:
-    over = call.state == "pending" and call.expires_at <= datetime.now(UTC)
-    return call.model_copy(update={"state": "expired"}) if over else call
+def _with_expiry(call: HeldCall) -> HeldCall:
+    is_expired = call.state == "pending" and call.expires_at <= datetime.now(UTC)
+    return call.model_copy(update={"state": "expired"}) if is_expired else call
 
 
 def _summary(call: HeldCall) -> str:
-    given = ", ".join(f"{name}: {value}" for name, value in call.arguments.items())
-    return f"{call.tool} ({given})"[:500] if given else call.tool
+    arguments = ", ".join(f"{name}: {value}" for name, value in call.arguments.items())
+    return f"{call.tool} ({arguments})"[:500] if arguments else call.tool
 
 
 def _action(call: HeldCall) -> Action:
-    call = _now(call)
+    call = _with_expiry(call)
     details: dict[str, object] = {"tool": call.tool, "arguments": call.arguments, "status": call.state}
     if call.conversation is not None:
         details["conversationId"] = call.conversation
@@ -292,7 +300,7 @@ def _action(call: HeldCall) -> Action:
         details["reason"] = call.reason
     if call.result is not None:
         details["outcome"] = call.result
-    # While it is being done it has been said yes to.
+    # A running call has been confirmed.
     state = ActionState.CONFIRMED if call.state == "running" else ActionState(call.state)
     return Action(
         id=call.id, kind=ACTION_KIND, state=state, summary=_summary(call), details=details, expires_at=call.expires_at

@@ -22,7 +22,7 @@ LIST_SECONDS = 20.0
 
 
 class OwnChecks:
-    """Serves both methods. Nothing is recorded, limited or stored; the caller keeps the company's settings."""
+    """Serves both methods. Nothing is recorded, limited or stored; the settings come with the request."""
 
     def __init__(self, catalogue: OwnCatalogue, servers: McpToolHandlers, compiler: CompiledSchemas) -> None:
         self._catalogue = catalogue
@@ -30,53 +30,56 @@ class OwnChecks:
         self._compiler = compiler
 
     async def call(self, request: OwnToolRequest) -> OwnToolReply:
-        """Makes the call, as the pipeline would."""
+        """Runs the call as the pipeline would."""
         started = time.monotonic()
 
         def reply(**outcome: object) -> OwnToolReply:
-            spent = round((time.monotonic() - started) * 1000, 3)
-            metadata = ToolMetadata(execution_time=spent, foreign=True)
+            milliseconds = round((time.monotonic() - started) * 1000, 3)
+            metadata = ToolMetadata(execution_time=milliseconds, foreign=True)
             return OwnToolReply(result=ToolResult.model_validate({**outcome, "metadata": metadata}))
 
-        def refused(code: ToolCode, message: str, reason: str | None = None) -> OwnToolReply:
+        def refused_reply(code: ToolCode, message: str, reason: str | None = None) -> OwnToolReply:
             return reply(success=False, error=ToolError(code=code, message=message, reason=reason))
 
         company, language = request.config.company_id, request.language
-        declared = {one.name: one for one in self._catalogue.tools(company, request.config.own_tools)}
-        tool = declared.get(request.tool)
+        tools_by_name = {problem.name: problem for problem in self._catalogue.tools(company, request.config.own_tools)}
+        tool = tools_by_name.get(request.tool)
         if tool is None:
-            return refused(
+            return refused_reply(
                 ToolCode.TOOL_NOT_FOUND, TEXTS["call.not_found"].in_language(language).format(tool=request.tool)
             )
         try:
             entry = check(tool, self._compiler)
         except CatalogueError as error:
-            return refused(ToolCode.VALIDATION_ERROR, str(error))
-        given = with_defaults(request.arguments, tool.input_schema)
-        problems = entry.input.problems(given)
+            return refused_reply(ToolCode.VALIDATION_ERROR, str(error))
+        arguments = with_defaults(request.arguments, tool.input_schema)
+        problems = entry.input.problems(arguments)
         caller = VerifiedCaller(company=company, user=request.user_id, role="admin", language=language)
         context = CallContext(f"try-{uuid7()}", caller, None, tool.time_limit)
         try:
             if problems:
                 raise ToolRefusedError(*problems)
             async with asyncio.timeout(tool.time_limit):
-                data = await cast("Handler", tool.handler)(given, context)
-        except ToolRefusedError as wrong:
-            said = "; ".join(
-                f"{one.field or 'arguments'}: {in_language(one.message, language)}" for one in wrong.problems
+                data = await cast("Handler", tool.handler)(arguments, context)
+        except ToolRefusedError as refusal:
+            problem_texts = "; ".join(
+                f"{problem.field or 'arguments'}: {in_language(problem.message, language)}"
+                for problem in refusal.problems
             )
-            return refused(ToolCode.VALIDATION_ERROR, said[:1000])
+            return refused_reply(ToolCode.VALIDATION_ERROR, problem_texts[:1000])
         except ToolFailedError as error:
-            return refused(ToolCode.EXECUTION_ERROR, in_language(error.message, language), error.reason)
+            return refused_reply(ToolCode.EXECUTION_ERROR, in_language(error.message, language), error.reason)
         except TimeoutError:
             seconds = f"{tool.time_limit:.0f}"
-            return refused(
+            return refused_reply(
                 ToolCode.TIMEOUT, TEXTS["call.timeout"].in_language(language).format(tool=tool.name, seconds=seconds)
             )
         return reply(success=True, data=data)
 
     async def server_tools(self, request: McpToolsRequest) -> McpToolsReply:
-        server = next((one for one in request.config.own_tools.mcp if one.name == request.server), None)
+        server = next(
+            (candidate for candidate in request.config.own_tools.mcp if candidate.name == request.server), None
+        )
         if server is None:
             return McpToolsReply(
                 error=TEXTS["call.no_server"].in_language(request.language).format(server=request.server)

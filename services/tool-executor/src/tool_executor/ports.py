@@ -19,14 +19,14 @@ class SchemaBrokenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RecordedResult:
-    """The call was made before; this is its result."""
+    """The call has already run, with this result."""
 
     result: ToolResult
 
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """This executor makes the call. `abandoned`: another one had started it and died."""
+    """This executor runs the call. `abandoned`: another executor had started it and died."""
 
     owner: str
     abandoned: bool = False
@@ -34,7 +34,7 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class RunningElsewhere:
-    """Another executor is making the call, and has `seconds` left for it."""
+    """Another executor is running the call, and has `seconds` left for it."""
 
     seconds: float
 
@@ -60,7 +60,7 @@ class RateLimiter(Protocol):
     """Limits per user and tool. Every method raises RedisUnavailableError."""
 
     async def admit(self, caller: VerifiedCaller, tool: str, limits: Limits, call_id: str) -> LimitDecision:
-        """One atomic step; a refused call consumes nothing, a repeated id consumes once."""
+        """Counts a call in one atomic step; a refused call consumes nothing, a repeated id only once."""
         ...
 
     async def remaining(self, caller: VerifiedCaller, tool: str, limits: Limits) -> LimitDecision:
@@ -70,7 +70,7 @@ class RateLimiter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A page of the same site that a page leads to; `language` where the markup names one."""
+    """A link to another page of the same site; `language`: of the target, if the markup names it."""
 
     path: str
     text: str
@@ -79,7 +79,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class ReadablePage:
-    """A page of a company's site as readable text, with the pages that it leads to."""
+    """A page of a company's site as readable text, with its links."""
 
     url: str
     title: str
@@ -89,5 +89,4 @@ class ReadablePage:
 
 
 ReadPage = Callable[[CompanyTools, str], Awaitable[ReadablePage]]
-"""Reads a page of a company's own site. Raises ToolFailedError with the reason, ToolRefusedError for a path that is
-none."""
+"""Reads a page of a company's own site. Raises ToolFailedError with the reason, ToolRefusedError for a bad path."""

@@ -38,7 +38,7 @@ from tool_executor.site_checks import SiteChecks
 
 
 async def serve() -> None:
-    """Runs until SIGTERM; raises NotReadyError when it cannot start."""
+    """Runs the service until SIGTERM; raises NotReadyError if it cannot start."""
     settings, dev, redis = ExecutorSettings(), DevSettings(), RedisSettings()
     service = Service(
         "tool-executor",
@@ -93,7 +93,7 @@ async def serve() -> None:
 
 
 def demo_origin(dev: DevSettings) -> Origin | None:
-    """The demo site's origin, in development alone. Raises NotReadyError when it is set to anything off loopback."""
+    """Returns the demo site's origin, only in development. Raises NotReadyError if it is not on loopback."""
     if not dev.dev or not dev.demo_origin:
         return None
     try:

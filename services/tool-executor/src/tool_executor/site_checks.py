@@ -1,5 +1,5 @@
-"""rpc.tools.site.check.v1: whether fetch_page may read an address under given settings, saved or not. Decided on the
-text alone, by the same code as fetch_page: no name is resolved, and nothing is fetched."""
+"""rpc.tools.site.check.v1: whether fetch_page may read an address under the given settings, saved or not. The same code
+as fetch_page decides from the address alone: no name is resolved, and nothing is fetched."""
 
 from urllib.parse import urlsplit
 
@@ -19,7 +19,7 @@ class SiteChecks:
         self._loopback = loopback
 
     async def check(self, request: SiteCheckRequest) -> SiteCheckReply:
-        """The verdict; a refusal says why."""
+        """Returns whether the address is allowed; a refusal contains the reason."""
         tools, address = request.tool_config, request.address.strip()
         if not tools.fetch_page_enabled:
             return SiteCheckReply(allowed=False, reason=OFF.in_language(request.language))

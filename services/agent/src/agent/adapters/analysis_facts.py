@@ -12,28 +12,28 @@ TYPE = "analysis.completed.v1"
 
 
 class AnalysisFacts:
-    """Publishes how analyses ended."""
+    """Publishes the outcomes of analyses."""
 
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
 
     async def publish(self, outcome: AnalysisCompleted) -> None:
         """Publishes the outcome of a finished analysis; raises PublishFailedError."""
-        await self._tell(outcome, "completed")
+        await self._publish(outcome, "completed")
 
     async def refuse(self, outcome: AnalysisCompleted) -> None:
         """Publishes that a request could not be read; raises PublishFailedError."""
-        await self._tell(outcome, "refused")
+        await self._publish(outcome, "refused")
 
-    async def _tell(self, outcome: AnalysisCompleted, ending: str) -> None:
-        where = (outcome.company_id, outcome.user_id, outcome.analysis_id)
+    async def _publish(self, outcome: AnalysisCompleted, ending: str) -> None:
+        ids = (outcome.company_id, outcome.user_id, outcome.analysis_id)
         event = CloudEvent(
-            id=derive_id(*where, ending),
+            id=derive_id(*ids, ending),
             source=SOURCE,
             type=TYPE,
             subject=f"{outcome.company_id}/{outcome.user_id}",
             data=outcome,
         )
         subject = channels.fact(TYPE, outcome.company_id, outcome.user_id)
-        msg_id = f"{channels.analysis_msg_id(*where)}.{ending}"
+        msg_id = f"{channels.analysis_msg_id(*ids)}.{ending}"
         await self._publisher.append(subject, event, stream="FACTS", msg_id=msg_id)

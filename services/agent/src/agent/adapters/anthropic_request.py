@@ -13,12 +13,12 @@ import orjson
 from agent.domain.pictures import pictures_of
 from agent.ports import ModelRequest
 
-BEGINNING = "…"
-"""Stands for what came before a history that begins with the company's side."""
+EARLIER_MESSAGES_PLACEHOLDER = "…"
+"""Placeholder for earlier messages, if the history begins with the company's side."""
 
 
 def request_body(prompt: ModelRequest) -> dict[str, Any]:
-    """The JSON body of POST /messages."""
+    """Returns the JSON body of POST /messages."""
     system, messages = _converted(prompt.messages)
     body: dict[str, Any] = {
         "model": prompt.model,
@@ -28,7 +28,7 @@ def request_body(prompt: ModelRequest) -> dict[str, Any]:
         "stream": True,
     }
     if prompt.sampling is not None and "top_p" in prompt.sampling:
-        # One of the two: newer models refuse both. There is no seed and no penalty.
+        # Only one of the two, because newer models refuse both together. The API has no seed and no penalties.
         del body["temperature"]
         body["top_p"] = prompt.sampling["top_p"]
     if system:
@@ -42,7 +42,7 @@ def request_body(prompt: ModelRequest) -> dict[str, Any]:
         ]
         body["tool_choice"] = _tool_choice(prompt)
     elif any(block["type"] == "tool_use" for message in messages for block in message["content"]):
-        # Calls in the history are refused when no tool is listed; what they were stays readable as text.
+        # Tool calls in the history are refused if no tool is listed, so they are converted to text.
         body["messages"] = [{**message, "content": _as_text(message["content"])} for message in messages]
     return body
 
@@ -50,29 +50,33 @@ def request_body(prompt: ModelRequest) -> dict[str, Any]:
 def _tool_choice(prompt: ModelRequest) -> dict[str, Any]:
     if prompt.tool_choice == "none":
         return {"type": "none"}
-    one = {} if prompt.parallel_calls else {"disable_parallel_tool_use": True}
+    no_parallel_use = {} if prompt.parallel_calls else {"disable_parallel_tool_use": True}
     if prompt.tool_choice == "auto":
-        return {"type": "auto", **one}
-    return {"type": "any", **one} if prompt.tool_name is None else {"type": "tool", "name": prompt.tool_name, **one}
+        return {"type": "auto", **no_parallel_use}
+    return (
+        {"type": "any", **no_parallel_use}
+        if prompt.tool_name is None
+        else {"type": "tool", "name": prompt.tool_name, **no_parallel_use}
+    )
 
 
 def _converted(messages: Sequence[Mapping[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
-    """The system prompt, and the messages as lists of content blocks."""
+    """Returns the system prompt, and the messages as lists of content blocks."""
     system: list[str] = []
-    turned: list[dict[str, Any]] = []
+    converted: list[dict[str, Any]] = []
     for message in messages:
-        if message["role"] == "system" and not turned:
+        if message["role"] == "system" and not converted:
             system.append(str(message["content"]))
             continue
         role = "assistant" if message["role"] == "assistant" else "user"
         blocks = _blocks(message)
-        if not turned and role == "assistant":
-            turned.append({"role": "user", "content": [{"type": "text", "text": BEGINNING}]})
-        if turned and turned[-1]["role"] == role:
-            turned[-1]["content"].extend(blocks)
+        if not converted and role == "assistant":
+            converted.append({"role": "user", "content": [{"type": "text", "text": EARLIER_MESSAGES_PLACEHOLDER}]})
+        if converted and converted[-1]["role"] == role:
+            converted[-1]["content"].extend(blocks)
         else:
-            turned.append({"role": role, "content": blocks})
-    return "\n\n".join(system), turned
+            converted.append({"role": role, "content": blocks})
+    return "\n\n".join(system), converted
 
 
 def _blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -81,9 +85,9 @@ def _blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = []
     if message.get("content"):
         blocks.append({"type": "text", "text": str(message["content"])})
-    for one in pictures_of(message):
-        source = {"type": "base64", "media_type": one.type, "data": one.content}
-        blocks += [{"type": "text", "text": f"{one.name}:"}, {"type": "image", "source": source}]
+    for picture in pictures_of(message):
+        source = {"type": "base64", "media_type": picture.type, "data": picture.content}
+        blocks += [{"type": "text", "text": f"{picture.name}:"}, {"type": "image", "source": source}]
     for call in message.get("tool_calls") or ():
         function = call["function"]
         arguments = orjson.loads(function["arguments"] or "{}")

@@ -1,4 +1,5 @@
-"""Budgets, which memory keeps for all agents. While memory does not answer, each agent applies the limits by itself."""
+"""Token budgets, which memory keeps for all agents. While memory does not answer, each agent applies the limits by
+itself."""
 
 import asyncio
 import time
@@ -22,67 +23,70 @@ log = structlog.get_logger(__name__)
 
 DEADLINE = 1.5
 """Seconds for memory's answer."""
-AWAY = 5.0
-"""Seconds for which memory is not asked after it did not answer: turns must not wait for it one after the other."""
+UNAVAILABLE_SECONDS = 5.0
+"""Seconds for which memory is not asked after it failed to answer, so that not every turn waits for it."""
 
 
 class MemoryBudgets:
     def __init__(self, rpc: RpcClient, client: Client) -> None:
         self._rpc = rpc
         self._client = client
-        self._away_until = 0.0
+        self._unavailable_until = 0.0
         self._local = LocalBudgets()
 
     async def reserve(
-        self, wanted: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
+        self, reservation: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
     ) -> Reservation:
-        """The reservation as granted; raises BudgetSpentError. An older memory reserves, and leaves the search."""
-        if time.time() >= self._away_until:
+        """Returns the reservation as granted; raises BudgetSpentError. A memory of an older release ignores the
+        search."""
+        if time.time() >= self._unavailable_until:
             request = BudgetReserveRequest(
-                company_id=wanted.company,
-                reservation_id=wanted.call,
-                tokens=wanted.tokens,
-                seconds=min(wanted.seconds, 600.0),
-                payer=wanted.payer,
+                company_id=reservation.company,
+                reservation_id=reservation.call,
+                tokens=reservation.tokens,
+                seconds=min(reservation.seconds, 600.0),
+                payer=reservation.payer,
                 daily_tokens=daily,
                 hourly_tokens=hourly,
-                tier=wanted.tier,
+                tier=reservation.tier,
                 knowledge=search.query if search is not None else None,
                 further=None
-                if wanted.further is None
-                else FurtherCall(reservation_id=wanted.further.call, tokens=wanted.further.tokens),
+                if reservation.further is None
+                else FurtherCall(reservation_id=reservation.further.call, tokens=reservation.further.tokens),
             )
             try:
                 reply = await self._rpc.call(BUDGET_RESERVE, request, deadline=DEADLINE)
             except asyncio.CancelledError:
-                # Granted or not, nobody will use it; the further one, for which there is room, runs out by itself.
-                self.settle(replace(wanted, at=int(time.time())), 0)
+                # Granted or not, nobody will use it. The further reservation expires by itself.
+                self.settle(replace(reservation, at=int(time.time())), 0)
                 raise
             except RpcError as error:
-                self._away_until = time.time() + AWAY
+                self._unavailable_until = time.time() + UNAVAILABLE_SECONDS
                 log.warning("budgets.local", reason=error.code)
                 if search is not None and error.code == ErrorCode.TIMEOUT:
-                    search.answered(None)  # asking once more would only take more time
+                    search.set_result(None)  # another request would only take more time
             else:
                 if search is not None and reply.knowledge is not None:
-                    search.answered(reply.knowledge)
+                    search.set_result(reply.knowledge)
                 if not reply.granted:
-                    raise _spent(reply.spent)
-                further = wanted.further if reply.further else None
+                    raise _budget_spent(reply.spent)
+                further = reservation.further if reply.further else None
                 return replace(
-                    wanted,
+                    reservation,
                     at=reply.reserved_at,
                     further=further and replace(further, at=reply.reserved_at),
                 )
         BUDGET_LOCAL.inc()
         now = int(time.time())
-        spent = self._local.reserve(wanted.company, wanted.payer, wanted.tier, wanted.tokens, daily, hourly, now)
-        if spent is not None:
-            raise _spent(spent)
-        return replace(wanted, at=now, further=None)
+        spent_budget = self._local.reserve(
+            reservation.company, reservation.payer, reservation.tier, reservation.tokens, daily, hourly, now
+        )
+        if spent_budget is not None:
+            raise _budget_spent(spent_budget)
+        return replace(reservation, at=now, further=None)
 
     def settle(self, reservation: Reservation, used: int) -> None:
-        """Published on core NATS without waiting. If it is lost on a broken connection, the reservation expires."""
+        """Publishes the tokens used on core NATS, without waiting. If the message is lost, the reservation expires."""
         request = BudgetSettleRequest(
             company_id=reservation.company,
             reservation_id=reservation.call,
@@ -95,8 +99,8 @@ class MemoryBudgets:
         post(self._client, BUDGET_SETTLE.subject, request.to_json())
 
 
-def _spent(whose: str | None) -> BudgetSpentError:
-    BUDGET_REFUSED.labels("visitor" if whose == "visitor" else "company").inc()
-    if whose == "visitor":
+def _budget_spent(owner: str | None) -> BudgetSpentError:
+    BUDGET_REFUSED.labels("visitor" if owner == "visitor" else "company").inc()
+    if owner == "visitor":
         return BudgetSpentError("the visitor's tokens for this hour are used up", "hour")
     return BudgetSpentError("the company's tokens for today are used up: raise budget.dailyTokens")

@@ -11,7 +11,7 @@ from runtime.bus.replies import ReplyInbox
 
 
 class JetStreamClock:
-    """The server's time at the last look, carried on by the monotonic clock; this machine's until the first."""
+    """The server's time at the last synchronisation plus the monotonic time since; before that, this machine's time."""
 
     def __init__(self, client: Client) -> None:
         self._inbox = ReplyInbox.of(client)
@@ -21,14 +21,14 @@ class JetStreamClock:
         """Seconds since the epoch by the bus's clock."""
         return time.monotonic() + self._offset
 
-    async def look(self, deadline: float = 2.0) -> bool:
-        """Compares with the server (the field `ts` of a stream's info); False: it did not say."""
-        asked = time.monotonic()
+    async def synchronise(self, deadline: float = 2.0) -> bool:
+        """Sets the clock by the server's (the field `ts` of a stream's info); returns False if it did not answer."""
+        requested_at = time.monotonic()
         try:
             answer = await ask(self._inbox, StreamInfo, "STREAM.INFO.CHAT", deadline=deadline)
-            said = datetime.fromisoformat(answer["ts"]).timestamp()
+            server_time = datetime.fromisoformat(answer["ts"]).timestamp()
         except (TimeoutError, NoRespondersError, KeyError, ValueError):
             return False
-        # The answer was made somewhere between asking and now: the middle is the best guess.
-        self._offset = said - (asked + time.monotonic()) / 2
+        # The server took the time between the request and now; the middle is the best guess.
+        self._offset = server_time - (requested_at + time.monotonic()) / 2
         return True

@@ -8,7 +8,7 @@ from agent.ports import ConversationKey, Requester, ToolCalls
 from runtime.client_results import ClientResults
 from runtime.errors import ReadFailedError
 
-_NOTHING = json.dumps(
+_NO_RESULT = json.dumps(
     {
         "success": False,
         "error": {"code": "TIMEOUT", "message": "The user's program has given no result: answer without it."},
@@ -17,20 +17,20 @@ _NOTHING = json.dumps(
 
 
 class ClientCalls:
-    """Waits for the results of the client's own tools; every other call goes to `others`."""
+    """Waits for the results of the client's own tools; every other call goes to `executor_calls`."""
 
-    def __init__(self, others: ToolCalls, results: ClientResults) -> None:
-        self._others = others
+    def __init__(self, executor_calls: ToolCalls, results: ClientResults) -> None:
+        self._executor_calls = executor_calls
         self._results = results
 
     async def outcome(
         self, key: ConversationKey, call: TurnCall, category: str, requester: Requester, turn_id: str, seconds: float
     ) -> str:
-        """The result as JSON text, whatever happens."""
+        """Returns the result as JSON text, even of a failed call."""
         if category != CATEGORY:
-            return await self._others.outcome(key, call, category, requester, turn_id, seconds)
+            return await self._executor_calls.outcome(key, call, category, requester, turn_id, seconds)
         try:
-            given = await self._results.awaited(key.company, key.conversation, call.call_id, seconds)
+            result = await self._results.awaited(key.company, key.conversation, call.call_id, seconds)
         except ReadFailedError:
-            given = None
-        return _NOTHING if given is None else json.dumps(given, ensure_ascii=False)
+            result = None
+        return _NO_RESULT if result is None else json.dumps(result, ensure_ascii=False)

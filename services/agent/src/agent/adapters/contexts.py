@@ -13,15 +13,15 @@ from runtime.errors import RpcError
 log = structlog.get_logger(__name__)
 
 DEADLINE = 2.0
-"""Seconds for everything: memory leaves out what is slow long before."""
+"""Seconds for memory's answer; memory leaves out slow parts long before."""
 SAVE_DEADLINE = 5.0
-"""Seconds for memory to keep a summary."""
-LONGEST = 8_000
+"""Seconds for memory to store a summary."""
+MAX_TEXT_CHARS = 8_000
 AGENT_VERSION = version("nexus-agent")
 
 
 class ContextClient:
-    """Asks memory for the context of each turn, with one request. If it fails, the turn continues with what the
+    """Requests the context of each turn from memory, in one request. If that fails, the turn continues with what the
     principal says."""
 
     def __init__(self, rpc: RpcClient) -> None:
@@ -30,7 +30,8 @@ class ContextClient:
     async def full(
         self, key: ConversationKey, requester: Requester, text: str, seq: int, company: CompanyConfig, messages: int = 1
     ) -> FullContext | None:
-        """Everything about the turn of the message `text`, with at most `messages` messages; None: unavailable."""
+        """Returns the context for a turn on `text`, with at most `messages` messages; None if memory fails, or for a
+        visitor."""
         if requester.user is None:
             return None
         request = ContextRequest(
@@ -40,7 +41,7 @@ class ContextClient:
             role=requester.role,
             plan=requester.plan,
             language=requester.language,
-            text=text[:LONGEST],
+            text=text[:MAX_TEXT_CHARS],
             up_to_seq=seq,
             limit=messages,
             agent_version=AGENT_VERSION,
@@ -53,15 +54,17 @@ class ContextClient:
             log.warning("context.unavailable", conversation=key.conversation, reason=error.code)
             return None
 
-    async def save(self, key: ConversationKey, summary: str, up_to: int, messages: int, over: Summary | None) -> None:
-        """Stores a summary in place of `over`. If another agent was faster, its summary is kept."""
+    async def save(
+        self, key: ConversationKey, summary: str, up_to: int, messages: int, replaced: Summary | None
+    ) -> None:
+        """Stores a summary in place of `replaced`. If another agent was faster, that agent's summary stays."""
         request = SummarySaveRequest(
             company_id=key.company,
             conversation_id=key.conversation,
             text=summary,
             up_to_seq=up_to,
             messages=messages,
-            over=over.version if over else None,
+            over=replaced.version if replaced else None,
         )
         try:
             await self._rpc.call(SUMMARY_SAVE, request, deadline=SAVE_DEADLINE)

@@ -1,4 +1,4 @@
-"""Asks all agents at once who drives a turn, since only the driver knows."""
+"""Asks all agents at once whether they drive a turn, because only its driver knows."""
 
 from collections.abc import Callable
 
@@ -8,20 +8,20 @@ from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 
 DEADLINE = 0.5
-"""Seconds to wait for the driver's word; a dead one says nothing. On a machine that stood still as a whole, the driver
-needs a moment to come back, and its turn would be paid for again."""
+"""Seconds to wait for the driver's answer; a dead driver sends none. It is not shorter because, on a machine that stood
+still as a whole, the driver needs a moment to come back, and otherwise its turn would be paid for twice."""
 
 
 class AgentDrivers:
-    """`mine`: whether this very agent drives the turn."""
+    """`drives_here`: whether this agent itself drives the turn."""
 
-    def __init__(self, rpc: RpcClient, mine: Callable[[ConversationKey, str], bool]) -> None:
+    def __init__(self, rpc: RpcClient, drives_here: Callable[[ConversationKey, str], bool]) -> None:
         self._rpc = rpc
-        self._mine = mine
+        self._drives_here = drives_here
 
     async def drives(self, key: ConversationKey, turn_id: str) -> bool:
-        """Whether some agent says that it drives the turn."""
-        if self._mine(key, turn_id):
+        """Whether any agent says that it drives the turn."""
+        if self._drives_here(key, turn_id):
             return True
         request = TurnStateRequest(company_id=key.company, conversation_id=key.conversation, turn_id=turn_id)
         try:

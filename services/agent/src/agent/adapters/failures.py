@@ -22,8 +22,8 @@ SERVICE = "agent"
 
 
 class FailureReports:
-    """Reports once. The dead letter is written last, so a later look at the turn finds it and knows that the report
-    was made, even days later."""
+    """Reports each failed turn once. The dead letter is written last; if it exists, the report was made, even days
+    ago."""
 
     def __init__(self, publisher: Publisher, dead_letters: DeadLetters, log: ConversationLog) -> None:
         self._publisher = publisher
@@ -31,7 +31,7 @@ class FailureReports:
         self._log = log
 
     async def report(self, key: ConversationKey, journal: Journal) -> None:
-        """Reports a failed turn; raises UnreachableError if that was impossible."""
+        """Reports a failed turn; raises UnreachableError."""
         code = journal.failure or "INTERNAL"
         event = CloudEvent(
             id=derive_id(journal.turn_id, "failed"),
@@ -48,9 +48,9 @@ class FailureReports:
                 attempts=journal.attempts,
             ),
         )
-        letter = f"{journal.basis}-{journal.turn_id}"
+        letter_id = f"{journal.basis}-{journal.turn_id}"
         try:
-            if await self._dead_letters.has(SERVICE, CHAT.name, letter):
+            if await self._dead_letters.has(SERVICE, CHAT.name, letter_id):
                 return
             await self._publisher.append(
                 channels.fact("turn.failed.v1", key.company, None),
@@ -68,7 +68,7 @@ class FailureReports:
                 headers={},
                 origin_seq=journal.basis,
                 deliveries=journal.attempts,
-                letter=letter,
+                letter=letter_id,
             )
         except RuntimeLibraryError as error:
-            raise UnreachableError(f"the failed turn {journal.turn_id} could not be told: {error}") from error
+            raise UnreachableError(f"the failed turn {journal.turn_id} could not be reported: {error}") from error

@@ -17,38 +17,40 @@ from runtime.errors import RpcError
 log = structlog.get_logger(__name__)
 
 DEADLINE = 8.0
-"""Seconds; then the turn goes on without what they say."""
+"""Seconds for the executor's answer; then the turn continues without the file."""
 
 
 class ExecutorFiles:
-    """Asks the executor for the text of each file, all at the same time."""
+    """Requests the texts and pictures of all files from an executor at the same time."""
 
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
 
     async def read(self, key: ConversationKey, files: Sequence[FileRef], language: Language) -> tuple[ReadFile, ...]:
         """Returns each file with its text, or with the reason why there is none."""
-        return tuple(await asyncio.gather(*(self._one(key, file, language) for file in files)))
+        return tuple(await asyncio.gather(*(self._file_text(key, file, language) for file in files)))
 
     async def pictures(self, key: ConversationKey, files: Sequence[FileRef]) -> Mapping[str, str]:
-        """The pictures that arrived complete."""
+        """Returns the content of pictures in base64, by file id; incomplete ones are missing."""
         contents = await asyncio.gather(*(self._picture(key, file) for file in files))
         return {file.id: content for file, content in zip(files, contents, strict=True) if content is not None}
 
     async def _picture(self, key: ConversationKey, file: FileRef) -> str | None:
         try:
             async with asyncio.timeout(DEADLINE):
-                content = "".join([await self._piece(key, file, at) for at in range(0, file.size, PIECE_BYTES)])
+                content = "".join([await self._piece(key, file, offset) for offset in range(0, file.size, PIECE_BYTES)])
         except (RpcError, TimeoutError) as error:
             log.warning("files.not_read", conversation=key.conversation, reason=getattr(error, "code", "TIMEOUT"))
             return None
         return content if is_whole(file, content) else None
 
-    async def _piece(self, key: ConversationKey, file: FileRef, at: int) -> str:
-        request = FilePieceRequest(company_id=key.company, conversation_id=key.conversation, file_id=file.id, offset=at)
+    async def _piece(self, key: ConversationKey, file: FileRef, offset: int) -> str:
+        request = FilePieceRequest(
+            company_id=key.company, conversation_id=key.conversation, file_id=file.id, offset=offset
+        )
         return (await self._rpc.call(FILE_PIECE, request, deadline=DEADLINE)).content
 
-    async def _one(self, key: ConversationKey, file: FileRef, language: Language) -> ReadFile:
+    async def _file_text(self, key: ConversationKey, file: FileRef, language: Language) -> ReadFile:
         if is_picture(file):
             return ReadFile(file)
         request = FileTextRequest(

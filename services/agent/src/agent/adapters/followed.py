@@ -20,195 +20,205 @@ from contracts.ids import conversation_start
 from runtime.bus.direct import StoredFact
 from runtime.recent import DEFAULT_TTL_SECONDS
 
-CONVERSATIONS = 4_096
-BYTES = 32 * 1024 * 1024
-FACTS = 64
-"""The latest of a conversation that are kept."""
-LATE = 0.02
-"""Seconds that the live copy of a message may come after its delivery; then the log is read."""
-NEW = 120.0
-"""Seconds after its id was made for which a conversation may be new: what it holds is all in the log."""
+MAX_CONVERSATIONS = 4_096
+MAX_BYTES = 32 * 1024 * 1024
+MAX_FACTS = 64
+"""Facts that are kept of a conversation, the newest ones."""
+LIVE_COPY_SECONDS = 0.02
+"""Seconds to wait for the live copy of a message after its delivery; then the log is read."""
+NEW_CONVERSATION_SECONDS = 120.0
+"""Seconds after the creation of its id for which a conversation counts as new: all its facts are still in the log."""
 _ENDINGS = (ChatKind.ASSISTANT, ChatKind.SYSTEM)
 
 
 @dataclass(slots=True)
 class _Conversation:
-    """`recent`: every message from `since` on, with the fact that it is (None: it fits no contract). `whole`: there was
-    none before. `last` and `n`: the snapshot, once it is known. `first`: the basis by which it was read, the message
-    that waited first then, and when that was stored."""
+    """`recent`: every message from sequence `since` on, with its fact (None for a misfit). `is_complete`: there are no
+    earlier messages. `last` and `snapshot_seq`: the snapshot, once it is known. `first`: a basis, the sequence of the
+    first unanswered message by that basis, and the time when it was stored."""
 
     since: int
-    used: float
+    last_used: float
     recent: list[tuple[StoredFact, Fact | None]] = field(default_factory=list[tuple[StoredFact, Fact | None]])
     size: int = 0
-    n: int = 0
-    whole: bool = False
+    snapshot_seq: int = 0
+    is_complete: bool = False
     last: dict[ChatKind, Fact] | None = None
     first: tuple[int, int, float | None] = (0, 0, None)
 
-    def visitors(self, after: int) -> list[Fact]:
+    def visitor_facts(self, after: int) -> list[Fact]:
         return [
             fact for _, fact in self.recent if fact is not None and fact.kind is ChatKind.VISITOR and fact.seq > after
         ]
 
 
 class FollowedConversations:
-    """Bounded in number, bytes and time; those used last stay."""
+    """The followed conversations, limited in number, bytes and time; the most recently used ones stay."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._kept: OrderedDict[ConversationKey, _Conversation] = OrderedDict()
+        self._conversations: OrderedDict[ConversationKey, _Conversation] = OrderedDict()
         self._size = 0
-        self._heard = 0
-        self._waiting: set[asyncio.Future[None]] = set()
+        self._newest_seq = 0
+        self._waiters: set[asyncio.Future[None]] = set()
 
     def clear(self) -> None:
-        """Forgets everything: something may have been missed."""
-        self._kept.clear()
-        self._size = self._heard = 0
+        """Forgets everything, because facts may have been missed."""
+        self._conversations.clear()
+        self._size = self._newest_seq = 0
 
     def drop(self, key: ConversationKey) -> None:
         """Forgets a conversation, because a decision from its state was refused."""
-        gone = self._kept.pop(key, None)
-        if gone is not None:
-            self._size -= gone.size
+        removed = self._conversations.pop(key, None)
+        if removed is not None:
+            self._size -= removed.size
 
-    def heard(self, seq: int) -> None:
-        """The log's next fact has come, of whatever conversation; call it before `take`."""
-        if self._heard and seq != self._heard + 1:
+    def note_sequence(self, seq: int) -> None:
+        """Notes the sequence of the log's next fact, of any conversation; call it before `take`. A gap clears
+        everything."""
+        if self._newest_seq and seq != self._newest_seq + 1:
             self.clear()
-        self._heard = seq
+        self._newest_seq = seq
 
-    def follows(self, key: ConversationKey, kind: ChatKind) -> bool:
-        """Whether the fact that was just heard is to be taken."""
-        return kind is ChatKind.VISITOR or key in self._kept
+    def needs(self, key: ConversationKey, kind: ChatKind) -> bool:
+        """Whether a fact of this conversation and kind must be passed to `take`."""
+        return kind is ChatKind.VISITOR or key in self._conversations
 
     def take(self, key: ConversationKey, stored: StoredFact, fact: Fact | None) -> None:
-        """Takes a fact of a conversation, which is followed from now on; `fact` None: it is not a valid fact."""
-        kept = self._kept.get(key)
-        if kept is None:
-            kept = self._kept[key] = _Conversation(stored.seq, self._clock())
-        kept.recent.append((stored, fact))
-        self._grow(kept, len(stored.event))
-        if len(kept.recent) > FACTS:
-            gone, _ = kept.recent.pop(0)
-            kept.since, kept.whole = gone.seq + 1, False
-            self._grow(kept, -len(gone.event))
-        if kept.last is not None:
-            _apply(kept, stored.seq, fact)
-        while self._kept and (len(self._kept) > CONVERSATIONS or self._size > BYTES or self._first_is_old()):
-            self.drop(next(iter(self._kept)))
+        """Adds a fact; its conversation is followed from now on. `fact`: None for a misfit."""
+        conversation = self._conversations.get(key)
+        if conversation is None:
+            conversation = self._conversations[key] = _Conversation(stored.seq, self._clock())
+        conversation.recent.append((stored, fact))
+        self._grow(conversation, len(stored.event))
+        if len(conversation.recent) > MAX_FACTS:
+            oldest, _ = conversation.recent.pop(0)
+            conversation.since, conversation.is_complete = oldest.seq + 1, False
+            self._grow(conversation, -len(oldest.event))
+        if conversation.last is not None:
+            _apply(conversation, stored.seq, fact)
+        while self._conversations and (
+            len(self._conversations) > MAX_CONVERSATIONS or self._size > MAX_BYTES or self._first_is_old()
+        ):
+            self.drop(next(iter(self._conversations)))
         self._wake()
 
-    def read(self, key: ConversationKey, view: Snapshot) -> None:
-        """The log has been read: followed from here on, if all that came since is known."""
-        kept = self._kept.get(key)
-        if kept is None or view.seq < kept.since:
+    def store_snapshot(self, key: ConversationKey, view: Snapshot) -> None:
+        """Stores a snapshot that was read from the log, if all facts since then are known."""
+        conversation = self._conversations.get(key)
+        if conversation is None or view.seq < conversation.since:
             return
-        kept.last, kept.n = dict(view.last), view.seq
-        kept.first = (view.basis, view.first_unanswered, view.first_unanswered_at)
-        alone = set(view.last) == {ChatKind.VISITOR} and view.seq == view.newest_visitor
-        kept.whole = kept.whole or (
-            alone and view.first_unanswered == kept.since and _is_new(key, view.newest_visitor_at)
+        conversation.last, conversation.snapshot_seq = dict(view.last), view.seq
+        conversation.first = (view.basis, view.first_unanswered, view.first_unanswered_at)
+        has_only_visitors = set(view.last) == {ChatKind.VISITOR} and view.seq == view.newest_visitor
+        conversation.is_complete = conversation.is_complete or (
+            has_only_visitors and view.first_unanswered == conversation.since and _is_new(key, view.newest_visitor_at)
         )
-        for stored, fact in kept.recent:
-            _apply(kept, stored.seq, fact)
+        for stored, fact in conversation.recent:
+            _apply(conversation, stored.seq, fact)
 
     async def snapshot(self, key: ConversationKey, at_least: int) -> Snapshot | None:
-        """The conversation as the log tells it, no older than `at_least`, with the first message that waits; None: read
-        it."""
-        kept = self._kept.get(key)
-        if kept is None or kept.last is None or not await self._reach(at_least):
+        """Returns the snapshot, at least as new as the sequence `at_least`, with the first unanswered message; None if
+        the log must be read."""
+        conversation = self._conversations.get(key)
+        if conversation is None or conversation.last is None or not await self._reach(at_least):
             return None
-        kept = self._kept.get(key)
-        if kept is None or kept.last is None or self._clock() - kept.used > DEFAULT_TTL_SECONDS:
+        conversation = self._conversations.get(key)
+        if conversation is None or conversation.last is None or self._clock() - conversation.last_used > DEFAULT_TTL_SECONDS:
             self.drop(key)
             return None
-        kept.used = self._clock()
-        self._kept.move_to_end(key)
-        view = snapshot_of(kept.last.values(), kept.n)
+        conversation.last_used = self._clock()
+        self._conversations.move_to_end(key)
+        view = snapshot_of(conversation.last.values(), conversation.snapshot_seq)
         if not view.unanswered:
             return view
-        if view.basis + 1 >= kept.since:
-            first = next(iter(kept.visitors(view.basis)), kept.last[ChatKind.VISITOR])
+        if view.basis + 1 >= conversation.since:
+            first = next(iter(conversation.visitor_facts(view.basis)), conversation.last[ChatKind.VISITOR])
             return replace(view, first_unanswered=first.seq, first_unanswered_at=first.at)
-        known_by, seq, at = kept.first
-        return replace(view, first_unanswered=seq, first_unanswered_at=at) if known_by == view.basis and seq else None
+        basis, seq, stored_at = conversation.first
+        return (
+            replace(view, first_unanswered=seq, first_unanswered_at=stored_at) if basis == view.basis and seq else None
+        )
 
     def may_begin_with(self, key: ConversationKey, seq: int) -> bool:
-        """Whether the message at `seq` may be its conversation's first one: reading the log tells."""
-        kept = self._kept.get(key)
-        if kept is None or kept.last is not None or kept.since != seq:
+        """Whether the message at `seq` may be its conversation's first one; reading the log will tell."""
+        conversation = self._conversations.get(key)
+        if conversation is None or conversation.last is not None or conversation.since != seq:
             return False
-        fact = kept.recent[0][1]
+        fact = conversation.recent[0][1]
         return fact is not None and _is_new(key, fact.at)
 
     def facts(self, key: ConversationKey, after: int, up_to: int) -> list[Fact] | None:
-        """The facts with after < seq ≤ up_to, in order; None: not all of them are known."""
-        kept = self._kept.get(key)
-        if kept is None or (after + 1 < kept.since and not kept.whole) or up_to > self._heard:
+        """Returns the facts with after < seq ≤ up_to, in order; None if not all of them are known."""
+        conversation = self._conversations.get(key)
+        if (
+            conversation is None
+            or (after + 1 < conversation.since and not conversation.is_complete)
+            or up_to > self._newest_seq
+        ):
             return None
-        return [fact for stored, fact in kept.recent if after < stored.seq <= up_to and fact is not None]
+        return [fact for stored, fact in conversation.recent if after < stored.seq <= up_to and fact is not None]
 
-    def knows(self, key: ConversationKey, seq: int, event: bytes) -> bool:
-        """Whether this very event was heard as the fact at `seq`, and held against its contract."""
-        kept = self._kept.get(key)
-        return kept is not None and any(
-            stored.seq == seq and fact is not None and stored.event == event for stored, fact in reversed(kept.recent)
+    def has_validated(self, key: ConversationKey, seq: int, event: bytes) -> bool:
+        """Whether this very event came as the fact at `seq` and was validated against its contract."""
+        conversation = self._conversations.get(key)
+        return conversation is not None and any(
+            stored.seq == seq and fact is not None and stored.event == event
+            for stored, fact in reversed(conversation.recent)
         )
 
-    def ended_by(self, key: ConversationKey) -> str | None:
-        """The turn that ended last, where since then one visitor message at most has come: nobody else has driven a
-        turn here. None: that is not known."""
-        kept = self._kept.get(key)
-        if kept is None or kept.last is None:
+    def last_ended_turn(self, key: ConversationKey) -> str | None:
+        """Returns the id of the turn that ended last, if at most one visitor message has come since, so that no other
+        agent can have driven a turn; None if that is not known."""
+        conversation = self._conversations.get(key)
+        if conversation is None or conversation.last is None:
             return None
-        endings = [fact for kind in _ENDINGS if (fact := kept.last.get(kind)) is not None]
+        endings = [fact for kind in _ENDINGS if (fact := conversation.last.get(kind)) is not None]
         ending = max(endings, key=_seq, default=None)
-        if ending is None or ending.seq + 1 < kept.since or len(kept.visitors(ending.seq)) > 1:
+        if ending is None or ending.seq + 1 < conversation.since or len(conversation.visitor_facts(ending.seq)) > 1:
             return None
-        turn = ending.data.get("turnId")
-        return turn if isinstance(turn, str) else None
+        turn_id = ending.data.get("turnId")
+        return turn_id if isinstance(turn_id, str) else None
 
     async def _reach(self, seq: int) -> bool:
-        if self._heard >= seq:
+        if self._newest_seq >= seq:
             return True
-        end = asyncio.get_running_loop().time() + LATE
+        deadline = asyncio.get_running_loop().time() + LIVE_COPY_SECONDS
         with suppress(TimeoutError):
-            async with asyncio.timeout_at(end):
-                while self._heard < seq:
-                    waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-                    self._waiting.add(waiting)
+            async with asyncio.timeout_at(deadline):
+                while self._newest_seq < seq:
+                    waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                    self._waiters.add(waiter)
                     try:
-                        await waiting
+                        await waiter
                     finally:
-                        self._waiting.discard(waiting)
-        return self._heard >= seq
+                        self._waiters.discard(waiter)
+        return self._newest_seq >= seq
 
     def _first_is_old(self) -> bool:
-        return self._clock() - next(iter(self._kept.values())).used > DEFAULT_TTL_SECONDS
+        return self._clock() - next(iter(self._conversations.values())).last_used > DEFAULT_TTL_SECONDS
 
     def _wake(self) -> None:
-        for waiting in self._waiting:
-            if not waiting.done():
-                waiting.set_result(None)
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
 
-    def _grow(self, kept: _Conversation, size: int) -> None:
-        kept.size += size
+    def _grow(self, conversation: _Conversation, size: int) -> None:
+        conversation.size += size
         self._size += size
 
 
-def _is_new(key: ConversationKey, at: float) -> bool:
-    begun = conversation_start(key.conversation)
-    return begun is not None and abs(at - begun) < NEW
+def _is_new(key: ConversationKey, time: float) -> bool:
+    created_at = conversation_start(key.conversation)
+    return created_at is not None and abs(time - created_at) < NEW_CONVERSATION_SECONDS
 
 
-def _apply(kept: _Conversation, seq: int, fact: Fact | None) -> None:
-    if seq <= kept.n:
-        return  # the log was read before its live copy came
-    kept.n = seq
-    if fact is not None and kept.last is not None:
-        kept.last[fact.kind] = fact
+def _apply(conversation: _Conversation, seq: int, fact: Fact | None) -> None:
+    if seq <= conversation.snapshot_seq:
+        return  # the snapshot was read from the log after this fact
+    conversation.snapshot_seq = seq
+    if fact is not None and conversation.last is not None:
+        conversation.last[fact.kind] = fact
 
 
 def _seq(fact: Fact) -> int:

@@ -1,4 +1,4 @@
-"""Drops everything that the agent holds of a deleted conversation, and stops its running turns."""
+"""Drops everything that the agent has cached of a deleted conversation, and stops its running turns."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,7 +8,7 @@ from agent.ports import ConversationKey
 
 
 class ForgottenConversations:
-    """Drops them (runtime.deletions). `stop`: ends a conversation's running turns."""
+    """Drops deleted conversations (see runtime.deletions). `stop`: stops a conversation's running turns."""
 
     def __init__(
         self, histories: HistoryClient, followed: FollowedConversations, stop: Callable[[ConversationKey], None]
@@ -18,7 +18,7 @@ class ForgottenConversations:
         self._stop = stop
 
     def drop(self, company: str, conversations: Sequence[str]) -> None:
-        for key in (ConversationKey(company, name) for name in conversations):
+        for key in (ConversationKey(company, conversation) for conversation in conversations):
             self._histories.drop(key)
             self._followed.drop(key)
             self._stop(key)

@@ -1,6 +1,7 @@
 """Journals in the stream TURNS: one value per conversation, compare-and-set on its sequence.
 
-What a newer release has written into a turn's journal stays there while this one drives that turn (decision 0041).
+Fields that a newer release has written into a turn's journal stay there while this release drives the turn (decision
+0041).
 """
 
 from collections.abc import Callable
@@ -22,24 +23,24 @@ from runtime.stores.unknown_fields import UnknownFields
 log = structlog.get_logger(__name__)
 
 SOURCE = "/nexus/agent"
-KEPT = 4_096
-"""Journals of one's own that are remembered."""
+MAX_JOURNALS = 4_096
+"""Journals written by this agent that are cached."""
 
 
 class JournalStore:
-    """Reads by direct get, writes with the expected last sequence of the subject."""
+    """Reads with direct gets; writes with the expected last sequence of the subject."""
 
     def __init__(
         self,
         turns: DirectReader,
         publisher: Publisher,
         instance: str,
-        ended_by: Callable[[ConversationKey], str | None],
+        last_ended_turn: Callable[[ConversationKey], str | None],
     ) -> None:
-        """`ended_by`: the turn that ended last in a conversation, as long as nobody can have driven another one
-        since."""
-        self._ended_by = ended_by
-        self._kept = Recent[ConversationKey, tuple[Journal, int]](KEPT)
+        """`last_ended_turn` returns the turn that ended last in a conversation, or None if another agent may have
+        driven one since."""
+        self._last_ended_turn = last_ended_turn
+        self._recent = Recent[ConversationKey, tuple[Journal, int]](MAX_JOURNALS)
         self._turns = turns
         self._publisher = publisher
         self._instance = instance
@@ -47,12 +48,12 @@ class JournalStore:
         self._unknown = UnknownFields()
 
     async def read(self, key: ConversationKey) -> tuple[Journal | None, int]:
-        """The value and its revision. An unreadable value, or one that no agent wrote, counts as absent, so that it
-        is replaced. This agent's own last journal is not read again after its turn has ended, unless another agent
-        may have written one. Raises UnreachableError."""
-        kept = self._kept.get(key)
-        if kept is not None and self._ended_by(key) == kept[0].turn_id:
-            return kept
+        """Returns the journal and its revision. An unreadable value, or one that no agent wrote, counts as absent and
+        will be replaced. This agent's own last journal is not read again after its turn has ended, unless another
+        agent may have written one. Raises UnreachableError."""
+        cached = self._recent.get(key)
+        if cached is not None and self._last_ended_turn(key) == cached[0].turn_id:
+            return cached
         try:
             stored = await self._turns.last(channels.journal(*key))
         except ReadFailedError as error:
@@ -65,19 +66,19 @@ class JournalStore:
         try:
             data = orjson.loads(stored.event)["data"]
             journal = journal_from_wire(data)
-            self._unknown.found(journal.turn_id, stored.seq, data, _plain(journal))
+            self._unknown.found(journal.turn_id, stored.seq, data, _plain_json(journal))
             return journal, stored.seq
         except (KeyError, TypeError, ValueError):
             return None, stored.seq
 
     async def save(self, key: ConversationKey, journal: Journal, revision: int) -> int | None:
-        """The new revision; None: refused, or not known to be stored."""
+        """Stores the journal and returns the new revision; None if that was refused or the outcome is unknown."""
         subject = channels.journal(*key)
         self._count += 1
-        written = _plain(journal) if self._unknown.knows(journal.turn_id, revision) else None
+        plain_journal = _plain_json(journal) if self._unknown.knows(journal.turn_id, revision) else None
         data = journal_to_wire(journal)
-        if written is not None:
-            data = self._unknown.with_them(journal.turn_id, revision, written)
+        if plain_journal is not None:
+            data = self._unknown.with_them(journal.turn_id, revision, plain_journal)
         event = event_json("turn.journal.v1", SOURCE, data, subject=f"{key.company}/{key.conversation}")
         try:
             stored = await self._publisher.append(
@@ -89,14 +90,14 @@ class JournalStore:
                 deadline=5.0,
             )
         except (FenceRefusedError, PublishTimeoutError, NotStoredError):
-            self._kept.drop(key)
+            self._recent.drop(key)
             return None
-        self._kept.keep(key, (journal, stored.seq))
-        if written is not None:
-            self._unknown.found(journal.turn_id, stored.seq, data, written)
+        self._recent.keep(key, (journal, stored.seq))
+        if plain_journal is not None:
+            self._unknown.found(journal.turn_id, stored.seq, data, plain_journal)
         return stored.seq
 
 
-def _plain(journal: Journal) -> dict[str, object]:
-    """The data with nothing in it that is JSON already."""
+def _plain_json(journal: Journal) -> dict[str, object]:
+    """Returns the journal's wire data as plain values, with the embedded JSON fragments parsed."""
     return orjson.loads(orjson.dumps(journal_to_wire(journal)))

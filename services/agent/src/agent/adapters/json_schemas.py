@@ -1,5 +1,5 @@
-"""JSON Schema 2020-12 by jsonschema-rs, as in the executor. A schema that refers to another place does not compile,
-so nothing is ever fetched."""
+"""JSON Schema 2020-12 with jsonschema-rs, as in the executor. A schema with an external reference does not compile, so
+nothing is ever fetched."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,32 +10,32 @@ import structlog
 
 log = structlog.get_logger(__name__)
 
-KEPT = 200
-"""Compiled schemas."""
+MAX_COMPILED = 200
+"""Compiled schemas that are kept."""
 
 
 class JsonSchemas:
-    """Schemas, each compiled once."""
+    """Validates against schemas, each of which is compiled once."""
 
     def __init__(self) -> None:
         self._compiled: dict[bytes, jsonschema_rs.Draft202012Validator | None] = {}
 
     def is_valid(self, schema: Mapping[str, Any], instance: Any) -> bool:
-        """Whether the value fits; the first problem goes to the log."""
+        """Whether the value matches the schema; logs the first problem."""
         validator = self._validator(schema)
         if validator is None:
             return False
         if validator.is_valid(instance):
             return True
         problem = next(iter(validator.iter_errors(instance)), None)
-        where = ".".join(str(part) for part in problem.instance_path) if problem else ""
-        log.warning("schema.unfit", at=where, problem=problem.message[:200] if problem else "")
+        path = ".".join(str(part) for part in problem.instance_path) if problem else ""
+        log.warning("schema.unfit", at=path, problem=problem.message[:200] if problem else "")
         return False
 
     def _validator(self, schema: Mapping[str, Any]) -> jsonschema_rs.Draft202012Validator | None:
         key = orjson.dumps(schema, option=orjson.OPT_SORT_KEYS)
         if key not in self._compiled:
-            if len(self._compiled) >= KEPT:
+            if len(self._compiled) >= MAX_COMPILED:
                 self._compiled.clear()
             try:
                 compiled = jsonschema_rs.Draft202012Validator(dict(schema), retriever=_refuse)

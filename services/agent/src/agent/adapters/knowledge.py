@@ -10,17 +10,17 @@ from runtime.errors import RpcError
 log = structlog.get_logger(__name__)
 
 DEADLINE = 1.0
-"""Seconds; then the turn goes on without."""
+"""Seconds for memory's answer; then the turn continues without passages."""
 
 
 class CompanyKnowledge:
-    """Asks for the company's knowledge, once for each turn and at the same time as other requests."""
+    """Searches the company's knowledge with one request to memory."""
 
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
 
     async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
-        """The best passages; None: not available in time."""
+        """Returns the best passages; None if they did not arrive in time."""
         request = KnowledgeSearch(company_id=company, **dict(query))
         try:
             return await self._rpc.call(SEARCH, request, deadline=DEADLINE)

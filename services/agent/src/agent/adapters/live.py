@@ -1,4 +1,4 @@
-"""Publishes live events of running turns on core NATS: cheap, in order, and lost if nobody listens."""
+"""Publishes live events of running turns on core NATS: cheap, in order, and lost if nothing listens."""
 
 import asyncio
 from collections.abc import Mapping
@@ -10,11 +10,11 @@ from runtime.errors import RuntimeLibraryError
 
 SOURCE = "/nexus/agent"
 MAX_UNDER_WAY = 10_000
-"""Events not yet handed to the connection; beyond that they are dropped, since the final message tells everything."""
+"""Events not yet handed to the connection; further ones are dropped, because the final message contains everything."""
 
 
 class LiveEvents:
-    """Emits without waiting; one event is handed to the connection after the other."""
+    """Emits events without waiting, and hands them to the connection in order."""
 
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
@@ -26,16 +26,17 @@ class LiveEvents:
             return
         event = event_json(f"live.turn.{kind}.v1", SOURCE, data, subject=f"{key.company}/{key.conversation}")
         subject = live_turn(*key, LiveTurnKind(kind))
-        # Nothing overtakes what is under way.
+        # Sent directly only if no earlier event is still under way, which it would overtake.
         if not self._under_way and self._publisher.publish_live_now(subject, event):
             return
-        # Tasks start in the order they are made, and a publish does not give way before it is in the buffer.
+        # The order is kept: tasks start in the order of their creation, and a publish does not suspend before its event
+        # is in the buffer.
         task = asyncio.create_task(self._send(subject, event))
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
 
     async def flush(self, deadline: float) -> None:
-        """Waits until everything has been handed over."""
+        """Waits until all events have been handed over, at most `deadline` seconds."""
         if self._under_way:
             await asyncio.wait(tuple(self._under_way), timeout=deadline)
 

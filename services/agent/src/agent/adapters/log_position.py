@@ -11,8 +11,8 @@ class NewestFacts:
         self._chat = chat
 
     async def seq(self, key: ConversationKey) -> int:
-        """The sequence of the conversation's newest fact. If the log no longer holds the conversation: the sequence
-        from which on the log is complete; memory has what was before."""
+        """Returns the sequence of the conversation's newest fact. If the log no longer contains the conversation,
+        returns the sequence from which the log is complete; memory has everything before."""
         try:
             snapshot = await self._chat.snapshot(*key)
             return snapshot.seq or (await self._chat.bounds()).whole_from

@@ -1,4 +1,4 @@
-"""The symbols that the market has, asked of the market-adapter."""
+"""Requests the market's symbols from the market-adapter."""
 
 from collections.abc import Sequence
 
@@ -11,13 +11,13 @@ DEADLINE = 3.0
 
 
 class MarketSymbols:
-    """Asked anew each time: a folder of files may change."""
+    """Requests the symbols anew each time, because a folder of price files may change."""
 
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
 
     async def all(self) -> Sequence[str]:
-        """None where they are many, or nobody can list them now."""
+        """Returns all symbols; none if there are too many to list, or if the market-adapter does not answer."""
         try:
             return (await self._rpc.call(MARKET_STATUS, MarketStatusRequest(), deadline=DEADLINE)).symbols
         except RpcError:

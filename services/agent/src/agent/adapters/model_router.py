@@ -1,4 +1,4 @@
-"""The configured providers, and which of them a company's turn tries, in which order."""
+"""The configured providers, and the order in which a company's turn tries them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,7 +18,8 @@ from contracts.providers import COMPATIBLE, KEYED, OFFLINE, OFFLINE_MODEL, PROVI
 
 
 class ModelRouter:
-    """`forced`: a server named in the environment, which serves every company. Offline answers when nothing else is."""
+    """`forced`: a server named in the environment, which serves every company. The offline provider answers if nothing
+    else is configured."""
 
     def __init__(
         self, providers: dict[str, CircuitBreaker], order: Sequence[str], forced: tuple[Model, str] | None
@@ -32,24 +33,26 @@ class ModelRouter:
 
     @property
     def names(self) -> list[str]:
-        """The providers that can be used, for the log."""
+        """The names of the usable providers, for the log."""
         if self._forced is not None:
             return [self._forced[0].provider]
         return [*self._order] or ["offline"]
 
     def for_company(self, config: CompanyConfig) -> Models:
-        """The company's own model before these; the forced server wins over it."""
+        """Returns these models preceded by the company's own one; the forced server takes precedence over it."""
         if self._forced is not None or self.own is None or config.own_model is None:
             return self
         return self.own(config)
 
     def listed(self) -> list[tuple[ProviderInfo, bool]]:
         configured = {*self._providers, OFFLINE.name}
-        own = COMPATIBLE
+        own_server = COMPATIBLE
         if self._forced is not None:
-            own = replace(COMPATIBLE, models=(ModelInfo(self._forced[1], "the installation's own server"),))
-            configured.add(own.name)
-        return [(own if one is COMPATIBLE else one, one.name in configured) for one in PROVIDERS]
+            own_server = replace(COMPATIBLE, models=(ModelInfo(self._forced[1], "the installation's own server"),))
+            configured.add(own_server.name)
+        return [
+            (own_server if provider is COMPATIBLE else provider, provider.name in configured) for provider in PROVIDERS
+        ]
 
     def chosen(self, provider: str, model: str) -> ModelChoice:
         """Returns the models to try for a company: the forced server; or its preferred provider and then the chain; or
@@ -66,22 +69,22 @@ class ModelRouter:
         if not candidates:
             return ModelChoice((offline,))
         if len(candidates) > 1:
-            # Whoever rests comes last: it is asked when nobody else answers.
+            # Providers whose circuit is open come last: they are tried only if no other one answers.
             candidates.sort(key=lambda candidate: not candidate[0].available())
         return ModelChoice(tuple(candidates))
 
     def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
-        """The names a company's callers may ask for: those of the provider that really serves it."""
+        """Returns the models that a company's callers may ask for: those of the provider that really serves it."""
         if self._forced is not None:
             return ((self._forced[0].provider, self._forced[1]),)
         name = provider if provider in self._providers else next(iter(self._order), "offline")
         if name == "offline" or provider == "offline":
             return (("offline", OFFLINE_MODEL),)
         known = [model.name for model in KEYED[name].models]
-        return tuple((name, one) for one in dict.fromkeys([model_at(name, model), *known]))
+        return tuple((name, model_name) for model_name in dict.fromkeys([model_at(name, model), *known]))
 
     def only(self, provider: str, model: str) -> ModelChoice:
-        """The one of `named` that is asked for."""
+        """Returns only this model, one of `named`."""
         if self._forced is not None:
             return ModelChoice((self._forced,))
         if provider == "offline":
@@ -89,7 +92,7 @@ class ModelRouter:
         return ModelChoice(((self._providers[provider], model),))
 
     def cheaper(self, provider: str, model: str) -> ModelChoice:
-        """The cheaper model, at the forced server, or at the preferred provider, or at the first of the chain."""
+        """Returns the cheaper model at the forced server, the preferred provider, or the first one of the chain."""
         if self._forced is not None:
             return ModelChoice(((self._forced[0], model),))
         name = provider if provider in self._providers else next(iter(self._order), "offline")
@@ -98,25 +101,27 @@ class ModelRouter:
         return ModelChoice(((self._providers[name], model_at(name, model)),))
 
 
-def configured(settings: ModelSettings, session: aiohttp.ClientSession) -> ModelRouter:
-    """The providers that the environment has keys or a base URL for."""
+def configured_router(settings: ModelSettings, session: aiohttp.ClientSession) -> ModelRouter:
+    """Returns the router of the providers for which the environment has keys or a base URL."""
 
-    def guarded(provider: ProviderInfo, address: str, key: SecretStr | None) -> CircuitBreaker:
-        secret = None if key is None else key.get_secret_value()
-        endpoint = ProviderEndpoint(provider.name, address, secret, settings.silence(provider.name))
+    def with_circuit_breaker(provider: ProviderInfo, address: str, key: SecretStr | None) -> CircuitBreaker:
+        api_key = None if key is None else key.get_secret_value()
+        endpoint = ProviderEndpoint(provider.name, address, api_key, settings.silence(provider.name))
         return CircuitBreaker(client_of(provider)(endpoint, session))
 
     providers = {
-        name: guarded(provider, settings.provider_addresses.get(name, provider.address), settings.provider_keys[name])
+        name: with_circuit_breaker(
+            provider, settings.provider_addresses.get(name, provider.address), settings.provider_keys[name]
+        )
         for name, provider in KEYED.items()
         if name in settings.provider_keys
     }
     forced: tuple[Model, str] | None = None
     if settings.base_url:
-        forced = (guarded(COMPATIBLE, settings.base_url, settings.api_key), settings.model or "default")
+        forced = (with_circuit_breaker(COMPATIBLE, settings.base_url, settings.api_key), settings.model or "default")
     return ModelRouter(providers, settings.order, forced)
 
 
 def client_of(provider: ProviderInfo) -> Callable[[ProviderEndpoint, aiohttp.ClientSession], Model]:
-    """The client for the provider's API: CLIENT in the module that its row names."""
+    """Returns the client class for the provider's API: CLIENT in the module that its row names."""
     return import_module(f".{provider.client}", __package__).CLIENT

@@ -1,4 +1,4 @@
-"""The built-in provider for installations without an API key: rules behind the same port as a model."""
+"""The offline provider for installations without an API key: rules behind the same port as a model."""
 
 import json
 
@@ -16,13 +16,14 @@ log = structlog.get_logger(__name__)
 
 
 class Offline:
-    """Answers at once; counts no tokens, since it uses none."""
+    """Answers immediately and uses no tokens."""
 
     provider = OFFLINE.name
     """The provider's name in settings and answers."""
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
-        """Tool calls or an answer, by rules. Raises ModelRefusedError where a rule fails: it would fail again."""
+        """Returns tool calls or an answer, by rules. Raises ModelRefusedError if a rule fails, because it would fail
+        again."""
         try:
             return self._reply(prompt, sink)
         except Exception as error:
@@ -47,13 +48,13 @@ class Offline:
             plan=prompt.plan,
         )
         if isinstance(response, SayText):
-            text = _up_to(response.text, prompt.stop)
+            text = _before_stop_word(response.text, prompt.stop)
             sink.text(text)
             return ModelAnswer(text=text, model=OFFLINE_MODEL, provider=self.provider)
         calls = tuple(RequestedCall(tool, json.dumps(arguments)) for tool, arguments in response.calls)
         return ModelAnswer(calls=calls, model=OFFLINE_MODEL, provider=self.provider)
 
 
-def _up_to(text: str, stop: tuple[str, ...]) -> str:
-    """The text before the first of the words that end it."""
-    return text[: min((at for word in stop if (at := text.find(word)) >= 0), default=len(text))]
+def _before_stop_word(text: str, stop: tuple[str, ...]) -> str:
+    """Returns the text before the first of the stop words."""
+    return text[: min((position for word in stop if (position := text.find(word)) >= 0), default=len(text))]

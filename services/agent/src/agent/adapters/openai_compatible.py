@@ -1,7 +1,7 @@
 """Any server that speaks the OpenAI chat API, streamed: OpenAI, Groq, Anthropic's compatible endpoint, local servers.
 
-Models of OpenAI's that refuse it are asked over its newer API (openai_responses.py). The stream is read with aiohttp
-and orjson. An SDK builds a model for each chunk, which costs more than the rest of the turn.
+OpenAI's models that refuse it are called through its newer API (openai_responses.py). The stream is read with aiohttp
+and orjson: an SDK builds a model for each chunk, which costs more than the rest of the turn.
 Wire format: https://platform.openai.com/docs/api-reference/chat-streaming (server-sent events).
 """
 
@@ -16,17 +16,22 @@ import orjson
 from yarl import URL
 
 from agent.adapters.known_models import KnownModel, Remedy, renamed, without
-from agent.adapters.openai_responses import THOUGHT_ITEMS, OpenAIStream, as_response, read_event
+from agent.adapters.openai_responses import (
+    THOUGHT_ITEMS,
+    OpenAIStream,
+    convert_to_response_request,
+    read_response_event,
+)
 from agent.adapters.provider_client import (
     MAX_CALLS,
-    MAX_LINE,
-    MAX_TEXT,
+    MAX_LINE_BYTES,
+    MAX_REPLY_CHARS,
     ProviderClient,
     ProviderEndpoint,
     StreamedCall,
+    ignore_errors_after_end,
     text_in,
     tokens_in,
-    whole_once_finished,
 )
 from agent.domain.pictures import PICTURES, pictures_of
 from agent.domain.turn.journal import ModelAnswer, TokenCount
@@ -43,12 +48,12 @@ from contracts.json_values import object_of, objects_of
 from runtime.http.retry_after import seconds_in
 from runtime.recent import Recent
 
-LINGER = 0.05
-"""Seconds to wait for the end of a response whose last event has come."""
-MAX_REASONING = 4_096
-"""Pieces of one reply's thoughts that are kept for its calls."""
-KEPT_REASONING = 16 * 1024 * 1024
-"""Characters of thoughts that are kept for calls of turns under way."""
+END_OF_RESPONSE_SECONDS = 0.05
+"""Seconds to wait for the end of a response after its last event."""
+MAX_REASONING_PIECES = 4_096
+"""Pieces of one reply's reasoning that are kept for its tool calls."""
+MAX_REASONING_CHARS = 16 * 1024 * 1024
+"""Characters of reasoning that are kept for the tool calls of running turns."""
 _TOOL_FAILURES = frozenset({"tool_use_failed", "invalid_tool_call"})
 _DECLINED = "content_filter"
 _DISPENSABLE = (
@@ -61,16 +66,16 @@ _DISPENSABLE = (
     "parallel_tool_calls",
     "stream_options",
 )
-"""Parameters without which a request is answered all the same."""
+"""Parameters that may be left out of a refused request."""
 
 
-def _unforced(request: dict[str, Any]) -> None:
+def _do_not_force_tools(request: dict[str, Any]) -> None:
     if request.get("tool_choice", "none") != "none":
         request["tool_choice"] = "auto"
 
 
-def _with_reasoning(request: dict[str, Any]) -> None:
-    """Another agent may have had the thoughts: then there are none."""
+def _add_empty_reasoning(request: dict[str, Any]) -> None:
+    """Adds empty reasoning to messages with tool calls: another agent may have received the real one."""
     if "messages" in request:
         request["messages"] = [
             {"reasoning_content": "", **one} if one.get("tool_calls") else one for one in request["messages"]
@@ -78,29 +83,29 @@ def _with_reasoning(request: dict[str, Any]) -> None:
 
 
 _REMEDIES = (
-    # The newer name at OpenAI, whose reasoning models do not take the old one.
+    # OpenAI's newer name; its reasoning models refuse the old one.
     renamed("max_tokens", "max_completion_tokens"),
     *map(without, _DISPENSABLE),
     # "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
     Remedy("reasoning_effort", lambda request: request.update(reasoning_effort="none")),
-    # Where "none" is refused too, and "This model is only supported in v1/responses."
-    Remedy("reasoning_effort", as_response),
-    Remedy("v1/responses", as_response),
+    # For models that refuse "none" too, and for "This model is only supported in v1/responses."
+    Remedy("reasoning_effort", convert_to_response_request),
+    Remedy("v1/responses", convert_to_response_request),
     # "Unsupported value: 'low' is not supported with the 'gpt-5-pro' model."
     Remedy("reasoning.effort", lambda request: request.pop("reasoning", None)),
-    Remedy("tool_choice", _unforced),
+    Remedy("tool_choice", _do_not_force_tools),
     # "The `reasoning_content` in the thinking mode must be passed back to the API."
-    Remedy("reasoning_content", _with_reasoning),
+    Remedy("reasoning_content", _add_empty_reasoning),
 )
 
 
 class OpenAICompatible(ProviderClient):
     def __init__(self, endpoint: ProviderEndpoint, session: aiohttp.ClientSession) -> None:
-        key = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
-        super().__init__(endpoint, session, "chat/completions", key, _REMEDIES)
+        auth_header = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
+        super().__init__(endpoint, session, "chat/completions", auth_header, _REMEDIES)
         self._responses = URL(f"{endpoint.base_url.rstrip('/')}/responses")
-        self._reasoning = Recent[bytes, str | bytes](KEPT_REASONING, largest=KEPT_REASONING, size=len)
-        """Thoughts by their place: a text over the chat API, items as JSON over the newer one."""
+        self._reasoning = Recent[bytes, str | bytes](MAX_REASONING_CHARS, largest=MAX_REASONING_CHARS, size=len)
+        """Reasoning by _call_key: a text from the chat API, items as JSON from the newer one."""
 
     def url(self, request: dict[str, Any]) -> URL:
         return self._responses if "input" in request else super().url(request)
@@ -108,24 +113,24 @@ class OpenAICompatible(ProviderClient):
     async def read(
         self, response: aiohttp.ClientResponse, prompt: ModelRequest, sink: TextSink
     ) -> tuple[ModelAnswer, bool]:
-        reading = OpenAIStream()
+        stream = OpenAIStream()
         if response.content_type == "application/json":
-            _read_whole(reading, await _body(response.content, self.provider), sink)
+            _read_unstreamed(stream, await _read_body(response.content, self.provider), sink)
         else:
-            with whole_once_finished(reading):
-                await _read_stream(reading, response.content, sink, self.provider)
+            with ignore_errors_after_end(stream):
+                await _read_stream(stream, response.content, sink, self.provider)
         answer = ModelAnswer(
-            text="".join(reading.text) + reading.thoughts.rest(),
-            calls=tuple(call.requested() for _, call in sorted(reading.calls.items())),
-            usage=reading.usage,
-            model=reading.model or prompt.model,
+            text="".join(stream.text) + stream.thoughts.rest(),
+            calls=tuple(call.requested() for _, call in sorted(stream.calls.items())),
+            usage=stream.usage,
+            model=stream.model or prompt.model,
             provider=self.provider,
-            cut=reading.cut,
+            cut=stream.cut,
         )
-        if answer.calls and (reading.reasoning or reading.items):
-            thoughts = orjson.dumps(reading.items) if reading.items else "".join(reading.reasoning)
-            self._reasoning.keep(_place(prompt.messages, answer.calls[0].model_id), thoughts)
-        return answer, reading.thought or reading.thoughts.found
+        if answer.calls and (stream.reasoning or stream.items):
+            thoughts = orjson.dumps(stream.items) if stream.items else "".join(stream.reasoning)
+            self._reasoning.keep(_call_key(prompt.messages, answer.calls[0].model_id), thoughts)
+        return answer, stream.thought or stream.thoughts.found
 
     def refusal(self, status: int, retry_after: str | None, error: dict[str, Any]) -> ModelError:
         if status == 400 and error.get("code") in _TOOL_FAILURES:
@@ -142,7 +147,7 @@ class OpenAICompatible(ProviderClient):
     def request(self, prompt: ModelRequest, known: KnownModel) -> dict[str, Any]:
         request: dict[str, Any] = {
             "model": prompt.model,
-            "messages": self._shaped(prompt, known),
+            "messages": self._messages(prompt, known),
             "temperature": prompt.temperature,
             "max_tokens": prompt.max_tokens,
             "stream": True,
@@ -160,18 +165,18 @@ class OpenAICompatible(ProviderClient):
             request["stop"] = list(prompt.stop)
         return request
 
-    def _shaped(self, prompt: ModelRequest, known: KnownModel) -> list[Mapping[str, Any]]:
+    def _messages(self, prompt: ModelRequest, known: KnownModel) -> list[Mapping[str, Any]]:
         messages = prompt.messages
-        shaped = [_with_pictures(one) if PICTURES in one else one for one in messages]
+        shaped = [_with_pictures(message) if PICTURES in message else message for message in messages]
         if len(self._reasoning):
-            in_items = any(remedy.change is as_response for remedy in known.remedies)
-            for at, one in enumerate(messages):
-                calls = one.get("tool_calls")
-                thoughts = self._reasoning.get(_place(messages[:at], calls[0]["id"])) if calls else None
-                if isinstance(thoughts, str) and not in_items:
-                    shaped[at] = {**one, "reasoning_content": thoughts}
-                elif isinstance(thoughts, bytes) and in_items:
-                    shaped[at] = {**one, THOUGHT_ITEMS: orjson.loads(thoughts)}
+            wants_items = any(remedy.change is convert_to_response_request for remedy in known.remedies)
+            for index, message in enumerate(messages):
+                calls = message.get("tool_calls")
+                thoughts = self._reasoning.get(_call_key(messages[:index], calls[0]["id"])) if calls else None
+                if isinstance(thoughts, str) and not wants_items:
+                    shaped[index] = {**message, "reasoning_content": thoughts}
+                elif isinstance(thoughts, bytes) and wants_items:
+                    shaped[index] = {**message, THOUGHT_ITEMS: orjson.loads(thoughts)}
         return shaped
 
 
@@ -179,82 +184,83 @@ CLIENT = OpenAICompatible
 """The client class for providers whose row names this module."""
 
 
-def _place(messages: Sequence[Mapping[str, Any]], call: str) -> bytes:
-    """Where in which conversation a call stands: its id alone may be another's too, and system prompts change."""
-    said = [(one["role"], one.get("content")) for one in messages if one["role"] != "system"]
-    return blake2b(orjson.dumps([said, call])).digest()
+def _call_key(messages: Sequence[Mapping[str, Any]], call: str) -> bytes:
+    """Returns a digest of a call's id and the conversation before it: ids alone are not unique. System prompts are left
+    out because they change."""
+    texts = [(one["role"], one.get("content")) for one in messages if one["role"] != "system"]
+    return blake2b(orjson.dumps([texts, call])).digest()
 
 
 def _with_pictures(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A message in the provider's format; one with pictures has parts
+    """Returns a message in the provider's format, with its pictures as parts
     (https://platform.openai.com/docs/guides/images-vision)."""
     pictures = pictures_of(message)
     if not pictures:
         return message
     parts: list[dict[str, Any]] = [{"type": "text", "text": message["content"]}] if message["content"] else []
-    for one in pictures:
-        url = f"data:{one.type};base64,{one.content}"
-        parts += [{"type": "text", "text": f"{one.name}:"}, {"type": "image_url", "image_url": {"url": url}}]
+    for picture in pictures:
+        url = f"data:{picture.type};base64,{picture.content}"
+        parts += [{"type": "text", "text": f"{picture.name}:"}, {"type": "image_url", "image_url": {"url": url}}]
     return {"role": message["role"], "content": parts}
 
 
-async def _read_stream(reading: OpenAIStream, content: aiohttp.StreamReader, sink: TextSink, provider: str) -> None:
-    rest = b""
+async def _read_stream(stream: OpenAIStream, content: aiohttp.StreamReader, sink: TextSink, provider: str) -> None:
+    incomplete_line = b""
     async for chunk in content.iter_any():
-        lines = (rest + chunk).split(b"\n")
-        rest = lines.pop()
-        if len(rest) > MAX_LINE:
+        lines = (incomplete_line + chunk).split(b"\n")
+        incomplete_line = lines.pop()
+        if len(incomplete_line) > MAX_LINE_BYTES:
             raise ModelDownError(f"{provider} sent a line without end")
-        silent = not reading.length
-        ended = _read_lines(reading, lines, sink, provider)
-        if silent and reading.length:
-            # The first words leave before the rest is worked on: one round of the loop says them, one writes them.
+        was_empty = not stream.length
+        has_ended = _read_lines(stream, lines, sink, provider)
+        if was_empty and stream.length:
+            # Lets the first words leave before the rest is processed: one round of the loop publishes them, one writes.
             await asyncio.sleep(0)
             await asyncio.sleep(0)
-        if ended:
-            await _read_out(content)
+        if has_ended:
+            await _drain(content)
             return
-    if not reading.finished:
+    if not stream.finished:
         raise ModelDownError(f"{provider} broke off in mid-answer")
 
 
-def _read_lines(reading: OpenAIStream, lines: list[bytes], sink: TextSink, provider: str) -> bool:
-    """Reads events and passes their text on in one piece; returns whether the last event was among them."""
-    known = len(reading.text)
+def _read_lines(stream: OpenAIStream, lines: list[bytes], sink: TextSink, provider: str) -> bool:
+    """Reads events and passes their text on in one piece; returns whether the stream has ended."""
+    known_pieces = len(stream.text)
     try:
         for line in lines:
             if not line.startswith(b"data:"):
                 continue
             data = line[5:].strip()
             if data == b"[DONE]":
-                reading.finished = reading.over = True
+                stream.finished = stream.has_ended = True
                 break
-            _read_event(reading, orjson.loads(data), provider)
+            _read_event(stream, orjson.loads(data), provider)
     except (orjson.JSONDecodeError, AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
         raise ModelDownError(f"{provider} sent a chunk that cannot be read") from error
     finally:
-        if len(reading.text) > known:
-            sink.text("".join(reading.text[known:]))
-    return reading.over
+        if len(stream.text) > known_pieces:
+            sink.text("".join(stream.text[known_pieces:]))
+    return stream.has_ended
 
 
-async def _read_out(content: aiohttp.StreamReader) -> None:
-    """Reads the end of the response, so that the connection can be used again; a server that never ends it loses it."""
+async def _drain(content: aiohttp.StreamReader) -> None:
+    """Reads the end of the response, so that the connection can be reused; gives up after END_OF_RESPONSE_SECONDS."""
     if not content.at_eof():
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LINGER):
+            async with asyncio.timeout(END_OF_RESPONSE_SECONDS):
                 await content.read()
 
 
-def _read_event(reading: OpenAIStream, event: dict[str, Any], provider: str) -> None:
-    # Nearly every event is one piece of text in a choice: what is rare is looked for behind it.
+def _read_event(stream: OpenAIStream, event: dict[str, Any], provider: str) -> None:
+    # Nearly every event is one piece of text in a choice, so that case is checked first.
     choices = event.get("choices")
     if choices:
-        _read_choice(reading, choices[0], provider)
-        if not reading.model:
-            reading.model = text_in(event.get("model"))
+        _read_choice(stream, choices[0], provider)
+        if not stream.model:
+            stream.model = text_in(event.get("model"))
     elif "type" in event and not event.get("error"):
-        read_event(reading, event, provider)
+        read_response_event(stream, event, provider)
         return
     error, usage = event.get("error"), event.get("usage") or event.get("x_groq")
     if error:
@@ -263,72 +269,72 @@ def _read_event(reading: OpenAIStream, event: dict[str, Any], provider: str) -> 
         counts: dict[str, Any] = object_of(usage)
         counts = object_of(counts.get("usage", counts))
         if object_of(counts.get("completion_tokens_details")).get("reasoning_tokens"):
-            reading.thought = True
-        reading.usage = TokenCount(tokens_in(counts.get("prompt_tokens")), tokens_in(counts.get("completion_tokens")))
+            stream.thought = True
+        stream.usage = TokenCount(tokens_in(counts.get("prompt_tokens")), tokens_in(counts.get("completion_tokens")))
 
 
-def _read_choice(reading: OpenAIStream, choice: dict[str, Any], provider: str) -> None:
+def _read_choice(stream: OpenAIStream, choice: dict[str, Any], provider: str) -> None:
     delta: dict[str, Any] = choice.get("delta") or choice.get("message") or {}
     piece = delta.get("content") or delta.get("refusal")
     if piece:
         if not isinstance(piece, str):
             piece = "".join(text_in(part.get("text")) for part in objects_of(piece))
-        reading.length += len(piece)
-        if reading.length > MAX_TEXT:
+        stream.length += len(piece)
+        if stream.length > MAX_REPLY_CHARS:
             raise ModelDownError(f"{provider} does not stop talking")
-        if not reading.thoughts.over:
-            piece = reading.thoughts.heard(piece)
+        if not stream.thoughts.over:
+            piece = stream.thoughts.heard(piece)
         if piece:
-            reading.text.append(piece)
+            stream.text.append(piece)
     elif thought := delta.get("reasoning_content"):
-        # Only who calls it so wants it back: others refuse a field that they do not know.
-        reading.thought = True
-        if len(reading.reasoning) < MAX_REASONING:
-            reading.reasoning.append(text_in(thought))
+        # Only servers that use this name want it back; others refuse a field that they do not know.
+        stream.thought = True
+        if len(stream.reasoning) < MAX_REASONING_PIECES:
+            stream.reasoning.append(text_in(thought))
     elif delta.get("reasoning"):
-        reading.thought = True
+        stream.thought = True
     reason = choice.get("finish_reason")
     if reason:
         if reason == _DECLINED:
             raise ModelDeclinedError(f"{provider} withheld its answer")
-        reading.finished = True
-        reading.cut = reason == "length"
+        stream.finished = True
+        stream.cut = reason == "length"
     calls = delta.get("tool_calls")
     if calls:
         for position, part in enumerate(calls):
-            _read_call(reading, object_of(part), position, provider)
+            _read_call(stream, object_of(part), position, provider)
 
 
-def _read_call(reading: OpenAIStream, part: dict[str, Any], position: int, provider: str) -> None:
+def _read_call(stream: OpenAIStream, part: dict[str, Any], position: int, provider: str) -> None:
     index = part.get("index")
-    call = reading.calls.setdefault(index if isinstance(index, int) else position, StreamedCall())
-    if len(reading.calls) > MAX_CALLS:
+    call = stream.calls.setdefault(index if isinstance(index, int) else position, StreamedCall())
+    if len(stream.calls) > MAX_CALLS:
         raise BadToolCallError(f"{provider} asked for more than {MAX_CALLS} tools at once")
     function: dict[str, Any] = object_of(part.get("function"))
     call.model_id = text_in(part.get("id")) or call.model_id
     call.name = text_in(function.get("name")) or call.name
     piece = function.get("arguments") or ""
     if not isinstance(piece, str):
-        # Some servers send the object itself instead of its text.
+        # Some servers send an object instead of its JSON text.
         piece = orjson.dumps(piece).decode()
-    reading.length += len(piece)
-    if reading.length > MAX_TEXT:
+    stream.length += len(piece)
+    if stream.length > MAX_REPLY_CHARS:
         raise BadToolCallError(f"{provider} asked for a call without end")
     call.pieces.append(piece)
 
 
-async def _body(content: aiohttp.StreamReader, provider: str) -> bytes:
+async def _read_body(content: aiohttp.StreamReader, provider: str) -> bytes:
     body = bytearray()
     async for piece in content.iter_any():
         body += piece
-        if len(body) > MAX_LINE:
+        if len(body) > MAX_LINE_BYTES:
             raise ModelDownError(f"{provider} sent an answer without end")
     return bytes(body)
 
 
-def _read_whole(reading: OpenAIStream, body: bytes, sink: TextSink) -> None:
-    """Reads the reply of a server that does not stream: one event without its name."""
-    _read_lines(reading, [b"data:" + body.replace(b"\n", b" ")], sink, "the provider")
+def _read_unstreamed(stream: OpenAIStream, body: bytes, sink: TextSink) -> None:
+    """Reads the reply of a server that does not stream, as a single event."""
+    _read_lines(stream, [b"data:" + body.replace(b"\n", b" ")], sink, "the provider")
 
 
 def _stream_error(provider: str, error: dict[str, Any]) -> ModelDownError | BadToolCallError:

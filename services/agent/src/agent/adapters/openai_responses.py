@@ -1,7 +1,7 @@
-"""OpenAI's Responses API, for models that answer over it alone or take tools over it alone.
+"""OpenAI's Responses API, for models that answer only through it or take tools only through it.
 
-A request of the chat API becomes one of this API, and its events are read here; the rest is openai_compatible.py.
-Nothing is kept by the provider (`store` false), so thoughts go back with the calls that they led to.
+Requests of the chat API are converted to it, and its events are read here; the rest is in openai_compatible.py.
+The provider stores nothing (`store` false), so reasoning goes back to it with the tool calls that it led to.
 Wire format: https://platform.openai.com/docs/api-reference/responses-streaming (server-sent events).
 """
 
@@ -11,65 +11,65 @@ from typing import Any
 
 import orjson
 
-from agent.adapters.provider_client import MAX_CALLS, MAX_TEXT, StreamedCall, StreamedReply, text_in, tokens_in
+from agent.adapters.provider_client import MAX_CALLS, MAX_REPLY_CHARS, StreamedCall, StreamedReply, text_in, tokens_in
 from agent.domain.thoughts import OpeningThoughts
 from agent.domain.turn.journal import TokenCount
 from agent.errors import BadToolCallError, ModelDeclinedError, ModelDownError
 from contracts.json_values import object_of
 
-MAX_THOUGHTS = 64
-"""Items of thoughts of one reply that are kept for its calls."""
+MAX_THOUGHT_ITEMS = 64
+"""Reasoning items of one reply that are kept for its tool calls."""
 THOUGHT_ITEMS = "reasoning_items"
-"""The name of these in a message of the chat API, on their way into a request of this one."""
+"""The field with these items in a message of the chat API, before it is converted."""
 _TEXTS = frozenset({"response.output_text.delta", "response.refusal.delta"})
 _ENDS = frozenset({"response.completed", "response.incomplete"})
-_AS_THEY_ARE = ("model", "stream", "temperature", "top_p", "parallel_tool_calls")
+_UNCHANGED_FIELDS = ("model", "stream", "temperature", "top_p", "parallel_tool_calls")
 
 
 @dataclass(slots=True)
 class OpenAIStream(StreamedReply):
-    """What a stream of either API has said."""
+    """The content of a reply that a stream of either API has sent so far."""
 
     thoughts: OpeningThoughts = field(default_factory=OpeningThoughts)
     calls: dict[int, StreamedCall] = field(default_factory=dict[int, StreamedCall])
     usage: TokenCount = field(default_factory=TokenCount)
     reasoning: list[str] = field(default_factory=list[str])
-    """Thoughts that a server of the chat API demands back with the results of the calls."""
+    """Reasoning that a server of the chat API demands back with the results of the tool calls."""
     items: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
-    """The same in this API: encrypted."""
-    over: bool = False
-    """Whether its last event has come."""
+    """The same in the Responses API: encrypted items."""
+    has_ended: bool = False
+    """Whether the last event has come."""
 
 
-def as_response(request: dict[str, Any]) -> None:
-    """Makes a request of the chat API one of this API. What this one has no word for is left out."""
+def convert_to_response_request(request: dict[str, Any]) -> None:
+    """Converts a request of the chat API in place to one of the Responses API; parameters unknown to it are dropped."""
     if "input" in request:
         return
-    chat = dict(request)
+    chat_request = dict(request)
     request.clear()
-    request |= {name: chat[name] for name in _AS_THEY_ARE if name in chat}
-    request["input"] = [item for message in chat["messages"] for item in _items(message)]
-    request["max_output_tokens"] = chat.get("max_completion_tokens") or chat.get("max_tokens")
-    # People wait for the first word; and thoughts and answer share the limit of tokens.
+    request |= {name: chat_request[name] for name in _UNCHANGED_FIELDS if name in chat_request}
+    request["input"] = [item for message in chat_request["messages"] for item in _items(message)]
+    request["max_output_tokens"] = chat_request.get("max_completion_tokens") or chat_request.get("max_tokens")
+    # Low effort: people wait for the first word, and reasoning and answer share the token limit.
     request |= {"reasoning": {"effort": "low"}, "store": False, "include": ["reasoning.encrypted_content"]}
-    if "tools" in chat:
-        request["tools"] = [_tool(one) for one in orjson.loads(orjson.dumps(chat["tools"]))]
-        choice = chat["tool_choice"]
-        named = isinstance(choice, dict)
-        request["tool_choice"] = {"type": "function", "name": choice["function"]["name"]} if named else choice
+    if "tools" in chat_request:
+        request["tools"] = [_tool(tool) for tool in orjson.loads(orjson.dumps(chat_request["tools"]))]
+        choice = chat_request["tool_choice"]
+        is_named = isinstance(choice, dict)
+        request["tool_choice"] = {"type": "function", "name": choice["function"]["name"]} if is_named else choice
 
 
-def read_event(reading: OpenAIStream, event: dict[str, Any], provider: str) -> None:
-    """Reads one event; its text is added to the stream's."""
+def read_response_event(stream: OpenAIStream, event: dict[str, Any], provider: str) -> None:
+    """Adds the content of one event to the stream."""
     kind = event["type"]
     if kind in _TEXTS:
         piece = text_in(event.get("delta"))
-        reading.length += len(piece)
-        if reading.length > MAX_TEXT:
+        stream.length += len(piece)
+        if stream.length > MAX_REPLY_CHARS:
             raise ModelDownError(f"{provider} does not stop talking")
-        reading.text.append(piece)
+        stream.text.append(piece)
     elif kind == "response.output_item.done":
-        _read_item(reading, int(event["output_index"]), object_of(event["item"]), provider)
+        _read_item(stream, int(event["output_index"]), object_of(event["item"]), provider)
     elif kind in _ENDS:
         response: dict[str, Any] = object_of(event["response"])
         reason = object_of(response.get("incomplete_details")).get("reason")
@@ -77,42 +77,42 @@ def read_event(reading: OpenAIStream, event: dict[str, Any], provider: str) -> N
             raise ModelDeclinedError(f"{provider} withheld its answer")
         usage: dict[str, Any] = object_of(response.get("usage"))
         if object_of(usage.get("output_tokens_details")).get("reasoning_tokens"):
-            reading.thought = True
-        reading.usage = TokenCount(tokens_in(usage.get("input_tokens")), tokens_in(usage.get("output_tokens")))
-        reading.model = text_in(response.get("model"))
-        reading.finished, reading.over, reading.cut = True, True, kind != "response.completed"
+            stream.thought = True
+        stream.usage = TokenCount(tokens_in(usage.get("input_tokens")), tokens_in(usage.get("output_tokens")))
+        stream.model = text_in(response.get("model"))
+        stream.finished, stream.has_ended, stream.cut = True, True, kind != "response.completed"
     elif kind in {"response.failed", "error"}:
         raise ModelDownError(f"{provider} broke off with an error")
 
 
-def _read_item(reading: OpenAIStream, index: int, item: dict[str, Any], provider: str) -> None:
+def _read_item(stream: OpenAIStream, index: int, item: dict[str, Any], provider: str) -> None:
     if item["type"] == "reasoning":
-        reading.thought = True
-        if len(reading.items) < MAX_THOUGHTS:
-            reading.items.append(item)
+        stream.thought = True
+        if len(stream.items) < MAX_THOUGHT_ITEMS:
+            stream.items.append(item)
     elif item["type"] == "function_call":
-        if len(reading.calls) >= MAX_CALLS:
+        if len(stream.calls) >= MAX_CALLS:
             raise BadToolCallError(f"{provider} asked for more than {MAX_CALLS} tools at once")
         arguments = text_in(item["arguments"])
-        reading.length += len(arguments)
-        if reading.length > MAX_TEXT:
+        stream.length += len(arguments)
+        if stream.length > MAX_REPLY_CHARS:
             raise BadToolCallError(f"{provider} asked for a call without end")
-        reading.calls[index] = StreamedCall(text_in(item["call_id"]), text_in(item["name"]), pieces=[arguments])
+        stream.calls[index] = StreamedCall(text_in(item["call_id"]), text_in(item["name"]), pieces=[arguments])
 
 
 def _items(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """A message of the chat API as items of the input."""
+    """Returns a message of the chat API as items of the input."""
     if message["role"] == "tool":
         return [{"type": "function_call_output", "call_id": message["tool_call_id"], "output": message["content"]}]
     items: list[Mapping[str, Any]] = list(message.get(THOUGHT_ITEMS) or ())
     content = message.get("content")
     if content:
-        parts = content if isinstance(content, str) else [_part(one) for one in content]
+        parts = content if isinstance(content, str) else [_part(part) for part in content]
         items.append({"role": message["role"], "content": parts})
     calls = [(call["id"], call["function"]) for call in message.get("tool_calls") or ()]
     items += [
-        {"type": "function_call", "call_id": identity, "name": function["name"], "arguments": function["arguments"]}
-        for identity, function in calls
+        {"type": "function_call", "call_id": call_id, "name": function["name"], "arguments": function["arguments"]}
+        for call_id, function in calls
     ]
     return items
 
@@ -124,5 +124,5 @@ def _part(part: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Not strict: a strict schema would have to name every argument as required."""
+    """Returns the tool in this API's format. It is not strict: a strict schema must require every argument."""
     return {"type": "function", **tool["function"], "strict": False}

@@ -26,33 +26,33 @@ from runtime.errors import RpcError
 log = structlog.get_logger(__name__)
 
 DECIDE_SECONDS = 8.0
-"""Deadline of a yes or no, in seconds: the market-adapter books the order before it answers."""
+"""Deadline in seconds of a decision about an order: the market-adapter books the order before it answers."""
 MEMORY_SECONDS = 3.0
-"""Deadline for memory to read or change what it knows of a user, in seconds."""
+"""Deadline in seconds of one request to memory."""
 OWN_DECIDE_SECONDS = 35.0
-"""The same of a company's own tool, whose call is made before it is answered."""
+"""Deadline in seconds of a decision about a company's own tool, which is called before the answer."""
 CHANGE_SECONDS = 10.0
-"""Deadline of a change of remembered facts, in seconds, with looking up whether it was made."""
-PAUSE = 0.25
-"""Seconds between two questions whether it was."""
-LEAST_SECONDS = 0.05
-"""Seconds that a question has when the time is up."""
-UNKNOWN_AFTER = (ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE)
-MOST_NOTES = 50
-MOST_OLDER = 200
-OWN_WORDS = ("userNotes", "preferences", "olderNotes")
-"""Fields of a memory that hold facts in the user's words."""
+"""Deadline in seconds of a change of remembered facts, including the requests that find out whether it was made."""
+RETRY_PAUSE_SECONDS = 0.25
+"""Seconds between two such requests."""
+MIN_REQUEST_SECONDS = 0.05
+"""Shortest deadline in seconds of a request, even when the time is up."""
+UNKNOWN_OUTCOME_CODES = (ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE)
+MAX_NOTES = 50
+MAX_OLDER_NOTES = 200
+USER_WORDED_FIELDS = ("userNotes", "preferences", "olderNotes")
+"""Fields of a memory that contain facts in the user's words."""
 _LISTS = ("user_notes", "preferences", "older_notes")
-ATTEMPTS = 10
-"""Tries at changing a memory that others are changing too."""
-SHOWN_PAST = 5
+MAX_ATTEMPTS = 10
+"""Attempts to change a memory that others change at the same time."""
+MAX_SHOWN_SUPERSEDED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryPatch:
-    """A change to a memory, made from `version` of it; an empty one changes nothing. `patch`: a merge patch; `outcome`:
-    what the step's outcome says about it; `about`: the words of the user that name what is forgotten; `past`: what is
-    forgotten of the history; `corrects`: facts, each with the words that correct it."""
+    """A change of the memory's `version`; an empty one changes nothing. `patch`: a merge patch. `outcome`: the result
+    of the step. `about`: the user's words that name what to forget. `past`: entries of the history to forget.
+    `corrects`: facts, each with the words that correct it."""
 
     patch: dict[str, Any]
     version: str | None
@@ -63,41 +63,45 @@ class MemoryPatch:
 
 
 def _page(memory: memory_rpc.LongTermMemory, after: int) -> dict[str, Any]:
-    """Returns the page of a memory that a chat answer shows: the facts after the first so many. It is not an export."""
-    every = [*memory.user_notes, *memory.preferences, *memory.older_notes]
-    told = every[after : after + SHOWN]
-    lists = {name: [one for one in getattr(memory, name) if one in told] for name in _LISTS}
-    left_out = {*every} - {*told}
+    """Returns the part of a memory that a chat answer shows: SHOWN facts after the first `after`. It is no export."""
+    facts = [*memory.user_notes, *memory.preferences, *memory.older_notes]
+    shown_facts = facts[after : after + SHOWN]
+    lists = {name: [fact for fact in getattr(memory, name) if fact in shown_facts] for name in _LISTS}
+    hidden_facts = {*facts} - {*shown_facts}
     shown = memory.model_copy(
         update={
             **lists,
-            "since": {fact: at for fact, at in memory.since.items() if fact not in left_out},
+            "since": {fact: since for fact, since in memory.since.items() if fact not in hidden_facts},
             "frequent_questions": memory.frequent_questions[:SHOWN],
-            "superseded": memory.superseded[:SHOWN_PAST],
+            "superseded": memory.superseded[:MAX_SHOWN_SUPERSEDED],
         }
     )
-    return {"memory": shown.to_wire(), "after": after, "more": len(every[after + SHOWN :])}
+    return {"memory": shown.to_wire(), "after": after, "more": len(facts[after + SHOWN :])}
 
 
-def without_note(held: memory_rpc.MemoryReply, note: str) -> MemoryPatch:
-    """The change that removes a note and brings back what the note had ended; an empty change if there is no such
-    note."""
-    wire = held.memory.to_wire()
-    patch = {name: [one for one in wire[name] if one.casefold() != note.casefold()] for name in OWN_WORDS}
-    patch = {name: kept for name, kept in patch.items() if len(kept) < len(wire[name])}
+def without_note(reply: memory_rpc.MemoryReply, note: str) -> MemoryPatch:
+    """Returns the change that removes a note and restores the facts that the note had replaced; an empty change if
+    there is no such note."""
+    wire = reply.memory.to_wire()
+    patch = {
+        name: [entry for entry in wire[name] if entry.casefold() != note.casefold()] for name in USER_WORDED_FIELDS
+    }
+    patch = {name: remaining for name, remaining in patch.items() if len(remaining) < len(wire[name])}
     if not patch:
-        return MemoryPatch({}, held.version, {"forgotten": []})
-    ended = [one.value for one in held.memory.superseded if one.by == note and one.field in OWN_WORDS]
-    notes: list[str] = patch.get("userNotes", held.memory.user_notes)
-    ended = ended[: MOST_NOTES - len(notes)]
-    if ended:
-        patch["userNotes"] = [*ended, *notes]
-    return MemoryPatch(patch, held.version, {"forgotten": [note], "restored": ended, "facts": True})
+        return MemoryPatch({}, reply.version, {"forgotten": []})
+    restored = [
+        entry.value for entry in reply.memory.superseded if entry.by == note and entry.field in USER_WORDED_FIELDS
+    ]
+    notes: list[str] = patch.get("userNotes", reply.memory.user_notes)
+    restored = restored[: MAX_NOTES - len(notes)]
+    if restored:
+        patch["userNotes"] = [*restored, *notes]
+    return MemoryPatch(patch, reply.version, {"forgotten": [note], "restored": restored, "facts": True})
 
 
 class _UnansweredError(Exception):
-    """An attempt at a change that got no answer. `outcome`: the outcome if it was made; None: it was never
-    requested."""
+    """A change was attempted, but got no answer. `outcome`: the outcome if the change was made; None if the change was
+    never requested."""
 
     def __init__(self, outcome: dict[str, Any] | None, cause: RpcError) -> None:
         super().__init__(str(cause))
@@ -105,24 +109,24 @@ class _UnansweredError(Exception):
         self.cause = cause
 
 
-def _unknown() -> RpcError:
+def _outcome_unknown() -> RpcError:
     return RpcError(UNKNOWN, "whether it was done cannot be told now", retryable=True)
 
 
-def _seconds(end: float) -> float:
-    """The time limit of one of several requests that must all be over by `end` (of the loop's clock)."""
-    return max(min(MEMORY_SECONDS, end - asyncio.get_running_loop().time()), LEAST_SECONDS)
+def _request_seconds(deadline: float) -> float:
+    """Returns the time limit in seconds of a request that must end by `deadline` (loop time)."""
+    return max(min(MEMORY_SECONDS, deadline - asyncio.get_running_loop().time()), MIN_REQUEST_SECONDS)
 
 
 class BusOwnCalls:
-    """Asks the market-adapter and memory. Every step may be performed again: the first decision stands."""
+    """Sends requests to the market-adapter and memory. Every step may be repeated: only the first decision counts."""
 
     def __init__(self, rpc: RpcClient, hand_offs: HandOffs) -> None:
         self._rpc = rpc
         self._hand_offs = hand_offs
 
     async def outcome(self, key: ConversationKey, call: TurnCall, requester: Requester) -> str:
-        """The result as JSON text; an error's code and message when it failed."""
+        """Returns the result as JSON text; of a failed step, the error's code and message."""
         if call.tool == NAME:
             return await self._hand_offs.hand_over(key, call)
         arguments: dict[str, Any] = json.loads(call.arguments)
@@ -141,108 +145,108 @@ class BusOwnCalls:
         company, tool = key.company, call.tool
         if tool == DECIDE:
             return await self._decide(key, user, arguments)
-        who = memory_rpc.UserRef(company_id=company, user_id=user)
+        user_ref = memory_rpc.UserRef(company_id=company, user_id=user)
         if tool == FORGET and arguments.get("everything"):
-            await self._forget(who)
+            await self._forget(user_ref)
             return {"everything": True}
         if tool == READ:
-            memory = (await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=MEMORY_SECONDS)).memory
+            memory = (await self._rpc.call(memory_rpc.MEMORY_GET, user_ref, deadline=MEMORY_SECONDS)).memory
             return _page(memory, int(arguments.get("after") or 0))
         if tool == REMEMBER:
             note = str(arguments["note"])[:500]
-            instead: str | None = arguments.get("instead")
+            replaced_fact: str | None = arguments.get("instead")
 
-            async def noted(seconds: float) -> MemoryPatch:
-                held = await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=seconds)
-                if instead is not None:
-                    return MemoryPatch({}, held.version, {"note": note}, corrects={instead: note})
-                others = [other for other in held.memory.user_notes if other.casefold() != note.casefold()]
+            async def patch_with_note(seconds: float) -> MemoryPatch:
+                reply = await self._rpc.call(memory_rpc.MEMORY_GET, user_ref, deadline=seconds)
+                if replaced_fact is not None:
+                    return MemoryPatch({}, reply.version, {"note": note}, corrects={replaced_fact: note})
+                others = [other for other in reply.memory.user_notes if other.casefold() != note.casefold()]
                 notes = [note, *others]
-                patch = {"userNotes": notes[:MOST_NOTES]}
-                if pushed_out := notes[MOST_NOTES:]:
-                    patch["olderNotes"] = [*pushed_out, *held.memory.older_notes][:MOST_OLDER]
-                return MemoryPatch(patch, held.version, {"note": note})
+                patch = {"userNotes": notes[:MAX_NOTES]}
+                if pushed_out := notes[MAX_NOTES:]:
+                    patch["olderNotes"] = [*pushed_out, *reply.memory.older_notes][:MAX_OLDER_NOTES]
+                return MemoryPatch(patch, reply.version, {"note": note})
 
-            return await self._change(who, noted, call.call_id)
+            return await self._change(user_ref, patch_with_note, call.call_id)
 
         if note := str(arguments.get("note") or ""):
 
-            async def not_noted(seconds: float) -> MemoryPatch:
-                held = await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=seconds)
-                return without_note(held, note)
+            async def patch_without_note(seconds: float) -> MemoryPatch:
+                reply = await self._rpc.call(memory_rpc.MEMORY_GET, user_ref, deadline=seconds)
+                return without_note(reply, note)
 
-            return await self._change(who, not_noted, call.call_id)
+            return await self._change(user_ref, patch_without_note, call.call_id)
 
         about = str(arguments["about"])[:500]
         symbols = list(dict.fromkeys([*symbols_in(about), *symbols_in(about.upper())]))
-        words = memory_rpc.MeantRequest(company_id=company, user_id=user, about=about, symbols=symbols)
+        meant_request = memory_rpc.MeantRequest(company_id=company, user_id=user, about=about, symbols=symbols)
 
-        async def without(seconds: float) -> MemoryPatch:
-            found = await self._rpc.call(memory_rpc.MEMORY_MEANT, words, deadline=seconds)
-            # A note, unlike a style or a favourite, is remembered again by its words alone.
-            facts = found.patch.keys() <= set(OWN_WORDS)
-            outcome = {"forgotten": found.texts, "several": found.several, "facts": facts and not found.past}
-            by_id = any(memory_rpc.fact_id(one) == about for one in found.texts)
-            return MemoryPatch(found.patch, found.version, outcome, None if by_id else about, past=found.past)
+        async def patch_without_matches(seconds: float) -> MemoryPatch:
+            matches = await self._rpc.call(memory_rpc.MEMORY_MEANT, meant_request, deadline=seconds)
+            # Notes, unlike styles and favourites, can be restored from their words alone.
+            facts = matches.patch.keys() <= set(USER_WORDED_FIELDS)
+            outcome = {"forgotten": matches.texts, "several": matches.several, "facts": facts and not matches.past}
+            by_id = any(memory_rpc.fact_id(one) == about for one in matches.texts)
+            return MemoryPatch(matches.patch, matches.version, outcome, None if by_id else about, past=matches.past)
 
-        return await self._change(who, without, call.call_id)
+        return await self._change(user_ref, patch_without_matches, call.call_id)
 
-    async def _forget(self, who: memory_rpc.UserRef) -> None:
+    async def _forget(self, user_ref: memory_rpc.UserRef) -> None:
         """Repeats the request until its outcome is known: forgetting twice does no harm."""
-        end = asyncio.get_running_loop().time() + CHANGE_SECONDS
+        deadline = asyncio.get_running_loop().time() + CHANGE_SECONDS
         while True:
             try:
-                await self._rpc.call(memory_rpc.MEMORY_DELETE, who, deadline=_seconds(end))
+                await self._rpc.call(memory_rpc.MEMORY_DELETE, user_ref, deadline=_request_seconds(deadline))
             except RpcError as error:
-                if error.code not in UNKNOWN_AFTER:
+                if error.code not in UNKNOWN_OUTCOME_CODES:
                     raise
-                if asyncio.get_running_loop().time() + PAUSE >= end:
-                    raise _unknown() from error
-                await asyncio.sleep(PAUSE)
+                if asyncio.get_running_loop().time() + RETRY_PAUSE_SECONDS >= deadline:
+                    raise _outcome_unknown() from error
+                await asyncio.sleep(RETRY_PAUSE_SECONDS)
             else:
                 return
 
     async def _change(
         self,
-        who: memory_rpc.UserRef,
-        look: Callable[[float], Awaitable[MemoryPatch]],
+        user_ref: memory_rpc.UserRef,
+        make_patch: Callable[[float], Awaitable[MemoryPatch]],
         call_id: str,
     ) -> dict[str, Any]:
-        """Changes the memory and returns the outcome. The change is stored only over the version that it was made
-        from, since lists are replaced whole and what was learned meanwhile must not be lost. A change without an
-        answer is requested again under its own id; it takes effect once."""
-        end = asyncio.get_running_loop().time() + CHANGE_SECONDS
-        sent: dict[str, Any] | None = None
-        for _ in range(ATTEMPTS):
+        """Changes the memory and returns the outcome. The change is stored only over the version from which it was
+        made, because lists are replaced as a whole and facts learned meanwhile must not be lost. A change without an
+        answer is requested again under the same id; it takes effect once."""
+        deadline = asyncio.get_running_loop().time() + CHANGE_SECONDS
+        sent_outcome: dict[str, Any] | None = None
+        for _ in range(MAX_ATTEMPTS):
             try:
-                outcome = await self._changed(who, look, call_id, end)
+                outcome = await self._try_change(user_ref, make_patch, call_id, deadline)
             except _UnansweredError as error:
-                sent = error.outcome or sent
-                if asyncio.get_running_loop().time() + PAUSE >= end:
-                    raise (error.cause if sent is None else _unknown()) from error
-                await asyncio.sleep(PAUSE)
+                sent_outcome = error.outcome or sent_outcome
+                if asyncio.get_running_loop().time() + RETRY_PAUSE_SECONDS >= deadline:
+                    raise (error.cause if sent_outcome is None else _outcome_unknown()) from error
+                await asyncio.sleep(RETRY_PAUSE_SECONDS)
                 continue
             if outcome is not None:
-                return sent or outcome
+                return sent_outcome or outcome
         raise RpcError(ErrorCode.UNAVAILABLE, "what is remembered kept changing: try again", retryable=True)
 
-    async def _changed(
+    async def _try_change(
         self,
-        who: memory_rpc.UserRef,
-        look: Callable[[float], Awaitable[MemoryPatch]],
+        user_ref: memory_rpc.UserRef,
+        make_patch: Callable[[float], Awaitable[MemoryPatch]],
         call_id: str,
-        end: float,
+        deadline: float,
     ) -> dict[str, Any] | None:
-        """The outcome of one try, over by `end`; None: something else was stored meanwhile. Raises RpcError,
-        _Unanswered."""
+        """Makes one attempt until `deadline` and returns its outcome; None if something else was stored meanwhile.
+        Raises RpcError, _UnansweredError."""
         outcome: dict[str, Any] | None = None
         try:
-            change = await look(_seconds(end))
+            change = await make_patch(_request_seconds(deadline))
             if not (change.patch or change.past or change.corrects):
                 return change.outcome
             request = memory_rpc.MemoryPatchRequest(
-                company_id=who.company_id,
-                user_id=who.user_id,
+                company_id=user_ref.company_id,
+                user_id=user_ref.user_id,
                 patch=change.patch,
                 over=change.version,
                 request_id=call_id,
@@ -251,49 +255,59 @@ class BusOwnCalls:
                 corrects=change.corrects or None,
             )
             outcome = change.outcome
-            await self._rpc.call(memory_rpc.MEMORY_PATCH, request, deadline=_seconds(end))
+            await self._rpc.call(memory_rpc.MEMORY_PATCH, request, deadline=_request_seconds(deadline))
         except RpcError as error:
             if error.code == ErrorCode.PRECONDITION_FAILED:
                 return None
-            if error.code in UNKNOWN_AFTER:
+            if error.code in UNKNOWN_OUTCOME_CODES:
                 raise _UnansweredError(outcome, error) from error
             raise
         return outcome
 
     async def _decide(self, key: ConversationKey, user: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The action after the decision, or the waiting actions if the user's words do not say which one they mean."""
-        action, digest = arguments.get("actionId"), arguments.get("contentHash")
+        """Returns the action after the decision, or the waiting actions if the user's words do not say which one."""
+        action, content_hash = arguments.get("actionId"), arguments.get("contentHash")
         if not arguments.get("named"):
-            waiting = await self._waiting(key, user, asked=action)
-            unclear = len(waiting) > 1 if action is None else len(waiting) > 1 and action in {one.id for one in waiting}
-            if unclear or (action is None and not waiting):
+            waiting = await self._waiting_actions(key, user, asked_action=action)
+            is_unclear = (
+                len(waiting) > 1 if action is None else len(waiting) > 1 and action in {one.id for one in waiting}
+            )
+            if is_unclear or (action is None and not waiting):
                 return {"pending": [one.to_wire() for one in waiting]}
             if action is None:
-                action, digest = waiting[0].id, waiting[0].details.get("contentHash")
+                action, content_hash = waiting[0].id, waiting[0].details.get("contentHash")
         request = market_rpc.ActionDecideRequest.model_validate(
             {
                 "company_id": key.company,
                 "user_id": user,
                 "action_id": action,
                 "decision": arguments["decision"],
-                "content_hash": digest,
+                "content_hash": content_hash,
             }
         )
-        own = request.action_id.startswith(ACTION_PREFIX)
-        method, seconds = (OWN_ACTION_DECIDE, OWN_DECIDE_SECONDS) if own else (market_rpc.ACTION_DECIDE, DECIDE_SECONDS)
+        is_own = request.action_id.startswith(ACTION_PREFIX)
+        method, seconds = (
+            (OWN_ACTION_DECIDE, OWN_DECIDE_SECONDS) if is_own else (market_rpc.ACTION_DECIDE, DECIDE_SECONDS)
+        )
         reply = await self._rpc.call(method, request, deadline=seconds)
-        decided = {"action": reply.action.to_wire()}
+        decision_result = {"action": reply.action.to_wire()}
         if not arguments.get("oneOf"):
-            return decided
-        # One of several: the others go on waiting, and the next yes or no may be about them.
-        rest = [one for one in await self._waiting(key, user, asked=reply.action.id) if one.id != reply.action.id]
-        return {**decided, "rest": [one.to_wire() for one in rest]}
+            return decision_result
+        # The other actions still wait, and the user's next yes or no may be about them.
+        remaining = [
+            one
+            for one in await self._waiting_actions(key, user, asked_action=reply.action.id)
+            if one.id != reply.action.id
+        ]
+        return {**decision_result, "rest": [one.to_wire() for one in remaining]}
 
-    async def _waiting(self, key: ConversationKey, user: str, asked: str | None) -> list[Action]:
-        """Returns the actions that wait for the user's confirmation in this conversation, including those asked about
-        there; if there are none, those that wait anywhere."""
-        who = memory_rpc.UserRef(company_id=key.company, user_id=user)
-        actions = (await self._rpc.call(market_rpc.ACTIONS_PENDING, who, deadline=DECIDE_SECONDS)).actions
+    async def _waiting_actions(self, key: ConversationKey, user: str, asked_action: str | None) -> list[Action]:
+        """Returns the actions of this conversation that wait for the user's confirmation, including `asked_action`; if
+        there are none, all that wait."""
+        user_ref = memory_rpc.UserRef(company_id=key.company, user_id=user)
+        actions = (await self._rpc.call(market_rpc.ACTIONS_PENDING, user_ref, deadline=DECIDE_SECONDS)).actions
         waiting = [action for action in actions if action.state is ActionState.PENDING]
-        here = [one for one in waiting if one.id == asked or one.details.get("conversationId") == key.conversation]
-        return here if here or asked else waiting
+        in_conversation = [
+            one for one in waiting if one.id == asked_action or one.details.get("conversationId") == key.conversation
+        ]
+        return in_conversation if in_conversation or asked_action else waiting

@@ -1,7 +1,7 @@
 """Models that companies configure for themselves; only the company's own turns use them.
 
-Addresses that a company names are reached only through the guarded client, like those of its tools, so never inside our
-own network. The address of a known provider belongs to the installation, with the proxy that is configured for it.
+Like the addresses of its tools, an address that a company names is reached only through the guarded client, so never
+inside our own network. The address of a known provider, and any proxy for it, belong to the installation.
 """
 
 from urllib.parse import urlsplit
@@ -23,16 +23,16 @@ from runtime.auth.seal import NotSealableError, Seal
 from runtime.http.guarded_http import AddressNotAllowedError, GuardedSessions
 from runtime.recent import Bounded
 
-KEPT = 1_000
-"""Companies' models with what is known of their health."""
-LONGEST = 600.0
-"""Seconds of one request at most; the caller's own limit is shorter."""
+MAX_MODELS = 1_000
+"""Companies' models that are kept, with the state of their circuit breakers."""
+MAX_REQUEST_SECONDS = 600.0
+"""Upper limit of one request in seconds; the caller's own limit is shorter."""
 HEADERS = {"Accept-Encoding": "identity"}
 
 
 class OwnModels:
-    """Makes companies' models, each once. `session`: for providers' own addresses; `loopback`: development, where a
-    model may be on this machine."""
+    """Creates the companies' models, each once. `session`: for the providers' own addresses. `loopback`: whether a
+    model may be on this machine, for development."""
 
     def __init__(
         self,
@@ -47,45 +47,51 @@ class OwnModels:
         self._settings = settings
         self._session = session
         self._seal = seal
-        self._own = GuardedSessions(loopback=loopback, seconds=LONGEST, headers=HEADERS)
-        self.close = self._own.close
-        self._made = Bounded[tuple[str, bytes], CircuitBreaker](KEPT)
+        self._own_sessions = GuardedSessions(loopback=loopback, seconds=MAX_REQUEST_SECONDS, headers=HEADERS)
+        self.close = self._own_sessions.close
+        self._made = Bounded[tuple[str, bytes], CircuitBreaker](MAX_MODELS)
 
     def for_company(self, config: CompanyConfig) -> Models:
-        """The company's own model, and behind it the others."""
-        own = config.own_model
-        if own is None:
+        """Returns the models of the company: its own model if it has one, then the installation's."""
+        own_model = config.own_model
+        if own_model is None:
             return self._models
-        return CompanyModels(self._of(config.company_id, own), own.model, self._models)
+        return CompanyModels(self._of(config.company_id, own_model), own_model.model, self._models)
 
-    def _of(self, company: str, own: OwnModel) -> CircuitBreaker:
-        key = company, own.to_json()
-        made = self._made.get(key)
-        if made is None:
-            made = self._made[key] = CircuitBreaker(self._client(company, own))
-        return made
+    def _of(self, company: str, own_model: OwnModel) -> CircuitBreaker:
+        key = company, own_model.to_json()
+        model = self._made.get(key)
+        if model is None:
+            model = self._made[key] = CircuitBreaker(self._client(company, own_model))
+        return model
 
-    def _client(self, company: str, own: OwnModel) -> Model:
-        provider = KEYED.get(own.provider, COMPATIBLE)
+    def _client(self, company: str, own_model: OwnModel) -> Model:
+        provider = KEYED.get(own_model.provider, COMPATIBLE)
         try:
-            secret = None if own.key is None else self._seal.open(own.key, company)
+            api_key = None if own_model.key is None else self._seal.open(own_model.key, company)
         except NotSealableError:
-            return _Refusing(own.provider, "the company's key cannot be read any more: give it again in the settings")
-        address = own.address or self._settings.provider_addresses.get(provider.name, provider.address)
+            return _UnusableModel(
+                own_model.provider, "the company's key cannot be read any more: give it again in the settings"
+            )
+        address = own_model.address or self._settings.provider_addresses.get(provider.name, provider.address)
         if not address:
-            return _Refusing(own.provider, "the company's model has no address")
-        session = self._session if own.address is None else self._own.to(local=is_local(urlsplit(own.address)))
-        endpoint = ProviderEndpoint(provider.name, address, secret, self._settings.silence(provider.name))
-        return _Reached(client_of(provider)(endpoint, session))
+            return _UnusableModel(own_model.provider, "the company's model has no address")
+        session = (
+            self._session
+            if own_model.address is None
+            else self._own_sessions.to(local=is_local(urlsplit(own_model.address)))
+        )
+        endpoint = ProviderEndpoint(provider.name, address, api_key, self._settings.silence(provider.name))
+        return _GuardedModel(client_of(provider)(endpoint, session))
 
 
 class CompanyModels:
     """ports.Models of one company that has a model of its own."""
 
-    def __init__(self, own: CircuitBreaker, name: str, others: ModelRouter) -> None:
-        self._own = own
+    def __init__(self, own: CircuitBreaker, name: str, fallback: ModelRouter) -> None:
+        self._own_sessions = own
         self._name = name
-        self._others = others
+        self._others = fallback
 
     def for_company(self, config: CompanyConfig) -> Models:
         del config
@@ -93,28 +99,32 @@ class CompanyModels:
 
     def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
         del provider, model
-        return ((self._own.provider, self._name),)
+        return ((self._own_sessions.provider, self._name),)
 
     def only(self, provider: str, model: str) -> ModelChoice:
         del provider, model
-        return ModelChoice(((self._own, self._name),))
+        return ModelChoice(((self._own_sessions, self._name),))
 
     def chosen(self, provider: str, model: str) -> ModelChoice:
-        """The company's own model first, then the others, but not the offline provider: rules do not replace a
+        """Returns the company's own model, then the others except the offline provider, which cannot replace a
         model."""
-        others = [one for one in self._others.chosen(provider, model).candidates if one[0].provider != "offline"]
-        own = [(self._own, self._name)]
-        # Whoever rests comes last, as with all others.
-        return ModelChoice(tuple(own + others if self._own.available() else others + own))
+        others = [
+            candidate
+            for candidate in self._others.chosen(provider, model).candidates
+            if candidate[0].provider != "offline"
+        ]
+        own_candidate = [(self._own_sessions, self._name)]
+        # A model whose circuit is open comes last, as in ModelRouter.
+        return ModelChoice(tuple(own_candidate + others if self._own_sessions.available() else others + own_candidate))
 
     def cheaper(self, provider: str, model: str) -> ModelChoice:
-        """Another model of the same server."""
+        """Returns the named model of the same server."""
         del provider
-        return ModelChoice(((self._own, model),))
+        return ModelChoice(((self._own_sessions, model),))
 
 
-class _Reached:
-    """A client whose address may turn out to be forbidden."""
+class _GuardedModel:
+    """A client whose address may turn out not to be public."""
 
     def __init__(self, client: Model) -> None:
         self._client = client
@@ -127,12 +137,12 @@ class _Reached:
             raise ModelRefusedError("the company's model is at an address that is not public") from error
 
 
-class _Refusing:
-    """A model that cannot be asked."""
+class _UnusableModel:
+    """A model that refuses every call, because it cannot be used as it is configured."""
 
-    def __init__(self, provider: str, why: str) -> None:
+    def __init__(self, provider: str, reason: str) -> None:
         self.provider = provider
-        self._why = why
+        self._why = reason
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         del prompt, sink

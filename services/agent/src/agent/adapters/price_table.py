@@ -5,7 +5,7 @@ from contracts.providers import CURRENCY, PROVIDERS
 
 
 def prices() -> Prices:
-    """The prices by provider and model."""
+    """Returns the prices by provider and model."""
     return {
         (provider.name, model.name): ModelPrice(*model.price, CURRENCY, provider.prices.as_of)
         for provider in PROVIDERS

@@ -12,7 +12,7 @@ from contracts.proposal_rpc import (
 from runtime.calls.rpc import RpcClient
 
 DEADLINE = 8.0
-"""Seconds: memory learns the turn by its rules first. Nobody waits for it."""
+"""Seconds for memory's answer, which first learns from the turn by its rules. Nothing waits for it."""
 
 
 class MemoryProofs:

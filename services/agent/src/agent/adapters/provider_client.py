@@ -1,5 +1,4 @@
-"""The part that the clients of all providers share: one streamed reply with its limits, and the errors of
-agent.errors."""
+"""The base of all provider clients: one streamed reply with its limits, and the errors of agent.errors."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -22,20 +21,20 @@ from contracts.providers import KEYED
 
 log = structlog.get_logger(__name__)
 
-CONNECT_LIMIT = 5.0
+CONNECT_SECONDS = 5.0
 """Seconds to connect."""
-MAX_LINE = 1024 * 1024
-"""Bytes of one line of the stream; a server that never ends one is cut off."""
-MAX_TEXT = 64 * 1024
+MAX_LINE_BYTES = 1024 * 1024
+"""Longest line of a stream in bytes."""
+MAX_REPLY_CHARS = 64 * 1024
 """Characters of one reply."""
 MAX_CALLS = 16
-"""Tool calls in one reply; more are a malfunction."""
+"""Tool calls in one reply; more count as a malfunction."""
 MAX_TOKENS = 10_000_000
-"""Tokens of one call's prompt or reply that are believed."""
-MAX_REFUSAL = 16_384
-"""Bytes that are read of an answer that is not 200."""
-MOST_CHANGES = 6
-"""Requests that are changed and sent again, for one reply."""
+"""Largest token count of a prompt or reply that is believed."""
+MAX_ERROR_BYTES = 16_384
+"""Bytes that are read of a response with an error status."""
+MAX_REQUEST_CHANGES = 6
+"""How often a request is changed and sent again for one reply."""
 
 
 @dataclass(frozen=True)
@@ -48,34 +47,34 @@ class ProviderEndpoint:
     silence: float = 30.0
 
 
-PATIENT = aiohttp.ClientTimeout(total=None, connect=CONNECT_LIMIT)
+UNLIMITED_SILENCE = aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS)
 
 
 @dataclass(slots=True)
 class StreamedCall:
-    """A tool call, as far as the stream has said it."""
+    """A tool call, as far as the stream has sent it."""
 
     model_id: str = ""
     name: str = ""
-    begun: str = "{}"
-    """The call's arguments, if no pieces of them follow."""
+    initial_arguments: str = "{}"
+    """The call's arguments as JSON, unless pieces of them follow."""
     pieces: list[str] = field(default_factory=list[str])
 
     def requested(self) -> RequestedCall:
-        """The whole call; raises BadToolCallError."""
+        """Returns the complete call; raises BadToolCallError."""
         try:
-            arguments = orjson.loads("".join(self.pieces).strip() or self.begun)
-            written = orjson.dumps(arguments).decode()
+            arguments = orjson.loads("".join(self.pieces).strip() or self.initial_arguments)
+            arguments_json = orjson.dumps(arguments).decode()
         except (orjson.JSONDecodeError, orjson.JSONEncodeError) as error:
             raise BadToolCallError("the arguments of a tool call are no JSON, or nested too deep") from error
         if not isinstance(arguments, dict) or not 0 < len(self.name) <= MAX_TOOL_NAME:
             raise BadToolCallError("a tool call without a name that can be one, or with arguments that are no object")
-        return RequestedCall(self.name, written, self.model_id)
+        return RequestedCall(self.name, arguments_json, self.model_id)
 
 
 class ProviderClient(ABC):
-    """The client of one endpoint. It raises the errors of agent.errors. It makes a second attempt only with another
-    request: one that the model takes, or for the model that took its place (known_models.py)."""
+    """The client of one endpoint; raises the errors of agent.errors. It repeats a request only in a changed form: one
+    that the model accepts, or for the model's successor (known_models.py)."""
 
     def __init__(
         self,
@@ -85,15 +84,17 @@ class ProviderClient(ABC):
         headers: Mapping[str, str],
         remedies: Sequence[Remedy],
     ) -> None:
-        """`remedies`: what may be tried after a refusal."""
+        """`remedies`: changes of a refused request that may be tried."""
         self.provider = endpoint.provider
         self._session = session
         self._url = URL(f"{endpoint.base_url.rstrip('/')}/{path}")
-        # The whole reply's limit is the caller's; a second one here would be one more timer for each call.
-        self._timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT_LIMIT, sock_read=endpoint.silence)
+        # The caller limits the whole reply; a total timeout here would only add a timer to each call.
+        self._timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS, sock_read=endpoint.silence)
         self._headers = {"Content-Type": "application/json", "Accept": "text/event-stream", **headers}
-        row = KEYED.get(endpoint.provider)
-        self._models = KnownModels(remedies, row.successor.name if row and row.successor else None)
+        provider_info = KEYED.get(endpoint.provider)
+        self._models = KnownModels(
+            remedies, provider_info.successor.name if provider_info and provider_info.successor else None
+        )
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         """Streams one reply within the prompt's time limits.
@@ -103,24 +104,28 @@ class ProviderClient(ABC):
         """
         try:
             async with asyncio.timeout(prompt.time_limit) as limit:
-                longer = sink if prompt.longest is None else _LongerOnceBegun(sink, limit, prompt.longest)
-                return await self._ask(prompt, longer)
+                limited_sink = (
+                    sink
+                    if prompt.total_time_limit is None
+                    else _ExtendLimitOnText(sink, limit, prompt.total_time_limit)
+                )
+                return await self._ask(prompt, limited_sink)
         except (TimeoutError, aiohttp.ServerTimeoutError) as error:
             raise ModelSilentError(f"{self.provider} said nothing in time") from error
         except (aiohttp.ClientError, ConnectionError) as error:
-            # Not the error's own text: it can hold the request's address and headers.
+            # The error's own text is left out: it may contain the request's address and headers.
             raise ModelDownError(f"{self.provider} cannot be reached ({type(error).__name__})") from error
 
     def url(self, request: JsonObject) -> URL:
-        """Where a request is sent."""
+        """Returns the address of a request."""
         return self._url
 
     async def _ask(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
-        before = known = self._models.of(prompt.model)
-        for _ in range(MOST_CHANGES):
+        known_before = known = self._models.of(prompt.model)
+        for _ in range(MAX_REQUEST_CHANGES):
             answer, known = await self._attempt(prompt, known, sink)
             if answer is not None:
-                if known != before:
+                if known != known_before:
                     self._models.learn(prompt.model, known)
                 return answer
             log.warning("model.request_changed", provider=self.provider, model=prompt.model, known=known)
@@ -129,60 +134,60 @@ class ProviderClient(ABC):
     async def _attempt(
         self, prompt: ModelRequest, known: KnownModel, sink: TextSink
     ) -> tuple[ModelAnswer | None, KnownModel]:
-        """The reply, and what is known of the model after it; no reply if that was not known and changes the
-        request."""
+        """Makes one request; returns the reply and what is now known of the model. The reply is None if the request was
+        refused for a reason that is new and changes the request."""
         body = self._models.request(known, self.request(prompt, known))
         async with self._session.post(
             self.url(body),
             data=orjson.dumps(body),
             headers=self._headers,
-            timeout=PATIENT if prompt.patient else self._timeout,
+            timeout=UNLIMITED_SILENCE if prompt.ignore_silence else self._timeout,
             allow_redirects=False,
         ) as response:
             if response.status != 200:
-                error = error_in(await response.content.read(MAX_REFUSAL))
-                taught = self._models.learned_from(known, body, response.status, error)
-                if taught is None:
+                error = error_in(await response.content.read(MAX_ERROR_BYTES))
+                updated = self._models.learned_from(known, body, response.status, error)
+                if updated is None:
                     raise self.refusal(response.status, response.headers.get("Retry-After"), error)
-                return None, taught
+                return None, updated
             if prompt.model != known.name:
                 prompt = replace(prompt, model=known.name)
-            answer, thought = await self.read(response, prompt, sink)
-        all_thought = answer.cut and not answer.text.strip() and not answer.calls
-        thinking = replace(known, thinks=known.thinks or thought or all_thought)
-        if all_thought and not known.thinks:
-            return None, thinking
+            answer, has_thought = await self.read(response, prompt, sink)
+        is_all_thought = answer.cut and not answer.text.strip() and not answer.calls
+        known_now = replace(known, thinks=known.thinks or has_thought or is_all_thought)
+        if is_all_thought and not known.thinks:
+            return None, known_now
         if not answer.text.strip() and not answer.calls:
             raise ModelDownError(f"{self.provider} gave an empty reply")
-        return answer, thinking
+        return answer, known_now
 
     @abstractmethod
     def request(self, prompt: ModelRequest, known: KnownModel) -> JsonObject:
-        """The request's body, before the remedies."""
+        """Returns the request's body, before the remedies."""
 
     @abstractmethod
     async def read(
         self, response: aiohttp.ClientResponse, prompt: ModelRequest, sink: TextSink
     ) -> tuple[ModelAnswer, bool]:
-        """Reads the response to a prompt, and whether the model thought before it answered. The text goes into the sink
-        as it arrives."""
+        """Reads the response and passes its text to the sink as it arrives; returns the reply, and whether the model
+        thought before it answered."""
 
     @abstractmethod
     def refusal(self, status: int, retry_after: str | None, error: JsonObject) -> ModelError:
-        """The error of an answer that is not 200; the texts of `error`, the body's, stay out of it: they may quote the
-        request."""
+        """Returns the error for a response with an error status. It must not contain texts of `error` (from the body),
+        which may quote the request."""
 
 
-class _LongerOnceBegun:
-    """A reply's text, with which its time limit becomes `longest` seconds: what people are reading already is not begun
-    anew because a model is slow."""
+class _ExtendLimitOnText:
+    """A sink that extends the time limit to `total_time_limit` seconds with the first text, so that a reply which
+    people already read is not restarted because the model is slow."""
 
     __slots__ = ("_end", "_limit", "_sink")
 
-    def __init__(self, sink: TextSink, limit: asyncio.Timeout, longest: float) -> None:
+    def __init__(self, sink: TextSink, limit: asyncio.Timeout, total_time_limit: float) -> None:
         self._sink = sink
         self._limit: asyncio.Timeout | None = limit
-        self._end = asyncio.get_running_loop().time() + longest
+        self._end = asyncio.get_running_loop().time() + total_time_limit
 
     def text(self, piece: str) -> None:
         if self._limit is not None:
@@ -196,7 +201,7 @@ class _LongerOnceBegun:
 
 @dataclass(slots=True)
 class StreamedReply:
-    """The content that a provider's stream has returned so far."""
+    """The content of a reply that a stream has sent so far."""
 
     text: list[str] = field(default_factory=list[str])
     length: int = 0
@@ -207,8 +212,8 @@ class StreamedReply:
 
 
 @contextmanager
-def whole_once_finished(stream: StreamedReply) -> Generator[None]:
-    """A reply that has finished is complete, whatever happens to its connection afterwards."""
+def ignore_errors_after_end(stream: StreamedReply) -> Generator[None]:
+    """Ignores connection errors after the reply has finished, because it is complete then."""
     try:
         yield
     except aiohttp.ClientError:
@@ -217,23 +222,23 @@ def whole_once_finished(stream: StreamedReply) -> Generator[None]:
 
 
 def error_in(body: bytes) -> JsonObject:
-    """The object `error` of a response, or else the whole response: some servers have no such object. Its `code`,
-    `type` and `param` are texts."""
+    """Returns the object `error` of a response, or the whole response if it has none. Its `code`, `type` and `param`
+    are converted to texts."""
     try:
-        whole = object_of(orjson.loads(body))
+        response = object_of(orjson.loads(body))
     except orjson.JSONDecodeError:
         return {}
-    error = object_of(whole.get("error")) or whole
+    error = object_of(response.get("error")) or response
     return error | {name: str(error[name]) for name in ("code", "type", "param") if error.get(name) is not None}
 
 
 def text_in(value: object) -> str:
-    """A text of a reply; raises TypeError where a provider sends anything else in its place."""
+    """Returns a text field of a reply, "" for None; raises TypeError for any other type."""
     if value is None or isinstance(value, str):
         return value or ""
     raise TypeError(f"a text is wanted, not a {type(value).__name__}")
 
 
 def tokens_in(value: object) -> int:
-    """A token count from a provider, limited to what one call can use, because people pay for it."""
+    """Returns a provider's token count, limited to MAX_TOKENS because people pay for it."""
     return min(max(int(value), 0), MAX_TOKENS) if isinstance(value, int | float | str) else 0

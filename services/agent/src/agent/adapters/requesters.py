@@ -1,4 +1,4 @@
-"""Identifies, by its principal, who sends a request that belongs to no conversation."""
+"""Identifies the sender of a request outside conversations by their principal."""
 
 import time
 from collections.abc import Callable
@@ -10,18 +10,18 @@ from runtime.errors import InvalidTokenError
 
 
 def prover(verify: Verify) -> Callable[[str, str], Requester | None]:
-    """A function of (principal, company) that returns the requester. None when it is not a principal of this company,
-    has expired, or is bound to a conversation.
+    """Returns a function of (principal, company) that returns the requester, or None if the principal is not one of
+    this company, has expired, or is bound to a conversation.
     """
 
     def prove(principal: str, company: str) -> Requester | None:
         try:
-            proven = verify(principal)
+            claims = verify(principal)
         except InvalidTokenError:
             return None
-        if proven.company != company or proven.conversation is not None or proven.exp <= time.time():
+        if claims.company != company or claims.conversation is not None or claims.exp <= time.time():
             return None
-        language = language_of_tags(proven.language)
-        return Requester(principal=principal, role=proven.role, plan=proven.plan, user=proven.sub, language=language)
+        language = language_of_tags(claims.language)
+        return Requester(principal=principal, role=claims.role, plan=claims.plan, user=claims.sub, language=language)
 
     return prove

@@ -1,5 +1,5 @@
-"""Tool calls over the stream TOOLS: requested under their own id, answered to an inbox, and requested again after a
-silence."""
+"""Tool calls over the stream TOOLS: each is requested under its own id, answered to an inbox, and requested again if no
+answer comes."""
 
 import asyncio
 import json
@@ -28,31 +28,34 @@ from runtime.errors import PublishFailedError
 log = structlog.get_logger(__name__)
 
 SOURCE = "/nexus/agent"
-PATIENCE = (4.0, 6.0, 10.0, 20.0, 30.0)
-"""Seconds to wait for the answer to each request before the next; the executor runs a call id once."""
-ASSUMED_SERVED = 2
-"""So many requests are sent before it is asked whether any executor answers at all."""
-UNCONFIRMED = 1.0
-"""Seconds in which the answer may come before the stream is asked whether it has the request."""
-AGAIN_WITHIN, PAUSE = 2.0, 0.6
-"""Seconds from the first request in which one that was UNAVAILABLE is sent again, and between two of them: a store that
-was slow for a moment should not cost the user an order. Nothing was recorded: the call's id is still free."""
-BY_WORDS = frozenset(("remember", "forget", "update_memory"))
-"""Tools that go by what the user wrote; nobody else is told it."""
-MOST_SAID = 20_000
-"""Characters of it that a call takes along, the newest."""
-Served = Callable[[str, Requester, str], Awaitable[bool]]
-"""Whether any executor answers, asked about a tool for a company's requester: a busy one is waited for, one that stands
-still is not (decision 0172)."""
+ATTEMPT_TIMEOUT_SECONDS = (4.0, 6.0, 10.0, 20.0, 30.0)
+"""Seconds to wait for the answer to each attempt before the next one; the executor runs a call id only once."""
+UNCHECKED_ATTEMPTS = 2
+"""Attempts that are made before checking whether any executor answers at all."""
+CONFIRMATION_SECONDS = 1.0
+"""Seconds to wait for an answer before asking the stream whether it has stored the request."""
+UNAVAILABLE_RETRY_SECONDS, UNAVAILABLE_RETRY_PAUSE = 2.0, 0.6
+"""Seconds after the first attempt during which an UNAVAILABLE call is repeated, and seconds between two attempts: a
+store that is slow for a moment should not cost the user an order. UNAVAILABLE means that nothing was recorded, so the
+call's id is still free."""
+TOOLS_WITH_USER_TEXTS = frozenset(("remember", "forget", "update_memory"))
+"""Tools that need the user's texts; no other tool gets them."""
+MAX_USER_TEXT_CHARS = 20_000
+"""Characters of the user's texts in a call, the newest ones."""
+IsExecutorServing = Callable[[str, Requester, str], Awaitable[bool]]
+"""Checks with a request about this tool whether any executor answers the company's requester. A busy executor is waited
+for, one that stands still is not (decision 0172)."""
 
 
 class ToolRequests:
-    """One request for each id: a repeated request gets the recorded result. UNAVAILABLE is returned only if every
-    request was answered so, because any of them may still be carried out."""
+    """Requests calls, each under its own id: a repeated request gets the recorded result. UNAVAILABLE is returned only
+    if every attempt was answered so, because any other one may still be carried out."""
 
-    def __init__(self, publisher: Publisher, inbox: ReplyInbox, instance: str, served: Served) -> None:
+    def __init__(
+        self, publisher: Publisher, inbox: ReplyInbox, instance: str, is_executor_serving: IsExecutorServing
+    ) -> None:
         self._publisher = publisher
-        self._served = served
+        self._is_executor_serving = is_executor_serving
         self._inbox = inbox
         self._instance = instance
         self._count = 0
@@ -60,22 +63,22 @@ class ToolRequests:
     async def outcome(
         self, key: ConversationKey, call: TurnCall, category: str, requester: Requester, turn_id: str, seconds: float
     ) -> str:
-        """The result's JSON text; the synthetic "interrupted" result when none comes within `seconds`, or no executor
-        answers at all."""
-        begun = time.monotonic()
-        end = begun + seconds
+        """Returns the result as JSON text; INTERRUPTED if none comes within `seconds`, or if no executor answers at
+        all."""
+        started_at = time.monotonic()
+        deadline = started_at + seconds
         result: str | None = None
         answers = CallAnswers()
         with await self._inbox.expect(answers) as pending:
-            for attempt, patience in enumerate(PATIENCE, start=1):
+            for attempt, timeout in enumerate(ATTEMPT_TIMEOUT_SECONDS, start=1):
                 if (
-                    attempt > ASSUMED_SERVED
+                    attempt > UNCHECKED_ATTEMPTS
                     and result is None
-                    and not await self._served(key.company, requester, call.tool)
+                    and not await self._is_executor_serving(key.company, requester, call.tool)
                 ):
                     break
-                left = end - time.monotonic()
-                if left <= 0:
+                remaining = deadline - time.monotonic()
+                if remaining <= 0:
                     break
                 request = ToolCallRequested(
                     call_id=call.call_id,
@@ -86,26 +89,30 @@ class ToolRequests:
                     conversation_id=key.conversation or None,
                     turn_id=turn_id,
                     reply_to=pending.another_name(),
-                    deadline=datetime.now(UTC) + timedelta(seconds=left),
+                    deadline=datetime.now(UTC) + timedelta(seconds=remaining),
                     attempt=attempt,
                     language=requester.language,
                     prompt=requester.prompt,
-                    said=_newest(requester.said) if call.tool in BY_WORDS and requester.said is not None else None,
+                    said=_newest_texts(requester.said)
+                    if call.tool in TOOLS_WITH_USER_TEXTS and requester.said is not None
+                    else None,
                 )
                 answers.expect(request.reply_to or "")
-                result = await self._once(request, category, pending, min(patience, left))
+                result = await self._attempt(request, category, pending, min(timeout, remaining))
                 if result is None:
                     continue
-                if not _unavailable(result) or time.monotonic() + PAUSE > min(begun + AGAIN_WITHIN, end):
+                if not _is_unavailable(result) or time.monotonic() + UNAVAILABLE_RETRY_PAUSE > min(
+                    started_at + UNAVAILABLE_RETRY_SECONDS, deadline
+                ):
                     return result
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(UNAVAILABLE_RETRY_PAUSE)
                 pending.reset()
         if result is not None:
             return result
         log.warning("tool.no_answer", call_id=call.call_id, tool=call.tool)
         return INTERRUPTED
 
-    async def _once(self, request: ToolCallRequested, category: str, pending: Pending, seconds: float) -> str | None:
+    async def _attempt(self, request: ToolCallRequested, category: str, pending: Pending, seconds: float) -> str | None:
         self._count += 1
         event = CloudEvent(
             source=SOURCE,
@@ -113,7 +120,8 @@ class ToolRequests:
             subject=f"{request.company_id}/{request.conversation_id or '-'}",
             data=request,
         )
-        # An attempt of this agent must not be swallowed as a copy of another agent's, whose inbox is gone.
+        # The id contains this instance: otherwise the stream would drop the request as a copy of another agent's, whose
+        # inbox is gone.
         msg_id = f"{request.call_id}.{request.attempt}.{self._instance}.{self._count}"
         messages = await self._answers(channels.tool_request(category), event.to_json(), msg_id, pending, seconds)
         if messages is None:
@@ -129,33 +137,34 @@ class ToolRequests:
     async def _answers(
         self, subject: str, event: bytes, msg_id: str, pending: Pending, seconds: float
     ) -> list[Msg] | None:
-        """The answers that arrived in time. A quick answer also proves that the stream has stored the request."""
-        end = time.monotonic() + seconds
+        """Sends the request and returns the answers; None if none arrived in time. A quick answer also proves that the
+        stream has stored the request."""
+        deadline = time.monotonic() + seconds
         try:
             if await self._publisher.send(subject, event, stream="TOOLS", msg_id=msg_id):
                 with suppress(TimeoutError):
-                    return await pending.wait(min(UNCONFIRMED, seconds))
-            left = end - time.monotonic()
-            await self._publisher.append(subject, event, stream="TOOLS", msg_id=msg_id, deadline=max(left, 0))
-            left = end - time.monotonic()
+                    return await pending.wait(min(CONFIRMATION_SECONDS, seconds))
+            remaining = deadline - time.monotonic()
+            await self._publisher.append(subject, event, stream="TOOLS", msg_id=msg_id, deadline=max(remaining, 0))
+            remaining = deadline - time.monotonic()
         except PublishFailedError:
-            left = 0.0  # what was sent before may have been answered: left lying, that would answer the next request
+            remaining = 0.0  # collects an answer to an earlier attempt, which would otherwise answer the next request
         with suppress(TimeoutError):
-            return await pending.wait(left)
+            return await pending.wait(remaining)
         return None
 
 
-def _unavailable(result: str) -> bool:
+def _is_unavailable(result: str) -> bool:
     return object_of(json.loads(result).get("error")).get("code") == ToolCode.UNAVAILABLE
 
 
-def _newest(said: Sequence[str]) -> list[str]:
-    """As much of what the user wrote as fits."""
-    kept: list[str] = []
-    left = MOST_SAID
-    for text in reversed(said):
-        if left <= 0:
+def _newest_texts(texts: Sequence[str]) -> list[str]:
+    """Returns the newest texts that fit into MAX_USER_TEXT_CHARS, the oldest of them cut."""
+    newest: list[str] = []
+    remaining = MAX_USER_TEXT_CHARS
+    for text in reversed(texts):
+        if remaining <= 0:
             break
-        kept.append(text[:left])
-        left -= len(text)
-    return kept[::-1]
+        newest.append(text[:remaining])
+        remaining -= len(text)
+    return newest[::-1]

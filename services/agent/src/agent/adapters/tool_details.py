@@ -1,4 +1,4 @@
-"""The details of the tools that an analysis may use, asked of the executor and cached."""
+"""The details of the tools that an analysis may use, requested from the executor and cached."""
 
 import time
 from collections.abc import Mapping
@@ -11,28 +11,28 @@ from contracts.tools_rpc import TOOL_DETAILS, ToolDetailsRequest
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 
-FRESH = 30.0
-"""Seconds that an answer is good for: which tools there are changes with the executor's version."""
+FRESH_SECONDS = 30.0
+"""Seconds for which a list is cached; the tools change with the executor's version."""
 DEADLINE = 3.0
 """Seconds for the executor's answer."""
-KEPT = 1_000
+MAX_LISTS = 1_000
 CATEGORIES = frozenset(("market", "news", "ml"))
 
 
 class ExecutorTools:
-    """Tools, by company, role, plan and language: everybody of one kind gets the same."""
+    """Tools by company, role, plan and language; requesters with the same four get the same list."""
 
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
-        self._kept: dict[tuple[str, ...], tuple[float, tuple[ToolInfo, ...]]] = {}
+        self._lists: dict[tuple[str, ...], tuple[float, tuple[ToolInfo, ...]]] = {}
 
     async def details(self, company: str, requester: Requester) -> tuple[ToolInfo, ...]:
-        """Returns the tools that take tickers or a symbol and change nothing, announced ones included; raises
+        """Returns the tools, including announced ones, that take tickers or a symbol and have no side effects; raises
         UnreachableError."""
         key = (company, requester.role, requester.plan, requester.language)
-        kept = self._kept.get(key)
-        if kept is not None and time.monotonic() - kept[0] < FRESH:
-            return kept[1]
+        cached = self._lists.get(key)
+        if cached is not None and time.monotonic() - cached[0] < FRESH_SECONDS:
+            return cached[1]
         request = ToolDetailsRequest(
             company_id=company, role=requester.role, plan=requester.plan, language=requester.language
         )
@@ -40,7 +40,7 @@ class ExecutorTools:
             reply = await self._rpc.call(TOOL_DETAILS, request, deadline=DEADLINE)
         except RpcError as error:
             raise UnreachableError(f"the tools cannot be asked about: {error}") from error
-        found = tuple(
+        tools = tuple(
             ToolInfo(
                 name=tool.name,
                 category=tool.category,
@@ -51,17 +51,17 @@ class ExecutorTools:
                 parameters=tool.parameters,
             )
             for tool in reply.tools
-            if tool.category in CATEGORIES and not tool.side_effects and _about_tickers(tool.parameters)
+            if tool.category in CATEGORIES and not tool.side_effects and _needs_only_tickers(tool.parameters)
         )
-        if len(self._kept) >= KEPT:
-            self._kept.clear()
-        self._kept[key] = (time.monotonic(), found)
-        return found
+        if len(self._lists) >= MAX_LISTS:
+            self._lists.clear()
+        self._lists[key] = (time.monotonic(), tools)
+        return tools
 
 
-def _about_tickers(parameters: Mapping[str, Any]) -> bool:
-    """Whether the tool only needs tickers, or one, besides options that it lists itself."""
+def _needs_only_tickers(parameters: Mapping[str, Any]) -> bool:
+    """Whether the tool requires only tickers or a symbol, apart from options whose values its schema lists."""
     properties: Mapping[str, Any] = parameters.get("properties", {})
     required = set(parameters.get("required", ()))
-    chosen = {name for name in required if "enum" in properties.get(name, {}).get("items", {})}
-    return bool(required & {"tickers", "symbol"}) and required - chosen <= {"tickers", "symbol"}
+    listed_options = {name for name in required if "enum" in properties.get(name, {}).get("items", {})}
+    return bool(required & {"tickers", "symbol"}) and required - listed_options <= {"tickers", "symbol"}

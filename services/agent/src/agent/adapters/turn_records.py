@@ -15,22 +15,22 @@ from contracts.ids import derive_id, is_id
 from runtime.bus.publisher import Publisher, event_json
 
 SOURCE = "/nexus/agent"
-WAITING = 2_000
-"""Records on their way at once; more are lost, and counted as lost."""
+MAX_WAITING = 2_000
+"""Records being published at once; further ones are lost, and counted as lost."""
 
 
 class TurnRecords:
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
-        self._behind = WriteBehind(TYPE, WAITING, RECORDS_LOST)
+        self._writer = WriteBehind(TYPE, MAX_WAITING, RECORDS_LOST)
 
-    def ended(self, key: ConversationKey, turn: EndedTurn) -> None:
-        """Records a turn later, without waiting."""
-        self._behind.write(partial(self._write, key, turn), company=key.company, turn=turn.journal.turn_id)
+    def record(self, key: ConversationKey, turn: EndedTurn) -> None:
+        """Records an ended turn in the background."""
+        self._writer.write(partial(self._write, key, turn), company=key.company, turn=turn.journal.turn_id)
 
     async def flush(self, deadline: float) -> None:
-        """Waits for records that are being published, at most so many seconds."""
-        await self._behind.flush(deadline)
+        """Waits for the records being published, at most `deadline` seconds."""
+        await self._writer.flush(deadline)
 
     async def _write(self, key: ConversationKey, turn: EndedTurn) -> None:
         journal, user = turn.journal, turn.inputs.seen.requester.user

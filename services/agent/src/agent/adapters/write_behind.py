@@ -1,4 +1,4 @@
-"""Publishes facts in the background: nobody waits for them, and failures are counted."""
+"""Publishes facts in the background: nothing waits for them, and lost facts are counted."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,34 +15,35 @@ class WriteBehind:
     """Publishes facts in the background, at most `most` at once. `lost` counts those beyond, and those that the bus did
     not take."""
 
-    def __init__(self, name: str, most: int, lost: Counter) -> None:
+    def __init__(self, name: str, max_running: int, lost: Counter) -> None:
         self._name = name
-        self._most = most
+        self._max_running = max_running
         self._lost = lost
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def write(self, writing: Callable[[], Awaitable[object]], **about: str | None) -> bool:
-        """Begins to publish one fact; False: it is lost. `about`: fields of the log entry if it is lost later."""
-        if len(self._tasks) >= self._most:
+    def write(self, publish: Callable[[], Awaitable[object]], **log_fields: str | None) -> bool:
+        """Starts to publish one fact; returns False if the fact is lost. `log_fields`: for the log entry if it is lost
+        later."""
+        if len(self._tasks) >= self._max_running:
             self._lost.inc()
             return False
-        task = asyncio.create_task(self._write(writing, about))
+        task = asyncio.create_task(self._write(publish, log_fields))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return True
 
     async def flush(self, deadline: float) -> None:
-        """Waits for facts that are being published, at most so many seconds; the rest is lost."""
+        """Waits for the facts being published, at most `deadline` seconds; the rest is lost."""
         if not self._tasks:
             return
-        _, late = await asyncio.wait(self._tasks, timeout=deadline)
-        for task in late:
+        _, unfinished = await asyncio.wait(self._tasks, timeout=deadline)
+        for task in unfinished:
             self._lost.inc()
             task.cancel()
 
-    async def _write(self, writing: Callable[[], Awaitable[object]], about: dict[str, str | None]) -> None:
+    async def _write(self, publish: Callable[[], Awaitable[object]], log_fields: dict[str, str | None]) -> None:
         try:
-            await writing()
+            await publish()
         except PublishFailedError as error:
             self._lost.inc()
-            log.warning("fact.lost", fact=self._name, reason=str(error), **about)
+            log.warning("fact.lost", fact=self._name, reason=str(error), **log_fields)

@@ -15,20 +15,20 @@ from runtime.auth.principals import Verify
 
 
 class AnalysisStore(Protocol):
-    """The one value of each analysis."""
+    """The one stored value of each analysis."""
 
     async def read(self, company: str, user: str, analysis_id: str) -> StoredAnalysis | None:
-        """The value and its revision; raises ReadFailedError."""
+        """Returns the value and its revision, or None; raises ReadFailedError."""
         ...
 
     async def save(self, record: AnalysisRecord, revision: int) -> int | None:
-        """The new revision; None when another value is there already, or it is unknown whether this one is."""
+        """Returns the new revision; None if another value was stored first, or if the outcome is unknown."""
         ...
 
 
 @dataclass(frozen=True)
 class AnalysisPorts:
-    """Everything that an analysis needs from outside."""
+    """The outside services that an analysis uses."""
 
     store: AnalysisStore
     outcomes: AnalysisFacts
@@ -45,7 +45,7 @@ class AnalysisPorts:
 
 @dataclass(frozen=True)
 class AnalysisLimits:
-    """Calls counted per tool and ticker; seconds of an analysis, of one model call, of one tool call."""
+    """`max_tool_calls`: counted per tool and ticker. In seconds: the whole analysis, a `model` call, a `tool` call."""
 
     max_tool_calls: int = 12
     default_tickers: tuple[str, ...] = ()

@@ -1,8 +1,8 @@
-"""Chat answers after market tools: publishes only the sentences of a model that the tools' results prove.
+"""Checks chat answers after market tools: only sentences that the tools' results prove are published.
 
-Each sentence is held until it is complete. Then it is passed on, shortened to the clauses that are proven, or dropped;
-the answer says how many were dropped or shortened. The offline provider writes its sentences from the results, so they
-are not checked.
+Each sentence is held until it is complete. Then it is passed on, shortened to its proven clauses, or dropped; the
+answer says how many were dropped or shortened. The offline provider builds its sentences from the results, so they are
+not checked.
 """
 
 import json
@@ -25,7 +25,7 @@ from contracts.json_values import is_list, is_object, list_of, object_of
 from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError, parse_symbol
 
-CATEGORIES = frozenset(("market", "news", "ml", "portfolio"))
+CHECKED_CATEGORIES = frozenset(("market", "news", "ml", "portfolio"))
 _NO_FIGURES = frozenset((PAGE_TOOL, "get_watchlist", "add_to_watchlist", "remove_from_watchlist"))
 _NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
 
@@ -34,19 +34,21 @@ def checked_answer(
     journal: Journal, tools: Sequence[OfferedTool], prompt: ModelRequest, choice: ModelChoice, sink: TextSink
 ) -> "CheckedAnswer":
     """Returns the sink for the next reply's text, which is checked if a market tool has answered in this turn."""
-    unjudged = CheckedAnswer(None, sink, prompt.language)
+    unchecked = CheckedAnswer(None, sink, prompt.language)
     if choice.candidates[0][0].provider == "offline":
-        return unjudged
-    market = {tool.name for tool in tools if tool.category in CATEGORIES} - _NO_FIGURES | {"market_analysis"}
-    if not any(call.tool in market and data_of(call.result) for call in journal.calls):
-        return unjudged
+        return unchecked
+    market_tools = {tool.name for tool in tools if tool.category in CHECKED_CATEGORIES} - _NO_FIGURES | {
+        "market_analysis"
+    }
+    if not any(call.tool in market_tools and data_of(call.result) for call in journal.calls):
+        return unchecked
     facts = facts_of_results((call.tool, data_of(call.result)) for call in journal.calls if call.result is not None)
     if not facts.subjects:
-        return unjudged
+        return unchecked
     for call in journal.calls:
-        _asked_with(facts, call.arguments)
-        _words(facts, call.result)
-        if call.tool not in market:
+        _add_arguments(facts, call.arguments)
+        _add_result_texts(facts, call.result)
+        if call.tool not in market_tools:
             facts.given += _texts_of(data_of(call.result))
     for message in prompt.messages:
         role, content = message.get("role"), message.get("content")
@@ -57,73 +59,73 @@ def checked_answer(
 
 
 class CheckedAnswer:
-    """TextSink: passes on the sentences that are backed; without a `checker`, everything."""
+    """A TextSink that passes on the proven sentences; without a `checker`, everything."""
 
     def __init__(self, checker: ClaimChecker | None, sink: TextSink, language: Language) -> None:
-        self._first = checker
+        self._original = checker
         self._checker = checker.anew() if checker else None
         self._sink = sink
         self._language: Language = language
-        self._held = ""
-        self._said: list[str] = []
+        self._buffer = ""
+        self._passed: list[str] = []
         self.dropped = 0
 
     def text(self, piece: str) -> None:
-        """Adds text; sentences that are now complete are judged."""
+        """Adds text and judges the sentences that are now complete."""
         if self._checker is None:
             self._sink.text(piece)
             return
-        self._held += piece
-        *whole, (rest, gap) = list(sentences(self._held))
-        for sentence, after in whole:
-            self._judge(sentence, after)
-        self._held = rest + gap
+        self._buffer += piece
+        *complete, (remainder, trailing) = list(sentences(self._buffer))
+        for sentence, separator in complete:
+            self._judge(sentence, separator)
+        self._buffer = remainder + trailing
 
     def restart(self) -> None:
         """Discards the text so far."""
-        self._checker, self._held, self.dropped = self._first.anew() if self._first else None, "", 0
-        self._said.clear()
+        self._checker, self._buffer, self.dropped = self._original.anew() if self._original else None, "", 0
+        self._passed.clear()
         self._sink.restart()
 
     def finish(self, reply: ModelAnswer) -> ModelAnswer:
-        """The reply with the text that was kept."""
-        if self._held:
-            self._judge(self._held, "")
-            self._held = ""
+        """Returns the reply with the text that was passed on."""
+        if self._buffer:
+            self._judge(self._buffer, "")
+            self._buffer = ""
         if not self.dropped:
             return reply
         SENTENCES.labels("chat").inc(self.dropped)
         if not reply.calls:
-            said = "".join(self._said)
+            text = "".join(self._passed)
             parts = [TEXTS["analysis.checked.left_out"].in_language(self._language).format(count=self.dropped)]
-            if not said.strip():
+            if not text.strip():
                 parts.insert(0, TEXTS["analysis.checked.nothing"].in_language(self._language))
-            elif not said.endswith("\n"):
+            elif not text.endswith("\n"):
                 parts.insert(0, "")
             self._pass("\n\n".join(parts))
-        return replace(reply, text="".join(self._said).strip())
+        return replace(reply, text="".join(self._passed).strip())
 
-    def _judge(self, sentence: str, after: str) -> None:
-        left, reasons = self._checker.judged(sentence) if self._checker else (sentence, ())
+    def _judge(self, sentence: str, separator: str) -> None:
+        kept, reasons = self._checker.judged(sentence) if self._checker else (sentence, ())
         self.dropped += bool(reasons)
-        if left or not reasons:
-            self._pass(left + after)
+        if kept or not reasons:
+            self._pass(kept + separator)
 
     def _pass(self, text: str) -> None:
         if text:
-            self._said.append(text)
+            self._passed.append(text)
             self._sink.text(text)
 
 
-def _asked_with(facts: Facts, arguments: str) -> None:
-    """The tickers and numbers of a call. An answer may repeat them even if the call failed, because they were asked
-    about."""
+def _add_arguments(facts: Facts, arguments: str) -> None:
+    """Adds the tickers and numbers of a call to the facts. An answer may repeat them even if the call failed, because
+    the question contained them."""
     try:
-        asked: object = json.loads(arguments)
+        parsed: object = json.loads(arguments)
     except ValueError:
         return
-    facts.add_amount(facts.subjects, object_of(asked))
-    for name, value in object_of(asked).items():
+    facts.add_amount(facts.subjects, object_of(parsed))
+    for name, value in object_of(parsed).items():
         texts = value if is_list(value) else [value]
         if name in ("symbol", "tickers", "symbols", "benchmark"):
             for text in texts:
@@ -132,23 +134,23 @@ def _asked_with(facts: Facts, arguments: str) -> None:
                 except InvalidSymbolError:
                     continue
         else:
-            facts.loose += [float(one) for one in texts if isinstance(one, int | float)]
+            facts.loose += [float(number) for number in texts if isinstance(number, int | float)]
 
 
-def _words(facts: Facts, result: str | None) -> None:
-    """Words that an answer may repeat: those of a failed call, and the checked sentences of an analysis."""
+def _add_result_texts(facts: Facts, result: str | None) -> None:
+    """Adds the texts that an answer may repeat: errors of failed calls, and the checked sentences of an analysis."""
     try:
         parsed: dict[str, object] = json.loads(result or "{}")
     except ValueError:
         return
     error = parsed.get("error")
-    told = facts.texts.setdefault("", [])
+    allowed_texts = facts.texts.setdefault("", [])
     if is_object(error):
-        told.append(str(error.get("message") or ""))
+        allowed_texts.append(str(error.get("message") or ""))
     data = data_of(result)
     for text in (data.get("summary"), data.get("disclaimer"), *list_of(data.get("limitations"))):
         if isinstance(text, str):
-            told += [sentence for sentence, _ in sentences(text)]
+            allowed_texts += [sentence for sentence, _ in sentences(text)]
 
 
 def _texts_of(value: object) -> Iterator[str]:

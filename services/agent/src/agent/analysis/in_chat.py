@@ -1,7 +1,7 @@
-"""Analyses in a chat: an additional tool, run by the analyst, for customers whose message asks for an analysis.
+"""Analyses in a chat: a tool run by the analyst, offered to customers whose message asks for an analysis.
 
-It is not in the catalogue, the executor does not know it, and it is offered only in such a turn. The id of the call is
-the id of the analysis, so a turn that is taken over finds the same analysis.
+It is not in the executor's catalogue, and it is offered only in such a turn. The id of the call is the id of the
+analysis, so an agent that takes the turn over finds the same analysis.
 """
 
 import json
@@ -50,28 +50,28 @@ _PARAMETERS: dict[str, Any] = {
 def offered_with_analysis(
     tools: Sequence[OfferedTool], requester: Requester, history: PromptHistory, company: CompanyConfig
 ) -> tuple[OfferedTool, ...]:
-    """The tools, and the analysis where a customer's newest message asks for one."""
+    """Returns the tools, with the analysis if the customer's newest message asks for one."""
     if requester.role != "user" or requester.principal is None or requester.user is None:
         return tuple(tools)
-    *before, newest = ["", *(said.text for said in history.messages if not said.mine)]
-    if not (is_analysis(newest) or is_about_all_tickers(newest) or whole_question(newest, before)):
+    *earlier_texts, newest = ["", *(message.text for message in history.messages if not message.mine)]
+    if not (is_analysis(newest) or is_about_all_tickers(newest) or whole_question(newest, earlier_texts)):
         return tuple(tools)
     return with_analysis(tools, requester.language, company)
 
 
 def with_analysis(tools: Sequence[OfferedTool], language: Language, company: CompanyConfig) -> tuple[OfferedTool, ...]:
-    """The tools, and the analysis where the company has any."""
-    return (*tools, analysis_tool(language)) if analyses_markets(company) else tuple(tools)
+    """Returns the tools, with the analysis if the company has analyses."""
+    return (*tools, analysis_tool(language)) if has_analyses(company) else tuple(tools)
 
 
-def analyses_markets(company: CompanyConfig) -> bool:
-    """Whether the company's customers have analyses: they are of the category market."""
+def has_analyses(company: CompanyConfig) -> bool:
+    """Whether the company's customers have analyses, which belong to the category market."""
     return company.trades and company.tool_config.categories.customers.get(CATEGORY) is not False
 
 
 @cache
 def analysis_tool(language: Language) -> OfferedTool:
-    """The tool as a model sees it."""
+    """Returns the tool as a model sees it."""
     return OfferedTool(
         NAME,
         TEXTS["analysis.tool.description"].in_language(language),
@@ -82,7 +82,7 @@ def analysis_tool(language: Language) -> OfferedTool:
 
 
 class AnalysisCalls:
-    """ToolCalls: the analysis is begun on the bus and waited for; every other call goes to the executor."""
+    """ports.ToolCalls: requests an analysis on the bus and waits for it; every other call goes to the executor."""
 
     def __init__(self, executor: ToolCalls, analyses: Analyses, companies: Companies, models: Models) -> None:
         self._executor = executor
@@ -93,20 +93,20 @@ class AnalysisCalls:
     async def outcome(
         self, key: ConversationKey, call: TurnCall, category: str, requester: Requester, turn_id: str, seconds: float
     ) -> str:
-        """The result's JSON text, whatever happens."""
+        """Returns the result as JSON text, even of a failed call."""
         if call.tool != NAME:
             return await self._executor.outcome(key, call, category, requester, turn_id, seconds)
         started = time.monotonic()
         try:
-            result = await self._analysed(key, call, requester, seconds)
+            result = await self._run_analysis(key, call, requester, seconds)
         except (ValueError, InvalidSymbolError) as error:
-            result = _failed("VALIDATION_ERROR", str(error))
+            result = _failure_result("VALIDATION_ERROR", str(error))
         except (RuntimeLibraryError, UnreachableError) as error:
-            result = _failed("UNAVAILABLE", f"the analysis cannot be made now: {error}")
+            result = _failure_result("UNAVAILABLE", f"the analysis cannot be made now: {error}")
         result["metadata"] = {"executionTime": round((time.monotonic() - started) * 1000, 3), "cached": False}
         return json.dumps(result, ensure_ascii=False)
 
-    async def _analysed(
+    async def _run_analysis(
         self, key: ConversationKey, call: TurnCall, requester: Requester, seconds: float
     ) -> dict[str, Any]:
         arguments: dict[str, Any] = json.loads(call.arguments)
@@ -126,10 +126,10 @@ class AnalysisCalls:
         await self._analyses.begin(request)
         record = await self._analyses.finished(key.company, requester.user, call.call_id, seconds)
         if record is None:
-            return _failed("TIMEOUT", f"the analysis was not finished within {seconds:.0f} s")
+            return _failure_result("TIMEOUT", f"the analysis was not finished within {seconds:.0f} s")
         if record.report is None:
             problem = record.error
-            return _failed(problem.code if problem else "INTERNAL", problem.message if problem else "no report")
+            return _failure_result(problem.code if problem else "INTERNAL", problem.message if problem else "no report")
         return {"success": True, "data": record.report}
 
     async def _has_model(self, company: str) -> bool:
@@ -141,5 +141,5 @@ class AnalysisCalls:
         return choice.candidates[0][0].provider != "offline"
 
 
-def _failed(code: str, message: str) -> dict[str, Any]:
+def _failure_result(code: str, message: str) -> dict[str, Any]:
     return {"success": False, "error": {"code": code, "message": message}}

@@ -10,13 +10,13 @@ from agent.llm.paid_calls import Spending, ask_paid
 from agent.ports import Companies, ConversationKey, Histories, ModelRequest, Models, PromptHistory
 from contracts.company import CompanyConfig
 
-SECONDS = 25.0
+TIME_LIMIT_SECONDS = 25.0
 """Seconds for all model calls of one request; fewer than its caller waits."""
 
 
 @dataclass(frozen=True)
 class HelpPorts:
-    """Everything that help needs from outside."""
+    """The outside services that help uses."""
 
     companies: Companies
     histories: Histories
@@ -26,7 +26,7 @@ class HelpPorts:
 
 
 async def config_of(ports: HelpPorts, company: str) -> CompanyConfig:
-    """The company's settings; raises HelpRefusedError NOT_FOUND when it has none."""
+    """Returns the company's settings; raises HelpRefusedError NOT_FOUND if it has none."""
     settings = await ports.companies.get(company)
     if settings is None:
         raise HelpRefusedError("NOT_FOUND", f"no company {company}")
@@ -34,7 +34,7 @@ async def config_of(ports: HelpPorts, company: str) -> CompanyConfig:
 
 
 async def messages_of(ports: HelpPorts, key: ConversationKey) -> PromptHistory:
-    """The messages of a conversation; raises HelpRefusedError NOT_FOUND if the company has no such conversation."""
+    """Returns the messages of a conversation; raises HelpRefusedError NOT_FOUND if the company has no such one."""
     seq = await ports.newest.seq(key)
     history = await ports.histories.up_to(key, seq) if seq else PromptHistory(())
     if not history.messages:

@@ -1,6 +1,6 @@
 """Rewrites a human agent's draft."""
 
-from agent.assist.deps import SECONDS, HelpPorts, ask_company, config_of, messages_of
+from agent.assist.deps import TIME_LIMIT_SECONDS, HelpPorts, ask_company, config_of, messages_of
 from agent.domain.assist import improve_messages, read_improved
 from agent.domain.offline.agent_help import improved
 from agent.domain.text_features import language_of
@@ -8,13 +8,13 @@ from agent.errors import HelpRefusedError
 from agent.ports import ConversationKey, ModelRequest, PromptHistory
 from contracts.languages import Language, named_language
 
-MORE_TOKENS = 200
-"""Beyond one for each two characters of the draft: a better text may be a longer one."""
+EXTRA_TOKENS = 200
+"""Tokens in addition to one for every two characters of the draft: the better text may be longer."""
 MAX_TOKENS = 8192
 
 
 class Improvements:
-    """Better wording, by the company's own model."""
+    """Improves the wording of drafts with the company's own model."""
 
     def __init__(self, ports: HelpPorts) -> None:
         self._ports = ports
@@ -22,12 +22,12 @@ class Improvements:
     async def improve(
         self, key: ConversationKey, draft: str, *, tone: str | None = None, locale: str | None = None
     ) -> tuple[str, str]:
-        """The text and the model that wrote it. `key.conversation` empty: the draft belongs to none.
+        """Returns the improved text and the model that wrote it. `key.conversation` is empty for a draft without one.
 
         Raises:
             HelpRefusedError: NOT_FOUND; BAD_FIELD for a draft of spaces alone.
             ModelError: no provider answered.
-            UnreachableError: memory or the log did not.
+            UnreachableError: memory or the log did not answer.
         """
         if not draft.strip():
             raise HelpRefusedError("BAD_FIELD", "text: there is nothing to improve")
@@ -40,7 +40,7 @@ class Improvements:
             base=config.custom_system_prompt,
             tone=tone,
             locale=locale,
-            spoken=((said.mine, said.text) for said in history.messages),
+            spoken=((message.mine, message.text) for message in history.messages),
         )
         prompt = ModelRequest(
             messages=messages,
@@ -48,8 +48,8 @@ class Improvements:
             tool_choice="none",
             model=config.preferred_model,
             temperature=config.temperature,
-            max_tokens=min(max(config.max_response_tokens, len(draft) // 2 + MORE_TOKENS), MAX_TOKENS),
-            time_limit=SECONDS,
+            max_tokens=min(max(config.max_response_tokens, len(draft) // 2 + EXTRA_TOKENS), MAX_TOKENS),
+            time_limit=TIME_LIMIT_SECONDS,
             language=language,
             task="improve",
             about=draft,
@@ -59,7 +59,7 @@ class Improvements:
 
 
 def _language(draft: str, locale: str | None) -> Language:
-    """The language of the instructions to the model; the text keeps the draft's own language, or the locale's."""
+    """Returns the language of the instructions to the model; the text itself stays in the draft's or locale's one."""
     if locale:
         return named_language(locale) or "en"
     return language_of(draft, "es")

@@ -2,7 +2,7 @@
 
 import time
 
-from agent.assist.deps import SECONDS, HelpPorts, ask_company, config_of, messages_of
+from agent.assist.deps import TIME_LIMIT_SECONDS, HelpPorts, ask_company, config_of, messages_of
 from agent.domain.assist import WANTED, distinct, language_in, read_suggestions, suggest_messages
 from agent.domain.offline.agent_help import suggestions
 from agent.domain.prompt.layers import VisitorInfo, base_layer, system_prompt
@@ -12,8 +12,8 @@ from agent.ports import ConversationKey, ModelRequest, PromptHistory
 from contracts.company import CompanyConfig
 from contracts.languages import Language
 
-ATTEMPTS = 2
-"""Model calls for one request: the second one when the first gave fewer than three distinct texts."""
+MAX_ATTEMPTS = 2
+"""Model calls for one request: a second one if the first gave fewer than three distinct texts."""
 
 
 class Suggestions:
@@ -23,43 +23,48 @@ class Suggestions:
         self._ports = ports
 
     async def suggest(self, key: ConversationKey) -> tuple[list[str], str]:
-        """Three distinct texts in the conversation's language, and the model that wrote them.
+        """Returns three distinct texts in the conversation's language, and the model that wrote them.
 
         Raises:
-            HelpRefusedError: FORBIDDEN when the company has suggestions off; NOT_FOUND.
+            HelpRefusedError: FORBIDDEN if the company has suggestions switched off; NOT_FOUND.
             ModelError: no provider answered.
-            UnreachableError: memory or the log did not.
+            UnreachableError: memory or the log did not answer.
         """
         config = await config_of(self._ports, key.company)
         if not config.ai_suggestions_enabled:
             raise HelpRefusedError("FORBIDDEN", "suggestions are off: set aiSuggestionsEnabled")
         history = await messages_of(self._ports, key)
-        question = next((said.text for said in reversed(history.messages) if not said.mine), "")
+        question = next((message.text for message in reversed(history.messages) if not message.mine), "")
         language = language_in(history.messages)
-        end = time.monotonic() + SECONDS
+        deadline = time.monotonic() + TIME_LIMIT_SECONDS
         texts: list[str] = []
         reply = ModelAnswer()
-        for _ in range(ATTEMPTS):
-            left = end - time.monotonic()
-            if len(texts) >= WANTED or left <= 0:
+        for _ in range(MAX_ATTEMPTS):
+            remaining = deadline - time.monotonic()
+            if len(texts) >= WANTED or remaining <= 0:
                 break
-            prompt = _prompt(config, history, question, language, texts, left)
+            prompt = _prompt(config, history, question, language, texts, remaining)
             reply = await ask_company(self._ports, key, config, prompt)
             texts = distinct([*texts, *read_suggestions(reply.text)])
-        # A model that cannot count to three must not cost the human agent the help.
+        # If the model gives fewer than three texts, the rules add the missing ones.
         return distinct([*texts, *suggestions(question, language)]), reply.model
 
 
 def _prompt(
-    config: CompanyConfig, history: PromptHistory, question: str, language: Language, had: list[str], seconds: float
+    config: CompanyConfig,
+    history: PromptHistory,
+    question: str,
+    language: Language,
+    earlier_texts: list[str],
+    seconds: float,
 ) -> ModelRequest:
     visitor = None
     if config.include_visitor_info:
         visitor = VisitorInfo(history.page_url, history.funnel_stage, history.visits)
-    asked = system_prompt(language, custom=base_layer(language, config), visitor=visitor, tool_names=())
-    spoken = ((said.mine, said.text) for said in history.messages)
+    instructions = system_prompt(language, custom=base_layer(language, config), visitor=visitor, tool_names=())
+    messages = ((message.mine, message.text) for message in history.messages)
     return ModelRequest(
-        messages=suggest_messages(asked, spoken, language, had),
+        messages=suggest_messages(instructions, messages, language, earlier_texts),
         tools=(),
         tool_choice="none",
         model=config.preferred_model,

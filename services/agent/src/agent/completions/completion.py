@@ -1,7 +1,8 @@
 """One completion: the same loop of model and tools as in a turn, for a caller who keeps the conversation.
 
-Nothing is stored. A journal in memory counts the steps and names the calls, so that the executor can tell them apart.
-Orders that a model prepares wait for the user's confirmation in the chat or over /v2, and the answer says so.
+Nothing is stored. A journal in memory counts the steps and gives the calls their ids, so that the executor can tell
+them apart. Orders that a model prepares wait for the user's confirmation in the chat or over /v2, and the answer says
+so.
 """
 
 import time
@@ -27,14 +28,14 @@ from agent.llm.paid_calls import ask_paid
 from agent.ports import ConversationKey, ModelChoice, Requester
 from agent.texts import TEXTS
 from agent.turns.deps import Limits
-from agent.turns.tool_runs import CallRound, outcomes
+from agent.turns.tool_runs import CallRound, run_calls
 from contracts.company import CompanyConfig
 from contracts.completion_rpc import NO_PICTURES, OWN_MODEL, CompleteRequest, CompletionCall, CompletionEnd, ModelName
 from contracts.events.chat import Usage
 from contracts.languages import Language
 
-LEAST_TOOL_SECONDS = 1.0
-"""The seconds that a tool gets, however little time is left."""
+MIN_TOOL_SECONDS = 1.0
+"""Seconds that a tool call gets at least, even if less time is left."""
 
 
 class Completions:
@@ -46,17 +47,20 @@ class Completions:
 
     @property
     def limits(self) -> Limits:
-        """Seconds of a whole completion, of a model call, of a tool call."""
+        """The limits of completions: those of turns."""
         return self._limits
 
     async def models(self, company: str) -> list[ModelName]:
-        """The models that a caller of the company may name; raises HelpRefusedError, UnreachableError."""
+        """Returns the models that a caller of the company may name; raises HelpRefusedError, UnreachableError."""
         config = await self._config(company)
-        named = self._ports.models.for_company(config).named(config.preferred_provider, config.preferred_model)
-        return [ModelName(id=OWN_MODEL, provider="nexus"), *(ModelName(id=name, provider=of) for of, name in named)]
+        names = self._ports.models.for_company(config).named(config.preferred_provider, config.preferred_model)
+        return [
+            ModelName(id=OWN_MODEL, provider="nexus"),
+            *(ModelName(id=name, provider=provider) for provider, name in names),
+        ]
 
     async def complete(self, request: CompleteRequest, speech: Speech) -> CompletionEnd:
-        """The answer, said into `speech` as it comes.
+        """Answers the request; streams the text to `speech` and returns the end of the answer.
 
         Raises:
             HelpRefusedError: UNAUTHORIZED; NOT_FOUND with the reason company or model; BAD_FIELD with
@@ -68,29 +72,29 @@ class Completions:
             raise HelpRefusedError("UNAUTHORIZED", "no valid principal of this company")
         config = await self._config(request.company_id)
         sight = PictureSupport(config.own_model, self._limits.sees)
-        choice = self._seeing(config, request, self._choice(config, request.model), sight)
+        choice = self._with_picture_support(config, request, self._choice(config, request.model), sight)
         language = request.language or _language(request, requester.language)
-        said = tuple(one.content for one in request.messages if one.role == "user")
-        requester = replace(requester, language=language, said=said)
-        ours = await self._offered(request, requester)
+        user_texts = tuple(message.content for message in request.messages if message.role == "user")
+        requester = replace(requester, language=language, said=user_texts)
+        our_tools = await self._offered(request, requester)
         now = time.time()
         journal = Journal(request.request_id, basis=0, started_at=now, deadline=now + self._limits.turn)
         while True:
-            reply = await self._ask(config, request, requester, journal, ours, choice, sight, speech)
-            names = {tool.name for tool in request.tools}
-            mine = tuple(call for call in reply.calls if call.tool not in names)
-            if not mine:
+            reply = await self._ask(config, request, requester, journal, our_tools, choice, sight, speech)
+            caller_tool_names = {tool.name for tool in request.tools}
+            our_calls = tuple(call for call in reply.calls if call.tool not in caller_tool_names)
+            if not our_calls:
                 break
-            # Calls of the caller's beside ours wait: with our results there, the model asks for them again.
-            journal = with_reply(journal, replace(reply, calls=mine), last=False)
-            journal = with_results(journal, await self._results(request, journal, requester, ours))
+            # Calls of the caller's tools in the same reply are dropped: the model repeats them after our results.
+            journal = with_reply(journal, replace(reply, calls=our_calls), last=False)
+            journal = with_results(journal, await self._results(request, journal, requester, our_tools))
         journal = with_reply(journal, reply, last=True)
         if (
             reply.provider != "offline"
             and not reply.calls
-            and is_broken(reply.text, journal, [tool.name for tool in ours])
+            and is_broken(reply.text, journal, [tool.name for tool in our_tools])
         ):
-            speech.text(TEXTS["step.unchanged"].in_language(language))  # what was streamed cannot be taken back
+            speech.text(TEXTS["step.unchanged"].in_language(language))  # streamed text cannot be taken back
             speech.finish_reply()
         actions = pending_actions(journal)
         if actions:
@@ -101,7 +105,7 @@ class Completions:
             finish_reason="tool_calls" if reply.calls else "length" if reply.cut else "stop",
             model=journal.model,
             usage=Usage(prompt_tokens=journal.usage.prompt, completion_tokens=journal.usage.completion),
-            calls=[_returned(call, request, index) for index, call in enumerate(reply.calls)],
+            calls=[_completion_call(call, request, index) for index, call in enumerate(reply.calls)],
             actions=list(actions),
         )
 
@@ -112,7 +116,7 @@ class Completions:
         return settings.config
 
     def _choice(self, config: CompanyConfig, model: str) -> ModelChoice | None:
-        """None: the company's setting, with its chain. A named model has no substitute."""
+        """Returns the named model without fallback; None for the company's own setting, with its chain."""
         if model == OWN_MODEL:
             return None
         for provider, name in self._ports.models.for_company(config).named(
@@ -122,31 +126,31 @@ class Completions:
                 return self._ports.models.for_company(config).only(provider, name)
         raise HelpRefusedError("NOT_FOUND", f"there is no model {model!r}: GET /v1/models lists them", reason="model")
 
-    def _seeing(
+    def _with_picture_support(
         self, config: CompanyConfig, request: CompleteRequest, choice: ModelChoice | None, sight: PictureSupport
     ) -> ModelChoice | None:
-        """The choice, limited to models that accept pictures if there are any; raises HelpRefusedError if no model
-        does."""
+        """Returns the choice, limited to models that take pictures if the request has any; raises HelpRefusedError if
+        no model takes them."""
         if not any(one.pictures for one in request.messages):
             return choice
         models = self._ports.models.for_company(config)
-        asked = choice or models.chosen(config.preferred_provider, config.preferred_model)
-        seeing = tuple((model, name) for model, name in asked.candidates if sight.of(model.provider, name))
-        if not seeing:
+        wanted_choice = choice or models.chosen(config.preferred_provider, config.preferred_model)
+        candidates = tuple((model, name) for model, name in wanted_choice.candidates if sight.of(model.provider, name))
+        if not candidates:
             names = models.named(config.preferred_provider, config.preferred_model)
             others = ", ".join(name for provider, name in names if sight.of(provider, name))
-            message = f"messages: the model {asked.candidates[0][1]!r} takes no pictures: " + (
+            message = f"messages: the model {wanted_choice.candidates[0][1]!r} takes no pictures: " + (
                 f"use {others}" if others else "leave them out"
             )
             raise HelpRefusedError("BAD_FIELD", message, reason=NO_PICTURES)
-        return ModelChoice(seeing)
+        return ModelChoice(candidates)
 
     async def _offered(self, request: CompleteRequest, requester: Requester) -> tuple[OfferedTool, ...]:
         if request.tool_choice != "auto":
             return ()
-        theirs = {tool.name for tool in request.tools}
+        caller_tool_names = {tool.name for tool in request.tools}
         offered = await self._ports.catalogue.offered(request.company_id, requester)
-        return tuple(tool for tool in offered if tool.name not in theirs)
+        return tuple(tool for tool in offered if tool.name not in caller_tool_names)
 
     async def _ask(
         self,
@@ -154,28 +158,28 @@ class Completions:
         request: CompleteRequest,
         requester: Requester,
         journal: Journal,
-        ours: tuple[OfferedTool, ...],
+        our_tools: tuple[OfferedTool, ...],
         choice: ModelChoice | None,
         sight: PictureSupport,
         speech: Speech,
     ) -> ModelAnswer:
-        left = journal.deadline - time.time()
-        if left <= 0:
+        remaining = journal.deadline - time.time()
+        if remaining <= 0:
             raise ModelDownError("no time is left for the model")
-        seconds = min(left, self._limits.model)
+        seconds = min(remaining, self._limits.model)
         chosen = choice or self._ports.models.for_company(config).chosen(
             config.preferred_provider, config.preferred_model
         )
         model, name = chosen.candidates[0]
-        rules = model.provider == "offline"
-        said = [one.content for one in request.messages if one.role in ("user", "assistant")]
-        shown = ours if rules else chosen_tools(ours, said, journal, requester.language)
+        is_offline = model.provider == "offline"
+        texts = [message.content for message in request.messages if message.role in ("user", "assistant")]
+        shown = our_tools if is_offline else chosen_tools(our_tools, texts, journal, requester.language)
         prompt = prompt_for(config, request, requester, journal, shown, time_limit=seconds, sight=sight)
-        prompt = replace(prompt, longest=left)
-        if not journal.steps and not rules:  # rules have no window
+        prompt = replace(prompt, total_time_limit=remaining)
+        if not journal.steps and not is_offline:  # the offline provider has no window
             window = (window_of(name) or self._limits.model_window) - picture_tokens(prompt.messages)
             await check_fits(prompt, self._ports.encoders, name, window)
-        # The hourly limit is a person's; a service spends the company's.
+        # The hourly limit applies to persons; a service only spends from the company's budget.
         payer = requester.user if requester.role == "user" else None
         account = SpendingAccount(
             request.company_id, payer=payer, user=requester.user, turn_id=journal.turn_id, door=request.door
@@ -183,43 +187,44 @@ class Completions:
         reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt, speech, choice)
         speech.finish_reply()
         if journal.iterations >= config.tool_config.max_iterations or request.tool_choice == "none":
-            # Told to answer, a model may ask for tools all the same: the caller's are theirs to run, ours are not.
-            theirs = {tool.name for tool in request.tools} if prompt.tool_choice != "none" else set[str]()
-            reply = replace(reply, calls=tuple(call for call in reply.calls if call.tool in theirs))
+            # A model may ask for tools although it was told to answer. Calls of the caller's tools are passed on, ours
+            # are dropped.
+            caller_tool_names = {tool.name for tool in request.tools} if prompt.tool_choice != "none" else set[str]()
+            reply = replace(reply, calls=tuple(call for call in reply.calls if call.tool in caller_tool_names))
         return reply
 
     async def _results(
-        self, request: CompleteRequest, journal: Journal, requester: Requester, ours: tuple[OfferedTool, ...]
+        self, request: CompleteRequest, journal: Journal, requester: Requester, our_tools: tuple[OfferedTool, ...]
     ) -> dict[str, str]:
-        asked = CallRound(
+        round_ = CallRound(
             key=ConversationKey(request.company_id, ""),
             journal=journal,
             requester=requester,
-            tools=ours,
-            seconds=max(min(self._limits.tool, journal.deadline - time.time()), LEAST_TOOL_SECONDS),
+            tools=our_tools,
+            seconds=max(min(self._limits.tool, journal.deadline - time.time()), MIN_TOOL_SECONDS),
             own_words=own_words_of(request),
         )
-        return await outcomes(self._ports.tools, SilentEvents(), asked)
+        return await run_calls(self._ports.tools, SilentEvents(), round_)
 
 
 def _language(request: CompleteRequest, default: Language) -> Language:
-    spoken = (said.content or "" for said in reversed(request.messages) if said.role in ("user", "assistant"))
-    return language_last_shown(spoken, default)
+    texts = (message.content or "" for message in reversed(request.messages) if message.role in ("user", "assistant"))
+    return language_last_shown(texts, default)
 
 
-def _returned(call: RequestedCall, request: CompleteRequest, index: int) -> CompletionCall:
+def _completion_call(call: RequestedCall, request: CompleteRequest, index: int) -> CompletionCall:
     return CompletionCall(
         id=call.model_id or f"call_{request.request_id}_{index}", name=call.tool, arguments=call.arguments
     )
 
 
 def own_words_of(request: CompleteRequest) -> OwnWords:
-    """The words of the caller's user. Results of the caller's own tools are other people's texts."""
-    spoken = [
-        PromptMessage(mine=one.role == "assistant", text=one.content, seq=at)
-        for at, one in enumerate(request.messages, 1)
+    """Returns the own words of the caller's user. Results of the caller's tools count as foreign texts."""
+    messages = [
+        PromptMessage(mine=one.role == "assistant", text=one.content, seq=position)
+        for position, one in enumerate(request.messages, 1)
         if one.role in ("user", "assistant")
     ]
-    newest = max((one.seq for one in spoken if not one.mine), default=0)
-    answered = max((one.seq for one in spoken if one.mine and one.seq < newest), default=0)
-    return words_of(spoken, answered, [one.content for one in request.messages if one.role == "tool"])
+    newest = max((message.seq for message in messages if not message.mine), default=0)
+    last_answer = max((message.seq for message in messages if message.mine and message.seq < newest), default=0)
+    return words_of(messages, last_answer, [one.content for one in request.messages if one.role == "tool"])

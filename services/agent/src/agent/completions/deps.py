@@ -8,7 +8,7 @@ from agent.llm.paid_calls import Spending
 from agent.ports import Catalogue, Companies, Models, Requester, ToolCalls
 
 Prove = Callable[[str, str], Requester | None]
-"""(principal, company) → who asks; None when it proves nothing."""
+"""Returns the requester for a principal and a company; None if the principal is not valid for it."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class CompletionPorts:
 
 
 class SilentEvents:
-    """Live events that are sent to nobody, since no conversation is open."""
+    """Drops live events, because no conversation is open."""
 
     def emit(self, key: object, kind: str, data: object) -> None:
-        """Nothing."""
+        """Does nothing."""

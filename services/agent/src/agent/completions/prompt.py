@@ -1,5 +1,5 @@
-"""Builds one call of the model from a caller's messages: our instructions, the caller's messages, and the tool calls
-of this answer."""
+"""Builds a model request for a completion: our instructions, the caller's messages, and the tool calls of this
+answer."""
 
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import PICTURES, Picture, PictureSupport
@@ -26,37 +26,37 @@ def prompt_for(
     request: CompleteRequest,
     requester: Requester,
     journal: Journal,
-    ours: tuple[OfferedTool, ...],
+    our_tools: tuple[OfferedTool, ...],
     *,
     time_limit: float,
     sight: PictureSupport,
 ) -> ModelRequest:
-    """The next model call. At the last iteration nothing of ours may be called; the caller's own tools still may."""
+    """Returns the next model request. In the last iteration only the caller's own tools may be called."""
     language = requester.language
-    theirs = tuple(own_tool(tool) for tool in request.tools)
-    last = journal.iterations >= config.tool_config.max_iterations
+    caller_tools = tuple(own_tool(tool) for tool in request.tools)
+    is_last = journal.iterations >= config.tool_config.max_iterations
     if request.tool_choice == "none":
-        ours, theirs = (), ()
-    elif request.tool_choice == "required" or (last and theirs):
-        ours = ()
-    tools = (*ours, *theirs)
+        our_tools, caller_tools = (), ()
+    elif request.tool_choice == "required" or (is_last and caller_tools):
+        our_tools = ()
+    tools = (*our_tools, *caller_tools)
     system = system_prompt(
         language,
         custom=None,
         visitor=None,
         tool_names=tuple(tool.name for tool in tools),
-        # Whose conversation it is the caller knows: nothing of it is looked up, and nothing is said to be missing.
+        # The caller keeps the conversation, so no context is looked up, and none is reported as missing.
         copilot=copilot_sections(language, FullContext(), Customer(requester.plan, language), company=config),
     )
-    messages = [{"role": "system", "content": system}, *(_shaped(message) for message in request.messages)]
+    messages = [{"role": "system", "content": system}, *(_chat_message(message) for message in request.messages)]
     messages += stepped(journal.steps)
-    if last and journal.steps:
+    if is_last and journal.steps:
         messages.append({"role": "system", "content": TEXTS["prompt.enough"].in_language(language)})
     required = request.tool_choice == "required"
     return ModelRequest(
         messages=messages,
         tools=tools,
-        tool_choice="required" if required else "none" if not tools or (last and not theirs) else "auto",
+        tool_choice="required" if required else "none" if not tools or (is_last and not caller_tools) else "auto",
         tool_name=request.tool_name,
         model=config.preferred_model,
         temperature=config.temperature if request.temperature is None else request.temperature,
@@ -71,17 +71,19 @@ def prompt_for(
     )
 
 
-def _shaped(message: CompletionMessage) -> dict[str, object]:
-    """Returns the message in the shape of the OpenAI chat API, but for pictures (agent.domain.pictures)."""
+def _chat_message(message: CompletionMessage) -> dict[str, object]:
+    """Returns the message in the shape of the OpenAI chat API, except for pictures (agent.domain.pictures)."""
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.call_id or "", "content": message.content}
-    shaped: dict[str, object] = {"role": message.role, "content": message.content}
+    chat_message: dict[str, object] = {"role": message.role, "content": message.content}
     if message.pictures:
-        shaped[PICTURES] = tuple(Picture(one.name, one.type, one.content) for one in message.pictures)
+        chat_message[PICTURES] = tuple(
+            Picture(picture.name, picture.type, picture.content) for picture in message.pictures
+        )
     if message.calls:
-        shaped["content"] = message.content or None
-        shaped["tool_calls"] = [
+        chat_message["content"] = message.content or None
+        chat_message["tool_calls"] = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
             for call in message.calls
         ]
-    return shaped
+    return chat_message

@@ -8,73 +8,73 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 BATCH_SECONDS = 0.03
-"""The first piece goes out at once, further ones together, at most this often."""
+"""Seconds between two sends. The first piece is sent at once."""
 
 
 class BrokenOffError(Exception):
-    """The model broke off after part of its reply had gone out."""
+    """The model broke off after part of its reply had been sent."""
 
 
-Say = Callable[[str], Awaitable[None]]
-"""Takes the text of the answer; it waits while the caller is behind."""
+SendText = Callable[[str], Awaitable[None]]
+"""Sends text of the answer to the caller; waits while the caller reads slowly."""
 
 
 class Speech:
-    """A TextSink. `whole`: the text of a reply waits until the reply is whole."""
+    """A TextSink. `only_complete`: sends the text of a reply only once the reply is complete."""
 
-    def __init__(self, say: Say, *, whole: bool) -> None:
-        self._say = say
-        self._whole = whole
-        self._standing: list[str] = []
-        self._running: list[str] = []
-        self._begun = self._out = self._said = self._ended = False
+    def __init__(self, send: SendText, *, only_complete: bool) -> None:
+        self._send_text = send
+        self._only_complete = only_complete
+        self._final: list[str] = []
+        self._current: list[str] = []
+        self._has_begun = self._is_partly_sent = self._has_text = self._is_finished = False
         self._wake = asyncio.Event()
-        self._sending = asyncio.create_task(self._send())
+        self._sender = asyncio.create_task(self._send_loop())
 
     def text(self, piece: str) -> None:
-        if self._said and not self._begun:
-            # A model that says something, uses tools and goes on: two paragraphs.
+        if self._has_text and not self._has_begun:
+            # Text before and after tool calls becomes two paragraphs.
             piece = f"\n\n{piece}"
-        self._begun = True
-        self._running.append(piece)
-        if not self._whole:
+        self._has_begun = True
+        self._current.append(piece)
+        if not self._only_complete:
             self._wake.set()
 
     def restart(self) -> None:
         """Restarts the reply; raises BrokenOffError if part of it has been sent."""
-        if self._out:
+        if self._is_partly_sent:
             raise BrokenOffError("the model broke off in mid-answer")
-        self._running.clear()
-        self._begun = False
+        self._current.clear()
+        self._has_begun = False
 
     def finish_reply(self) -> None:
-        """The reply is final; what follows belongs to the next one."""
-        self._said = self._said or self._begun
-        self._standing += self._running
-        self._running.clear()
-        self._begun = self._out = False
+        """Marks the reply as final; further text belongs to the next one."""
+        self._has_text = self._has_text or self._has_begun
+        self._final += self._current
+        self._current.clear()
+        self._has_begun = self._is_partly_sent = False
         self._wake.set()
 
     async def finish(self) -> None:
-        """Waits until everything that is final has been sent."""
-        self._ended = True
+        """Waits until all final text has been sent."""
+        self._is_finished = True
         self._wake.set()
-        await self._sending
+        await self._sender
 
     def stop(self) -> None:
-        self._sending.cancel()
+        self._sender.cancel()
 
-    async def _send(self) -> None:
-        while not (self._ended and not self._standing):
+    async def _send_loop(self) -> None:
+        while not (self._is_finished and not self._final):
             await self._wake.wait()
             self._wake.clear()
-            text = "".join(self._standing)
-            self._standing.clear()
-            if self._running and not self._whole:
-                text += "".join(self._running)
-                self._running.clear()
-                self._out = True
+            text = "".join(self._final)
+            self._final.clear()
+            if self._current and not self._only_complete:
+                text += "".join(self._current)
+                self._current.clear()
+                self._is_partly_sent = True
             if text:
-                await self._say(text)
-                if not self._ended:
+                await self._send_text(text)
+                if not self._is_finished:
                     await asyncio.sleep(BATCH_SECONDS)

@@ -6,28 +6,29 @@ from agent.errors import HelpRefusedError
 from agent.ports import ModelRequest
 from contracts.completion_rpc import CONTEXT_LENGTH
 
-MANY = 20_000
-"""Characters that are counted on the event loop; more go to a thread."""
+MAX_INLINE_COUNT_CHARS = 20_000
+"""Characters without a cached token count above which counting moves to a thread."""
 
 
 async def check_fits(prompt: ModelRequest, encoders: Encodings, model: str, window: int) -> None:
-    """Raises HelpRefusedError (BAD_FIELD, reason CONTEXT_LENGTH).
+    """Raises HelpRefusedError (BAD_FIELD, reason CONTEXT_LENGTH) if the prompt is too long.
 
     Args:
-        prompt: the first one: instructions and tools of ours, and all that the caller brought.
-        window: the model's tokens, for prompt and answer together.
+        prompt: the first prompt: our instructions and tools, and everything from the caller.
+        window: the model's window in tokens, for prompt and answer together.
     """
     counter = await encoders.counter(model)
-    tools = counter.tools(prompt.tools)
-    if most_tokens(prompt.messages) + tools + prompt.max_tokens <= window:
+    tool_tokens = counter.tools(prompt.tools)
+    if most_tokens(prompt.messages) + tool_tokens + prompt.max_tokens <= window:
         return
     uncounted = counter.uncounted(prompt.messages)
-    if sum(map(len, uncounted)) > MANY:
+    if sum(map(len, uncounted)) > MAX_INLINE_COUNT_CHARS:
         await encoders.count(model, uncounted)
-    asked = counter.messages(prompt.messages) + tools
-    if asked + prompt.max_tokens > window:
+    input_tokens = counter.messages(prompt.messages) + tool_tokens
+    if input_tokens + prompt.max_tokens > window:
         message = (
-            f"messages: this model's context length is {window} tokens. However, {asked + prompt.max_tokens} were "
-            f"requested: {asked} in the messages and tools, {prompt.max_tokens} for the answer. Send less"
+            f"messages: this model's context length is {window} tokens. However, "
+            f"{input_tokens + prompt.max_tokens} were "
+            f"requested: {input_tokens} in the messages and tools, {prompt.max_tokens} for the answer. Send less"
         )
         raise HelpRefusedError("BAD_FIELD", message, reason=CONTEXT_LENGTH)

@@ -1,7 +1,7 @@
-"""Gets one reply from whichever provider gives it: with retries, answers without tools after bad calls, and fail-over
-in order.
+"""Gets one reply from the first provider that gives one: with retries, a request without tools after bad tool calls,
+and fail-over in the providers' order.
 
-SDK retries would hide a failing provider for up to a minute; here one failure costs one short pause.
+The retries of an SDK would hide a failing provider for up to a minute; here one failure costs one short pause.
 """
 
 import asyncio
@@ -36,69 +36,71 @@ from runtime.observability.telemetry import span
 
 log = structlog.get_logger(__name__)
 
-LONGEST_PAUSE = 2.0
-"""Seconds that a busy provider may make us wait before the next one is asked."""
-LONGEST_PAUSE_ALONE = 20.0
-"""The same where there is no next one: late is better than not at all."""
+MAX_PAUSE_SECONDS = 2.0
+"""Longest pause in seconds before a busy provider is asked again; beyond it the next provider is asked."""
+MAX_PAUSE_SECONDS_OF_LAST = 20.0
+"""The same for the last provider: a late answer is better than none."""
 
 
 async def ask(choice: ModelChoice, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
-    """A reply; text alone when the prompt's tool_choice is none.
+    """Returns the first reply; it has no tool calls if the prompt's tool_choice is none.
 
     Raises:
-        ModelError: no provider gave one within the prompt's time limit; the last error that may pass, else the last.
+        ModelError: no provider replied within the prompt's time limit; the last retryable error, or else the last one.
     """
     started = time.monotonic()
-    end = started + prompt.time_limit
-    failed: ModelError | None = None
+    deadline = started + prompt.time_limit
+    last_error: ModelError | None = None
     for position, (model, name) in enumerate(choice.candidates, start=1):
         if position > 1:
-            # What the one before had begun to say is no part of this one's answer.
+            # The text that the previous provider had begun is no part of this one's answer.
             sink.restart()
         try:
-            alone = position == len(choice.candidates)
-            return await _ask_one(model, _shown_to(model.provider, name, prompt), sink, started, alone=alone)
+            is_last = position == len(choice.candidates)
+            return await _ask_one(model, _request_for(model.provider, name, prompt), sink, started, is_last=is_last)
         except ModelError as error:
             log.warning("model.failed", provider=model.provider, model=name, error=str(error))
             if isinstance(error, ModelDeclinedError):
                 raise
-            if failed is None or error.retryable or not failed.retryable:
-                failed = error
-        if time.monotonic() >= end:
+            if last_error is None or error.retryable or not last_error.retryable:
+                last_error = error
+        if time.monotonic() >= deadline:
             break
-    raise failed or ModelDownError("no provider is configured")
+    raise last_error or ModelDownError("no provider is configured")
 
 
-def _shown_to(provider: str, model: str, prompt: ModelRequest) -> ModelRequest:
+def _request_for(provider: str, model: str, prompt: ModelRequest) -> ModelRequest:
     if prompt.sight.of(provider, model):
         return prompt if prompt.model == model else replace(prompt, model=model)
     return replace(prompt, model=model, messages=without_pictures(prompt.messages, prompt.language))
 
 
-async def _ask_one(model: Model, prompt: ModelRequest, sink: TextSink, started: float, *, alone: bool) -> ModelAnswer:
-    """Two attempts; a third one without tools when the model cannot call them. `started`: when the prompt's time began,
-    monotonic; `alone`: nobody else is left to ask."""
-    limit, longest = prompt.time_limit, prompt.longest
+async def _ask_one(model: Model, prompt: ModelRequest, sink: TextSink, started: float, *, is_last: bool) -> ModelAnswer:
+    """Makes two attempts, and a third one without tools if the model cannot call them. `started`: the monotonic time at
+    which the prompt's time limit began. `is_last`: no other provider is left."""
+    limit, total_limit = prompt.time_limit, prompt.total_time_limit
     for attempt in range(3):
-        passed = time.monotonic() - started
-        left = limit - passed
-        if left <= 0:
+        elapsed = time.monotonic() - started
+        remaining = limit - elapsed
+        if remaining <= 0:
             raise ModelDownError(f"{model.provider} used up its time")
         if attempt:
             sink.restart()
         try:
-            timed = replace(prompt, time_limit=left, longest=None if longest is None else longest - passed)
-            reply = _with_calls(await _measured(model, timed, sink), prompt, sink)
+            limited = replace(
+                prompt, time_limit=remaining, total_time_limit=None if total_limit is None else total_limit - elapsed
+            )
+            reply = _with_calls_from_text(await _reply_measured(model, limited, sink), prompt, sink)
         except ModelBusyError as error:
             pause = error.retry_after or 0.25
-            if attempt or pause > min(LONGEST_PAUSE_ALONE if alone else LONGEST_PAUSE, left):
+            if attempt or pause > min(MAX_PAUSE_SECONDS_OF_LAST if is_last else MAX_PAUSE_SECONDS, remaining):
                 raise
             await asyncio.sleep(pause)
         except ModelDownError as error:
-            silent = isinstance(error, ModelSilentError)
-            if attempt or (silent and not alone):
+            is_silent = isinstance(error, ModelSilentError)
+            if attempt or (is_silent and not is_last):
                 raise
-            prompt = replace(prompt, patient=silent)
+            prompt = replace(prompt, ignore_silence=is_silent)
         except BadToolCallError:
             if attempt == 2:
                 raise
@@ -107,23 +109,23 @@ async def _ask_one(model: Model, prompt: ModelRequest, sink: TextSink, started: 
         else:
             if prompt.tool_choice != "none" or reply.text.strip():
                 return reply
-            # Told to answer, it asked for tools all the same.
+            # It was told to answer without tools, but asked for tools.
             prompt = replace(prompt, tools=())
     raise ModelDownError(f"{model.provider} gave no answer")
 
 
-def _with_calls(reply: ModelAnswer, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
-    """The reply with the calls that the model wrote into its text, which nobody is to read."""
+def _with_calls_from_text(reply: ModelAnswer, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
+    """Returns the reply with the tool calls that the model wrote into its text, and without that part of the text."""
     if reply.calls:
         return reply
-    written = with_written_calls(reply, {tool.name for tool in prompt.tools})
-    if written.calls:
+    answer = with_written_calls(reply, {tool.name for tool in prompt.tools})
+    if answer.calls:
         sink.restart()
-        sink.text(written.text)
-    return written
+        sink.text(answer.text)
+    return answer
 
 
-async def _measured(model: Model, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
+async def _reply_measured(model: Model, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
     started, outcome = time.perf_counter(), "cancelled"
     attributes = {OPERATION: SPAN_CHAT, PROVIDER: model.provider, MODEL: prompt.model}
     try:

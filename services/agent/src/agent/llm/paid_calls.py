@@ -1,7 +1,7 @@
-"""Model calls that are paid for: tokens are reserved before each, settled after it, and told as a fact.
+"""Paid model calls: tokens are reserved before each call, and its usage is recorded as a fact after it.
 
-Each attempt is a call of its own, whoever is asked; the built-in provider uses no tokens and pays for none, but its
-turns are told too. What was used settles its reservation by that fact; what was not used is given back at once.
+Each attempt at each provider is a call of its own. The offline provider uses no tokens, but its calls are recorded too.
+The fact settles the reservation of a call; the reservation of a call that was not made is given back at once.
 """
 
 import asyncio
@@ -22,7 +22,6 @@ from agent.early_start import start_early
 from agent.errors import BudgetSpentError, ModelDeclinedError, ModelError, ModelRefusedError
 from agent.llm.fallback import ask
 from agent.ports import (
-    AskedSnapshot,
     Budgets,
     ConversationKey,
     Model,
@@ -31,6 +30,7 @@ from agent.ports import (
     Models,
     Search,
     TextSink,
+    TurnSnapshot,
     UsageFacts,
 )
 from contracts.company import Budget, CompanyConfig
@@ -40,25 +40,25 @@ from contracts.providers import CURRENCY
 
 log = structlog.get_logger(__name__)
 
-MARGIN = 30.0
-"""Seconds beyond a call's own limit that its reservation lasts."""
-RESULTS = 4_000
-"""Tokens by which a call that follows on tools may be larger than the one before: their results."""
+RESERVATION_MARGIN_SECONDS = 30.0
+"""Seconds that a reservation outlives the time limit of its call."""
+TOOL_RESULT_TOKENS = 4_000
+"""Tokens reserved for tool results, by which the call after the tools may be larger than the one before."""
 
 
 @dataclass(frozen=True)
 class Spending:
-    """Where calls are paid: budgets are reserved, usage is recorded."""
+    """The budgets in which tokens are reserved, and the facts in which usage is recorded."""
 
     budgets: Budgets
     facts: UsageFacts
 
 
-def account_of(key: ConversationKey, seen: AskedSnapshot, journal: Journal) -> SpendingAccount:
-    """Returns the account that pays for a turn: the visitor or user, or the conversation if nobody is known."""
-    user = seen.requester.user
+def account_of(key: ConversationKey, snapshot: TurnSnapshot, journal: Journal) -> SpendingAccount:
+    """Returns the account that pays for a turn: the user, or the conversation if the user is unknown."""
+    user = snapshot.requester.user
     return SpendingAccount(
-        key.company, key.conversation, user or key.conversation, user, journal.turn_id, door=seen.door
+        key.company, key.conversation, user or key.conversation, user, journal.turn_id, door=snapshot.door
     )
 
 
@@ -70,23 +70,23 @@ async def ask_paid(
     prompt: ModelRequest,
     sink: TextSink | None = None,
     choice: ModelChoice | None = None,
-    advance: "Advance | None" = None,
+    advance: "EarlyReservation | None" = None,
 ) -> ModelAnswer:
-    """Gets a reply of the company's model, or of the cheaper one when its budget is spent and its settings say so.
+    """Gets a reply of the company's model, or of the cheaper one if the budget is spent and the settings say so.
 
-    `sink`: who hears the text while it comes, and a polite sentence where the provider withholds its answer; `choice`:
-    these models instead of the company's own; `advance`: what the first attempt's tokens have been reserved with.
+    `sink`: gets the text as it arrives, and a polite sentence if the provider withholds its answer. `choice`: the
+    models to try instead of the company's. `advance`: the reservation already made for the first attempt.
 
     Raises:
-        BudgetSpentError: nothing may be called.
-        ModelError: no provider gave a reply; a ModelDeclinedError only where nobody hears it.
+        BudgetSpentError: no model may be called.
+        ModelError: no provider replied; a ModelDeclinedError only if there is no `sink`.
     """
     if choice is None:
         choice = models.for_company(config).chosen(config.preferred_provider, config.preferred_model)
-    main = _paid(spending, choice, account, config, "main", advance)
+    main_choice = _paid_choice(spending, choice, account, config, "main", advance)
     try:
         try:
-            return await ask(main, prompt, sink or UnreadText())
+            return await ask(main_choice, prompt, sink or UnreadText())
         except BudgetSpentError as spent:
             return await _ask_cheaper(spent, spending, models, account, config, prompt, sink or UnreadText())
     except ModelDeclinedError:
@@ -99,7 +99,7 @@ async def ask_paid(
 
 
 async def _ask_cheaper(
-    spent: BudgetSpentError,
+    budget_error: BudgetSpentError,
     spending: Spending,
     models: Models,
     account: SpendingAccount,
@@ -107,33 +107,33 @@ async def _ask_cheaper(
     prompt: ModelRequest,
     sink: TextSink,
 ) -> ModelAnswer:
-    """A reply of the cheaper model, where the company has one for a spent budget; else raises `spent`."""
+    """Gets a reply of the cheaper model if the company has one for a spent budget; otherwise raises `budget_error`."""
     cheaper = config.budget.cheaper_model
     if config.budget.when_spent != "cheaper_model" or not cheaper:
-        raise spent
+        raise budget_error
     choice = models.for_company(config).cheaper(config.preferred_provider, cheaper)
     sink.restart()
     try:
-        return await ask(_paid(spending, choice, account, config, "cheaper"), prompt, sink)
+        return await ask(_paid_choice(spending, choice, account, config, "cheaper"), prompt, sink)
     except ModelRefusedError as error:
         log.warning("model.cheaper_refused", model=cheaper, error=str(error))
-        raise spent from error
+        raise budget_error from error
 
 
-class Advance:
-    """A call's reservation, had before the call may be made: taken by its first attempt, or given back.
+class EarlyReservation:
+    """A reservation made before the call itself may be made. The call's first attempt takes it, or it is given back.
 
-    `further`: that of the call that follows if this one asks for tools, until somebody takes it.
+    `further`: the reservation for the call after this one's tools, until it is taken.
     """
 
-    def __init__(self, budgets: Budgets, granted: "asyncio.Future[Reservation | None]") -> None:
+    def __init__(self, budgets: Budgets, reservation: "asyncio.Future[Reservation | None]") -> None:
         self._budgets = budgets
-        self._granted = granted
+        self._reservation = reservation
         self.taken = False
         self.further: Reservation | None = None
 
     @classmethod
-    def asked(
+    def request(
         cls,
         spending: Spending,
         account: SpendingAccount,
@@ -142,25 +142,28 @@ class Advance:
         tokens: int,
         search: Search | None = None,
     ) -> Self:
-        """Asks now. `tokens`: of the prompt, at most; `search`: goes with it, and by itself if it comes back
-        unanswered."""
+        """Requests a reservation now. `tokens`: upper bound of the prompt's tokens. `search`: travels in the same
+        request; sent by itself if it gets no result there."""
         budgets = spending.budgets
-        further = bool(prompt.tools)
-        task = start_early(_reserved(budgets, account, config.budget, prompt, tokens, "main", search, further=further))
+        with_further = bool(prompt.tools)
+        task = start_early(
+            _reserve_tokens(budgets, account, config.budget, prompt, tokens, "main", search, with_further=with_further)
+        )
         if search is not None:
-            task.add_done_callback(lambda _: search.alone())
+            task.add_done_callback(lambda _: search.send_alone())
         return cls(budgets, task)
 
     @classmethod
-    def had(cls, spending: Spending, reservation: Reservation) -> Self:
-        """Makes an admission of a reservation that was granted before."""
+    def of_granted(cls, spending: Spending, reservation: Reservation) -> Self:
+        """Wraps a reservation that was granted before."""
         granted: asyncio.Future[Reservation | None] = asyncio.get_running_loop().create_future()
         granted.set_result(reservation)
         return cls(spending.budgets, granted)
 
     async def take(self) -> Reservation | None:
-        """The reservation, from now on the caller's. Raises BudgetSpentError."""
-        reservation = await self._granted
+        """Returns the reservation (None if there is no limit), which now belongs to the caller. Raises
+        BudgetSpentError."""
+        reservation = await self._reservation
         self.taken = True
         if reservation is None or reservation.further is None:
             return reservation
@@ -168,35 +171,35 @@ class Advance:
         return replace(reservation, further=None)
 
     def take_further(self) -> Reservation | None:
-        """The reservation of the call that follows, from now on the caller's."""
+        """Returns the further reservation, if there is one; it now belongs to the caller."""
         further, self.further = self.further, None
         return further
 
     def close(self) -> None:
-        """Gives back an unused reservation; one that is still being requested is cancelled."""
-        left = [self.take_further()]
-        granted = self._granted
-        if not self.taken and not granted.cancel() and not granted.cancelled() and granted.exception() is None:
+        """Gives back unused reservations and cancels a request that is still under way."""
+        unused = [self.take_further()]
+        task = self._reservation
+        if not self.taken and not task.cancel() and not task.cancelled() and task.exception() is None:
             self.taken = True
-            reservation = granted.result()
-            left += [reservation, reservation and reservation.further]
-        for reservation in left:
+            reservation = task.result()
+            unused += [reservation, reservation and reservation.further]
+        for reservation in unused:
             if reservation is not None:
                 self._budgets.settle(reservation, 0)
 
 
-def _paid(
+def _paid_choice(
     spending: Spending,
     choice: ModelChoice,
     account: SpendingAccount,
     config: CompanyConfig,
     tier: Tier,
-    advance: Advance | None = None,
+    advance: EarlyReservation | None = None,
 ) -> ModelChoice:
     return ModelChoice(
         tuple(
             (
-                _FreeModel(spending, model, account)
+                _OfflineModel(spending, model, account)
                 if model.provider == "offline"
                 else _PaidModel(spending, model, account, config, tier, advance),
                 name,
@@ -206,8 +209,8 @@ def _paid(
     )
 
 
-class _FreeModel:
-    """The built-in assistant: nothing to pay, and something to tell."""
+class _OfflineModel:
+    """The offline provider: costs nothing, but its calls are recorded."""
 
     def __init__(self, spending: Spending, model: Model, account: SpendingAccount) -> None:
         self._facts = spending.facts
@@ -216,14 +219,14 @@ class _FreeModel:
         self._account = account
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
-        """The model's reply; raises ModelError."""
+        """Returns the reply and records the call; raises ModelError."""
         reply = await self._model.reply(prompt, sink)
         self._facts.record(ModelUse(self._account, self.provider, prompt.model, TokenCount()))
         return reply
 
 
 class _PaidModel:
-    """A model whose every call is paid for."""
+    """A model each of whose calls is reserved and recorded."""
 
     def __init__(
         self,
@@ -232,7 +235,7 @@ class _PaidModel:
         account: SpendingAccount,
         config: CompanyConfig,
         tier: Tier,
-        advance: Advance | None,
+        advance: EarlyReservation | None,
     ) -> None:
         self._spending = spending
         self._model = model
@@ -244,41 +247,45 @@ class _PaidModel:
         self._advance = advance
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
-        """The model's reply; raises BudgetSpentError before it is asked, and ModelError."""
+        """Returns the model's reply; raises ModelError, or BudgetSpentError before the model is called."""
         reservation = await self._reserve(prompt)
-        heard = _CountedText(sink)
+        counted_text = _CountedText(sink)
         try:
-            reply = await self._model.reply(prompt, heard)
+            reply = await self._model.reply(prompt, counted_text)
         except (ModelError, asyncio.CancelledError):
-            self._broken_off(reservation, prompt, heard)
+            self._bill_broken_off(reservation, prompt, counted_text)
             raise
         except BaseException:
-            self._unused(reservation)
+            self._give_back(reservation)
             raise
-        usage, estimated = reply.usage, reply.usage == TokenCount()
-        if estimated:
-            # Some servers count nothing; the budget counts all the same.
+        usage, is_estimated = reply.usage, reply.usage == TokenCount()
+        if is_estimated:
+            # Some servers report no usage; the budget still needs one.
             usage = TokenCount(prompt_tokens(prompt), estimated_tokens(len(reply.text.encode())))
-        # With no tools to wait for there is no call that follows.
-        further = self._advance.take_further() if self._advance is not None and not reply.calls else None
-        self._record(prompt.model, usage, reservation, estimated=estimated, goes_on=bool(reply.calls), further=further)
+        # Without tool calls no further call follows, so its reservation is returned with this fact.
+        unneeded = self._advance.take_further() if self._advance is not None and not reply.calls else None
+        self._record(
+            prompt.model, usage, reservation, estimated=is_estimated, goes_on=bool(reply.calls), further=unneeded
+        )
         return reply
 
     async def _reserve(self, prompt: ModelRequest) -> Reservation | None:
         if self._advance is not None and not self._advance.taken:
             return await self._advance.take()
         budgets, tokens = self._spending.budgets, prompt_tokens(prompt)
-        return await _reserved(budgets, self._account, self._budget, prompt, tokens, self._tier)
+        return await _reserve_tokens(budgets, self._account, self._budget, prompt, tokens, self._tier)
 
-    def _broken_off(self, reservation: Reservation | None, prompt: ModelRequest, heard: "_CountedText") -> None:
-        """A call without a count: once it had begun to speak it is billed, by estimate; before that it is not."""
-        if not heard.characters:
-            self._unused(reservation)
+    def _bill_broken_off(
+        self, reservation: Reservation | None, prompt: ModelRequest, counted_text: "_CountedText"
+    ) -> None:
+        """Settles a call that broke off without a token count: by estimate if text had arrived, otherwise as unused."""
+        if not counted_text.characters:
+            self._give_back(reservation)
             return
-        usage = TokenCount(prompt_tokens(prompt), estimated_tokens(heard.characters, 0))
+        usage = TokenCount(prompt_tokens(prompt), estimated_tokens(counted_text.characters, 0))
         self._record(prompt.model, usage, reservation, estimated=True)
 
-    def _unused(self, reservation: Reservation | None) -> None:
+    def _give_back(self, reservation: Reservation | None) -> None:
         if reservation is not None:
             self._spending.budgets.settle(reservation, 0)
 
@@ -298,19 +305,19 @@ class _PaidModel:
         )
 
 
-def own_price(own: OwnModel | None, provider: str, model: str) -> ModelPrice | None:
-    """Returns the price that the company has set for its own model; None for another model, or without a price."""
-    if own is None or own.price is None or (own.provider, own.model) != (provider, model):
+def own_price(own_model: OwnModel | None, provider: str, model: str) -> ModelPrice | None:
+    """Returns the price that the company has set for its own model; None for other models, or if it has set none."""
+    if own_model is None or own_model.price is None or (own_model.provider, own_model.model) != (provider, model):
         return None
-    return ModelPrice(own.price.prompt, own.price.completion, CURRENCY, datetime.now(UTC).date())
+    return ModelPrice(own_model.price.prompt, own_model.price.completion, CURRENCY, datetime.now(UTC).date())
 
 
 def is_limited(budget: Budget, account: SpendingAccount) -> bool:
-    """Whether what this account uses is counted against anything."""
+    """Whether a token limit applies to this account."""
     return budget.daily_tokens is not None or (budget.visitor_hourly_tokens is not None and account.payer is not None)
 
 
-async def _reserved(
+async def _reserve_tokens(
     budgets: Budgets,
     account: SpendingAccount,
     budget: Budget,
@@ -319,38 +326,38 @@ async def _reserved(
     tier: Tier,
     search: Search | None = None,
     *,
-    further: bool = False,
+    with_further: bool = False,
 ) -> Reservation | None:
-    """Returns the most tokens that a call with a prompt of this size may use; None if there is no limit. `further`: one
-    that follows is reserved as well, where there is room enough. Raises BudgetSpentError."""
+    """Reserves the tokens that a call may use at most; returns None if there is no limit. `tokens`: of the prompt.
+    `with_further`: also reserves the next call, if the budget has room for it. Raises BudgetSpentError."""
     if not is_limited(budget, account):
         return None
-    of_call = partial(
+    reservation_of = partial(
         Reservation,
         company=account.company,
         payer=account.payer,
-        seconds=prompt.time_limit + MARGIN,
+        seconds=prompt.time_limit + RESERVATION_MARGIN_SECONDS,
         tier=tier,
         at=int(time.time()),
     )
     tokens += prompt.max_tokens
-    follows = of_call(call=urandom(16).hex(), tokens=tokens + RESULTS) if further else None
-    wanted = of_call(call=urandom(16).hex(), tokens=tokens, further=follows)
-    return await budgets.reserve(wanted, budget.daily_tokens, budget.visitor_hourly_tokens, search)
+    further = reservation_of(call=urandom(16).hex(), tokens=tokens + TOOL_RESULT_TOKENS) if with_further else None
+    reservation = reservation_of(call=urandom(16).hex(), tokens=tokens, further=further)
+    return await budgets.reserve(reservation, budget.daily_tokens, budget.visitor_hourly_tokens, search)
 
 
 class UnreadText:
-    """A sink for the text of replies that nobody reads as they arrive."""
+    """A sink for replies that nobody reads while they arrive."""
 
     def text(self, piece: str) -> None:
-        """Nothing."""
+        """Ignores the text."""
 
     def restart(self) -> None:
-        """Nothing."""
+        """Does nothing."""
 
 
 class _CountedText:
-    """Counts what a running reply has said so far."""
+    """Passes text on and counts its characters."""
 
     __slots__ = ("_sink", "characters")
 
@@ -366,10 +373,14 @@ class _CountedText:
         self._sink.restart()
 
 
-def prompt_tokens(prompt: ModelRequest, more: int = 0, most: int | None = None) -> int:
-    """About how many tokens a prompt has. `more`: what is still to come into its messages; `most`: they will be made to
-    fit into so many."""
+def prompt_tokens(prompt: ModelRequest, extra_tokens: int = 0, max_message_tokens: int | None = None) -> int:
+    """Returns the estimated tokens of a prompt. `extra_tokens`: tokens that are still to be added to its messages.
+    `max_message_tokens`: the size to which the messages will be compressed."""
     messages = list(prompt.messages)
-    said = estimated_tokens(prompt_bytes(messages), len(messages)) + more
-    tools = estimated_tokens(sum(tool.size for tool in prompt.tools), len(prompt.tools))
-    return (said if most is None else min(said, most)) + picture_tokens(messages) + tools
+    message_tokens = estimated_tokens(prompt_bytes(messages), len(messages)) + extra_tokens
+    tool_tokens = estimated_tokens(sum(tool.size for tool in prompt.tools), len(prompt.tools))
+    return (
+        (message_tokens if max_message_tokens is None else min(message_tokens, max_message_tokens))
+        + picture_tokens(messages)
+        + tool_tokens
+    )

@@ -1,4 +1,4 @@
-"""rpc.agent.model.check.v1: checks, before settings are saved, whether the model that they name answers."""
+"""rpc.agent.model.check.v1: checks whether the model in unsaved settings answers."""
 
 import time
 
@@ -11,12 +11,12 @@ from agent.texts import TEXTS
 from contracts.languages import Language
 from contracts.preview_rpc import ModelCheckReply, ModelCheckRequest
 
-SECONDS = 20.0
-"""Seconds for the whole answer."""
+TIME_LIMIT_SECONDS = 20.0
+"""Seconds for the whole reply."""
 
 
 async def check_model(ports: CompletionPorts, request: ModelCheckRequest) -> ModelCheckReply:
-    """Asks the first model that would be tried, and nobody else in its place. Raises BudgetSpentError."""
+    """Calls the first model that would be tried, without fallback. Raises BudgetSpentError."""
     config = request.config
     choice = ports.models.for_company(config).chosen(config.preferred_provider, config.preferred_model)
     model, name = choice.candidates[0]
@@ -27,10 +27,10 @@ async def check_model(ports: CompletionPorts, request: ModelCheckRequest) -> Mod
         model=name,
         temperature=0.0,
         max_tokens=16,
-        time_limit=SECONDS,
+        time_limit=TIME_LIMIT_SECONDS,
         language=request.language,
     )
-    began = time.monotonic()
+    started_at = time.monotonic()
     text, error = "", None
     try:
         account = SpendingAccount(config.company_id)
@@ -39,19 +39,19 @@ async def check_model(ports: CompletionPorts, request: ModelCheckRequest) -> Mod
         )
         text = reply.text
     except ModelError as failure:
-        error = why_not(failure, request.language)
+        error = failure_text(failure, request.language)
     return ModelCheckReply(
-        provider=model.provider, model=name, ms=round((time.monotonic() - began) * 1000), text=text, error=error
+        provider=model.provider, model=name, ms=round((time.monotonic() - started_at) * 1000), text=text, error=error
     )
 
 
-def why_not(failure: ModelError, language: Language) -> str:
-    """What to do about a model that gave no answer, and what it said itself."""
+def failure_text(failure: ModelError, language: Language) -> str:
+    """Returns advice about a model that gave no answer, with the provider's error."""
     match failure:
         case ModelRefusedError():
-            words = TEXTS["model.check.refused"]
+            advice = TEXTS["model.check.refused"]
         case ModelBusyError():
-            words = TEXTS["model.check.busy"]
+            advice = TEXTS["model.check.busy"]
         case _:
-            words = TEXTS["model.check.down"]
-    return f"{words.in_language(language)} ({failure})"
+            advice = TEXTS["model.check.down"]
+    return f"{advice.in_language(language)} ({failure})"

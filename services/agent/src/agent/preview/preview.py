@@ -1,7 +1,7 @@
-"""One question answered with settings that are not saved: the loop of a turn, for nobody but who tries it.
+"""Answers one question with unsaved settings: the loop of a turn, without a conversation.
 
-No conversation is open and nothing is stored. Tools are a visitor's, none of which changes anything; the executor knows
-the saved settings alone, so which tools there are and which pages they read is as saved. What it costs is recorded.
+Nothing is stored. The tools are those of a visitor, which have no side effects. The executor knows only the saved
+settings, so the offered tools and the pages that they read are as saved. The cost is recorded.
 """
 
 import time
@@ -23,9 +23,9 @@ from agent.errors import HelpRefusedError, ModelDownError
 from agent.llm.paid_calls import ask_paid
 from agent.ports import ConversationKey, KnowledgeReader, PromptHistory, Requester
 from agent.preview.model_check import check_model
-from agent.turns.composer import UNBOUNDED, Composer, Material, prompt_for
+from agent.turns.composer import UNLIMITED_WINDOW, Composer, PromptMaterial, prompt_for
 from agent.turns.deps import Limits
-from agent.turns.tool_runs import CallRound, outcomes
+from agent.turns.tool_runs import CallRound, run_calls
 from contracts.company import CompanyConfig
 from contracts.events.chat import Usage
 from contracts.knowledge import KnowledgeFound
@@ -43,7 +43,7 @@ from contracts.preview_rpc import (
 
 
 class Preview:
-    """Makes prompts and answers with unsaved settings."""
+    """Builds prompts and answers with unsaved settings."""
 
     def __init__(self, ports: CompletionPorts, knowledge: KnowledgeReader, encoders: Encodings, limits: Limits) -> None:
         self._ports = ports
@@ -52,7 +52,7 @@ class Preview:
         self._limits = limits
 
     async def prompt(self, request: PromptRequest) -> PromptReply:
-        """The layers before the conversation; raises HelpRefusedError, UnreachableError."""
+        """Returns the prompt's layers before the conversation; raises HelpRefusedError, UnreachableError."""
         requester, tools = await self._visitor(request.principal, request.config, request.language)
         config = request.config
         names = tuple(tool.name for tool in tools)
@@ -71,40 +71,42 @@ class Preview:
         )
 
     async def check_model(self, request: ModelCheckRequest) -> ModelCheckReply:
-        """Whether the settings' model answers; raises BudgetSpentError."""
+        """Checks whether the settings' model answers; raises BudgetSpentError."""
         return await check_model(self._ports, request)
 
     async def answer(self, request: TryRequest) -> TryReply:
-        """The answer; raises HelpRefusedError, BudgetSpentError, ModelError, UnreachableError."""
+        """Answers the question; raises HelpRefusedError, BudgetSpentError, ModelError, UnreachableError."""
         config = request.config
         requester, tools = await self._visitor(request.principal, config, request.language)
         now = time.time()
         journal = Journal(uuid4().hex, basis=0, started_at=now, deadline=now + TRY_SECONDS)
         history = PromptHistory((PromptMessage(mine=False, text=request.question, seq=1),))
         query = query_of(history.messages, journal.basis, request.language)
-        found = await self._knowledge.search(config.company_id, query) if query else KnowledgeFound()
+        knowledge = await self._knowledge.search(config.company_id, query) if query else KnowledgeFound()
         account = SpendingAccount(config.company_id, user=requester.user, turn_id=journal.turn_id)
         while True:
-            left = journal.deadline - time.time()
-            if left <= 0:
+            remaining = journal.deadline - time.time()
+            if remaining <= 0:
                 raise ModelDownError("no time is left for the model")
-            last = journal.iterations >= config.tool_config.max_iterations
+            is_last = journal.iterations >= config.tool_config.max_iterations
             model, name = (
                 self._ports.models.for_company(config)
                 .chosen(config.preferred_provider, config.preferred_model)
                 .candidates[0]
             )
-            rules = model.provider == "offline"
-            room, window = UNBOUNDED if rules else self._limits.model_window, self._limits.window
-            if found is not None and not rules:
-                found = best_within_budget(found, (await self._encoders.counter(name)).text)
-            material = Material(config, requester, history, journal, tools, last, left, window=window, knowledge=found)
-            prompt, _ = await prompt_for(Composer(material), self._encoders, name, room)
+            is_offline = model.provider == "offline"
+            model_window, window = UNLIMITED_WINDOW if is_offline else self._limits.model_window, self._limits.window
+            if knowledge is not None and not is_offline:
+                knowledge = best_within_budget(knowledge, (await self._encoders.counter(name)).text)
+            material = PromptMaterial(
+                config, requester, history, journal, tools, is_last, remaining, window=window, knowledge=knowledge
+            )
+            prompt, _ = await prompt_for(Composer(material), self._encoders, name, model_window)
             reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt)
-            journal = with_reply(journal, grounded(reply, journal, found, query), last=last)
+            journal = with_reply(journal, grounded(reply, journal, knowledge, query), last=is_last)
             if journal.ended:
                 break
-            asked = CallRound(
+            round_ = CallRound(
                 key=ConversationKey(config.company_id, ""),
                 journal=journal,
                 requester=requester,
@@ -112,7 +114,7 @@ class Preview:
                 seconds=max(min(self._limits.tool, journal.deadline - time.time()), 1.0),
                 own_words=OwnWords(request.question),
             )
-            journal = with_results(journal, await outcomes(self._ports.tools, SilentEvents(), asked))
+            journal = with_results(journal, await run_calls(self._ports.tools, SilentEvents(), round_))
         return TryReply(
             text=journal.answer or "",
             model=journal.model,

@@ -16,20 +16,20 @@ from contracts.preview_rpc import ExplainedCall, ExplainedTurn, ExplainReply, Ex
 class Explanations:
     """Answers requests to explain recorded turns."""
 
-    def __init__(self, recorded: TurnArchive, prices: Prices) -> None:
-        self._recorded = recorded
+    def __init__(self, archive: TurnArchive, prices: Prices) -> None:
+        self._archive = archive
         self._prices = prices
 
     async def explain(self, request: ExplainRequest) -> ExplainReply:
-        """The turn; raises UnreachableError."""
-        found = await self._recorded.turn(request.company_id, request.user_id, request.turn_id, request.answered_at)
-        if found is None or found.key.conversation != request.conversation_id:
+        """Returns the explained turn, or an empty reply if it is not recorded; raises UnreachableError."""
+        turn = await self._archive.turn(request.company_id, request.user_id, request.turn_id, request.answered_at)
+        if turn is None or turn.key.conversation != request.conversation_id:
             return ExplainReply()
-        return ExplainReply(turn=explained(found, self._prices))
+        return ExplainReply(turn=explained_turn(turn, self._prices))
 
 
-def explained(turn: RecordedTurn, prices: Prices) -> ExplainedTurn:
-    """The record as people read it."""
+def explained_turn(turn: RecordedTurn, prices: Prices) -> ExplainedTurn:
+    """Returns the record in the form in which people read it."""
     journal = turn.journal
     cost, currency = _cost(journal, prices)
     return ExplainedTurn(
@@ -69,17 +69,17 @@ def _call(call: TurnCall) -> ExplainedCall:
 
 
 def _cost(journal: Journal, prices: Prices) -> tuple[float | None, str | None]:
-    """The cost of the turn's model calls by today's prices; the built-in provider is free."""
+    """Returns the cost of the turn's model calls by today's prices, and its currency; the offline provider is free."""
     if journal.provider == "offline":
         return 0.0, "USD"
-    asked: list[tuple[str, str, TokenCount]] = [(step.provider, step.model, step.usage) for step in journal.steps]
-    rest = TokenCount(
-        journal.usage.prompt - sum(usage.prompt for *_, usage in asked),
-        journal.usage.completion - sum(usage.completion for *_, usage in asked),
+    calls: list[tuple[str, str, TokenCount]] = [(step.provider, step.model, step.usage) for step in journal.steps]
+    last_usage = TokenCount(
+        journal.usage.prompt - sum(usage.prompt for *_, usage in calls),
+        journal.usage.completion - sum(usage.completion for *_, usage in calls),
     )
-    asked.append((journal.provider, journal.model, rest))
+    calls.append((journal.provider, journal.model, last_usage))
     total, currency = 0.0, None
-    for provider, model, usage in asked:
+    for provider, model, usage in calls:
         price = prices.get((provider, model))
         if price is None:
             return None, None

@@ -14,7 +14,7 @@ from agent.record.turn import Inputs, inputs_from_json
 
 @dataclass(frozen=True)
 class RecordedTurn:
-    """One turns.recorded.v1. Times are seconds since the epoch by the bus's clock."""
+    """The content of one turns.recorded.v1. Times are in seconds since the epoch by the bus's clock."""
 
     key: ConversationKey
     user: str | None
@@ -29,7 +29,7 @@ class RecordedTurn:
 
 
 def recorded_turn(event: bytes) -> RecordedTurn:
-    """The turn in an event's JSON text; raises ValueError when it is none that this version can read."""
+    """Parses a turn from an event's JSON text; raises ValueError if this version cannot read it."""
     try:
         data: dict[str, Any] = orjson.loads(event)["data"]
         return RecordedTurn(
@@ -49,5 +49,5 @@ def recorded_turn(event: bytes) -> RecordedTurn:
 
 
 def bytes_of(journal: Journal) -> bytes:
-    """The journal as its value in TURNS holds it, without the spaces that a model put into its arguments."""
+    """Returns the journal as stored in TURNS, without the spaces that a model put into its arguments."""
     return orjson.dumps(orjson.loads(orjson.dumps(journal_to_wire(journal))))

@@ -1,4 +1,4 @@
-"""The recorded form of a turn: its inputs as the agent holds them, and its journal."""
+"""The recorded form of a turn: its inputs and its journal."""
 
 import hashlib
 from collections.abc import Iterable
@@ -10,13 +10,13 @@ from pydantic import TypeAdapter
 
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import Journal
-from agent.ports import AskedSnapshot, ConversationKey, PromptHistory, Requester
+from agent.ports import ConversationKey, PromptHistory, Requester, TurnSnapshot
 from contracts.channels import conversation_tree
 from contracts.context_rpc import FullContext
 from contracts.knowledge import KnowledgeFound
 
 PROVEN = "recorded"
-"""Stands for a principal that was good: the principal itself is a key, and is not kept."""
+"""Placeholder for a valid principal; the principal itself is a credential and is not stored."""
 
 TYPE = "turns.recorded.v1"
 
@@ -25,7 +25,7 @@ TYPE = "turns.recorded.v1"
 class Inputs:
     """The inputs of a turn's prompts, besides the company's settings, the tools and the journal."""
 
-    seen: AskedSnapshot
+    seen: TurnSnapshot
     history: PromptHistory
     context: FullContext | None = None
     knowledge: KnowledgeFound | None = None
@@ -46,8 +46,8 @@ _INPUTS = TypeAdapter(Inputs)
 
 
 def inputs_to_json(inputs: Inputs, key: ConversationKey) -> bytes:
-    """The inputs as JSON, without the principal. The names are those of the records that are kept already."""
-    seen, view = inputs.seen, inputs.seen.view
+    """Returns the inputs as JSON, without the principal. The field names are those of existing records."""
+    snapshot, view = inputs.seen, inputs.seen.view
     recorded: dict[str, Any] = {
         "view": {
             "n": view.seq,
@@ -59,41 +59,43 @@ def inputs_to_json(inputs: Inputs, key: ConversationKey) -> bytes:
             "owner_since": view.owner_seq,
             "first_unanswered": view.first_unanswered,
         },
-        # What somebody wrote where no conversation keeps it is never of a turn.
-        "asker": {name: value for name, value in asdict(_anonymous(seen.requester)).items() if name != "said"},
+        # `said` is only set outside conversations, so never in a turn.
+        "asker": {
+            name: value for name, value in asdict(_without_principal(snapshot.requester)).items() if name != "said"
+        },
         "fence_filter": conversation_tree(*key),
-        "text": seen.text,
-        "asked": seen.asked,
+        "text": snapshot.text,
+        "asked": snapshot.asked,
     }
-    if seen.wishes is not None:
-        recorded["wishes"] = seen.wishes
-    rest: dict[str, Any] = {"history": inputs.history, "context": inputs.context}
+    if snapshot.wishes is not None:
+        recorded["wishes"] = snapshot.wishes
+    other_inputs: dict[str, Any] = {"history": inputs.history, "context": inputs.context}
     if inputs.knowledge is not None:
-        rest["knowledge"] = inputs.knowledge
-    return orjson.dumps({"seen": recorded, **rest}, default=_plain)
+        other_inputs["knowledge"] = inputs.knowledge
+    return orjson.dumps({"seen": recorded, **other_inputs}, default=_to_wire)
 
 
 def inputs_from_json(data: dict[str, Any]) -> Inputs:
-    """The inputs as they were; raises ValueError when this version of the agent cannot read them."""
+    """Parses recorded inputs; raises ValueError if this version of the agent cannot read them."""
     try:
-        seen: dict[str, Any] = data["seen"]
-        view: dict[str, Any] = seen["view"]
-        known = {**view, "seq": view["n"], "owner_seq": view.get("owner_since", 0)}
-        requester = seen["asker"]
+        recorded: dict[str, Any] = data["seen"]
+        view: dict[str, Any] = recorded["view"]
+        current_view = {**view, "seq": view["n"], "owner_seq": view.get("owner_since", 0)}
+        requester = recorded["asker"]
     except (KeyError, TypeError) as error:
         raise ValueError(f"the inputs of a turn have no {error}") from error
-    return _INPUTS.validate_python({**data, "seen": {**seen, "view": known, "requester": requester}})
+    return _INPUTS.validate_python({**data, "seen": {**recorded, "view": current_view, "requester": requester}})
 
 
 def hash_of(tools: Iterable[OfferedTool]) -> str:
-    """Changes when a name, a description or a schema of the tools does."""
+    """Returns a digest of the tools' names, descriptions and schemas."""
     return hashlib.sha256(b"[%b]" % b",".join(tool.identity for tool in tools)).hexdigest()[:16]
 
 
-def _anonymous(requester: Requester) -> Requester:
+def _without_principal(requester: Requester) -> Requester:
     return requester if requester.principal is None else replace(requester, principal=PROVEN)
 
 
-def _plain(value: Any) -> Any:
-    """Wire models among the inputs."""
+def _to_wire(value: Any) -> Any:
+    """Returns the JSON form of a wire model."""
     return value.to_wire()

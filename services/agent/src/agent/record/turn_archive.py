@@ -1,4 +1,4 @@
-"""Reads recorded turns and former settings from the stream FACTS, which holds the last thirty days."""
+"""Reads recorded turns and former settings from the stream FACTS, which contains the last thirty days."""
 
 import base64
 from collections.abc import AsyncIterator
@@ -28,17 +28,17 @@ from runtime.errors import ReadFailedError, RpcError
 
 log = structlog.get_logger(__name__)
 
-PAGE = 256
+BATCH_FACTS = 256
 READ_DEADLINE = 10.0
-"""Seconds to read a page of records; a part of the caller's deadline where one waits."""
-RECORDED_WITHIN = timedelta(seconds=5)
-"""The clocks of two servers may differ by so much."""
-NEAR = 50
-"""Turns of one person that are looked through: a record is stored a moment after its answer."""
+"""Seconds to read a batch of records; a part of the caller's deadline if there is one."""
+MAX_CLOCK_DIFFERENCE = timedelta(seconds=5)
+"""How far the clocks of two servers may differ."""
+MAX_CANDIDATES = 50
+"""Records of one person that are searched for a turn; a record is stored a moment after its answer."""
 
 
 class TurnArchive:
-    """Reads what agents have recorded."""
+    """Reads the records that agents have stored."""
 
     def __init__(self, client: Client) -> None:
         self._facts = DirectReader(client, FACTS.name)
@@ -46,69 +46,69 @@ class TurnArchive:
         self._rpc = RpcClient(client)
 
     async def conversation(self, company: str | None, conversation: str) -> list[RecordedTurn]:
-        """The conversation's turns, oldest first; None: whichever company it belongs to."""
+        """Returns the conversation's turns, oldest first. `company`: None for any company."""
         owner = await self._owner(company, conversation) if company else None
-        # A conversation that changed hands, or whose log is gone, is looked for among all.
+        # If the owner has changed, or the log is gone, all records are searched.
         for user in [owner, None] if owner else [None]:
             subject = f"{TYPE}.{company or '*'}.{user or '*'}"
-            found = [turn async for turn in self._turns(subject) if turn.key.conversation == conversation]
-            if found:
-                return found
+            turns = [turn async for turn in self._turns(subject) if turn.key.conversation == conversation]
+            if turns:
+                return turns
         return []
 
     async def turn(self, company: str, user: str | None, turn_id: str, answered_at: datetime) -> RecordedTurn | None:
-        """The record of a turn of a visitor or customer; None if there is none (any more).
+        """Returns the record of a visitor's or customer's turn; None if there is none (any more).
 
         Raises:
             UnreachableError: the stream cannot be read.
         """
         subject = channels.fact(TYPE, company, user if user and is_id(user) else None)
         try:
-            batch = await self._facts.batch_since(subject, answered_at - RECORDED_WITHIN, NEAR)
+            batch = await self._facts.batch_since(subject, answered_at - MAX_CLOCK_DIFFERENCE, MAX_CANDIDATES)
         except ReadFailedError as error:
             raise UnreachableError(f"the records of turns cannot be read: {error}") from error
         for fact in batch.facts:
-            # Told apart before it is taken apart: a record can be large.
-            if turn_id.encode() in fact.event and (found := _record(fact)) and found.journal.turn_id == turn_id:
-                return found
+            # The id is searched in the raw bytes first, because a record can be large.
+            if turn_id.encode() in fact.event and (turn := _record(fact)) and turn.journal.turn_id == turn_id:
+                return turn
         return None
 
     async def day(self, company: str | None, day: date) -> list[RecordedTurn]:
-        """The turns of a company, or of all, that began on a day (UTC), conversation by conversation, oldest first."""
-        first = day.isoformat()
-        found: dict[ConversationKey, list[RecordedTurn]] = {}
-        async for turn in self._turns(f"{TYPE}.{company or '*'}.*", day=first):
-            found.setdefault(turn.key, []).append(turn)
-        return [turn for turns in found.values() for turn in turns]
+        """Returns the turns of a company (None: of all) that began on a day (UTC), by conversation, oldest first."""
+        day_text = day.isoformat()
+        by_conversation: dict[ConversationKey, list[RecordedTurn]] = {}
+        async for turn in self._turns(f"{TYPE}.{company or '*'}.*", day=day_text):
+            by_conversation.setdefault(turn.key, []).append(turn)
+        return [turn for turns in by_conversation.values() for turn in turns]
 
     async def settings(self, company: str) -> dict[int, CompanySettings]:
-        """The company's settings by version, as far as they are kept, the newest among them.
+        """Returns the company's settings by version, as far as they are stored, including the current ones.
 
         Raises:
-            UnreachableError: memory does not tell what they are now.
+            UnreachableError: memory does not return the current settings.
         """
-        found: dict[int, CompanySettings] = {}
+        versions: dict[int, CompanySettings] = {}
         async for fact in self._all(channels.fact("company.config.changed.v1", company, None)):
             try:
                 data = CloudEvent[CompanyConfigChanged].parse(fact.event).data
             except ValueError as error:
                 _unreadable(fact, error)
                 continue
-            found[data.version] = CompanySettings(config=data.config, version=data.version)
+            versions[data.version] = CompanySettings(config=data.config, version=data.version)
         try:
-            now = (
+            current = (
                 await self._rpc.call(
                     COMPANY_GET, CompanyRequest(company_id=company), deadline=part_deadline(CALL_DEADLINE)
                 )
             ).settings
         except RpcError as error:
-            raise UnreachableError(f"the settings of {company} cannot be had: {error}") from error
-        if now is not None:
-            found.setdefault(now.version, now)
-        return found
+            raise UnreachableError(f"the settings of {company} cannot be read: {error}") from error
+        if current is not None:
+            versions.setdefault(current.version, current)
+        return versions
 
     async def _owner(self, company: str, conversation: str) -> str | None:
-        """Returns the author of the first message, by its principal, which the gateway has verified."""
+        """Returns the author of the first message, from its principal, which the gateway has verified."""
         fact = await self._chat.next(channels.chat(company, conversation, ChatKind.VISITOR), 1)
         if fact is None:
             return None
@@ -124,17 +124,17 @@ class TurnArchive:
     async def _turns(self, subject: str, day: str | None = None) -> AsyncIterator[RecordedTurn]:
         async for fact in self._all(subject):
             try:
-                wanted = day is None or str(orjson.loads(fact.event)["data"]["startedAt"]).startswith(day)
+                is_wanted = day is None or str(orjson.loads(fact.event)["data"]["startedAt"]).startswith(day)
             except (ValueError, KeyError, TypeError) as error:
                 _unreadable(fact, error)
                 continue
-            if wanted and (turn := _record(fact)) is not None:
+            if is_wanted and (turn := _record(fact)) is not None:
                 yield turn
 
     async def _all(self, subject: str) -> AsyncIterator[StoredFact]:
         position = 1
         while True:
-            batch = await self._facts.batch(subject, position, PAGE, deadline=part_deadline(READ_DEADLINE))
+            batch = await self._facts.batch(subject, position, BATCH_FACTS, deadline=part_deadline(READ_DEADLINE))
             for fact in batch.facts:
                 yield fact
             if not batch.more or not batch.facts:
@@ -143,7 +143,7 @@ class TurnArchive:
 
 
 def _record(fact: StoredFact) -> RecordedTurn | None:
-    """The recorded turn; None: it cannot be read."""
+    """Returns the recorded turn; None if it cannot be read."""
     try:
         return recorded_turn(fact.event)
     except ValueError as error:

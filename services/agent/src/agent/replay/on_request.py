@@ -14,7 +14,7 @@ from agent.ports import Budgets, Models, Search, UsageFacts
 from agent.record.recorded_turn import RecordedTurn
 from agent.record.turn_archive import TurnArchive
 from agent.replay.made_case import case_of
-from agent.replay.overrides import ChosenModel, OverrideError, chosen_model, one_model
+from agent.replay.overrides import ChosenModel, OverrideError, chosen_model, single_model
 from agent.replay.replayer import Changes, Replayer
 from agent.settings import ModelSettings
 from contracts.preview_rpc import TurnRequest
@@ -24,8 +24,8 @@ from contracts.replay_rpc import CaseReply, ComparedTurn, ReplayReply, ReplayReq
 
 @dataclass(frozen=True)
 class ReplayModels:
-    """The models that a replay can use. `own`: those of companies' turns; `listed`: every provider, and whether it is
-    configured."""
+    """The models that a replay can use. `own`: the models of companies' turns. `listed` returns all providers, each
+    with whether it is configured."""
 
     own: Models
     listed: Callable[[], Sequence[tuple[ProviderInfo, bool]]]
@@ -33,7 +33,7 @@ class ReplayModels:
     session: aiohttp.ClientSession
 
     def named(self, name: str) -> Models:
-        """Returns that model alone; raises HelpRefusedError for one that settings could not name either."""
+        """Returns only this model; raises HelpRefusedError if it is not configured here."""
         try:
             chosen = chosen_model(name, self.settings)
         except OverrideError as error:
@@ -41,7 +41,7 @@ class ReplayModels:
         if not self._is_listed(chosen):
             message = f"model: {name} is no model that is configured here: GET /v2/llm/config/providers lists them"
             raise HelpRefusedError("BAD_FIELD", message)
-        return one_model(chosen, self.settings, self.session)
+        return single_model(chosen, self.settings, self.session)
 
     def _is_listed(self, chosen: ChosenModel) -> bool:
         if chosen.provider == OFFLINE.name:
@@ -55,7 +55,7 @@ class ReplayModels:
 
 
 class RequestedReplays:
-    """Serves replays of recorded turns. The company pays for the model calls, not the user who had asked."""
+    """Serves replays of recorded turns. The company pays for the model calls, not the user of the turn."""
 
     def __init__(
         self, archive: TurnArchive, catalogue: ExecutorCatalogue, models: ReplayModels, spending: Spending
@@ -66,7 +66,7 @@ class RequestedReplays:
         self._spending = spending
 
     async def replay(self, request: ReplayRequest) -> ReplayReply:
-        """The turn again; raises HelpRefusedError, UnreachableError."""
+        """Replays the turn and compares it; raises HelpRefusedError, UnreachableError."""
         models = self._models.named(request.model) if request.model else self._models.own
         turn = await self._turn(request)
         if turn is None:
@@ -75,23 +75,23 @@ class RequestedReplays:
         changes = Changes(prompt=request.prompt)
         replayer = Replayer(self._archive, self._catalogue, models, changes, Spending(payer, payer))
         try:
-            found = await replayer.one(turn)
+            compared = await replayer.replay_and_compare(turn)
         except OverrideError as error:
             raise HelpRefusedError("BAD_FIELD", str(error)) from error
-        return ReplayReply(turn=ComparedTurn.model_validate(found))
+        return ReplayReply(turn=ComparedTurn.model_validate(compared))
 
     async def case(self, request: TurnRequest) -> CaseReply:
-        """The turn as a case; raises UnreachableError."""
+        """Returns the turn as a case; raises UnreachableError."""
         turn = await self._turn(request)
         return CaseReply(case=None if turn is None else case_of(turn))
 
     async def _turn(self, request: TurnRequest) -> RecordedTurn | None:
-        found = await self._archive.turn(request.company_id, request.user_id, request.turn_id, request.answered_at)
-        return found if found is not None and found.key.conversation == request.conversation_id else None
+        turn = await self._archive.turn(request.company_id, request.user_id, request.turn_id, request.answered_at)
+        return turn if turn is not None and turn.key.conversation == request.conversation_id else None
 
 
 class CompanyBudget:
-    """ports.Budgets and ports.UsageFacts: the company's own, whoever had asked the question."""
+    """ports.Budgets and ports.UsageFacts that charge the company instead of the user."""
 
     def __init__(self, spending: Spending, account: SpendingAccount) -> None:
         self._budgets: Budgets = spending.budgets
@@ -99,12 +99,12 @@ class CompanyBudget:
         self._account = account
 
     async def reserve(
-        self, wanted: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
+        self, reservation: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
     ) -> Reservation:
-        """Within the company's day; a visitor's hour is left alone. Raises BudgetSpentError."""
+        """Reserves from the company's daily budget only, not from a visitor's hourly one. Raises BudgetSpentError."""
         del hourly, search
-        further = None if wanted.further is None else replace(wanted.further, payer=None)
-        return await self._budgets.reserve(replace(wanted, payer=None, further=further), daily, None)
+        further = None if reservation.further is None else replace(reservation.further, payer=None)
+        return await self._budgets.reserve(replace(reservation, payer=None, further=further), daily, None)
 
     def settle(self, reservation: Reservation, used: int) -> None:
         self._budgets.settle(reservation, used)

@@ -8,7 +8,7 @@ from typing import cast
 
 import aiohttp
 
-from agent.adapters.model_router import configured
+from agent.adapters.model_router import configured_router
 from agent.domain.providers import owner_of
 from agent.ports import ModelChoice, Models
 from agent.settings import ModelSettings
@@ -30,10 +30,11 @@ class ChosenModel:
 
 
 def chosen_model(name: str, settings: ModelSettings) -> ChosenModel:
-    """`offline`, `provider:model`, or a model alone: at the environment's server, its owner, or the first provider.
+    """Returns the model for `offline`, `provider:model`, or a model alone. The latter is served by the environment's
+    server, by its owner, or by the first provider.
 
     Raises:
-        OverrideError: nobody is configured who could serve it.
+        OverrideError: no configured provider serves it.
     """
     provider, _, model = name.partition(":")
     if provider not in {*KEYED, COMPATIBLE.name} or not model:
@@ -43,15 +44,17 @@ def chosen_model(name: str, settings: ModelSettings) -> ChosenModel:
     if settings.base_url is not None and provider in ("", COMPATIBLE.name):
         return ChosenModel(COMPATIBLE.name, model)
     if not provider:
-        provider = owner_of(model) or next((one for one in settings.order if one in settings.provider_keys), "")
+        provider = owner_of(model) or next(
+            (candidate for candidate in settings.order if candidate in settings.provider_keys), ""
+        )
     if provider not in settings.provider_keys:
-        wanted = KEYS.get(provider, "a provider's key, or NEXUS_LLM_BASE_URL,")
-        raise OverrideError(f"nobody is configured who serves {name!r}: put {wanted} into the environment or .env")
+        missing_key = KEYS.get(provider, "a provider's key, or NEXUS_LLM_BASE_URL,")
+        raise OverrideError(f"nobody is configured who serves {name!r}: put {missing_key} into the environment or .env")
     return ChosenModel(provider, model)
 
 
 class SingleModel:
-    """A ports.Models with one model and no fallback, to test that model."""
+    """A ports.Models with a single model and no fallback, to test that model."""
 
     def __init__(self, models: Models, chosen: ChosenModel) -> None:
         self._models = models
@@ -76,33 +79,35 @@ class SingleModel:
         return self.only(provider, model)
 
 
-def one_model(chosen: ChosenModel, settings: ModelSettings, session: aiohttp.ClientSession) -> Models:
-    """This model alone, at the provider that the environment names for it."""
+def single_model(chosen: ChosenModel, settings: ModelSettings, session: aiohttp.ClientSession) -> Models:
+    """Returns only this model, at the provider that the environment configures for it."""
     if chosen.provider == COMPATIBLE.name:
         settings = settings.model_copy(update={"model": chosen.model})
     else:
         settings = settings.model_copy(update={"base_url": None})
-    return SingleModel(configured(settings, session), chosen)
+    return SingleModel(configured_router(settings, session), chosen)
 
 
-def changed(settings: CompanySettings, *, prompt: str | None, patch: dict[str, object] | None) -> CompanySettings:
-    """The settings with another prompt and with a merge patch (RFC 7396), in the names of the wire.
+def changed_settings(
+    settings: CompanySettings, *, prompt: str | None, patch: dict[str, object] | None
+) -> CompanySettings:
+    """Returns the settings with another prompt and a merge patch (RFC 7396), which uses the wire's field names.
 
     Raises:
-        OverrideError: they would not be settings any more.
+        OverrideError: the changed settings are not valid.
     """
-    before = settings.config.to_wire()
-    wire = before if patch is None else merged_settings(before, patch)
+    original = settings.config.to_wire()
+    wire = original if patch is None else merged_settings(original, patch)
     if prompt is not None:
         wire = {**wire, "customSystemPrompt": prompt}
-    if found := faults(wire, before):
-        problems = "; ".join(f"{one.field}: {one.message}" for one in found[:5])
+    if problems_found := faults(wire, original):
+        problems = "; ".join(f"{fault.field}: {fault.message}" for fault in problems_found[:5])
         raise OverrideError(f"the changed settings are not valid: {problems}")
     return CompanySettings(config=read_config(wire), version=settings.version)
 
 
 def read_patch(file: Path) -> dict[str, object]:
-    """A patch from a JSON or TOML file; raises OverrideError."""
+    """Reads a patch from a JSON or TOML file; raises OverrideError."""
     try:
         text = file.read_text("utf-8")
         patch: object = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)
@@ -114,7 +119,7 @@ def read_patch(file: Path) -> dict[str, object]:
 
 
 def read_prompt(file: Path) -> str:
-    """A prompt from a text file; raises OverrideError."""
+    """Reads a prompt from a text file; raises OverrideError."""
     try:
         return file.read_text("utf-8").strip()
     except (OSError, ValueError) as error:

@@ -1,7 +1,7 @@
-"""`python -m agent.replay`: reads records from the bus, does the turns again, prints one JSON object a line.
+"""`python -m agent.replay`: reads records from the bus, replays the turns, and prints one JSON object a line.
 
-First {"type": "plan", "turns": N}, then {"type": "turn", …} for each as it is done, in the order of the record (with
---cases {"type": "case", …}); or one {"type": "error", "message": …} and exit code 1.
+First {"type": "plan", "turns": N}, then {"type": "turn", …} for each turn, in the order of the records (with --cases
+{"type": "case", …}); or one {"type": "error", "message": …} and exit code 1.
 """
 
 import argparse
@@ -19,13 +19,13 @@ import structlog
 from nats.aio.client import Client
 
 from agent.adapters.catalogue import ExecutorCatalogue
-from agent.adapters.model_router import configured
+from agent.adapters.model_router import configured_router
 from agent.errors import UnreachableError
 from agent.ports import ConversationKey, Models
 from agent.record.recorded_turn import RecordedTurn
 from agent.record.turn_archive import TurnArchive
 from agent.replay.made_case import case_of
-from agent.replay.overrides import OverrideError, chosen_model, one_model, read_patch, read_prompt
+from agent.replay.overrides import OverrideError, chosen_model, read_patch, read_prompt, single_model
 from agent.replay.replayer import Changes, Replayer
 from agent.settings import ModelSettings
 from contracts.ids import is_id
@@ -34,12 +34,12 @@ from runtime.calls.rpc import RpcClient
 from runtime.errors import RuntimeLibraryError
 from runtime.settings import NatsSettings
 
-AT_ONCE = 4
+MAX_PARALLEL_REPLAYS = 4
 
 
 @dataclass(frozen=True)
 class ReplayOptions:
-    """The turns to replay, and the changes. `company` None: any."""
+    """The turns to replay, and the changes. `company`: None for any."""
 
     company: str | None
     conversation: str | None
@@ -54,52 +54,53 @@ class ReplayOptions:
 class ReplayRun:
     """Replays all turns that the options select."""
 
-    def __init__(self, client: Client, wanted: ReplayOptions) -> None:
-        self._wanted = wanted
+    def __init__(self, client: Client, options: ReplayOptions) -> None:
+        self._options = options
         self._archive = TurnArchive(client)
         self._catalogue = ExecutorCatalogue(RpcClient(client))
 
     async def turns(self) -> list[RecordedTurn]:
         """Returns the turns to replay; raises OverrideError if there are none."""
-        wanted = self._wanted
-        if wanted.conversation is not None:
-            found = await self._archive.conversation(wanted.company, wanted.conversation)
-            what = f"conversation {wanted.conversation}"
+        options = self._options
+        if options.conversation is not None:
+            turns = await self._archive.conversation(options.company, options.conversation)
+            selection = f"conversation {options.conversation}"
         else:
-            day = wanted.day or date.today()
-            found = await self._archive.day(wanted.company, day)
-            what = day.isoformat()
-        if not found:
-            where = f" in company {wanted.company}" if wanted.company else ""
+            day = options.day or date.today()
+            turns = await self._archive.day(options.company, day)
+            selection = day.isoformat()
+        if not turns:
+            in_company = f" in company {options.company}" if options.company else ""
             raise OverrideError(
-                f"no answered turn is recorded of {what}{where}: records are kept for 30 days, from the answer on"
+                f"no answered turn is recorded of {selection}{in_company}: records are kept for 30 days, "
+                "from the answer on"
             )
-        return found
+        return turns
 
     def replayer(self, models: Models) -> Replayer:
-        return Replayer(self._archive, self._catalogue, models, Changes(self._wanted.prompt, self._wanted.patch))
+        return Replayer(self._archive, self._catalogue, models, Changes(self._options.prompt, self._options.patch))
 
 
-async def run(wanted: ReplayOptions) -> int:
-    """Everything; the exit code."""
+async def run(options: ReplayOptions) -> int:
+    """Runs the program and returns its exit code."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     settings = ModelSettings()
     client: Client | None = None
     async with aiohttp.ClientSession() as session:
         try:
             models = (
-                one_model(chosen_model(wanted.model, settings), settings, session)
-                if wanted.model
-                else configured(settings, session)
+                single_model(chosen_model(options.model, settings), settings, session)
+                if options.model
+                else configured_router(settings, session)
             )
             client = await connect(NatsSettings(), name="nexus-replay")
-            replay = ReplayRun(client, wanted)
+            replay = ReplayRun(client, options)
             turns = await replay.turns()
             say({"type": "plan", "turns": len(turns)})
-            if wanted.cases:
-                _cases(turns)
+            if options.cases:
+                _print_cases(turns)
             else:
-                await _all(replay.replayer(models), turns)
+                await _print_replays(replay.replayer(models), turns)
         except (OverrideError, UnreachableError, RuntimeLibraryError) as error:
             say({"type": "error", "message": str(error)})
             return 1
@@ -109,24 +110,24 @@ async def run(wanted: ReplayOptions) -> int:
     return 0
 
 
-def _cases(turns: list[RecordedTurn]) -> None:
+def _print_cases(turns: list[RecordedTurn]) -> None:
     for turn in turns:
-        made = case_of(turn)
-        if made is not None:
-            say({"type": "case", "turnId": turn.journal.turn_id, "name": made.name, "toml": made.toml})
+        case = case_of(turn)
+        if case is not None:
+            say({"type": "case", "turnId": turn.journal.turn_id, "name": case.name, "toml": case.toml})
 
 
-async def _all(replay: Replayer, turns: list[RecordedTurn]) -> None:
-    slots = asyncio.Semaphore(AT_ONCE)
+async def _print_replays(replayer: Replayer, turns: list[RecordedTurn]) -> None:
+    slots = asyncio.Semaphore(MAX_PARALLEL_REPLAYS)
     conversations: dict[ConversationKey, list[RecordedTurn]] = {}
     for turn in turns:
         conversations.setdefault(turn.key, []).append(turn)
 
-    async def one(turn: RecordedTurn) -> dict[str, object]:
+    async def replay(turn: RecordedTurn) -> dict[str, object]:
         async with slots:
-            return {"type": "turn", **await replay.one(turn, conversations[turn.key])}
+            return {"type": "turn", **await replayer.replay_and_compare(turn, conversations[turn.key])}
 
-    tasks = [asyncio.create_task(one(turn)) for turn in turns]
+    tasks = [asyncio.create_task(replay(turn)) for turn in turns]
     try:
         for task in tasks:
             say(await task)
@@ -143,12 +144,12 @@ def say(line: dict[str, object]) -> None:
 
 
 def main() -> int:
-    """Exit code 0: done; 1: an error line was printed."""
+    """Returns the exit code: 0 for done, 1 if an error line was printed."""
     parser = argparse.ArgumentParser(prog="agent.replay", description=__doc__)
     parser.add_argument("--company")
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--conversation")
-    what.add_argument("--day", type=date.fromisoformat)
+    selection = parser.add_mutually_exclusive_group(required=True)
+    selection.add_argument("--conversation")
+    selection.add_argument("--day", type=date.fromisoformat)
     parser.add_argument("--model")
     parser.add_argument("--prompt", type=Path)
     parser.add_argument("--settings", type=Path)
@@ -157,7 +158,7 @@ def main() -> int:
     if options.conversation is not None and not is_id(options.conversation):
         parser.error("no conversation has such an id")
     try:
-        wanted = ReplayOptions(
+        replay_options = ReplayOptions(
             company=options.company,
             conversation=options.conversation,
             day=options.day,
@@ -170,5 +171,5 @@ def main() -> int:
         say({"type": "error", "message": str(error)})
         return 1
     with contextlib.suppress(KeyboardInterrupt):
-        return asyncio.run(run(wanted))
+        return asyncio.run(run(replay_options))
     return 130

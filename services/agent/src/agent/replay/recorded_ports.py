@@ -1,4 +1,4 @@
-"""The ports of a turn, played back from its record. Nothing here reaches anything outside."""
+"""The ports of a turn, played back from its record. Nothing here calls an outside service."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -11,12 +11,12 @@ from agent.domain.turn.journal import MAX_CANCELS, Journal, TokenCount, TurnCall
 from agent.domain.turn.policy import PATIENCE
 from agent.ports import (
     AppendOutcome,
-    AskedSnapshot,
     ConversationKey,
     Ending,
     PromptHistory,
     Requester,
     Search,
+    TurnSnapshot,
     UsageFacts,
 )
 from agent.record.recorded_turn import RecordedTurn
@@ -33,16 +33,16 @@ NOT_IN_RECORD = "NOT_IN_RECORD"
 
 
 class PlayedLog:
-    """ports.ChatLog and ports.Histories: the conversation as it was, and what the replay would have said."""
+    """ports.ChatLog and ports.Histories: the conversation as it was. `ending`: the end of the replayed turn."""
 
     def __init__(self, turn: RecordedTurn, delay: float) -> None:
-        """`delay`: seconds that the settings let pass before an answer."""
+        """`delay`: seconds before an answer, by the settings."""
         self._turn = turn
         self._view = _view(turn, delay)
         self.ending: Ending | None = None
 
-    async def look(self, key: ConversationKey, at_least: int) -> AskedSnapshot:
-        """The snapshot that the turn was decided from."""
+    async def look(self, key: ConversationKey, at_least: int) -> TurnSnapshot:
+        """Returns the snapshot on which the turn was decided."""
         del key, at_least
         return replace(self._turn.inputs.seen, view=self._view)
 
@@ -51,7 +51,7 @@ class PlayedLog:
         return view
 
     async def append(self, key: ConversationKey, ending: Ending, fence: int) -> AppendOutcome:
-        """Keeps what the turn ends in."""
+        """Keeps the end of the turn."""
         del key
         self.ending = ending
         return AppendOutcome("stored", fence + 1)
@@ -66,18 +66,18 @@ class PlayedLog:
 
 
 class PlayedJournals:
-    """ports.Journals: the value as the turn found it, and every value that it saves."""
+    """ports.Journals: the value from which the turn was opened, and every value that it saves."""
 
     def __init__(self, turn: RecordedTurn) -> None:
         self.saved: list[Journal] = []
-        self._found = _found(turn.journal)
+        self._opened_from = _opened_from(turn.journal)
 
     async def read(self, key: ConversationKey) -> tuple[Journal | None, int]:
         del key
-        return (self.saved[-1] if self.saved else self._found), len(self.saved)
+        return (self.saved[-1] if self.saved else self._opened_from), len(self.saved)
 
     async def save(self, key: ConversationKey, journal: Journal, revision: int) -> int | None:
-        """Always stored: nobody else drives."""
+        """Always stores the journal: no other agent drives a replayed turn."""
         del key, revision
         self.saved.append(journal)
         return len(self.saved)
@@ -85,27 +85,27 @@ class PlayedJournals:
 
 @dataclass
 class PlayedTools:
-    """ports.ToolCalls: results from the record where tool and arguments match; nothing is ever executed."""
+    """ports.ToolCalls: results from the record if tool and arguments match; nothing is ever executed."""
 
     turn: Journal
     others: Mapping[tuple[str, str], str]
-    """Results of the conversation's other turns: better than none, and told apart."""
+    """Results of the conversation's other turns, used if the turn has none, and listed in `borrowed`."""
     missing: list[str] = field(default_factory=list[str])
     borrowed: list[str] = field(default_factory=list[str])
 
     async def outcome(
         self, key: ConversationKey, call: TurnCall, category: str, requester: Requester, turn_id: str, seconds: float
     ) -> str:
-        """The recorded result, or one that says that there is none."""
+        """Returns the recorded result, or an error result if there is none."""
         del key, category, requester, turn_id, seconds
-        wanted = (call.tool, canonical(call.arguments))
-        own = results_of(self.turn).get(wanted)
-        if own is not None:
-            return own
-        found = self.others.get(wanted)
-        if found is not None:
+        call_key = (call.tool, canonical(call.arguments))
+        recorded = results_of(self.turn).get(call_key)
+        if recorded is not None:
+            return recorded
+        borrowed = self.others.get(call_key)
+        if borrowed is not None:
             self.borrowed.append(call.call_id)
-            return found
+            return borrowed
         self.missing.append(call.call_id)
         return json.dumps(
             {
@@ -118,7 +118,7 @@ class PlayedTools:
 
 @dataclass(frozen=True)
 class PlayedContexts:
-    """ports.Contexts: what was known of the customer."""
+    """ports.Contexts: the recorded context of the customer."""
 
     turn: RecordedTurn
 
@@ -128,13 +128,15 @@ class PlayedContexts:
         del key, requester, text, seq, company, messages
         return self.turn.inputs.context
 
-    async def save(self, key: ConversationKey, summary: str, up_to: int, messages: int, over: Summary | None) -> None:
+    async def save(
+        self, key: ConversationKey, summary: str, up_to: int, messages: int, replaced: Summary | None
+    ) -> None:
         """Does nothing: a replay stores no summaries."""
 
 
 @dataclass(frozen=True)
 class PlayedKnowledge:
-    """ports.KnowledgeReader: what was found then."""
+    """ports.KnowledgeReader: the passages that were found then."""
 
     turn: RecordedTurn
 
@@ -150,7 +152,7 @@ class PlayedOwnCalls:
     tools: PlayedTools
 
     async def outcome(self, key: ConversationKey, call: TurnCall, requester: Requester) -> str:
-        """The recorded result, or one that says that there is none."""
+        """Returns the recorded result, or an error result if there is none."""
         return await self.tools.outcome(key, call, "", requester, self.tools.turn.turn_id, 0.0)
 
 
@@ -193,32 +195,32 @@ class FixedPorts:
         """Does nothing: nobody listens to a replay."""
 
     def now(self) -> float:
-        """The moment at which the turn was opened."""
+        """Returns the time at which the turn was opened."""
         return self.at
 
     async def reserve(
-        self, wanted: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
+        self, reservation: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
     ) -> Reservation:
-        """Always granted: a replay is not charged to anybody."""
+        """Always grants the reservation: a replay is not charged."""
         del daily, hourly, search
-        return wanted
+        return reservation
 
     def settle(self, reservation: Reservation, used: int) -> None:
         """Does nothing: nothing was reserved."""
 
-    def want(self, key: ConversationKey, requester: Requester, config: CompanyConfig, up_to: int) -> None:
-        """A replay sums nothing up."""
+    def request(self, key: ConversationKey, requester: Requester, config: CompanyConfig, up_to: int) -> None:
+        """Does nothing: a replay makes no summaries."""
 
     def propose(self, key: ConversationKey, requester: Requester, config: CompanyConfig, turn: AnsweredTurn) -> None:
-        """A replay remembers nothing."""
+        """Does nothing: a replay proposes nothing."""
 
     def ended(self, key: ConversationKey, turn: EndedTurn) -> None:
-        """A replay is not recorded."""
+        """Does nothing: a replay is not recorded."""
 
 
 @dataclass
 class ReplayUsage:
-    """ports.UsageFacts: what the replay's own model calls used. `book`: where it is told as well."""
+    """ports.UsageFacts: collects what the replay's own model calls used. `book`: also gets each use, if given."""
 
     book: UsageFacts | None = None
     calls: list[tuple[str, str, TokenCount]] = field(default_factory=list[tuple[str, str, TokenCount]])
@@ -230,22 +232,22 @@ class ReplayUsage:
 
 
 def results_of(journal: Journal) -> dict[tuple[str, str], str]:
-    """Result texts by tool and canonical arguments; for repeated calls the first result, which has no note."""
-    found: dict[tuple[str, str], str] = {}
+    """Returns result texts by tool and canonical arguments; for repeated calls the first result, which has no note."""
+    results: dict[tuple[str, str], str] = {}
     for call in journal.calls:
         if call.result is not None:
             result = json.dumps(json.loads(call.result), ensure_ascii=False)
-            found.setdefault((call.tool, canonical(call.arguments)), result)
-    return found
+            results.setdefault((call.tool, canonical(call.arguments)), result)
+    return results
 
 
 def canonical(arguments: str) -> str:
-    """Arguments as they compare."""
+    """Returns arguments in a form that can be compared."""
     return json.dumps(json.loads(arguments), sort_keys=True)
 
 
-def _found(journal: Journal) -> Journal:
-    """The value that the turn was opened from, its last attempt still to come: what earlier ones left is kept."""
+def _opened_from(journal: Journal) -> Journal:
+    """Returns the journal from which the turn was opened: before its last attempt, with what earlier ones left."""
     return Journal(
         journal.turn_id,
         journal.basis,
@@ -263,13 +265,13 @@ def _found(journal: Journal) -> Journal:
 
 
 def _view(turn: RecordedTurn, delay: float) -> Snapshot:
-    """The recorded view, due now, and as impatient as the turn was when it was opened."""
-    view, journal, now = turn.inputs.seen.view, turn.journal, turn.journal.started_at
-    impatient = journal.forced and journal.cancels < MAX_CANCELS
-    first = now - PATIENCE if impatient else now
+    """Returns the recorded view, with times that make the turn due now, and as impatient as it was when opened."""
+    view, journal, opened_at = turn.inputs.seen.view, turn.journal, turn.journal.started_at
+    was_impatient = journal.forced and journal.cancels < MAX_CANCELS
+    first_unanswered_at = opened_at - PATIENCE if was_impatient else opened_at
     return replace(
         view,
-        newest_visitor_at=min(view.newest_visitor_at, now - delay),
-        first_unanswered_at=first,
+        newest_visitor_at=min(view.newest_visitor_at, opened_at - delay),
+        first_unanswered_at=first_unanswered_at,
         owner_seq=journal.owner_since,
     )

@@ -11,23 +11,23 @@ from agent.ports import Models, Requester
 from agent.record.recorded_turn import RecordedTurn
 from agent.record.turn import hash_of
 from agent.record.turn_archive import TurnArchive
-from agent.replay.comparison import compared
-from agent.replay.overrides import OverrideError, changed
+from agent.replay.comparison import comparison
+from agent.replay.overrides import OverrideError, changed_settings
 from agent.replay.recorded_ports import results_of
-from agent.replay.rerun import ReplayWorld, again
+from agent.replay.rerun import ReplayWorld, replay_turn
 from contracts.company import CompanySettings
 
 
 @dataclass(frozen=True)
 class Changes:
-    """The changes for a replay besides the model. `patch`: a merge patch of the settings."""
+    """The changes of a replay besides the model. `patch`: a merge patch of the settings."""
 
     prompt: str | None = None
     patch: dict[str, object] | None = None
 
 
 class Replayer:
-    """Replays turns. `spending`: who pays for the model calls; None: nobody."""
+    """Replays turns. `spending`: pays for the model calls; None if nobody does."""
 
     def __init__(
         self,
@@ -46,28 +46,28 @@ class Replayer:
         self._versions: dict[str, dict[int, CompanySettings]] = {}
         self._prices = prices()
 
-    async def one(self, turn: RecordedTurn, siblings: Sequence[RecordedTurn] = ()) -> dict[str, object]:
+    async def replay_and_compare(self, turn: RecordedTurn, siblings: Sequence[RecordedTurn] = ()) -> dict[str, object]:
         """Replays a turn and compares it. `siblings` are the turns of its conversation. Raises OverrideError,
         UnreachableError."""
         notes: list[str] = []
         settings = await self._settings(turn, notes)
-        settings = changed(settings, prompt=self._changes.prompt, patch=self._changes.patch)
+        settings = changed_settings(settings, prompt=self._changes.prompt, patch=self._changes.patch)
         tools = await self._offered(turn, notes)
         others: dict[tuple[str, str], str] = {}
         for sibling in siblings:
             if sibling is not turn:
                 others |= results_of(sibling.journal)
         world = ReplayWorld(settings, tools, self._models, others, self._prices, spending=self._spending)
-        return compared(turn, await again(turn, world), self._prices, notes)
+        return comparison(turn, await replay_turn(turn, world), self._prices, notes)
 
     async def _settings(self, turn: RecordedTurn, notes: list[str]) -> CompanySettings:
         company = turn.key.company
         if company not in self._versions:
             self._versions[company] = await self._archive.settings(company)
         versions = self._versions[company]
-        found = versions.get(turn.config_version)
-        if found is not None:
-            return found
+        settings = versions.get(turn.config_version)
+        if settings is not None:
+            return settings
         if not versions:
             raise OverrideError(f"there is no company {company} any more")
         newest = max(versions)
@@ -76,17 +76,17 @@ class Replayer:
 
     async def _offered(self, turn: RecordedTurn, notes: list[str]) -> tuple[OfferedTool, ...]:
         requester = turn.inputs.seen.requester
-        kind = (turn.key.company, requester.role, requester.plan, requester.language)
-        if kind not in self._tools:
-            self._tools[kind] = await self._catalogue.offered(turn.key.company, _known(requester))
-        tools = self._tools[kind] if requester.principal is not None else ()
+        list_key = (turn.key.company, requester.role, requester.plan, requester.language)
+        if list_key not in self._tools:
+            self._tools[list_key] = await self._catalogue.offered(turn.key.company, _with_recorded_principal(requester))
+        tools = self._tools[list_key] if requester.principal is not None else ()
         if self._changes.patch is None:
-            # What the settings then allowed, as the tools are described now.
+            # The tools that the settings allowed then, with their current descriptions.
             tools = tuple(tool for tool in tools if tool.name in turn.tools)
         if hash_of(tools) != turn.tools_hash:
             notes.append("the tools are not the ones that were offered then")
         return tools
 
 
-def _known(requester: Requester) -> Requester:
+def _with_recorded_principal(requester: Requester) -> Requester:
     return requester if requester.principal is not None else replace(requester, principal="recorded")

@@ -35,10 +35,8 @@ from contracts.json_values import object_of
 
 @dataclass(frozen=True)
 class ReplayWorld:
-    """The surroundings of a replayed turn. `others`: results of the conversation's other turns.
-
-    `spending`: who pays; None: nobody does.
-    """
+    """The surroundings of a replayed turn. `others`: results of the conversation's other turns. `spending`: pays for
+    the model calls; None if nobody does."""
 
     settings: CompanySettings
     tools: tuple[OfferedTool, ...]
@@ -50,8 +48,7 @@ class ReplayWorld:
 
 @dataclass(frozen=True)
 class ReplayOutcome:
-    """The outcome of a replayed turn. `cost` is None if the model's price is not known. `error`: why there is no
-    answer."""
+    """The outcome of a replayed turn. `cost`: None if the model's price is unknown. `error`: why there is no answer."""
 
     journal: Journal | None
     text: str
@@ -64,56 +61,56 @@ class ReplayOutcome:
     error: str | None = None
 
 
-async def again(turn: RecordedTurn, world: ReplayWorld) -> ReplayOutcome:
-    """Replays the turn from the same snapshot, at the same moment."""
+async def replay_turn(turn: RecordedTurn, world: ReplayWorld) -> ReplayOutcome:
+    """Replays the turn from the same snapshot, at the same time of the bus's clock."""
     log = PlayedLog(turn, world.settings.config.response_delay_ms / 1000)
     journals, tools = PlayedJournals(turn), PlayedTools(turn.journal, world.others)
     ledger = ReplayUsage(world.spending.facts if world.spending else None)
-    fixed = FixedPorts(world.settings, world.tools, turn.journal.started_at)
+    fixed_ports = FixedPorts(world.settings, world.tools, turn.journal.started_at)
     ports = Ports(
         chat=log,
         journals=journals,
         histories=log,
-        companies=fixed,
-        catalogue=fixed,
+        companies=fixed_ports,
+        catalogue=fixed_ports,
         tools=tools,
-        drivers=fixed,
-        live=fixed,
-        failures=fixed,
+        drivers=fixed_ports,
+        live=fixed_ports,
+        failures=fixed_ports,
         models=world.models,
-        clock=fixed,
-        spending=Spending(world.spending.budgets if world.spending else fixed, ledger),
-        record=fixed.ended,
+        clock=fixed_ports,
+        spending=Spending(world.spending.budgets if world.spending else fixed_ports, ledger),
+        record=fixed_ports.ended,
         contexts=PlayedContexts(turn),
         knowledge=PlayedKnowledge(turn),
-        files=fixed,
+        files=fixed_ports,
         encoders=Encodings(),
         own=PlayedOwnCalls(tools),
-        summaries=fixed,
-        proposals=fixed,
+        summaries=fixed_ports,
+        proposals=fixed_ports,
     )
     limits = Limits(turn=turn.journal.deadline - turn.journal.started_at)
-    drive = TurnDriver(ports, limits, turn.key, Watches().watch(turn.key), stored_at=0.0)
+    driver = TurnDriver(ports, limits, turn.key, Watches().watch(turn.key), stored_at=0.0)
     started = time.perf_counter()
     error: str | None = None
     try:
-        end = await drive.run(Trigger(turn.journal.basis, visitor=True))
-        if not isinstance(end, Ack):
-            error = f"no answer: {end.why}"
+        outcome = await driver.run(Trigger(turn.journal.basis, visitor=True))
+        if not isinstance(outcome, Ack):
+            error = f"no answer: {outcome.why}"
         elif log.ending is None:
-            error = f"not answered: {end.why}"
+            error = f"not answered: {outcome.why}"
     except UnreachableError as unreachable:
         error = str(unreachable)
     finally:
-        drive.close()
+        driver.close()
         await asyncio.sleep(0)
-    used = [usage for _, _, usage in ledger.calls]
+    counts = [usage for _, _, usage in ledger.calls]
     return ReplayOutcome(
         journal=log.ending.journal if log.ending else journals.saved[-1] if journals.saved else None,
         text=log.ending.text if log.ending else "",
         seconds=time.perf_counter() - started,
-        prompt_tokens=sum(usage.prompt for usage in used),
-        completion_tokens=sum(usage.completion for usage in used),
+        prompt_tokens=sum(usage.prompt for usage in counts),
+        completion_tokens=sum(usage.completion for usage in counts),
         cost=cost_of(ledger, world.prices),
         missing=tuple(tools.missing),
         borrowed=tuple(tools.borrowed),
@@ -134,18 +131,18 @@ def cost_of(ledger: ReplayUsage, prices: Prices) -> float | None:
     return round(total, 9)
 
 
-def uses(journal: Journal | None) -> list[dict[str, object]]:
-    """The tools that a turn used itself, in order."""
+def tool_uses(journal: Journal | None) -> list[dict[str, object]]:
+    """Returns the tool calls of the turn itself, in order, without those of earlier turns."""
     if journal is None:
         return []
-    found: list[dict[str, object]] = []
+    entries: list[dict[str, object]] = []
     for step in journal.steps:
         if step.basis != journal.basis:
             continue
         for call in step.calls:
             result = object_of(json.loads(call.result)) if call.result else {}
             error = object_of(result.get("error"))
-            found.append(
+            entries.append(
                 {
                     "callId": call.call_id,
                     "tool": call.tool,
@@ -155,4 +152,4 @@ def uses(journal: Journal | None) -> list[dict[str, object]]:
                     "error": error.get("code"),
                 }
             )
-    return found
+    return entries

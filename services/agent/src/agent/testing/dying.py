@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent.domain.turn.journal import Journal, TurnCall
-from agent.ports import AppendOutcome, AskedSnapshot, ConversationKey, Ending, Requester
+from agent.ports import AppendOutcome, ConversationKey, Ending, Requester, TurnSnapshot
 from agent.turns.deps import Ports
 from contracts.conversation import Snapshot
 
@@ -73,7 +73,7 @@ class _Chat:
     def __init__(self, death: Death, ports: Ports) -> None:
         self._death, self._chat = death, ports.chat
 
-    async def look(self, key: ConversationKey, at_least: int) -> AskedSnapshot:
+    async def look(self, key: ConversationKey, at_least: int) -> TurnSnapshot:
         return await self._death.step("look", lambda: self._chat.look(key, at_least))
 
     async def behind_copies(self, key: ConversationKey, view: Snapshot, answered: Collection[str]) -> Snapshot:

@@ -17,40 +17,41 @@ from contracts.company import CompanyConfig
 
 log = structlog.get_logger(__name__)
 
-SECONDS = 20.0
-"""Seconds for the model."""
+MODEL_TIMEOUT_SECONDS = 20.0
+"""Seconds for the model's reply."""
 
 
 class AfterTurn:
-    """Runs at most `most` jobs at once and drops the rest. `outcomes` counts how they end; `name` is for logs."""
+    """Runs at most `max_running` jobs at once and drops further ones. `outcomes` counts how they end; `name` is for
+    logs."""
 
-    def __init__(self, name: str, most: int, outcomes: Counter) -> None:
+    def __init__(self, name: str, max_running: int, outcomes: Counter) -> None:
         self._name = name
-        self._most = most
+        self._max_running = max_running
         self._outcomes = outcomes
         self._running: dict[Hashable, asyncio.Task[None]] = {}
 
     def begin(self, key: Hashable, work: Callable[[], Awaitable[str]], **about: str) -> None:
-        """Begins `work`, which returns its outcome, unless the same is running. `about`: fields for log lines."""
-        if key in self._running or len(self._running) >= self._most:
+        """Starts `work`, which returns its outcome, unless a job with this key is running. `about`: log fields."""
+        if key in self._running or len(self._running) >= self._max_running:
             return
-        task = asyncio.create_task(self._do(work, about))
+        task = asyncio.create_task(self._run(work, about))
         self._running[key] = task
         task.add_done_callback(lambda _: self._running.pop(key, None))
 
     async def drain(self, seconds: float) -> None:
-        """Waits for running work, and drops the rest."""
+        """Waits up to `seconds` for the running jobs, then cancels the rest."""
         running = list(self._running.values())
         if running:
-            _, late = await asyncio.wait(running, timeout=seconds)
-            for task in late:
+            _, unfinished = await asyncio.wait(running, timeout=seconds)
+            for task in unfinished:
                 task.cancel()
 
-    async def _do(self, work: Callable[[], Awaitable[str]], about: dict[str, str]) -> None:
+    async def _run(self, work: Callable[[], Awaitable[str]], about: dict[str, str]) -> None:
         try:
             outcome = await work()
         except Exception as error:
-            # Nobody waits for it.
+            # Nobody awaits the job, so its error ends here.
             log.warning(f"{self._name}.failed", **about, error=type(error).__name__)
             outcome = "failed"
         self._outcomes.labels(outcome).inc()
@@ -63,9 +64,9 @@ class SmallModel:
         self._models = models
         self._spending = spending
 
-    def is_there(self, config: CompanyConfig) -> bool:
-        """Whether anything but the built-in assistant would answer."""
-        chosen = self._models.for_company(config).chosen(config.preferred_provider, _name(config))
+    def is_available(self, config: CompanyConfig) -> bool:
+        """Whether a model would answer, not the offline provider."""
+        chosen = self._models.for_company(config).chosen(config.preferred_provider, _small_model_name(config))
         return chosen.candidates[0][0].provider != "offline"
 
     async def ask(
@@ -75,28 +76,28 @@ class SmallModel:
         config: CompanyConfig,
         messages: Messages,
         *,
-        most_tokens: int,
+        max_tokens: int,
         temperature: float = 0.0,
     ) -> str | None:
-        """Returns the model's reply; None if it cannot be asked now."""
+        """Returns the model's reply; None if it failed or the budget is spent."""
         prompt = ModelRequest(
             messages=messages,
             tools=(),
             tool_choice="none",
-            model=_name(config),
+            model=_small_model_name(config),
             temperature=temperature,
-            max_tokens=most_tokens,
-            time_limit=SECONDS,
+            max_tokens=max_tokens,
+            time_limit=MODEL_TIMEOUT_SECONDS,
             language=requester.language,
         )
         account = SpendingAccount(key.company, key.conversation, requester.user or key.conversation, requester.user)
-        small = config.model_copy(update={"preferred_model": prompt.model})
+        small_config = config.model_copy(update={"preferred_model": prompt.model})
         try:
-            reply = await ask_paid(self._spending, self._models, account, small, prompt)
+            reply = await ask_paid(self._spending, self._models, account, small_config, prompt)
         except (ModelError, BudgetSpentError):
             return None
         return reply.text
 
 
-def _name(config: CompanyConfig) -> str:
+def _small_model_name(config: CompanyConfig) -> str:
     return small_model(config.preferred_provider, config.budget.cheaper_model or config.preferred_model)

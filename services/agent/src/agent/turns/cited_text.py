@@ -1,4 +1,4 @@
-"""Numbers the citations in a streaming answer as the final message will number them, so that readers never see them
+"""Numbers the citations of a streaming answer as the final message will number them, so that readers never see a number
 change."""
 
 import re
@@ -7,37 +7,37 @@ from agent.domain.knowledge import MARK, Numbers
 from agent.ports import TextSink
 
 _UNDECIDED = re.compile(r"[ \t]*(?:\[[\d,; \t]*\]?)?$")
-"""A beginning that may become a mark or a link with the next piece."""
+"""The end of a text that may become a citation mark or a link with the next piece."""
 _LONGEST_MARK = 40
 
 
 class CitedText:
-    """A text sink in front of another one. `numbers` None: no passages were given, and the text is passed on unchanged.
+    """A text sink in front of another one. `numbers`: None if no passages were given; then text is passed on unchanged.
     `flush` sends what was held back."""
 
     def __init__(self, sink: TextSink, numbers: Numbers | None) -> None:
         self._sink = sink
         self._numbers = numbers
-        self._held = ""
+        self._buffer = ""
 
     def text(self, piece: str) -> None:
-        """More text; what may be a mark waits until it is known."""
+        """Passes text on; an end that may be part of a mark waits for the next piece."""
         if self._numbers is None:
             self._sink.text(piece)
             return
-        self._held += piece
-        match = _UNDECIDED.search(self._held, max(len(self._held) - _LONGEST_MARK, 0))
-        self._send(match.start() if match else len(self._held))
+        self._buffer += piece
+        match = _UNDECIDED.search(self._buffer, max(len(self._buffer) - _LONGEST_MARK, 0))
+        self._send(match.start() if match else len(self._buffer))
 
     def restart(self) -> None:
-        self._held = ""
+        self._buffer = ""
         self._numbers = Numbers(self._numbers.given) if self._numbers else None
         self._sink.restart()
 
     def flush(self) -> None:
-        self._send(len(self._held))
+        self._send(len(self._buffer))
 
     def _send(self, end: int) -> None:
-        ready, self._held = self._held[:end], self._held[end:]
+        ready, self._buffer = self._buffer[:end], self._buffer[end:]
         if self._numbers is not None and (ready := MARK.sub(self._numbers.shown, ready)):
             self._sink.text(ready)

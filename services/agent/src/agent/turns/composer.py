@@ -1,5 +1,4 @@
-"""Builds the prompt of one model call from what is known of the conversation: the five layers and the turn's calls,
-within the model's window."""
+"""Builds the prompt of one model call: the five layers and the turn's tool calls, compressed to the model's window."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -28,24 +27,28 @@ from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language
 from runtime.observability.telemetry import current_span
 
-MESSAGES = 20
-"""Messages of the fifth layer."""
-UNBOUNDED = 10**9
-"""Tokens of a model that has no window."""
-MANY = 30_000
-"""Characters that were never counted, from which counting moves to a thread."""
+PROMPT_MESSAGES = 20
+"""Messages of the conversation in the prompt (the fifth layer)."""
+UNLIMITED_WINDOW = 10**9
+"""Window in tokens of the offline provider, which has no limit."""
+MAX_INLINE_COUNT_CHARS = 30_000
+"""Characters without a cached token count above which counting moves to a thread."""
 NO_WISHES = Wishes()
 ASKS_NAME = re.compile(
     r"\b(?:what|how|who|cual|como|quien)s?\b.{0,20}\b(?:my name|mi nombre|i called|am i$|me llamo|soy$)"
 )
-"""In a plain text without its marks: what is my name, ¿quién soy?"""
+"""Matches questions for the user's own name in normalized text without punctuation: what is my name, quien soy."""
 
 
 @dataclass(frozen=True)
-class Material:
-    """Everything that a prompt is made of. `context`: a customer's; None: a visitor, or not to be had;
-    `knowledge`: what the company says about the question, as much as has room; None: not to be had. `wishes`: of
-    the requester's own program, whose instructions stand below all that is the company's."""
+class PromptMaterial:
+    """Everything that goes into a prompt.
+
+    `last`: this is the turn's last call, which may use no tools. `time_limit`: seconds for the reply. `context`: the
+    customer's context; None for a visitor, or if memory did not answer. `knowledge`: the company's passages on the
+    question, as many as fit; None if the search failed. `wishes`: of the requester's own program; its instructions come
+    after everything of the company.
+    """
 
     config: CompanyConfig
     requester: Requester
@@ -63,81 +66,91 @@ class Material:
 
 
 class Composer:
-    """A prompt being built. It is rendered again from its draft as often as compression needs, and once more when the
-    company's passages have come."""
+    """Renders a prompt from its material: as often as compression needs, and again after the company's passages have
+    arrived."""
 
-    def __init__(self, material: Material) -> None:
-        self.of = material
-        self._layers_of: tuple[PromptDraft, str] | None = None
+    def __init__(self, material: PromptMaterial) -> None:
+        self.material = material
+        self._cached_layers: tuple[PromptDraft, str] | None = None
 
-    def learn(self, knowledge: KnowledgeFound | None) -> None:
-        """Adds what was found in the company's knowledge."""
+    def add_knowledge(self, knowledge: KnowledgeFound | None) -> None:
+        """Adds the passages found in the company's knowledge."""
         if knowledge is not None:
-            self.of = replace(self.of, knowledge=knowledge)
+            self.material = replace(self.material, knowledge=knowledge)
 
     @cached_property
     def draft(self) -> PromptDraft:
         """Returns the prompt's parts before compression, without the messages that a stored summary covers."""
-        spoken, context = self.of.history.messages, self.of.context
+        messages, context = self.material.history.messages, self.material.context
         stored = context.conversation.summary if context and context.conversation else None
         if stored is None:
-            return PromptDraft(spoken, context)
-        later = sum(message.seq > stored.up_to_seq for message in spoken)
-        return PromptDraft(spoken[-max(later, KEPT) :], context, stored.text)
+            return PromptDraft(messages, context)
+        later = sum(message.seq > stored.up_to_seq for message in messages)
+        return PromptDraft(messages[-max(later, KEPT) :], context, stored.text)
 
     def render(self, draft: PromptDraft) -> Sequence[Mapping[str, object]]:
-        of = self.of
+        material = self.material
         messages = conversation(
             self._system(draft),
-            [(said.mine, said.text) for said in draft.spoken[-MESSAGES:]],
-            of.journal.steps,
-            language=of.requester.language,
-            last=of.last and bool(of.tools),
-            given=sources(of.knowledge, ()),
+            [(message.mine, message.text) for message in draft.spoken[-PROMPT_MESSAGES:]],
+            material.journal.steps,
+            language=material.requester.language,
+            last=material.last and bool(material.tools),
+            given=sources(material.knowledge, ()),
         )
-        return with_pictures(messages, [one.picture for one in of.files if one.picture is not None])
+        return with_pictures(messages, [file.picture for file in material.files if file.picture is not None])
 
     def prompt(self, messages: Sequence[Mapping[str, object]]) -> ModelRequest:
-        of, sampling = self.of, self.of.wishes.sampling
+        material, sampling = self.material, self.material.wishes.sampling
         return ModelRequest(
             messages=messages,
-            tools=of.tools,
-            tool_choice="none" if of.last or not of.tools else "auto",
-            model=of.config.preferred_model,
-            temperature=of.config.temperature,
-            max_tokens=of.config.max_response_tokens,
-            time_limit=of.time_limit,
-            language=of.requester.language,
-            page_url=of.requester.page_url or of.history.page_url,
-            knowledge=of.knowledge,
-            market=of.context.market.model_dump(mode="json") if of.context and of.context.market else None,
-            facts=_answering(of.context, said[-1].text if (said := of.history.messages) else "", of.requester.language),
-            plan=of.requester.plan if of.requester.role == "user" and of.config.trades else None,
-            company=of.config,
-            begun_before=len(of.history.messages) >= MESSAGES,
+            tools=material.tools,
+            tool_choice="none" if material.last or not material.tools else "auto",
+            model=material.config.preferred_model,
+            temperature=material.config.temperature,
+            max_tokens=material.config.max_response_tokens,
+            time_limit=material.time_limit,
+            language=material.requester.language,
+            page_url=material.requester.page_url or material.history.page_url,
+            knowledge=material.knowledge,
+            market=material.context.market.model_dump(mode="json")
+            if material.context and material.context.market
+            else None,
+            facts=_facts_for_question(
+                material.context,
+                spoken[-1].text if (spoken := material.history.messages) else "",
+                material.requester.language,
+            ),
+            plan=material.requester.plan if material.requester.role == "user" and material.config.trades else None,
+            company=material.config,
+            begun_before=len(material.history.messages) >= PROMPT_MESSAGES,
             sampling=None if sampling is None else sampling.model_dump(exclude_none=True),
-            parallel_calls=of.wishes.parallel_calls is not False,
-            sight=of.sight,
+            parallel_calls=material.wishes.parallel_calls is not False,
+            sight=material.sight,
         )
 
     def _system(self, draft: PromptDraft) -> str:
-        of = self.of
-        said = section(of.knowledge, of.requester.language, pages=any(tool.name == PAGE_TOOL for tool in of.tools))
-        sent = files_section(of.files, of.requester.language)
-        if self._layers_of is None or self._layers_of[0] is not draft:
-            self._layers_of = draft, self._layers(draft)
-        return "\n\n".join(filter(None, [self._layers_of[1], said, sent, of.wishes.instructions]))
+        material = self.material
+        passages = section(
+            material.knowledge,
+            material.requester.language,
+            pages=any(tool.name == PAGE_TOOL for tool in material.tools),
+        )
+        files = files_section(material.files, material.requester.language)
+        if self._cached_layers is None or self._cached_layers[0] is not draft:
+            self._cached_layers = draft, self._layers(draft)
+        return "\n\n".join(filter(None, [self._cached_layers[1], passages, files, material.wishes.instructions]))
 
     def _layers(self, draft: PromptDraft) -> str:
-        of, language = self.of, self.of.requester.language
-        names = tuple(tool.name for tool in of.tools)
-        if of.requester.role == "user":
-            customer = Customer(of.requester.plan, language)
-            role = copilot_sections(language, draft.context, customer, company=of.config, summary=draft.summary)
+        material, language = self.material, self.material.requester.language
+        names = tuple(tool.name for tool in material.tools)
+        if material.requester.role == "user":
+            customer = Customer(material.requester.plan, language)
+            role = copilot_sections(language, draft.context, customer, company=material.config, summary=draft.summary)
             return system_prompt(language, custom=None, visitor=None, tool_names=names, copilot=role)
         visitor = None
-        if of.config.include_visitor_info:
-            requester, history = of.requester, of.history
+        if material.config.include_visitor_info:
+            requester, history = material.requester, material.history
             visitor = VisitorInfo(
                 page=_page(requester.page_url or history.page_url, requester.page_title or history.page_title),
                 funnel_stage=requester.funnel_stage or history.funnel_stage,
@@ -145,7 +158,7 @@ class Composer:
             )
         return system_prompt(
             language,
-            custom=base_layer(language, of.config),
+            custom=base_layer(language, material.config),
             visitor=visitor,
             tool_names=names,
             summary=draft.summary,
@@ -155,66 +168,67 @@ class Composer:
 async def prompt_for(
     composer: Composer, encoders: Encodings, model: str, model_window: int
 ) -> tuple[ModelRequest, Compressed]:
-    """The prompt of the turn's next model call, and what was done to make it fit.
+    """Returns the prompt of the turn's next model call, and the compression that made it fit.
 
-    `model_window`: tokens of the model that will be asked, for prompt, tools and response together. Rules, which have
-    none, read everything: what is left out is in the summary alone, for a model that may come later.
+    `model_window`: the window of the model in tokens, for prompt, tools and response together. With UNLIMITED_WINDOW
+    (the offline provider) the prompt is uncompressed; the compression is still returned, because its summary is stored
+    for a model that may answer later.
     """
-    material = composer.of
-    done = await _fitted(composer, encoders, model, model_window)
-    if done.compressed:
-        tell(done)
-    if model_window >= UNBOUNDED:
-        whole = PromptDraft(material.history.messages, material.context)
-        return composer.prompt(composer.render(whole)), done
-    return composer.prompt(done.messages), done
+    material = composer.material
+    compressed = await _compress_to_window(composer, encoders, model, model_window)
+    if compressed.compressed:
+        record_compression(compressed)
+    if model_window >= UNLIMITED_WINDOW:
+        uncompressed = PromptDraft(material.history.messages, material.context)
+        return composer.prompt(composer.render(uncompressed)), compressed
+    return composer.prompt(compressed.messages), compressed
 
 
-async def _fitted(composer: Composer, encoders: Encodings, model: str, model_window: int) -> Compressed:
-    material, draft = composer.of, composer.draft
+async def _compress_to_window(composer: Composer, encoders: Encodings, model: str, model_window: int) -> Compressed:
+    material, draft = composer.material, composer.draft
     messages = composer.render(draft)
     free = model_window - material.config.max_response_tokens
-    if most_tokens(messages) <= min(material.window.compress_above, free - _most_tool_tokens(material.tools)):
+    if most_tokens(messages) <= min(material.window.compress_above, free - _max_tool_tokens(material.tools)):
         return Compressed(draft, messages, 0, 0)
     counter = await encoders.counter(model)
     uncounted = counter.uncounted(messages)
-    if sum(map(len, uncounted)) > MANY:
+    if sum(map(len, uncounted)) > MAX_INLINE_COUNT_CHARS:
         await encoders.count(model, uncounted)
     window = material.window.within(free - counter.tools(material.tools))
     return compress(draft, composer.render, counter, window, material.requester.language)
 
 
-def in_prompt(done: Compressed) -> tuple[int, int] | None:
-    """The first and the last sequence of the messages that stand whole in a prompt, with none between them that does
-    not; None: there is no such message."""
-    said = done.context.spoken[-MESSAGES:]
-    if done.cut:
-        texts = [str(message.get("content") or "") for message in done.messages if message["role"] != "system"]
-        place = len(said)
-        while place and any(said[place - 1].text in text for text in texts):
-            place -= 1
-        said = said[place:]
-    return (said[0].seq, said[-1].seq) if said else None
+def sequences_in_prompt(compressed: Compressed) -> tuple[int, int] | None:
+    """Returns the first and last sequence of the newest uninterrupted run of messages that the prompt contains in full;
+    None if it contains no message in full."""
+    messages = compressed.context.spoken[-PROMPT_MESSAGES:]
+    if compressed.cut:
+        texts = [str(message.get("content") or "") for message in compressed.messages if message["role"] != "system"]
+        start = len(messages)
+        while start and any(messages[start - 1].text in text for text in texts):
+            start -= 1
+        messages = messages[start:]
+    return (messages[0].seq, messages[-1].seq) if messages else None
 
 
-def tell(done: Compressed) -> None:
-    """A compression, in the metrics and in the trace."""
-    names = [*done.strategies, *(["cut"] if done.cut else [])]
+def record_compression(compressed: Compressed) -> None:
+    """Records a compression in the metrics and on the current span."""
+    names = [*compressed.strategies, *(["cut"] if compressed.cut else [])]
     for name in names:
         COMPRESSION.labels(name).inc()
-    ORIGINAL_TOKENS.observe(done.original_tokens)
-    COMPRESSED_TOKENS.observe(done.compressed_tokens)
+    ORIGINAL_TOKENS.observe(compressed.original_tokens)
+    COMPRESSED_TOKENS.observe(compressed.compressed_tokens)
     current_span().set_attributes(
         {
             STRATEGIES: names,
-            "nexus.compression.original_tokens": done.original_tokens,
-            "nexus.compression.compressed_tokens": done.compressed_tokens,
+            "nexus.compression.original_tokens": compressed.original_tokens,
+            "nexus.compression.compressed_tokens": compressed.compressed_tokens,
         }
     )
 
 
-def estimated(counter: Counter, prompt: ModelRequest, window: TokenWindow) -> dict[str, int]:
-    """The estimate of a prompt as a trace shows it."""
+def estimate_attributes(counter: Counter, prompt: ModelRequest, window: TokenWindow) -> dict[str, int]:
+    """Returns a prompt's estimated tokens as span attributes."""
     estimate = counter.estimate(prompt.messages, prompt.tools, window.most)
     return {
         "nexus.tokens.system_prompt": estimate.system_prompt,
@@ -225,12 +239,12 @@ def estimated(counter: Counter, prompt: ModelRequest, window: TokenWindow) -> di
     }
 
 
-def _most_tool_tokens(tools: tuple[OfferedTool, ...]) -> int:
+def _max_tool_tokens(tools: tuple[OfferedTool, ...]) -> int:
     return 1_500 * len(tools)
 
 
-def _answering(context: FullContext | None, question: str, language: Language) -> list[str]:
-    """Returns what users have told about themselves that answers a question, in their own words."""
+def _facts_for_question(context: FullContext | None, question: str, language: Language) -> list[str]:
+    """Returns the remembered facts, in the user's own words, that answer the question."""
     name = context.user.name if context and context.user else None
     if name and ASKS_NAME.search(plain(question).strip(" ?!.")):
         return [TEXTS["told_memory.my_name"].in_language(language).format(name=name)]

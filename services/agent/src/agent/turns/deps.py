@@ -9,7 +9,6 @@ from agent.domain.turn.policy import AnswerPolicy
 from agent.errors import UnreachableError
 from agent.llm.paid_calls import Spending
 from agent.ports import (
-    AskedSnapshot,
     BusClock,
     Catalogue,
     ChatLog,
@@ -28,13 +27,14 @@ from agent.ports import (
     Proposals,
     Summaries,
     ToolCalls,
+    TurnSnapshot,
 )
 from agent.record.turn import EndedTurn
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.conversation import AnswerRules
 
 Record = Callable[[ConversationKey, EndedTurn], None]
-"""Writes a turn whose end is in the log into the book of turns, for replays; neither waits nor raises."""
+"""Stores a turn whose end is in the log, for replays; neither waits nor raises."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,8 @@ class Ports:
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds: of a turn, of one model call, of one tool call. Tokens: of system prompt and messages, and of a model
-    whose window nobody knows. `sees`: a model that nobody lists takes pictures.
-    """
+    """Limits of a turn. In seconds: `turn`, one `model` call, one `tool` call. In tokens: `window` for system prompt
+    and messages, `model_window` for a model that is not listed. `sees`: whether an unlisted model takes pictures."""
 
     turn: float = 120.0
     model: float = 60.0
@@ -78,24 +77,25 @@ class Limits:
 
 
 def policy_of(settings: CompanySettings | None) -> AnswerPolicy:
-    """Returns the policy of these settings; a company without settings is not answered."""
+    """Returns the policy of these settings; None (an unknown company) gives a policy that answers nothing."""
     if settings is None:
         return AnswerPolicy(enabled=False)
     config, rules = settings.config, AnswerRules.of(settings)
-    seconds, rounds = config.response_delay_ms / 1000, config.tool_config.max_iterations
-    return AnswerPolicy(rules.enabled, rules.beside_human, seconds, rounds)
+    delay, max_rounds = config.response_delay_ms / 1000, config.tool_config.max_iterations
+    return AnswerPolicy(rules.enabled, rules.beside_human, delay, max_rounds)
 
 
 def require_settings(settings: CompanySettings | None, key: ConversationKey) -> CompanySettings:
-    """The settings, if the company has some; else raises UnreachableError."""
+    """Returns the settings; raises UnreachableError if they are None."""
     if settings is None:
         raise UnreachableError(f"the settings of {key.company} are gone")
     return settings
 
 
-def in_company(seen: AskedSnapshot, company: CompanyConfig) -> AskedSnapshot:
-    """Returns the view in a language that the company speaks; at a company without trading no order waits for a yes."""
-    language = company.answer_language(seen.requester.language)
-    if language != seen.requester.language:
-        seen = replace(seen, requester=replace(seen.requester, language=language))
-    return seen if company.trades else replace(seen, asked=(), trades=False)
+def for_company(snapshot: TurnSnapshot, company: CompanyConfig) -> TurnSnapshot:
+    """Returns the snapshot with a language that the company speaks, and without pending orders if the company has no
+    trading."""
+    language = company.answer_language(snapshot.requester.language)
+    if language != snapshot.requester.language:
+        snapshot = replace(snapshot, requester=replace(snapshot.requester, language=language))
+    return snapshot if company.trades else replace(snapshot, asked=(), trades=False)

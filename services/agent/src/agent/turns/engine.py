@@ -38,98 +38,99 @@ class RunningTurn:
 
 
 class TurnEngine:
-    """All turns of this agent. `stood_still`: see Lease."""
+    """All turns of this agent. `last_standstill`: see Lease."""
 
     def __init__(
         self,
         ports: Ports,
         watches: Watches,
         limits: Limits | None = None,
-        stood_still: Callable[[], float] = float,
+        last_standstill: Callable[[], float] = float,
     ) -> None:
         self._ports = ports
         self._watches = watches
         self._limits = limits or Limits()
-        self._stood_still = stood_still
-        self._drives: dict[ConversationKey, list[TurnDriver]] = {}
+        self._last_standstill = last_standstill
+        self._drivers: dict[ConversationKey, list[TurnDriver]] = {}
 
     async def handle(self, key: ConversationKey, trigger: Trigger, stored_at: float) -> Ack | Retry:
-        """Handles one delivery to its end: acknowledges it or hands it back. `stored_at` is in seconds by the bus's
-        clock."""
+        """Handles one delivery; returns whether to acknowledge it or to hand it back. `stored_at`: when the message was
+        stored, in seconds by the bus's clock."""
         add_ids(key.company, key.conversation)
-        others = partial(self._drives.get, key, ())
-        drive = TurnDriver(
-            self._ports, self._limits, key, self._watches.watch(key), stored_at, others, self._stood_still
+        other_drivers = partial(self._drivers.get, key, ())
+        driver = TurnDriver(
+            self._ports, self._limits, key, self._watches.watch(key), stored_at, other_drivers, self._last_standstill
         )
-        with self._listed(key, drive):
+        with self._listed(key, driver):
             try:
-                end = await self._drive(drive, key, trigger, stored_at)
+                outcome = await self._drive(driver, key, trigger, stored_at)
             except UnreachableError as error:
                 log.warning("turn.postponed", error=str(error))
                 return Retry(1.0, str(error))
-        if isinstance(end, Ack):
-            TURNS.labels(end.why).inc()
-        log.debug("turn.handled", seq=trigger.seq, why=end.why)
-        return end
+        if isinstance(outcome, Ack):
+            TURNS.labels(outcome.why).inc()
+        log.debug("turn.handled", seq=trigger.seq, why=outcome.why)
+        return outcome
 
-    async def _drive(self, drive: TurnDriver, key: ConversationKey, trigger: Trigger, stored_at: float) -> Ack | Retry:
-        """The delivery with its span, and with the wait that led to it; one that opens no turn leaves none."""
-        caller, began = current(), time.time_ns()
-        waited = max(self._ports.clock.now() - stored_at, 0.0)
-        with span(SPAN_TURN, **{OPERATION: SPAN_TURN, CONVERSATION: key.conversation}) as work:
+    async def _drive(self, driver: TurnDriver, key: ConversationKey, trigger: Trigger, stored_at: float) -> Ack | Retry:
+        """Handles the delivery in a span of its own, after a span for its wait in the queue. A delivery that opens no
+        turn leaves no spans."""
+        caller_span, started_at = current(), time.time_ns()
+        wait_seconds = max(self._ports.clock.now() - stored_at, 0.0)
+        with span(SPAN_TURN, **{OPERATION: SPAN_TURN, CONVERSATION: key.conversation}) as turn_span:
             try:
-                return await drive.run(trigger)
+                return await driver.run(trigger)
             finally:
-                if drive.opened is None:
-                    work.discard()
+                if driver.opened is None:
+                    turn_span.discard()
                 else:
-                    work.set_attributes({TURN: drive.opened})
+                    turn_span.set_attributes({TURN: driver.opened})
                     if stored_at:
-                        record(SPAN_QUEUE, began - int(waited * 1e9), began, beside=caller)
+                        record(SPAN_QUEUE, started_at - int(wait_seconds * 1e9), started_at, beside=caller_span)
 
     def running(self, key: ConversationKey, turn_id: str | None = None) -> RunningTurn | None:
-        """The turn that this agent drives in the conversation, if it does: the newest one, since a superseded one may
-        still be waiting for its model or its tools. `turn_id`: that very turn."""
-        drives = [d for d in self._drives.get(key, ()) if d.driving and turn_id in {None, d.driving}]
-        newest = max(drives, key=lambda drive: drive.basis, default=None)
+        """Returns the turn that this agent drives in the conversation, or None. If there are several, because a
+        superseded turn still waits for its model or its tools, it is the newest. `turn_id`: only this turn."""
+        drivers = [d for d in self._drivers.get(key, ()) if d.driving and turn_id in {None, d.driving}]
+        newest = max(drivers, key=lambda drive: drive.basis, default=None)
         if newest is None or newest.driving is None:
             return None
         text, delta_seq = newest.progress()
         return RunningTurn(newest.driving, answer_id(newest.driving), text, delta_seq, newest.handed.waiting)
 
     def settings_changed(self, company: str, settings: CompanySettings | None) -> None:
-        """The kill switch stops running turns too."""
+        """Stops the company's running turns if the new settings disable the AI."""
         if policy_of(settings).enabled:
             return
-        for key, drives in self._drives.items():
+        for key, drivers in self._drivers.items():
             if key.company == company:
-                for drive in drives:
-                    drive.stop(StopReason.DISABLED)
+                for driver in drivers:
+                    driver.stop(StopReason.DISABLED)
 
     def deleted(self, key: ConversationKey) -> None:
-        """The conversation was deleted: nobody is left to answer."""
-        for drive in self._drives.get(key, ()):
-            drive.stop(StopReason.USER)
+        """Stops the turns of a conversation that was deleted."""
+        for driver in self._drivers.get(key, ()):
+            driver.stop(StopReason.USER)
 
     @property
     def count(self) -> int:
         """The number of deliveries that are being handled."""
-        return sum(len(drives) for drives in self._drives.values())
+        return sum(len(drivers) for drivers in self._drivers.values())
 
     @property
     def driven(self) -> int:
-        """The number of turns that are driven. The other deliveries in `count` check whether there is a turn for
-        them."""
-        return sum(drive.driving is not None for drives in list(self._drives.values()) for drive in drives)
+        """The number of turns that are driven. The other deliveries in `count` are still finding out whether they open
+        a turn."""
+        return sum(driver.driving is not None for drivers in list(self._drivers.values()) for driver in drivers)
 
     @contextmanager
-    def _listed(self, key: ConversationKey, drive: TurnDriver) -> Generator[None]:
-        self._drives.setdefault(key, []).append(drive)
+    def _listed(self, key: ConversationKey, driver: TurnDriver) -> Generator[None]:
+        self._drivers.setdefault(key, []).append(driver)
         try:
             yield
         finally:
-            drive.close()
-            drives = self._drives[key]
-            drives.remove(drive)
-            if not drives:
-                del self._drives[key]
+            driver.close()
+            drivers = self._drivers[key]
+            drivers.remove(driver)
+            if not drivers:
+                del self._drivers[key]

@@ -1,8 +1,8 @@
 """Runs the calls of a turn that are for the client's own tools: hands them out once all other calls have finished, and
 waits for their results.
 
-They are in the journal as every call is, so that an agent that takes the turn over hands them out again; what comes of
-them is on the bus (runtime.client_results), whoever waits.
+Like every call they are in the journal, so that an agent that takes the turn over hands them out again. Their results
+arrive on the bus (runtime.client_results), whichever agent waits.
 """
 
 import asyncio
@@ -15,10 +15,10 @@ from agent.ports import ConversationKey, Requester
 from agent.turns.deps import Ports
 from contracts.events.turn import HandedCall
 
-PATIENCE = 60.0
-"""Seconds for a client's result."""
-RESERVE = 20.0
-"""Seconds of the turn that are kept for the answer."""
+RESULT_TIMEOUT_SECONDS = 60.0
+"""Seconds to wait for a client's result."""
+ANSWER_SECONDS = 20.0
+"""Seconds of the turn that are reserved for the answer."""
 
 
 class HandedOut:
@@ -32,19 +32,23 @@ class HandedOut:
         self.pointless = False
 
     async def outcomes(self, journal: Journal, calls: Sequence[TurnCall], requester: Requester) -> dict[str, str]:
-        """Result texts by call id: what was given, or that nothing was given in time."""
-        left = 0.0 if self.pointless else journal.deadline - self._ports.clock.now() - RESERVE
-        seconds, before = max(min(PATIENCE, left), 0.0), made_before(journal)
-        asked = [call for call in calls if seconds and call.call_id not in before]
+        """Returns result texts by call id; the result of a call that got none in time says so."""
+        remaining = 0.0 if self.pointless else journal.deadline - self._ports.clock.now() - ANSWER_SECONDS
+        seconds, earlier_call_ids = max(min(RESULT_TIMEOUT_SECONDS, remaining), 0.0), made_before(journal)
+        handed_out = [call for call in calls if seconds and call.call_id not in earlier_call_ids]
         self.waiting = tuple(
-            HandedCall(call_id=call.call_id, tool=call.tool, arguments=json.loads(call.arguments)) for call in asked
+            HandedCall(call_id=call.call_id, tool=call.tool, arguments=json.loads(call.arguments))
+            for call in handed_out
         )
-        for place, one in enumerate(self.waiting, start=1):
-            notice = {"turnId": journal.turn_id, "left": len(asked) - place, "label": one.tool}
+        for position, one in enumerate(self.waiting, start=1):
+            notice = {"turnId": journal.turn_id, "left": len(handed_out) - position, "label": one.tool}
             self._ports.live.emit(self._key, "tool.started", {**one.to_wire(), **notice})
         try:
             results = await asyncio.gather(
-                *(self._outcome(journal.turn_id, call, requester, seconds if call in asked else 0.0) for call in calls)
+                *(
+                    self._outcome(journal.turn_id, call, requester, seconds if call in handed_out else 0.0)
+                    for call in calls
+                )
             )
         finally:
             self.waiting = ()
@@ -52,7 +56,9 @@ class HandedOut:
 
     async def _outcome(self, turn_id: str, call: TurnCall, requester: Requester, seconds: float) -> str:
         result = await self._ports.tools.outcome(self._key, call, CATEGORY, requester, turn_id, seconds)
-        self.waiting = tuple(one for one in self.waiting if one.call_id != call.call_id)
-        told = {"turnId": turn_id, "callId": call.call_id, "tool": call.tool, "cached": False}
-        self._ports.live.emit(self._key, "tool.finished", {**told, "success": bool(json.loads(result).get("success"))})
+        self.waiting = tuple(waiting for waiting in self.waiting if waiting.call_id != call.call_id)
+        notice = {"turnId": turn_id, "callId": call.call_id, "tool": call.tool, "cached": False}
+        self._ports.live.emit(
+            self._key, "tool.finished", {**notice, "success": bool(json.loads(result).get("success"))}
+        )
         return result

@@ -1,5 +1,5 @@
-"""Searches the company's knowledge. The search travels with the request that reserves tokens; if there is none, or it
-comes back without an answer, it is sent by itself."""
+"""Searches the company's knowledge. The query travels with the request that reserves tokens. If there is no such
+request, or it fails, the query is sent in a request of its own."""
 
 import asyncio
 
@@ -12,45 +12,45 @@ class PassageQuery:
     """The search for one question (ports.Search)."""
 
     def __init__(self, knowledge: KnowledgeReader, company: str, query: KnowledgeQuery | None) -> None:
-        """`query` None: there is nothing to look for."""
+        """`query`: None if there is nothing to search for."""
         self._knowledge = knowledge
         self._company = company
-        self.asked = query
-        self._found: asyncio.Future[KnowledgeFound | None] = asyncio.get_running_loop().create_future()
-        self._asking: asyncio.Task[None] | None = None
+        self.original_query = query
+        self._result: asyncio.Future[KnowledgeFound | None] = asyncio.get_running_loop().create_future()
+        self._request: asyncio.Task[None] | None = None
         if query is None:
-            self.answered(None)
+            self.set_result(None)
 
     @property
     def query(self) -> KnowledgeQuery | None:
         """Returns the query that is still to be made; None if the result is known or on its way."""
-        return None if self._found.done() or self._asking is not None else self.asked
+        return None if self._result.done() or self._request is not None else self.original_query
 
-    def answered(self, found: KnowledgeFound | None) -> None:
-        """Takes the result; None if it cannot be had."""
-        if not self._found.done():
-            self._found.set_result(found)
+    def set_result(self, result: KnowledgeFound | None) -> None:
+        """Sets the result, if there is none yet; None means that the search failed."""
+        if not self._result.done():
+            self._result.set_result(result)
 
-    def alone(self) -> None:
-        """Sends the query by itself, if it has not been sent."""
+    def send_alone(self) -> None:
+        """Sends the query in a request of its own, if it has not been sent."""
         query = self.query
         if query is not None:
-            self._asking = start_early(self._ask(query))
+            self._request = start_early(self._send(query))
 
-    async def found(self) -> KnowledgeFound | None:
-        """Returns what was found, or raises what its own request raised."""
-        return await asyncio.shield(self._found)
+    async def result(self) -> KnowledgeFound | None:
+        """Waits for the result and returns it, or raises the error of the search's own request."""
+        return await asyncio.shield(self._result)
 
     def close(self) -> None:
         """Cancels the search: its result is no longer needed."""
-        self._found.cancel()
-        if self._asking is not None:
-            self._asking.cancel()
+        self._result.cancel()
+        if self._request is not None:
+            self._request.cancel()
 
-    async def _ask(self, query: KnowledgeQuery) -> None:
+    async def _send(self, query: KnowledgeQuery) -> None:
         try:
-            self.answered(await self._knowledge.search(self._company, query))
+            self.set_result(await self._knowledge.search(self._company, query))
         except Exception as error:
-            if not self._found.done():
-                self._found.set_exception(error)
-                self._found.exception()  # perhaps nobody waits for it
+            if not self._result.done():
+                self._result.set_exception(error)
+                self._result.exception()  # marked as seen, in case nobody awaits it

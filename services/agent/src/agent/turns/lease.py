@@ -1,7 +1,8 @@
-"""Tells a driver whether its turn is still its own, after its process stood still so long that another agent may have
-taken the turn over.
+"""Checks whether a driver still owns its turn, after its process stood still so long that another agent may have taken
+the turn over.
 
-The compare-and-set of the journal keeps a turn single all the same; this keeps text from two drivers apart.
+The journal's compare-and-set already guarantees a single answer; the lease keeps two drivers from streaming text at the
+same time.
 """
 
 import asyncio
@@ -13,46 +14,50 @@ from agent.ports import ConversationKey, Journals
 
 
 class Lease:
-    """One driver's hold on a turn. `stood_still`: when this process last stood still for longer than a lease, by
-    time.monotonic(); `lost` is called when the journal turns out to be another's."""
+    """One driver's hold on a turn. `last_standstill` returns when this process last stood still for longer than a
+    lease, by time.monotonic(). `on_lost` is called if another driver has written the journal."""
 
     def __init__(
-        self, journals: Journals, key: ConversationKey, stood_still: Callable[[], float], lost: Callable[[], None]
+        self,
+        journals: Journals,
+        key: ConversationKey,
+        last_standstill: Callable[[], float],
+        on_lost: Callable[[], None],
     ) -> None:
         self._journals = journals
         self._key = key
-        self._stood_still = stood_still
-        self._lost = lost
+        self._last_standstill = last_standstill
+        self._on_lost = on_lost
         self._revision = 0
-        self._sure_at = 0.0
-        self._look: asyncio.Task[None] | None = None
+        self._confirmed_at = 0.0
+        self._check: asyncio.Task[None] | None = None
 
     def saved(self, revision: int) -> None:
-        """The journal is stored: at this moment the turn is ours."""
-        self._revision, self._sure_at = revision, time.monotonic()
+        """Notes that the journal was just saved, which proves that the turn is ours now."""
+        self._revision, self._confirmed_at = revision, time.monotonic()
 
     def doubtful(self) -> bool:
-        """Whether nothing may be said for now; the journal is being looked at then."""
-        if self._stood_still() <= self._sure_at:
+        """Whether ownership is unknown, so that no text may be sent; starts a check of the journal then."""
+        if self._last_standstill() <= self._confirmed_at:
             return False
-        if self._look is None or self._look.done():
-            self._look = start_early(self._look_at_journal())
+        if self._check is None or self._check.done():
+            self._check = start_early(self._check_journal())
         return True
 
     def close(self) -> None:
-        """Nobody is told any more; the driver is let go of."""
-        self._lost = _nobody
-        if self._look is not None:
-            self._look.cancel()
+        """Ends the check, and drops the reference to the driver."""
+        self._on_lost = _do_nothing
+        if self._check is not None:
+            self._check.cancel()
 
-    async def _look_at_journal(self) -> None:
-        now, mine = time.monotonic(), self._revision
+    async def _check_journal(self) -> None:
+        started_at, saved_revision = time.monotonic(), self._revision
         _, revision = await self._journals.read(self._key)
-        if revision == mine:
-            self._sure_at = now
-        elif mine == self._revision:
-            self._lost()
+        if revision == saved_revision:
+            self._confirmed_at = started_at
+        elif saved_revision == self._revision:
+            self._on_lost()
 
 
-def _nobody() -> None:
-    """Nothing."""
+def _do_nothing() -> None:
+    """Replaces the callback of a closed lease."""

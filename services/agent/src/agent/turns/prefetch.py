@@ -1,7 +1,7 @@
 """Prepares the next model call while the journal before it is being saved: builds the prompt and reserves the budget.
 
-Tokens are reserved in one request with the search for what the company says, with the room that this may take. No model
-hears of it before it is asked: that waits for the journal, in which attempts are counted.
+One request reserves the tokens and searches the company's knowledge; the reservation includes room for the passages.
+The model itself is only called after the journal is saved, because the journal counts attempts.
 """
 
 import asyncio
@@ -12,8 +12,8 @@ from agent.domain.knowledge import TOKENS
 from agent.domain.turn.effects import CallModel
 from agent.domain.turn.journal import ModelAnswer
 from agent.early_start import start_early
-from agent.llm.paid_calls import Advance, account_of, is_limited, prompt_tokens
-from agent.ports import AskedSnapshot, ModelChoice, ModelRequest, Models
+from agent.llm.paid_calls import EarlyReservation, account_of, is_limited, prompt_tokens
+from agent.ports import ModelChoice, ModelRequest, Models, TurnSnapshot
 from agent.turns.deps import Limits, Ports
 from agent.turns.inputs import TurnInputs
 from agent.turns.knowledge_search import PassageQuery
@@ -29,7 +29,7 @@ class PreparedCall:
     prompt: ModelRequest
     choice: ModelChoice
     account: SpendingAccount
-    advance: Advance | None
+    advance: EarlyReservation | None
 
 
 class Prefetch:
@@ -39,79 +39,83 @@ class Prefetch:
         self._ports = ports
         self._limits = limits
         self._inputs = inputs
-        self._begun: tuple[CallModel, CompanySettings, asyncio.Task[ModelAnswer | PreparedCall]] | None = None
-        self._advance: Advance | None = None
-        self._further: Reservation | None = None
-        """Came with the call before, for the one that follows on its tools."""
+        self._prefetched: tuple[CallModel, CompanySettings, asyncio.Task[ModelAnswer | PreparedCall]] | None = None
+        self._advance: EarlyReservation | None = None
+        self._next_reservation: Reservation | None = None
+        """Reservation that was granted with the previous call, for the call after its tools."""
 
     def begin(
-        self, ask: CallModel, settings: CompanySettings, seen: AskedSnapshot
+        self, call: CallModel, settings: CompanySettings, snapshot: TurnSnapshot
     ) -> "asyncio.Task[ModelAnswer | PreparedCall]":
-        """Begins to prepare the call, instead of one begun before."""
-        self.leave()
-        task = start_early(self._make(ask, settings, seen))
-        self._begun = (ask, settings, task)
+        """Starts to prepare the call, and cancels an earlier preparation."""
+        self.cancel()
+        task = start_early(self._prepare(call, settings, snapshot))
+        self._prefetched = (call, settings, task)
         return task
 
-    async def ready(self, ask: CallModel, settings: CompanySettings, seen: AskedSnapshot) -> ModelAnswer | PreparedCall:
-        """Returns the request to the model, or the agent's own reply in its place; the prefetched one if it was made
-        for this very call."""
-        begun = self._begun
-        if begun is not None and begun[0] == ask and begun[1] is settings:
-            return await begun[2]
-        return await self.begin(ask, settings, seen)
+    async def ready(
+        self, call: CallModel, settings: CompanySettings, snapshot: TurnSnapshot
+    ) -> ModelAnswer | PreparedCall:
+        """Returns the prepared call, or the agent's own reply in its place; uses the prefetch if it was made for this
+        very call."""
+        prefetched = self._prefetched
+        if prefetched is not None and prefetched[0] == call and prefetched[1] is settings:
+            return await prefetched[2]
+        return await self.begin(call, settings, snapshot)
 
-    def leave(self) -> None:
-        """Cancels what was begun, and gives back unused reservations, except that of the next call."""
-        begun, self._begun = self._begun, None
-        if begun is not None:
-            begun[2].cancel()
+    def cancel(self) -> None:
+        """Cancels the preparation and gives back unused reservations, except that of the next call."""
+        prefetched, self._prefetched = self._prefetched, None
+        if prefetched is not None:
+            prefetched[2].cancel()
         if self._advance is not None:
-            self._further = self._advance.take_further() or self._further
+            self._next_reservation = self._advance.take_further() or self._next_reservation
             self._advance.close()
             self._advance = None
 
     def close(self) -> None:
-        self.leave()
-        further, self._further = self._further, None
+        self.cancel()
+        further, self._next_reservation = self._next_reservation, None
         if further is not None:
             self._ports.spending.budgets.settle(further, 0)
 
-    async def _make(self, ask: CallModel, settings: CompanySettings, seen: AskedSnapshot) -> ModelAnswer | PreparedCall:
-        own = await self._inputs.own_reply(ask, seen, settings.config)
-        if own is not None:
-            return own
+    async def _prepare(
+        self, call: CallModel, settings: CompanySettings, snapshot: TurnSnapshot
+    ) -> ModelAnswer | PreparedCall:
+        own_reply = await self._inputs.own_reply(call, snapshot, settings.config)
+        if own_reply is not None:
+            return own_reply
         ports, key = self._ports, self._inputs.key
-        config, choice = wished(settings.config, seen.wishes, ports.models)
+        config, choice = apply_wishes(settings.config, snapshot.wishes, ports.models)
         if choice.candidates[0][0].provider == "offline":
-            unread = await self._inputs.unread_files(ask, seen.requester.language)
-            if unread is not None:
-                return unread
-        left = ask.journal.deadline - ports.clock.now()
-        account = account_of(key, seen, ask.journal)
+            unread_reply = await self._inputs.unread_files(call, snapshot.requester.language)
+            if unread_reply is not None:
+                return unread_reply
+        remaining = call.journal.deadline - ports.clock.now()
+        account = account_of(key, snapshot, call.journal)
 
-        paid = choice.candidates[0][0].provider != "offline" and is_limited(config.budget, account)
+        is_paid = choice.candidates[0][0].provider != "offline" and is_limited(config.budget, account)
 
-        def pay(prompt: ModelRequest, search: PassageQuery | None = None) -> None:
-            if paid and self._advance is None:
+        def reserve_tokens(prompt: ModelRequest, search: PassageQuery | None = None) -> None:
+            if is_paid and self._advance is None:
                 tokens = prompt_tokens(prompt, 0 if search is None else TOKENS, self._limits.window.most)
-                further, self._further = self._further, None
+                further, self._next_reservation = self._next_reservation, None
                 if further is not None and search is None and tokens + prompt.max_tokens <= further.tokens:
-                    self._advance = Advance.had(ports.spending, further)
+                    self._advance = EarlyReservation.of_granted(ports.spending, further)
                     return
                 if further is not None:
                     ports.spending.budgets.settle(further, 0)
-                self._advance = Advance.asked(ports.spending, account, config, prompt, tokens, search)
+                self._advance = EarlyReservation.request(ports.spending, account, config, prompt, tokens, search)
 
-        seconds = min(left, self._limits.model)
-        prompt = await self._inputs.prompt(ask, config, seen, seconds, choice, pay if paid else None)
-        pay(prompt)
-        return PreparedCall(replace(prompt, longest=left), choice, account, self._advance)
+        seconds = min(remaining, self._limits.model)
+        prompt = await self._inputs.prompt(call, config, snapshot, seconds, choice, reserve_tokens if is_paid else None)
+        reserve_tokens(prompt)
+        return PreparedCall(replace(prompt, total_time_limit=remaining), choice, account, self._advance)
 
 
-def wished(config: CompanyConfig, wishes: Wishes | None, models: Models) -> tuple[CompanyConfig, ModelChoice]:
-    """The company's settings and models, changed by what the requester's program wants for this answer. A model that
-    the company's provider does not have is the company's own: the door has checked that it exists."""
+def apply_wishes(config: CompanyConfig, wishes: Wishes | None, models: Models) -> tuple[CompanyConfig, ModelChoice]:
+    """Returns the company's settings and models with the wishes of the requester's program applied. A wished model that
+    the company's provider does not offer stands for the company's own model: the door has checked that it exists."""
     provider, model = config.preferred_provider, config.preferred_model
     models = models.for_company(config)
     if wishes is None:
@@ -119,7 +123,7 @@ def wished(config: CompanyConfig, wishes: Wishes | None, models: Models) -> tupl
     changes = {"temperature": wishes.temperature, "max_response_tokens": wishes.max_tokens}
     config = config.model_copy(update={name: value for name, value in changes.items() if value is not None})
     if wishes.model is not None and wishes.model != OWN_MODEL:
-        for named, one in models.named(provider, model):
-            if one == wishes.model:
-                return config.model_copy(update={"preferred_model": one}), models.only(named, one)
+        for its_provider, its_model in models.named(provider, model):
+            if its_model == wishes.model:
+                return config.model_copy(update={"preferred_model": its_model}), models.only(its_provider, its_model)
     return config, models.chosen(provider, model)

@@ -1,5 +1,5 @@
-"""Tells a model that says of the user's memory what no call has done that it is not done, and asks it once more, in one
-paid call. Says it again, and the user reads that it is not done instead."""
+"""Corrects replies that promise a change of the user's memory which no tool call has made. The model is told so and
+asked once more, in one paid call; if it promises again, the promise is replaced by a text that nothing was changed."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ from agent.turns.prefetch import PreparedCall
 from contracts.company import CompanyConfig
 
 
-async def ask_honest(
+async def reply_without_empty_promises(
     ports: Ports,
     config: CompanyConfig,
     journal: Journal,
@@ -25,31 +25,36 @@ async def ask_honest(
     sink: TextSink,
     tools: Sequence[OfferedTool],
 ) -> ModelAnswer:
-    """The reply; raises as `ask_paid` does. What was said before the promise was found empty does not count. `tools`:
-    all that the requester has, more than the model is shown: what keeps the promise is shown when it is told. Rules
-    promise only what is learned after the turn."""
+    """Returns the model's reply without empty promises; raises what `ask_paid` raises. Text streamed before the promise
+    was found is withdrawn. `tools`: all tools of the requester, of which the model may see only some; the second
+    request shows those with which the promise can be kept. Replies of the offline provider are not checked: it promises
+    only what memory learns after the turn."""
     prompt = call.prompt
     reply = await ask_paid(ports.spending, ports.models, call.account, config, prompt, sink, call.choice, call.advance)
     offered = frozenset(tool.name for tool in tools)
     if reply.calls or reply.provider == "offline" or not is_broken(reply.text, journal, offered):
         return reply
-    told = {"role": "system", "content": TEXTS["prompt.broken_promise"].in_language(prompt.language)}
-    messages = [*prompt.messages, {"role": "assistant", "content": reply.text}, told]
-    shown = {tool.name for tool in prompt.tools}
-    keeping = (tool for tool in tools if tool.name in MEMORY_TOOLS - shown and prompt.tool_choice != "none")
-    second = replace(prompt, messages=messages, tools=(*prompt.tools, *keeping))
+    correction = {"role": "system", "content": TEXTS["prompt.broken_promise"].in_language(prompt.language)}
+    messages = [*prompt.messages, {"role": "assistant", "content": reply.text}, correction]
+    shown_names = {tool.name for tool in prompt.tools}
+    memory_tools = (tool for tool in tools if tool.name in MEMORY_TOOLS - shown_names and prompt.tool_choice != "none")
+    second_request = replace(prompt, messages=messages, tools=(*prompt.tools, *memory_tools))
     sink.restart()
     outcome = "mended"
     try:
-        again = await ask_paid(ports.spending, ports.models, call.account, config, second, sink, call.choice)
-        again = replace(again, usage=reply.usage + again.usage)
+        second_reply = await ask_paid(
+            ports.spending, ports.models, call.account, config, second_request, sink, call.choice
+        )
+        second_reply = replace(second_reply, usage=reply.usage + second_reply.usage)
     except (ModelError, BudgetSpentError):
-        again, outcome = reply, "asked_in_vain"
-    if not again.calls and is_broken(again.text, journal, offered):
-        outcome = "broken" if again is not reply else outcome
-        left = without_promises(again.text, journal, offered)
-        again = replace(again, text=f"{left}\n\n{TEXTS['step.unchanged'].in_language(prompt.language)}".strip())
+        second_reply, outcome = reply, "asked_in_vain"
+    if not second_reply.calls and is_broken(second_reply.text, journal, offered):
+        outcome = "broken" if second_reply is not reply else outcome
+        kept_text = without_promises(second_reply.text, journal, offered)
+        second_reply = replace(
+            second_reply, text=f"{kept_text}\n\n{TEXTS['step.unchanged'].in_language(prompt.language)}".strip()
+        )
         sink.restart()
-        sink.text(again.text)
+        sink.text(second_reply.text)
     PROMISES.labels(outcome).inc()
-    return again
+    return second_reply

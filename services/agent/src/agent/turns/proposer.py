@@ -1,7 +1,8 @@
-"""After a customer's turn, has a small model propose what to remember of the customer; memory keeps only what the
+"""Has a small model propose, after a customer's turn, what to remember about the customer. Memory keeps only what the
 customer's own words prove.
 
-Nobody waits for it. Proposals that are lost with their agent are not made again: the rules have learned the turn.
+Nothing waits for proposals. Those that are lost with their agent are not made again: memory's rules have learned from
+the turn.
 """
 
 from agent.adapters.proofs import MemoryProofs
@@ -12,9 +13,9 @@ from agent.turns.after_turn import AfterTurn, SmallModel
 from contracts.company import CompanyConfig
 from contracts.proposal_rpc import AnsweredTurn
 
-MOST = 32
-"""Turns that are proposed about at once; the others are left to the rules."""
-MOST_TOKENS = 800
+MAX_RUNNING = 32
+"""Turns for which proposals are made at the same time; the others are left to memory's rules."""
+MAX_RESPONSE_TOKENS = 800
 
 
 class Proposer:
@@ -23,29 +24,29 @@ class Proposer:
     def __init__(self, proofs: MemoryProofs, model: SmallModel) -> None:
         self._proofs = proofs
         self._model = model
-        self._work = AfterTurn("proposals", MOST, PROPOSALS)
-        self.drain = self._work.drain
+        self._jobs = AfterTurn("proposals", MAX_RUNNING, PROPOSALS)
+        self.drain = self._jobs.drain
 
     def propose(self, key: ConversationKey, requester: Requester, config: CompanyConfig, turn: AnsweredTurn) -> None:
-        """Proposes about an answered turn, later and without waiting; with no model there is nothing to do."""
-        if self._model.is_there(config):
-            self._work.begin(turn.turn_id, lambda: self._proposed(key, requester, config, turn), turn=turn.turn_id)
+        """Starts proposals about an answered turn in the background; does nothing if the company has no model."""
+        if self._model.is_available(config):
+            self._jobs.begin(turn.turn_id, lambda: self._propose(key, requester, config, turn), turn=turn.turn_id)
 
-    async def _proposed(
+    async def _propose(
         self, key: ConversationKey, requester: Requester, config: CompanyConfig, turn: AnsweredTurn
     ) -> str:
-        ground = await self._proofs.ground(turn)
-        if not ground.said:
+        evidence = await self._proofs.ground(turn)
+        if not evidence.said:
             return "nothing_said"
-        messages = proposal_messages(ground, requester.language)
-        said = await self._model.ask(key, requester, config, messages, most_tokens=MOST_TOKENS)
-        if said is None:
+        messages = proposal_messages(evidence, requester.language)
+        reply = await self._model.ask(key, requester, config, messages, max_tokens=MAX_RESPONSE_TOKENS)
+        if reply is None:
             return "no_model"
-        proposals = read_proposals(said)
+        proposals = read_proposals(reply)
         if proposals is None:
             return "unreadable"
         judged = await self._proofs.judge(turn, proposals)
         PROPOSALS_JUDGED.labels("accepted").inc(judged.accepted)
-        for why in judged.refused:
-            PROPOSALS_JUDGED.labels(why).inc()
+        for reason in judged.refused:
+            PROPOSALS_JUDGED.labels(reason).inc()
         return "judged"

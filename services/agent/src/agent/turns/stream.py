@@ -1,4 +1,4 @@
-"""Streams a running answer to everybody who watches: in batches, numbered, and kept for those who join later."""
+"""Streams a running answer to its readers in numbered batches, and keeps the text for readers who join later."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from agent.ports import ConversationKey, Live
 
 BATCH_SECONDS = 0.05
-"""The first piece goes out at once (with what came in the same packet), further ones together, at most this often."""
+"""Seconds between two deltas. The first piece goes out at once, together with what came in the same packet."""
 
 
 class Deltas:
-    """The streamed text of one run. `restart` clears it for everybody: run.started is sent again and deltaSeq begins at
-    0. While the run is `doubtful`, its text is held back."""
+    """The streamed text of one run. `restart` clears it for all readers: run.started is sent again and deltaSeq starts
+    at 0. No text is sent while `doubtful()` is true."""
 
     def __init__(
         self,
@@ -32,12 +32,12 @@ class Deltas:
         self._loop = asyncio.get_running_loop()
         self.next_seq = 0
         self.on_first: Callable[[], None] | None = None
-        """Called once, when the first text goes out."""
+        """Called once, when the first text is sent."""
         self.open = False
-        """Whether a run was said to have started and not to have ended."""
+        """Whether the run's start was announced, but not its end."""
 
     def begin(self) -> None:
-        """Says that a run starts from nothing."""
+        """Announces a run without text."""
         self.stop()
         self._sent.clear()
         self.next_seq = 0
@@ -45,13 +45,13 @@ class Deltas:
         self._live.emit(self._key, "run.started", {"turnId": self._turn_id, "messageId": self._message_id})
 
     def end(self, kind: str, data: Mapping[str, object]) -> None:
-        """Says how the run ended: run.finished, run.error or run.cancelled. What still waits is dropped."""
+        """Announces the end of the run (run.finished, run.error or run.cancelled) and drops unsent text."""
         self.stop()
         self.open = False
         self._live.emit(self._key, kind, {"turnId": self._turn_id, **data})
 
     def text(self, piece: str) -> None:
-        """More text; nobody is told any after the end."""
+        """Adds text; ignored after the end of the run."""
         if not self.open:
             return
         self._waiting.append(piece)
@@ -59,7 +59,7 @@ class Deltas:
             self._timer = self._loop.call_soon(self._tick)
 
     def restart(self) -> None:
-        """Withdraws the text so far, and tells those who heard it."""
+        """Withdraws the text so far; announces the run anew if there was some."""
         if self.open and (self._sent or self._waiting):
             self.begin()
 
@@ -69,7 +69,7 @@ class Deltas:
         self._end_timer()
 
     def mute(self) -> None:
-        """The run is another's: nobody is told anything more, not even its end."""
+        """Sends nothing more, not even the end: another agent drives the run now."""
         self.stop()
         self.open = False
 
@@ -79,7 +79,7 @@ class Deltas:
 
     @property
     def sent_text(self) -> str:
-        """The text that has gone out."""
+        """The text that has been sent."""
         return "".join(self._sent)
 
     def _tick(self) -> None:

@@ -1,6 +1,6 @@
-"""Asks a small model, after a turn, to summarise a long conversation. Memory keeps the summary for the next prompt.
+"""Summarises a long conversation after a turn, with a small model. Memory keeps the summary for the next prompt.
 
-Nobody waits for them. A summary that is lost with its agent is made by the next turn that needs it.
+Nothing waits for a summary. One that is lost with its agent is made by the next turn that needs it.
 """
 
 from agent.adapters.encodings import Encodings
@@ -14,9 +14,9 @@ from contracts.company import CompanyConfig
 from contracts.context_rpc import MAX_MESSAGES
 from contracts.events.chat import Role
 
-MOST = 32
-"""Summaries in the making; further ones are left to later turns."""
-_MINE = {Role.ASSISTANT: True, Role.OPERATOR: True, Role.VISITOR: False, Role.USER: False}
+MAX_RUNNING = 32
+"""Summaries made at the same time; further requests are dropped and left to later turns."""
+_IS_ASSISTANTS = {Role.ASSISTANT: True, Role.OPERATOR: True, Role.VISITOR: False, Role.USER: False}
 
 
 class Summarizer:
@@ -26,37 +26,42 @@ class Summarizer:
         self._contexts = contexts
         self._encoders = encoders
         self._model = model
-        self._work = AfterTurn("summary", MOST, SUMMARIES)
-        self.drain = self._work.drain
+        self._jobs = AfterTurn("summary", MAX_RUNNING, SUMMARIES)
+        self.drain = self._jobs.drain
 
-    def want(self, key: ConversationKey, requester: Requester, config: CompanyConfig, up_to: int) -> None:
-        """Requests a summary of everything up to a sequence that is not summarised yet."""
-        self._work.begin(key, lambda: self._kept(key, requester, config, up_to), conversation=key.conversation)
+    def request(self, key: ConversationKey, requester: Requester, config: CompanyConfig, up_to: int) -> None:
+        """Requests a summary of the messages up to the sequence `up_to` that have none yet."""
+        self._jobs.begin(key, lambda: self._summarise(key, requester, config, up_to), conversation=key.conversation)
 
-    async def _kept(self, key: ConversationKey, requester: Requester, config: CompanyConfig, up_to: int) -> str:
+    async def _summarise(self, key: ConversationKey, requester: Requester, config: CompanyConfig, up_to: int) -> str:
         context = await self._contexts.full(key, requester, "", up_to, config, MAX_MESSAGES)
         conversation = context.conversation if context else None
         if conversation is None:
             return "no_context"
-        stored = conversation.summary
-        heard = [
-            PromptMessage(_MINE[message.role], message.text, message.seq)
+        earlier_summary = conversation.summary
+        unsummarised = [
+            PromptMessage(_IS_ASSISTANTS[message.role], message.text, message.seq)
             for message in conversation.recent_messages
-            if message.role in _MINE and message.seq <= up_to
+            if message.role in _IS_ASSISTANTS and message.seq <= up_to
         ]
-        if not heard:
+        if not unsummarised:
             return "up_to_date"
-        earlier = stored.text if stored else None
-        outcome, text = "model", await self._by_model(key, requester, config, earlier, heard)
+        earlier_text = earlier_summary.text if earlier_summary else None
+        outcome, text = "model", await self._by_model(key, requester, config, earlier_text, unsummarised)
         counter = await self._encoders.counter(config.preferred_model)
         if not text:
             outcome = "rules"
-            text = extract(earlier, [(one.mine, one.text) for one in heard], counter.text, requester.language)
+            text = extract(
+                earlier_text,
+                [(message.mine, message.text) for message in unsummarised],
+                counter.text,
+                requester.language,
+            )
         text = limited(text or "", counter.text)
         if not text:
             return "empty"
-        messages = len(heard) + (stored.messages if stored else 0)
-        await self._contexts.save(key, text, heard[-1].seq, messages, stored)
+        message_count = len(unsummarised) + (earlier_summary.messages if earlier_summary else 0)
+        await self._contexts.save(key, text, unsummarised[-1].seq, message_count, earlier_summary)
         return outcome
 
     async def _by_model(
@@ -65,11 +70,11 @@ class Summarizer:
         requester: Requester,
         config: CompanyConfig,
         earlier: str | None,
-        heard: list[PromptMessage],
+        unsummarised: list[PromptMessage],
     ) -> str | None:
-        """The small model's key points; None: it has none to give."""
-        if not self._model.is_there(config):
+        """Returns the small model's key points; None if there is no model, or it gave none."""
+        if not self._model.is_available(config):
             return None
-        messages = summary_messages(earlier, heard, requester.language)
-        said = await self._model.ask(key, requester, config, messages, most_tokens=300, temperature=0.2)
-        return said.strip() or None if said is not None else None
+        messages = summary_messages(earlier, unsummarised, requester.language)
+        text = await self._model.ask(key, requester, config, messages, max_tokens=300, temperature=0.2)
+        return text.strip() or None if text is not None else None

@@ -1,8 +1,8 @@
-"""The safety net for messages without an answer: looks again at a visitor's message that has waited too long.
+"""The safety net for messages without an answer: handles again a visitor's message that has waited too long.
 
-The turn consumer delivers every message until it is acknowledged, so this finds something only when the consumer was
-lost. It follows the live subscription, and begins by reading the log. It looks twice within PATIENCE, so that what is
-left is settled within a minute.
+The turn consumer delivers every message until it is acknowledged, so the sweep finds something only if the consumer was
+lost. It reads the log once at its start and then follows the live subscription. It looks at least twice within
+OVERDUE_SECONDS, so that a forgotten message is handled within a minute.
 """
 
 import asyncio
@@ -22,16 +22,16 @@ from runtime.recent import Bounded
 
 log = structlog.get_logger(__name__)
 
-PATIENCE = 40.0
-"""Seconds that a message may wait before it is looked at: a turn and a burst have their time."""
-AT_REST = 60.0
-"""Seconds between two settings of the clock while no message waits."""
-MOST = 100_000
-"""Conversations that are remembered; the oldest are forgotten first."""
-LONGEST_LOOK = 120.0
-"""Seconds for one look, with all that it reads."""
-AT_ONCE = 16
-"""Conversations looked at side by side."""
+OVERDUE_SECONDS = 40.0
+"""Seconds that a message may wait before it is handled again; long enough for a burst and a turn."""
+IDLE_CLOCK_SECONDS = 60.0
+"""Seconds between two calls of `before_look` (which sets the clock) while no message waits."""
+MAX_CONVERSATIONS = 100_000
+"""Conversations remembered at once; the oldest are dropped first."""
+LOOK_TIMEOUT_SECONDS = 120.0
+"""Seconds after which one look of the sweep counts as stuck."""
+MAX_PARALLEL_LOOKS = 16
+"""Conversations handled at the same time."""
 Handle = Callable[[ConversationKey, Trigger, float], Awaitable[Ack | Retry]]
 
 
@@ -48,30 +48,31 @@ class TurnSweep:
         self,
         handle: Handle,
         *,
-        every: float = 15.0,
-        patience: float = PATIENCE,
-        first: Callable[[], Awaitable[object]] | None = None,
+        interval: float = 15.0,
+        overdue_after: float = OVERDUE_SECONDS,
+        before_look: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
-        """`first` is awaited before each look (the agent sets its clock by the bus's); while no message waits, once a
-        minute."""
+        """`interval`: seconds between two looks. `overdue_after`: seconds that a message may wait. `before_look` is
+        awaited before each look, but at most every IDLE_CLOCK_SECONDS while no message waits; the agent sets its clock
+        there."""
         self._handle = handle
-        self._first = first
-        self._every = every
-        self._patience = patience
-        self._waiting = Bounded[ConversationKey, _WaitingMessage](MOST)
-        self._look_back: Callable[[], Awaitable[object]] | None = None
-        self._missed = True
-        self._first_at = float("-inf")
+        self._before_look = before_look
+        self._interval = interval
+        self._overdue_after = overdue_after
+        self._waiting = Bounded[ConversationKey, _WaitingMessage](MAX_CONVERSATIONS)
+        self._read_log: Callable[[], Awaitable[object]] | None = None
+        self._has_missed_facts = True
+        self._before_look_ran_at = float("-inf")
         self._looks: dict[ConversationKey, asyncio.Task[None]] = {}
-        self._gate = asyncio.Semaphore(AT_ONCE)
+        self._gate = asyncio.Semaphore(MAX_PARALLEL_LOOKS)
         self._loop = BackgroundLoop(
-            "sweep", self._look_again, wait=lambda: asyncio.sleep(self._every), longest=LONGEST_LOOK
+            "sweep", self._look_again, wait=lambda: asyncio.sleep(self._interval), longest=LOOK_TIMEOUT_SECONDS
         )
         self.stuck_because = self._loop.stuck_because
 
     def start(self, look_back: Callable[[], Awaitable[object]]) -> None:
-        """Begins. `look_back` shows it what was in the log before."""
-        self._look_back = look_back
+        """Starts the sweep. `read_log` passes the facts already in the log to `observe`."""
+        self._read_log = look_back
         self._loop.start()
 
     async def stop(self) -> None:
@@ -83,11 +84,11 @@ class TurnSweep:
             await asyncio.wait(looks)
 
     def missed(self) -> None:
-        """The connection was lost: the facts stored since then are read from the log."""
-        self._missed = True
+        """Makes the next look read the log again, because the connection was lost and facts may have been missed."""
+        self._has_missed_facts = True
 
-    def waits(self, key: ConversationKey) -> bool:
-        """Whether a message of the conversation is not known to be settled."""
+    def is_waiting(self, key: ConversationKey) -> bool:
+        """Whether the conversation has a message that is not known to be settled."""
         return key in self._waiting
 
     @property
@@ -95,35 +96,35 @@ class TurnSweep:
         """The number of conversations with a message that is not known to be settled."""
         return len(self._waiting)
 
-    def saw(self, key: ConversationKey, fact: Fact, *, old: bool = False) -> None:
-        """A fact has come: a visitor message waits from now on, an `old` one has waited long enough; a basis settles
-        it."""
+    def observe(self, key: ConversationKey, fact: Fact, *, is_old: bool = False) -> None:
+        """Takes note of a fact. A visitor message waits from now on; if `is_old`, it counts as overdue at once. A fact
+        whose basis covers the waiting message settles it."""
         waiting = self._waiting.get(key)
         if fact.kind is ChatKind.VISITOR:
             if waiting is None or waiting.seq < fact.seq:
-                self._waiting[key] = _WaitingMessage(fact.seq, float("-inf") if old else time.monotonic())
+                self._waiting[key] = _WaitingMessage(fact.seq, float("-inf") if is_old else time.monotonic())
         elif waiting is not None and fact.settled_up_to >= waiting.seq:
             del self._waiting[key]
 
     async def look(self) -> int:
-        """Handles messages that have waited too long; returns how many."""
-        looks = self._begin()
+        """Handles the overdue messages and returns their number."""
+        looks = self._start_looks()
         if looks:
             await asyncio.wait(looks)
         return len(looks)
 
-    def _begin(self) -> list[asyncio.Task[None]]:
-        """Begins to look at what has waited too long and is not being looked at. A look may drive a turn, so that it
-        lasts: no other message waits for its end."""
-        before = time.monotonic() - self._patience
-        late = [(key, waiting.seq) for key, waiting in self._waiting.items() if waiting.since <= before]
-        begun: list[asyncio.Task[None]] = []
-        for key, seq in late:
+    def _start_looks(self) -> list[asyncio.Task[None]]:
+        """Starts a task for each overdue message that has none. A task may drive a whole turn, so no other message
+        waits for its end."""
+        overdue_since = time.monotonic() - self._overdue_after
+        overdue = [(key, waiting.seq) for key, waiting in self._waiting.items() if waiting.since <= overdue_since]
+        tasks: list[asyncio.Task[None]] = []
+        for key, seq in overdue:
             if key not in self._looks:
                 look = self._looks[key] = asyncio.create_task(self._look_at(key, seq))
                 look.add_done_callback(lambda _, key=key: self._looks.pop(key, None))
-                begun.append(look)
-        return begun
+                tasks.append(look)
+        return tasks
 
     async def _look_at(self, key: ConversationKey, seq: int) -> None:
         async with self._gate:
@@ -142,17 +143,19 @@ class TurnSweep:
 
     async def _look_again(self) -> None:
         try:
-            if self._missed and self._look_back is not None:
-                self._missed = False
+            if self._has_missed_facts and self._read_log is not None:
+                self._has_missed_facts = False
                 try:
-                    await self._look_back()
+                    await self._read_log()
                 except BaseException:
-                    self._missed = True
+                    self._has_missed_facts = True
                     raise
-            if self._first is not None and (self._waiting or time.monotonic() - self._first_at >= AT_REST):
-                self._first_at = time.monotonic()
-                await self._first()
-            self._begin()
+            if self._before_look is not None and (
+                self._waiting or time.monotonic() - self._before_look_ran_at >= IDLE_CLOCK_SECONDS
+            ):
+                self._before_look_ran_at = time.monotonic()
+                await self._before_look()
+            self._start_looks()
         except Exception:
-            # The net must not tear: it looks again at its next time.
+            # An error must not end the sweep; it looks again after its interval.
             log.exception("sweep.failed")

@@ -33,17 +33,17 @@ from runtime.observability.logging import masked_text
 from runtime.observability.telemetry import span
 
 UNKNOWN_CATEGORY = "unknown"
-"""The category of a call to a tool that the requester was not offered: the executor answers TOOL_NOT_FOUND, and records
-it."""
+"""Category of a call to a tool that the requester was not offered. The executor answers it with TOOL_NOT_FOUND and
+records it."""
 
 
 @dataclass(frozen=True)
 class CallRound:
-    """The calls of a journal that have no result yet, and what they are made with.
+    """The calls of a journal that have no result yet, and what is needed to make them.
 
-    `seconds`: for each. `own_words`: what the user has said, who alone asks for what changes something. `completed`:
-    calls of the agent's own that a model asked for, with all that they need. `begun`: calls that another driver may
-    have asked for.
+    `seconds`: the time limit of each call. `own_words`: the user's own words; only they can ask for a change.
+    `completed`: calls that a model requested and the agent performs by itself, with their full arguments. `begun`: ids
+    of calls that another driver may already have sent.
     """
 
     key: ConversationKey
@@ -56,7 +56,7 @@ class CallRound:
     begun: Collection[str] = ()
 
     def tool(self, call: TurnCall) -> OfferedTool | None:
-        """The one that a call names; None: the requester was not offered it."""
+        """Returns the tool that a call names; None if the requester was not offered it."""
         return {tool.name: tool for tool in self.tools}.get(call.tool)
 
     def is_asked_for(self, call: TurnCall) -> bool:
@@ -66,74 +66,90 @@ class CallRound:
         return not changes or self.own_words.ask_for(call, tool, self.journal)
 
 
-async def outcomes(
+async def run_calls(
     tools: ToolCalls,
     live: Live,
-    asked: CallRound,
+    round_: CallRound,
     own_steps: OwnCalls | None = None,
-    handed: HandedOut | None = None,
+    handed_out: HandedOut | None = None,
 ) -> dict[str, str]:
-    """Result texts by call id, for all unsettled calls; live notices go out as tools start and end.
+    """Runs all unsettled calls and returns their result texts by call id; sends live notices as tools start and end.
 
-    `own_steps` performs what the agent does by itself, of which nobody is told before the answer; `handed` has those
-    that the client runs, after all others.
+    `own_steps` performs the agent's own calls, without notices. `handed_out` hands the client's calls to the client
+    after all others have finished.
     """
-    journal, requester = asked.journal, asked.requester
-    own = {call.call_id for call in rule_calls(journal)} | set(asked.completed)
-    theirs = client_calls(journal, asked.tools, own) if handed is not None else ()
-    own |= {call.call_id for call in theirs}
-    # What the agent does at a user's word is done each time that it is said; what a client's tool does nobody knows.
-    results = {call_id: result for call_id, result in answered_from_earlier(journal).items() if call_id not in own}
+    journal, requester = round_.journal, round_.requester
+    agent_call_ids = {call.call_id for call in rule_calls(journal)} | set(round_.completed)
+    handed_calls = client_calls(journal, round_.tools, agent_call_ids) if handed_out is not None else ()
+    agent_call_ids |= {call.call_id for call in handed_calls}
+    # The agent's own calls and the client's are never answered from earlier results: what a user asks for is done each
+    # time, and the effects of a client's tool are unknown.
+    results = {
+        call_id: result for call_id, result in answered_from_earlier(journal).items() if call_id not in agent_call_ids
+    }
     for call in journal.unsettled:
         if call.tool == SHOW_TOOLS:
-            results[call.call_id] = shown_more(call.arguments, asked.tools)
-    refused = [call.call_id for call in journal.unsettled if call.call_id not in own and not asked.is_asked_for(call)]
-    results |= dict.fromkeys(refused, refusal(requester.language))
-    repeats = {one: first for one, first in repeats_within(journal).items() if one not in own and one not in refused}
-    wanted = [c for c in journal.unsettled if c.call_id not in results and c.call_id not in repeats and c not in theirs]
-    again = asked_again(journal)
-    got = await asyncio.gather(
+            results[call.call_id] = shown_more(call.arguments, round_.tools)
+    refused_ids = [
+        call.call_id
+        for call in journal.unsettled
+        if call.call_id not in agent_call_ids and not round_.is_asked_for(call)
+    ]
+    results |= dict.fromkeys(refused_ids, refusal(requester.language))
+    first_by_repeat = {
+        call_id: first
+        for call_id, first in repeats_within(journal).items()
+        if call_id not in agent_call_ids and call_id not in refused_ids
+    }
+    calls = [
+        c
+        for c in journal.unsettled
+        if c.call_id not in results and c.call_id not in first_by_repeat and c not in handed_calls
+    ]
+    earlier_by_call = asked_again(journal)
+    texts = await asyncio.gather(
         *(
-            own_steps.outcome(asked.key, asked.completed.get(call.call_id, call), requester)
-            if own_steps is not None and call.call_id in own
-            else _outcome(tools, live, asked, call, again.get(call.call_id))
-            for call in wanted
+            own_steps.outcome(round_.key, round_.completed.get(call.call_id, call), requester)
+            if own_steps is not None and call.call_id in agent_call_ids
+            else _outcome(tools, live, round_, call, earlier_by_call.get(call.call_id))
+            for call in calls
         )
     )
-    room = room_for_each(journal)
-    results.update(zip((call.call_id for call in wanted), (cut(result, room) for result in got), strict=True))
-    if handed is not None and theirs:
-        told = await handed.outcomes(journal, theirs, requester)
-        results.update((call_id, cut(result, room)) for call_id, result in told.items())
-    for call_id, first in repeats.items():
+    max_length = room_for_each(journal)
+    results.update(zip((call.call_id for call in calls), (cut(result, max_length) for result in texts), strict=True))
+    if handed_out is not None and handed_calls:
+        handed_results = await handed_out.outcomes(journal, handed_calls, requester)
+        results.update((call_id, cut(result, max_length)) for call_id, result in handed_results.items())
+    for call_id, first in first_by_repeat.items():
         if call_id not in results:
             results[call_id] = marked_as_repeat(results[first])
     return results
 
 
-async def _outcome(tools: ToolCalls, live: Live, asked: CallRound, call: TurnCall, again: TurnCall | None) -> str:
-    """`again`: the earlier call that this one repeats, of which nobody knows the outcome."""
-    key, turn_id, requester, tool = asked.key, asked.journal.turn_id, asked.requester, asked.tool(call)
-    begun = call.call_id in asked.begun or again is not None
-    call = again or call
+async def _outcome(tools: ToolCalls, live: Live, round_: CallRound, call: TurnCall, earlier: TurnCall | None) -> str:
+    """Makes one call and returns its result. `earlier`: a call of unknown outcome that this one repeats; then the
+    earlier call is sent again instead."""
+    key, turn_id, requester, tool = round_.key, round_.journal.turn_id, round_.requester, round_.tool(call)
+    may_have_run = call.call_id in round_.begun or earlier is not None
+    call = earlier or call
     notice = {"turnId": turn_id, "callId": call.call_id, "tool": call.tool}
     label = _label(tool.label if tool else call.tool, call)
     live.emit(key, "tool.started", {**notice, "label": label})
     category = tool.category if tool else UNKNOWN_CATEGORY
     attributes = {OPERATION: SPAN_TOOL, TOOL_NAME: call.tool, TOOL_CALL: call.call_id}
     with span(f"{SPAN_TOOL} {call.tool}", **attributes):
-        began = time.monotonic()
-        result = await tools.outcome(key, call, category, requester, turn_id, asked.seconds)
-        begun = begun or outcome_unknown(result)
+        started_at = time.monotonic()
+        result = await tools.outcome(key, call, category, requester, turn_id, round_.seconds)
+        may_have_run = may_have_run or outcome_unknown(result)
         if (
             outcome_unknown(result)
             and result != INTERRUPTED
-            and (left := asked.seconds - (time.monotonic() - began)) > 0
+            and (remaining := round_.seconds - (time.monotonic() - started_at)) > 0
         ):
-            # A service that stood still for a moment can say by now what it has done; nobody likes to hear "perhaps".
-            result = await tools.outcome(key, call, category, requester, turn_id, left)
-        if begun and unrecorded(result) and (tool is None or tool.changes):
-            result = INTERRUPTED  # this request has made nothing, an earlier one may have
+            # A service that stood still for a moment may know the outcome by now, which is better than "unknown".
+            result = await tools.outcome(key, call, category, requester, turn_id, remaining)
+        if may_have_run and unrecorded(result) and (tool is None or tool.changes):
+            result = INTERRUPTED  # this request did nothing, but an earlier one may have
     parsed = object_of(json.loads(result))
     cached = bool(object_of(parsed.get("metadata")).get("cached"))
     live.emit(key, "tool.finished", {**notice, "success": bool(parsed.get("success")), "cached": cached})
@@ -141,11 +157,11 @@ async def _outcome(tools: ToolCalls, live: Live, asked: CallRound, call: TurnCal
 
 
 def _label(label: str, call: TurnCall) -> str:
-    """The tool's label with what it is about: the one text argument that is no id, if there is one."""
+    """Returns the tool's label with the call's only text argument that is not an id, if it has exactly one."""
     arguments = object_of(json.loads(call.arguments))
-    texts = [value for name, value in arguments.items() if isinstance(value, str) and not name.endswith("_id")]
-    if len(texts) != 1:
+    values = [value for name, value in arguments.items() if isinstance(value, str) and not name.endswith("_id")]
+    if len(values) != 1:
         return label
-    # A label is read by everybody in the conversation, and a model may have put anything into its arguments.
-    about = masked_text(texts[0])[:80]
-    return f"{label.removesuffix('…')}: {about}" + ("…" if label.endswith("…") else "")
+    # Everybody in the conversation reads the label, and a model may have put anything into its arguments.
+    detail = masked_text(values[0])[:80]
+    return f"{label.removesuffix('…')}: {detail}" + ("…" if label.endswith("…") else "")

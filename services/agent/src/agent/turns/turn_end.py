@@ -16,9 +16,9 @@ from contracts.proposal_rpc import AnsweredTurn
 
 
 def turn_ending(journal: Journal, settings: CompanySettings, requester: Requester, question: str) -> Ending:
-    """The end of a turn whose journal holds an answer or a failure."""
+    """Builds the end of a turn whose journal holds an answer or a failure."""
     code = journal.failure
-    text = _failure(journal, settings, requester) if code else journal.answer or ""
+    text = _failure_text(journal, settings, requester) if code else journal.answer or ""
     away = away_notice_in(journal)
     return Ending(
         journal=journal,
@@ -31,7 +31,7 @@ def turn_ending(journal: Journal, settings: CompanySettings, requester: Requeste
     )
 
 
-def _failure(journal: Journal, settings: CompanySettings, requester: Requester) -> str:
+def _failure_text(journal: Journal, settings: CompanySettings, requester: Requester) -> str:
     if journal.failure == "BUDGET_SPENT":
         return spent_text(journal.detail, settings.config.budget, requester.language)
     return failure_text(journal.failure or "INTERNAL", requester.language)
@@ -40,8 +40,8 @@ def _failure(journal: Journal, settings: CompanySettings, requester: Requester) 
 def record_turn(
     ports: Ports, key: ConversationKey, inputs: TurnInputs, journal: Journal, settings: CompanySettings
 ) -> None:
-    """Records the turn. An agent that only appended another's prepared answer does not know the inputs of that
-    answer."""
+    """Records the turn for replays. Does nothing in an agent that only appended the answer of another, because it does
+    not know the inputs of that answer."""
     if inputs.inputs is not None:
         ended = EndedTurn(inputs.inputs, journal, inputs.tools, settings.version, ports.clock.now())
         ports.record(key, ended)
@@ -54,19 +54,24 @@ def follow_up(
     requester: Requester,
     settings: CompanySettings,
     journal: Journal,
-    answered: int,
+    answer_seq: int,
 ) -> None:
-    """Starts the work after a customer's answered turn, for which nobody waits: a model proposes what to remember, and
-    replaces a summary that the prompt made by rules. `answered`: the answer's sequence."""
+    """Starts the background work after a customer's answered turn: a small model proposes what to remember, and makes a
+    summary if the prompt had only one by rules. `answer_seq`: the answer's sequence."""
     if requester.role == "user" and requester.user is not None:
         turn = AnsweredTurn(
             company_id=key.company,
             conversation_id=key.conversation,
             turn_id=journal.turn_id,
             basis=journal.basis,
-            answered=answered,
+            answered=answer_seq,
         )
         ports.proposals.propose(key, requester, settings.config, turn)
-    done, context = inputs.compressed, inputs.context
-    if done is not None and context is not None and "summarize_conversation" in done.strategies and done.dropped:
-        ports.summaries.want(key, requester, settings.config, done.dropped[-1].seq)
+    compressed, context = inputs.compressed, inputs.context
+    if (
+        compressed is not None
+        and context is not None
+        and "summarize_conversation" in compressed.strategies
+        and compressed.dropped
+    ):
+        ports.summaries.request(key, requester, settings.config, compressed.dropped[-1].seq)

@@ -1,4 +1,4 @@
-"""Tells running turns about new facts of their conversations, from the agent's one standing subscription."""
+"""Passes new facts of a conversation from the agent's one subscription to the turns that run in it."""
 
 from collections.abc import Callable
 
@@ -7,8 +7,8 @@ from agent.domain.turn.policy import AnswerPolicy, stop_reason
 from agent.ports import ConversationKey
 from contracts.conversation import Fact
 
-MAX_KEPT = 256
-"""Facts that a watch remembers; in a turn's two minutes there are hardly more, and the fence does not need them."""
+MAX_FACTS = 256
+"""Facts that a watch keeps. A turn's two minutes hardly bring more, and the fence does not depend on them."""
 
 
 class Watch:
@@ -20,16 +20,16 @@ class Watch:
         self._facts: list[Fact] = []
         self.listener: Callable[[Fact], None] | None = None
 
-    def first_stop(self, ask: CallModel, policy: AnswerPolicy) -> Interrupted | None:
-        """Returns the first fact since the view that already stops the call."""
+    def first_stop(self, call: CallModel, policy: AnswerPolicy) -> Interrupted | None:
+        """Returns an interruption for the first fact after the call's view that stops it; None if no fact does."""
         for fact in self._facts:
-            reason = stop_reason(fact, basis=ask.journal.basis, forced=ask.journal.forced, policy=policy)
-            if fact.seq > ask.view.seq and reason is not None:
+            reason = stop_reason(fact, basis=call.journal.basis, forced=call.journal.forced, policy=policy)
+            if fact.seq > call.view.seq and reason is not None:
                 return Interrupted(reason, fact.seq)
         return None
 
-    def tell(self, fact: Fact) -> None:
-        if len(self._facts) < MAX_KEPT:
+    def notify(self, fact: Fact) -> None:
+        if len(self._facts) < MAX_FACTS:
             self._facts.append(fact)
         if self.listener is not None:
             self.listener(fact)
@@ -51,16 +51,16 @@ class Watches:
         self._by_key.setdefault(key, []).append(watch)
         return watch
 
-    def wanted(self, key: tuple[str, str]) -> bool:
-        """Whether anybody watches the conversation: facts of others need not be read at all."""
+    def is_watched(self, key: tuple[str, str]) -> bool:
+        """Whether a turn watches the conversation; facts of other conversations need not be parsed."""
         return key in self._by_key
 
-    def tell(self, key: tuple[str, str], fact: Fact) -> None:
+    def notify(self, key: tuple[str, str], fact: Fact) -> None:
         for watch in tuple(self._by_key.get(key, ())):
-            watch.tell(fact)
+            watch.notify(fact)
 
     def forget(self, key: ConversationKey, watch: Watch) -> None:
-        """Done by Watch.close."""
+        """Removes the watch; called by Watch.close."""
         watches = self._by_key.get(key)
         if watches is not None and watch in watches:
             watches.remove(watch)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiktoken_ext import openai_public
 
-from agent.adapters.encodings import DEFAULT, Encodings, encoding_of, load
+from agent.adapters.encodings import DEFAULT_ENCODING, Encodings, encoding_of, load
 from agent.domain.context.tokens import KEPT_CHARACTERS, KEPT_TEXTS, PER_MESSAGE, Counter, most_tokens
 from agent.domain.offered_tool import OfferedTool
 
@@ -18,7 +18,7 @@ TEXT = "The quick brown fox costs $12.50.\n\n¿Qué tal va mi cartera?  Bien.\n-
 ODD = st.text(alphabet=st.sampled_from("ab1.,/ \n\r\t¿ñ中👍'sS-$"), max_size=400)
 
 
-def exact(text: str, name: str = DEFAULT) -> int:
+def exact(text: str, name: str = DEFAULT_ENCODING) -> int:
     return len(load(name).encode_ordinary(text))
 
 

@@ -1,8 +1,8 @@
 """Records in Redis which calls were started and how they ended: one hash for each call, changed only by scripts.
 
     f  fingerprint of tool and arguments        l  until when the owner may take (ms by Redis's clock)
-    o  who is making the call                   r  the result; with it the call is done
-    a  it was taken over from somebody who may have made it already
+    o  the executor's attempt that runs it      r  the result; with it the call is done
+    a  it was taken over from an executor that may have run it already
 
 A record changes from started to done by compare-and-set on the owner: an executor that took longer than its lease and
 lost the call to another one cannot overwrite the other's result.
@@ -71,36 +71,36 @@ return 1
 """)
 
 
-_KEEP_READS = 3_600_000
-"""Milliseconds that the result of a call without side effects is kept: pages and bars are long, repeats come soon."""
-_UNANSWERED = 1000
+_KEEP_READS_MS = 3_600_000
+"""Milliseconds for which the result of a call without side effects is kept: results are long, and repeats come soon."""
+_MAX_UNANSWERED = 1000
 """Claims without an answer whose owners are remembered."""
 
 
 class RedisCallRecords:
     """Claims and results of calls in Redis. `keep`: seconds that a call with side effects is remembered."""
 
-    def __init__(self, store: RedisStore, renewals: Renewals, keep: int) -> None:
+    def __init__(self, store: RedisStore, renewals: Renewals, keep_seconds: int) -> None:
         self._store = store
         self._renewals = renewals
-        self._keep = keep * 1000
-        self._unanswered = Bounded[str, str](_UNANSWERED)
-        """Owners by key of claims that Redis may still carry out: what slept for a moment reads what was sent to it."""
+        self._keep_ms = keep_seconds * 1000
+        self._unanswered = Bounded[str, str](_MAX_UNANSWERED)
+        """Owners, by key, of claims without an answer; a Redis that paused for a moment may still execute them."""
 
-    async def claim(self, key: CallKey, fingerprint: str, lease: float, *, renewed: bool) -> Claim:
-        """Returns the record as it is, or makes a new one that is ours for `lease` seconds, in one atomic step.
+    async def claim(self, key: CallKey, fingerprint: str, lease: float, *, is_renewed: bool) -> Claim:
+        """Returns the existing record, or claims the call for `lease` seconds, in one atomic step.
 
         Args:
-            renewed: the lease is a short one, kept alive as long as this process lives: its death is known within
-                seconds, and a stall of seconds may be taken for it.
+            is_renewed: the lease is short and renewed as long as this process lives: its death is noticed within
+                seconds, and a pause of seconds may be taken for its death.
         """
-        # The owner is this one attempt: when the first answer was lost, the client's own retry finds itself. So does
-        # the caller's: without an answer nothing with side effects was done, and no lease of ours is to be waited out.
+        # The owner stands for this attempt: if the answer is lost, the retry of the client or caller finds its own
+        # claim. Without an answer nothing with side effects was done, so no lease has to run out first.
         name = _name(key)
         owner = self._unanswered.pop(name, None) or secrets.token_hex(8)
-        milliseconds = int((min(LEASE, lease) if renewed else lease) * 1000)
+        milliseconds = int((min(LEASE, lease) if is_renewed else lease) * 1000)
         try:
-            answer = texts(await self._store.run(_CLAIM, name, fingerprint, owner, milliseconds, self._keep))
+            answer = texts(await self._store.run(_CLAIM, name, fingerprint, owner, milliseconds, self._keep_ms))
         except RedisUnavailableError:
             self._unanswered[name] = owner
             raise
@@ -112,21 +112,21 @@ class RedisCallRecords:
             case b"running":
                 return RunningElsewhere(int(answer[1]) / 1000)
             case word:
-                if renewed and lease > LEASE:
-                    self._renewals.hold(_name(key), _RENEW, owner, milliseconds, longest=lease)
+                if is_renewed and lease > LEASE:
+                    self._renewals.hold(_name(key), _RENEW, owner, milliseconds, max_seconds=lease)
                 return Claimed(owner, abandoned=word == b"abandoned")
 
-    async def finish(self, key: CallKey, owner: str, result: ToolResult, *, lasting: bool) -> bool:
-        """Records the result, if the call is still the owner's. `lasting`: for as long as there are records at all."""
+    async def finish(self, key: CallKey, owner: str, result: ToolResult, *, is_lasting: bool) -> bool:
+        """Records the result if the call still belongs to the owner. `is_lasting`: for the longest time."""
         self._renewals.drop(_name(key))
-        kept = self._keep if lasting else min(self._keep, _KEEP_READS)
-        return bool(await self._store.run(_FINISH, _name(key), owner, result.to_json(), kept))
+        milliseconds = self._keep_ms if is_lasting else min(self._keep_ms, _KEEP_READS_MS)
+        return bool(await self._store.run(_FINISH, _name(key), owner, result.to_json(), milliseconds))
 
     async def release(self, key: CallKey, owner: str, *, forget: bool) -> None:
-        """Lets go of a call that is still the owner's, so that its id can be tried again at once.
+        """Releases a call that still belongs to the owner, so that its id can be tried again at once.
 
         Args:
-            forget: False leaves the call as one that somebody started: it may have had its effect already.
+            forget: False leaves the call marked as started, because it may have had its effect already.
         """
         self._renewals.drop(_name(key))
         try:

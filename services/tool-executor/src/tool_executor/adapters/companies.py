@@ -10,7 +10,7 @@ from tool_executor.domain.declaration import ToolUnavailableError
 from tool_executor.domain.plans import CompanyTools
 
 _DEADLINE = 2.0
-"""Seconds for settings that are not known yet; who lists tools waits for a part of their caller's deadline only."""
+"""Seconds to wait for settings that are not cached; within a request only a part of its caller's deadline."""
 
 
 class ExecutorCompanies:
@@ -18,7 +18,8 @@ class ExecutorCompanies:
         self._cache = cache
 
     async def tools_of(self, company: str) -> CompanyTools:
-        """The defaults for a company that has no settings. Raises ToolUnavailableError."""
+        """Returns what the company's settings say about tools; the defaults without settings. Raises
+        ToolUnavailableError."""
         try:
             async with asyncio.timeout(part_deadline(_DEADLINE)):
                 settings = await self._cache.get(company)

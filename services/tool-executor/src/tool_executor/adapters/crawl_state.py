@@ -20,9 +20,9 @@ from tool_executor.adapters.redis_store import RedisStore, Script, texts
 from tool_executor.domain.crawl_outcomes import CrawlItem, PageOutcome
 
 KEEP_SECONDS = 3 * 86_400
-"""How long a run is remembered: longer than any of its messages can wait."""
+"""Seconds for which a run is remembered: longer than any of its messages can wait."""
 _HELD_SECONDS = 240
-"""After which a page is taken from a place whose message nobody has: more than the longest page takes."""
+"""Seconds after which a page is taken from a place whose message was lost: longer than any page takes."""
 _MOST_LEFT = 200
 _BATCH = 500
 
@@ -42,7 +42,7 @@ local function leave(list, line, most)
   redis.call('LPOP', list)
 end
 """
-"""Where a site has more to tell than fits, what failed, and where it was too large, is what its owner has to know."""
+"""If the list is full, merely skipped pages are dropped first: the owner must learn what failed or was too large."""
 _ADD = Script(
     _NOW
     + _LEAVE
@@ -198,7 +198,7 @@ return {1, math.ceil(wait)}
 
 @dataclass(frozen=True, slots=True)
 class ClaimedPage:
-    """A page that is ours to read; `takes`: how many have begun it, dead ones included."""
+    """A page that this executor reads. `takes`: how often the page has been started, including by dead executors."""
 
     item: CrawlItem
     token: str
@@ -207,8 +207,8 @@ class ClaimedPage:
 
 @dataclass(frozen=True, slots=True)
 class NoPage:
-    """There is no page now. `over`: there will be none; `wait`: seconds until there may be one; neither: all are read,
-    and whoever gets this must say so."""
+    """There is no page to read now. `over`: the run has ended. `wait`: seconds until there may be a page. Neither: all
+    pages are read, and the executor that gets this answer must report the end."""
 
     over: bool = False
     wait: float | None = None
@@ -235,36 +235,36 @@ class CrawlState:
         self._keys = (self._run, self._queue, self._held, self._left, self._gone, self._again)
 
     async def begin(self) -> tuple[str, str]:
-        """The run's state (new, running or over) and its plan, if it has one."""
+        """Returns the run's state (new, running or over) and its plan, empty if it has none."""
         state, plan = texts(await self._store.run_on(_BEGIN, self._keys, KEEP_SECONDS))
         return state.decode(), plan.decode()
 
     async def keep_plan(self, plan: str) -> str:
-        """The plan that counts: the first one."""
+        """Stores the plan unless there is one; returns the stored plan."""
         await self._store.command("HSETNX", self._run, "plan", plan)
         return bytes(await self._store.command("HGET", self._run, "plan")).decode()
 
     async def start(self) -> None:
-        """Marks the run as begun, once the pages to begin with are in the queue."""
+        """Marks the run as running, once its first pages are in the queue."""
         await self._store.run_on(_START, self._keys, KEEP_SECONDS)
 
-    async def add(self, items: Sequence[tuple[CrawlItem, str, int, Left, Left]], most: int) -> None:
+    async def add(self, items: Sequence[tuple[CrawlItem, str, int, Left, Left]], max_pages: int) -> None:
         """Puts pages into the queue that were never in it. Each with its shape, how many of that shape there may be
-        (0: any number), and what to say of it when there are more, or more pages than `most`."""
+        (0: any number), and what to say of it when there are more, or more pages than `max_pages`."""
         for start in range(0, len(items), _BATCH):
             parts: list[str | int] = []
-            for item, shape, cap, endless, full in items[start : start + _BATCH]:
-                parts += [item.url, _json(item), shape, cap, _json(endless), _json(full)]
-            await self._store.run_on(_ADD, (self._run, self._queue, self._left), most, _MOST_LEFT, *parts)
+            for item, shape, shape_limit, endless, full in items[start : start + _BATCH]:
+                parts += [item.url, _json(item), shape, shape_limit, _json(endless), _json(full)]
+            await self._store.run_on(_ADD, (self._run, self._queue, self._left), max_pages, _MOST_LEFT, *parts)
 
-    async def refuse(self, pages: Iterable[tuple[Left, str | None]], most: int) -> None:
-        """Notes pages that are not read, `most` at most, each with the document that goes for it."""
-        every = list(pages)
-        for start in range(0, len(every), _BATCH):
+    async def refuse(self, pages: Iterable[tuple[Left, str | None]], max_pages: int) -> None:
+        """Notes pages that are not read, `max_pages` at most, each with the document that goes for it."""
+        all_pages = list(pages)
+        for start in range(0, len(all_pages), _BATCH):
             parts: list[str] = []
-            for left, gone in every[start : start + _BATCH]:
-                parts += [left.url, _json(left), gone or ""]
-            await self._store.run_on(_REFUSE, (self._run, self._left, self._gone), most, _MOST_LEFT, *parts)
+            for skipped, replaced_document in all_pages[start : start + _BATCH]:
+                parts += [skipped.url, _json(skipped), replaced_document or ""]
+            await self._store.run_on(_REFUSE, (self._run, self._left, self._gone), max_pages, _MOST_LEFT, *parts)
 
     async def claim(self, place: str, token: str) -> ClaimedPage | NoPage:
         answer = texts(
@@ -280,26 +280,26 @@ class CrawlState:
             case word:
                 return NoPage(over=word == b"over")
 
-    async def settle(self, place: str, held: ClaimedPage, outcome: PageOutcome) -> int | None:
+    async def settle(self, place: str, page: ClaimedPage, outcome: PageOutcome) -> int | None:
         """Records the outcome of a page. Returns how many pages in a row did not answer; None: the page belongs to
         another executor by now."""
-        again = outcome.again is not None
-        kind = "again" if again else outcome.kind
-        tried = held.item.tries + (1 if outcome.away or outcome.reason else 0)
-        item = held.item.model_copy(update={"tries": tried})
-        left = ""
+        is_again = outcome.again is not None
+        kind = "again" if is_again else outcome.kind
+        tries = page.item.tries + (1 if outcome.away or outcome.reason else 0)
+        item = page.item.model_copy(update={"tries": tries})
+        left_line = ""
         if outcome.kind == "skipped" or outcome.kind == "failed":
-            left = _json(Left(url=item.url, outcome=outcome.kind, reason=outcome.reason, message=outcome.message))
-        away = "1" if outcome.away else "" if again else "0"
+            left_line = _json(Left(url=item.url, outcome=outcome.kind, reason=outcome.reason, message=outcome.message))
+        away = "1" if outcome.away else "" if is_again else "0"
         count = await self._store.run_on(
             _SETTLE,
             self._keys,
             place,
-            held.token,
+            page.token,
             kind,
             int((outcome.again or 0) * 1000),
             _json(item),
-            left,
+            left_line,
             outcome.gone or "",
             item.url if outcome.look_again else "",
             away,
@@ -308,7 +308,7 @@ class CrawlState:
         return None if int(count) < 0 else int(count)
 
     async def claim_content(self, digest: str, url: str) -> str:
-        """The page that was the first of this run to say this."""
+        """Returns the first page of this run with this content."""
         await self._store.command("HSETNX", self._run, f"x:{digest}", url)
         return bytes(await self._store.command("HGET", self._run, f"x:{digest}")).decode()
 
@@ -317,58 +317,59 @@ class CrawlState:
         answer = texts(await self._store.run_on(_REPORT, (self._run, self._left), int(now)))
         if not answer:
             return None
-        step, found, fetched, unchanged, skipped, failed = map(int, answer[:6])
-        counts = Counts(found=found, fetched=fetched, unchanged=unchanged, skipped=skipped, failed=failed)
+        step, found_count, fetched, unchanged, skipped, failed = map(int, answer[:6])
+        counts = Counts(found=found_count, fetched=fetched, unchanged=unchanged, skipped=skipped, failed=failed)
         return CrawlProgress(step, counts, [Left.model_validate_json(line) for line in answer[6:]])
 
     async def gone(self) -> list[str]:
         return _distinct(await self._store.command("LRANGE", self._gone, 0, -1))
 
     async def again(self) -> list[str]:
-        """The pages that the next run looks at once more."""
+        """Returns the pages that the next run reads again."""
         return _distinct(await self._store.command("LRANGE", self._again, 0, -1))
 
     async def text(self, name: str) -> bytes | None:
-        found = await self._store.command("HGET", self._run, f"t:{name}")
-        return None if found is None else bytes(found)
+        stored = await self._store.command("HGET", self._run, f"t:{name}")
+        return None if stored is None else bytes(stored)
 
     async def keep_text(self, name: str, text: bytes) -> None:
         await self._store.command("HSET", self._run, f"t:{name}", text)
 
     async def close(self) -> None:
-        """The run is over, for good: a message of it that comes now finds that nothing is to be done."""
+        """Ends the run for good: later messages of it find nothing to do."""
         await self._store.run_on(_CLOSE, self._keys, KEEP_SECONDS)
 
 
 class HostSlots:
-    """Decides when a host may be asked: all executors share its turns."""
+    """Decides when a host may be requested; all executors share its slots."""
 
     def __init__(self, store: RedisStore) -> None:
         self._store = store
 
-    async def take(self, host: str, interval: float, longest: float) -> tuple[bool, float]:
-        """Takes the host's next turn, if it is at most `longest` seconds away; seconds until then either way."""
-        took, wait = texts(
-            await self._store.run(_SLOT, f"crawl:host:{host}", int(interval * 1000), int(longest * 1000))
+    async def take(self, host: str, interval: float, max_wait: float) -> tuple[bool, float]:
+        """Takes the host's next slot if it is at most `max_wait` seconds away; returns whether it was taken, and the
+        seconds until the slot."""
+        is_taken, wait = texts(
+            await self._store.run(_SLOT, f"crawl:host:{host}", int(interval * 1000), int(max_wait * 1000))
         )
-        return took == b"1", int(wait) / 1000
+        return is_taken == b"1", int(wait) / 1000
 
 
 class SiteMemory:
-    """What the last whole run of a company's site leaves to the next: pages that are no documents and must be looked at
-    again. Without it, or under other rules, nothing that was read before is taken for unchanged unread."""
+    """What the last complete run of a company's site leaves to the next one: pages that are no documents and must be
+    read again. Without it, or under other rules, every page is read again."""
 
     def __init__(self, store: RedisStore, company: str) -> None:
         self._store = store
         self._key = f"crawl:site:{company}"
 
     async def load(self, rules: str) -> list[str] | None:
-        """None: every page is to be read."""
-        found = await self._store.command("GET", self._key)
-        if found is None:
+        """Returns the pages to read again; None if every page must be read."""
+        stored = await self._store.command("GET", self._key)
+        if stored is None:
             return None
-        kept = json.loads(found)
-        return list(kept["again"]) if kept["rules"] == rules else None
+        memory = json.loads(stored)
+        return list(memory["again"]) if memory["rules"] == rules else None
 
     async def save(self, rules: str, again: Sequence[str]) -> None:
         await self._store.command("SET", self._key, json.dumps({"rules": rules, "again": again}), "EX", 90 * 86_400)
@@ -379,4 +380,4 @@ def _json(model: CrawlItem | Left) -> str:
 
 
 def _distinct(answer: Sequence[bytes | str]) -> list[str]:
-    return list(dict.fromkeys(one.decode() for one in texts(answer)))
+    return list(dict.fromkeys(line.decode() for line in texts(answer)))

@@ -1,5 +1,5 @@
-"""JSON Schema 2020-12 by jsonschema-rs: it passes all required tests of the official suite and validates in under 1
-µs."""
+"""JSON Schema 2020-12 with jsonschema-rs, which passes all required tests of the official suite and validates in under
+1 µs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,18 +9,18 @@ from jsonschema_rs import ValidationError, ValidationErrorKind
 
 from contracts.schema_cost import MAX_PATTERN_STEPS, check_cost
 from contracts.text import Text
-from tool_executor.adapters.schema_messages import form_worded, not_null, worded
+from tool_executor.adapters.schema_messages import message_of_keyword, null_message, pattern_message
 from tool_executor.domain.declaration import ArgumentProblem
 from tool_executor.ports import SchemaBrokenError
 
-_MOST_PROBLEMS = 20
-_LONGEST_MESSAGE = 300
+_MAX_PROBLEMS = 20
+_MAX_MESSAGE_CHARS = 300
 _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=MAX_PATTERN_STEPS)
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class CompiledSchemas:
-    """Compiles schemas once; a reference to another document does not compile, so nothing is ever fetched."""
+    """Compiles schemas. A reference to another document does not compile, so nothing is ever fetched."""
 
     def compile(self, schema: Mapping[str, Any]) -> "CompiledSchema":
         try:
@@ -30,7 +30,7 @@ class CompiledSchemas:
             jsonschema_rs.meta.validate({"$schema": DRAFT, **document})
             validator = jsonschema_rs.Draft202012Validator(document, retriever=_refuse, pattern_options=_PATTERNS)
         except (ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
-            raise SchemaBrokenError(str(error).splitlines()[0][:_LONGEST_MESSAGE]) from error
+            raise SchemaBrokenError(str(error).splitlines()[0][:_MAX_MESSAGE_CHARS]) from error
         return CompiledSchema(validator, document)
 
 
@@ -39,7 +39,7 @@ def _refuse(uri: str) -> Any:
 
 
 class CompiledSchema:
-    """A schema that is ready to check values."""
+    """A compiled schema that checks values."""
 
     def __init__(self, validator: jsonschema_rs.Draft202012Validator, schema: Mapping[str, Any]) -> None:
         self._validator = validator
@@ -49,35 +49,35 @@ class CompiledSchema:
         """Returns the faults by field; empty if there are none."""
         if self._validator.is_valid(instance):
             return ()
-        found: list[ArgumentProblem] = []
+        problems: list[ArgumentProblem] = []
         for error in self._validator.iter_errors(instance):
-            message = self._worded(error)
-            found += [ArgumentProblem(field, message) for field in _fields(error)]
-            if len(found) >= _MOST_PROBLEMS:
+            message = self._message(error)
+            problems += [ArgumentProblem(field, message) for field in _fields(error)]
+            if len(problems) >= _MAX_PROBLEMS:
                 break
-        return found
+        return problems
 
-    def _worded(self, error: ValidationError) -> Text | str:
+    def _message(self, error: ValidationError) -> Text | str:
         if error.kind.name == "pattern":
-            message: Text | str = form_worded(error.kind.value, self._description(error.schema_path))
+            message: Text | str = pattern_message(error.kind.value, self._description(error.schema_path))
         else:
-            message = worded(error.kind.name, error.kind.value, error.message)
-        return not_null(message) if error.instance is None and isinstance(message, Text) else message
+            message = message_of_keyword(error.kind.name, error.kind.value, error.message)
+        return null_message(message) if error.instance is None and isinstance(message, Text) else message
 
     def _description(self, path: Sequence[str | int]) -> str | None:
-        """Returns the schema's description of the argument that the last keyword of `path` is about."""
-        found: Any = self._schema
+        """Returns the schema's description of the argument that contains the last keyword of `path`."""
+        subschema: Any = self._schema
         for part in path[:-1]:
             try:
-                found = found[part]
+                subschema = subschema[part]
             except (KeyError, IndexError, TypeError):
                 return None
-        text: Any = found.get("description") if isinstance(found, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        text: Any = subschema.get("description") if isinstance(subschema, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         return text if isinstance(text, str) else None
 
 
 def _fields(error: ValidationError) -> list[str]:
-    """The fields to change: for what is missing or not known that is the property itself, not its parent."""
+    """Returns the fields to change; for a missing or unknown property that is the property itself, not its parent."""
     parent = [str(part) for part in error.instance_path]
     match error.kind:
         case ValidationErrorKind.Required(property=name):

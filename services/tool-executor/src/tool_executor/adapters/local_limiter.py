@@ -1,4 +1,4 @@
-"""Counts limits in this process alone while the shared store is unavailable."""
+"""Counts limits in this process only, while the shared store is unavailable."""
 
 import time
 from collections import OrderedDict, deque
@@ -7,12 +7,12 @@ from collections.abc import Callable
 from tool_executor.domain.limits import LimitDecision, Limits, Quota
 from tool_executor.domain.plans import VerifiedCaller
 
-_MOST_KEYS = 20_000
+_MAX_KEYS = 20_000
 
 
 class LocalRateLimiter:
-    """See ports.RateLimiter: the same sliding log, in memory, for the users seen most recently. `clock`: seconds
-    since the epoch."""
+    """ports.RateLimiter with the same sliding log in memory, for the most recent users. `clock`: seconds since the
+    epoch."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -22,31 +22,31 @@ class LocalRateLimiter:
         key = (caller.company, caller.user, tool)
         calls = self._calls.setdefault(key, deque())
         self._calls.move_to_end(key)
-        if len(self._calls) > _MOST_KEYS:
+        if len(self._calls) > _MAX_KEYS:
             self._calls.popitem(last=False)
         now = self._clock()
         while calls and calls[0][0] <= now - max(window.seconds for window in limits):
             calls.popleft()
-        admission = self._look(calls, limits, now, call_id)
-        if admission.blocking is not None or any(identity == call_id for _, identity in calls):
-            return admission
+        decision = self._decision(calls, limits, now, call_id)
+        if decision.blocking is not None or any(identity == call_id for _, identity in calls):
+            return decision
         calls.append((now, call_id))
-        return self._look(calls, limits, now, call_id)
+        return self._decision(calls, limits, now, call_id)
 
     async def remaining(self, caller: VerifiedCaller, tool: str, limits: Limits) -> LimitDecision:
-        return self._look(self._calls.get((caller.company, caller.user, tool), deque()), limits, self._clock(), "")
+        return self._decision(self._calls.get((caller.company, caller.user, tool), deque()), limits, self._clock(), "")
 
     @staticmethod
-    def _look(calls: deque[tuple[float, str]], limits: Limits, now: float, call_id: str) -> LimitDecision:
+    def _decision(calls: deque[tuple[float, str]], limits: Limits, now: float, call_id: str) -> LimitDecision:
         quotas: list[Quota] = []
         blocking: Quota | None = None
         for window in limits:
-            inside = [(at, identity) for at, identity in calls if at > now - window.seconds]
-            oldest = inside[0][0] if inside else now
+            calls_in_window = [(time, identity) for time, identity in calls if time > now - window.seconds]
+            oldest = calls_in_window[0][0] if calls_in_window else now
             reset_at = int((oldest + window.seconds) * 1000) + 1
-            quota = Quota(window, remaining=max(window.limit - len(inside), 0), reset_at=reset_at)
+            quota = Quota(window, remaining=max(window.limit - len(calls_in_window), 0), reset_at=reset_at)
             quotas.append(quota)
-            known = any(identity == call_id for _, identity in inside)
-            if quota.remaining == 0 and not known and (blocking is None or quota.reset_at > blocking.reset_at):
+            is_repeat = any(identity == call_id for _, identity in calls_in_window)
+            if quota.remaining == 0 and not is_repeat and (blocking is None or quota.reset_at > blocking.reset_at):
                 blocking = quota
         return LimitDecision(tuple(quotas), blocking)

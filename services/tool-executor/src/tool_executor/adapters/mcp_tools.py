@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class McpToolHandlers:
-    """Makes handlers of tools of MCP servers, and lists what a server has."""
+    """Creates handlers for tools of MCP servers, and lists a server's tools."""
 
     def __init__(self, sessions: OwnSessions) -> None:
         self._sessions = sessions
@@ -29,7 +29,7 @@ class McpToolHandlers:
         return call
 
     async def listed(self, company: str, server: McpServer) -> list[McpTool]:
-        """The server's tools, as they would be declared. Raises ToolFailedError."""
+        """Returns the server's tools in the form of settings. Raises ToolFailedError."""
         return await (await self._client()).listed(company, server)
 
     async def _client(self) -> McpClient:

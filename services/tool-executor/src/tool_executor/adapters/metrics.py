@@ -17,7 +17,7 @@ _PAGES = Counter("nexus_crawl_pages_total", "Pages of companies' sites, by what 
 _RUNS = Counter("nexus_crawl_runs_total", "Readings of companies' sites that ended", ("state",))
 _FILES = Counter("nexus_uploads_read_total", "Uploaded documents, by what came of them", ("outcome",))
 UNKNOWN = "unknown"
-"""Stands for every name that no tool has, so that callers cannot make series without end."""
+"""Label for all unknown tool names, so that callers cannot create any number of series."""
 
 
 def count_call(tool: str, result: ToolResult) -> None:

@@ -1,7 +1,7 @@
-"""Calls a company's own HTTP tools: one request, to the address that the company named.
+"""Calls a company's own HTTP tools: one request to the address in the company's settings.
 
-It uses the same guarded client as pages: every address behind the name must be public, redirects are not followed (they
-could carry the company's secrets elsewhere), and the response is limited in size and must be plain text or JSON.
+It uses the same guarded client as for pages: every address behind the name must be public, redirects are not followed
+(they could carry the company's secrets elsewhere), and the response is limited in size and must be text or JSON.
 """
 
 from collections.abc import AsyncGenerator
@@ -20,13 +20,13 @@ from tool_executor.domain.own_request import request_of
 from tool_executor.domain.plans import Arguments
 from tool_executor.texts import TEXTS
 
-LARGEST = 32 * 1024
-"""Bytes of an answer: a model reads it."""
-MOST_SECONDS = 30.0
-"""Seconds for one request; the tool itself may allow fewer."""
-_QUOTED = 300
-"""Characters of a refusal's words that the model is told."""
-_DEEPEST = 32
+MAX_RESULT_BYTES = 32 * 1024
+"""Bytes of a result, which a model reads."""
+MAX_REQUEST_SECONDS = 30.0
+"""Upper limit of one request in seconds; the tool itself may allow fewer."""
+_MAX_QUOTED_CHARS = 300
+"""Characters of an error response that the model gets."""
+_MAX_NESTING = 32
 HEADERS = {
     "User-Agent": "NexusTools/1.0",
     "Accept": "application/json, text/plain;q=0.9",
@@ -37,19 +37,19 @@ REDIRECTS = range(300, 400)
 
 
 class OwnSessions:
-    """The connections to companies' own servers. `loopback`: to this machine's too, where an address names it so."""
+    """The connections to companies' own servers. `loopback`: whether addresses on this machine are allowed."""
 
     def __init__(self, seal: Seal, *, loopback: bool = False) -> None:
         self._seal = seal
-        self._sessions = GuardedSessions(loopback=loopback, seconds=MOST_SECONDS, headers=HEADERS)
+        self._sessions = GuardedSessions(loopback=loopback, seconds=MAX_REQUEST_SECONDS, headers=HEADERS)
         self.close = self._sessions.close
 
     def to(self, url: str) -> aiohttp.ClientSession:
-        """The session that may reach this address, if any may."""
+        """Returns the session for this address; it refuses addresses that are not allowed."""
         return self._sessions.to(local=is_local(urlsplit(url)))
 
     def secrets(self, company: str, headers: list[Header]) -> dict[str, str]:
-        """The company's headers, opened. Raises ToolFailedError."""
+        """Returns the company's headers with their secrets opened. Raises ToolFailedError."""
         try:
             return {header.name: self._seal.open(header.value, company) for header in headers}
         except NotSealableError as error:
@@ -57,7 +57,7 @@ class OwnSessions:
 
 
 class OwnHttpTools:
-    """Makes handlers of companies' HTTP tools."""
+    """Creates handlers for companies' HTTP tools."""
 
     def __init__(self, sessions: OwnSessions) -> None:
         self._sessions = sessions
@@ -70,7 +70,7 @@ class OwnHttpTools:
             if request.body is not None:
                 headers["Content-Type"] = "application/json"
             async with (
-                in_words(side_effects=tool.side_effects),
+                tool_errors(side_effects=tool.side_effects),
                 self._sessions.to(tool.url).request(
                     request.method,
                     URL(request.url, encoded=True),
@@ -85,57 +85,57 @@ class OwnHttpTools:
 
 
 def call_headers(context: CallContext) -> dict[str, str]:
-    """The headers that identify a call to the company's server: its id, its user, and where it was made."""
+    """Returns the headers that identify a call to the company's server: its id, its user and its conversation."""
     caller = context.caller
-    told = {"Idempotency-Key": context.call_id, "Nexus-User": caller.user, "Nexus-Role": caller.role}
-    return told | ({"Nexus-Conversation": caller.conversation} if caller.conversation else {})
+    headers = {"Idempotency-Key": context.call_id, "Nexus-User": caller.user, "Nexus-Role": caller.role}
+    return headers | ({"Nexus-Conversation": caller.conversation} if caller.conversation else {})
 
 
-def refuse_packed(response: aiohttp.ClientResponse) -> None:
-    """Raises ToolFailedError where the body is packed, which was not asked for: a small one may unpack to any size."""
+def refuse_compressed(response: aiohttp.ClientResponse) -> None:
+    """Raises ToolFailedError if the body is compressed, which was not requested: it may unpack to any size."""
     if response.headers.get("Content-Encoding", "identity").strip().lower() not in {"", "identity"}:
         raise ToolFailedError("bad_encoding", TEXTS["own_tool.unasked_encoding"])
 
 
-async def read_bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
-    """The body; raises ToolFailedError where it is longer, or packed."""
-    refuse_packed(response)
+async def read_bounded(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
+    """Returns the body; raises ToolFailedError if it is longer than `max_bytes`, or compressed."""
+    refuse_compressed(response)
     body = bytearray()
-    if (response.content_length or 0) <= most:
+    if (response.content_length or 0) <= max_bytes:
         async for piece in response.content.iter_chunked(64 * 1024):
             body += piece
-            if len(body) > most:
+            if len(body) > max_bytes:
                 break
         else:
             return bytes(body)
-    raise ToolFailedError("too_large", TEXTS["own_tool.too_large"].format(kib=most // 1024))
+    raise ToolFailedError("too_large", TEXTS["own_tool.too_large"].format(kib=max_bytes // 1024))
 
 
 async def _result(response: aiohttp.ClientResponse) -> object:
     status = response.status
     if status in REDIRECTS:
         raise ToolFailedError("redirect_refused", TEXTS["own_tool.redirects"].format(status=status))
-    body = await read_bounded(response, LARGEST)
+    body = await read_bounded(response, MAX_RESULT_BYTES)
     if status not in SUCCESS:
-        words = " ".join(body.decode("utf-8", "replace").split())[:_QUOTED] if 400 <= status < 500 else ""
-        said = f": {words}" if words else "."
-        raise ToolFailedError("bad_status", TEXTS["own_tool.bad_status"].format(status=status, said=said))
+        text = " ".join(body.decode("utf-8", "replace").split())[:_MAX_QUOTED_CHARS] if 400 <= status < 500 else ""
+        suffix = f": {text}" if text else "."
+        raise ToolFailedError("bad_status", TEXTS["own_tool.bad_status"].format(status=status, said=suffix))
     if not body:
         return None
     if response.content_type.lower().endswith("json"):
-        return readable(body)
+        return parse_json(body)
     if response.content_type.lower().startswith("text/"):
         return body.decode("utf-8", "replace")
     raise ToolFailedError("not_text", TEXTS["own_tool.not_text"])
 
 
-def readable(body: bytes) -> object:
-    """The JSON; raises ToolFailedError if it is not JSON, or nested too deeply."""
+def parse_json(body: bytes) -> object:
+    """Parses JSON; raises ToolFailedError if the body is not JSON, or nested too deeply."""
     try:
         value: object = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise _no_json() from error
-    if is_nested_too_deep(value, _DEEPEST):
+    if is_nested_too_deep(value, _MAX_NESTING):
         raise _no_json()
     return value
 
@@ -145,9 +145,9 @@ def _no_json() -> ToolFailedError:
 
 
 @asynccontextmanager
-async def in_words(*, side_effects: bool) -> AsyncGenerator[None]:
-    """Turns errors on the way into a ToolFailedError, or into a TimeoutError if the call may have had its effect all
-    the same."""
+async def tool_errors(*, side_effects: bool) -> AsyncGenerator[None]:
+    """Turns connection errors within the block into a ToolFailedError, or into a TimeoutError if the call may have had
+    its effect."""
     try:
         yield
     except AddressNotAllowedError as error:

@@ -22,8 +22,8 @@ from tool_executor.texts import TEXTS
 
 TEXT_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/markdown"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_MOST_REDIRECTS = 5
-_PIECE = 64 * 1024
+_MAX_REDIRECTS = 5
+_CHUNK_BYTES = 64 * 1024
 HEADERS = {
     "User-Agent": "NexusSiteReader/1.0",
     "Accept": "text/html, application/xhtml+xml, text/plain;q=0.9, text/markdown;q=0.9",
@@ -33,7 +33,7 @@ HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """Bytes as sent and as unpacked; seconds for the whole page."""
+    """Limits of one page: bytes as sent, bytes after decompression, and seconds."""
 
     sent: int = 1024 * 1024
     unpacked: int = 2 * 1024 * 1024
@@ -42,7 +42,7 @@ class FetchLimits:
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """A request for a page: its media types (none: any), its state when last read, and the limits."""
+    """A request for a page: accepted media types (empty: any), validators of the last read, and limits."""
 
     types: frozenset[str] = TEXT_TYPES
     etag: str | None = None
@@ -52,7 +52,7 @@ class FetchRequest:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A page's bytes, unpacked; `url` after redirects; `charset` and the rest as its headers say."""
+    """A page's decompressed bytes. `url`: after redirects. The other fields are from its headers."""
 
     url: str
     content_type: str
@@ -65,18 +65,18 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Redirected:
-    """The page is elsewhere: as the header says it, not yet judged."""
+    """The page has moved. `location`: the header's value, not checked yet."""
 
     location: str
 
 
 @dataclass(frozen=True, slots=True)
 class NotModified:
-    """The page is as it was."""
+    """The page has not changed."""
 
 
 class BadStatusError(ToolFailedError):
-    """The site answered with an error. `retry_after`: seconds, if it named them."""
+    """The site answered with an error status. `retry_after`: in seconds, if the site sent it."""
 
     def __init__(self, status: int, retry_after: float | None = None) -> None:
         super().__init__("bad_status", TEXTS["page.bad_status"].format(status=status))
@@ -85,8 +85,8 @@ class BadStatusError(ToolFailedError):
 
 
 class PageFetcher:
-    """Fetches pages; there is one for the process. `demo` is the only origin that may be on loopback, unless all may
-    (development only)."""
+    """Fetches pages; one instance for the process. `demo`: the only origin that may be on loopback, unless `loopback`
+    allows all of them (development only)."""
 
     def __init__(
         self,
@@ -111,34 +111,34 @@ class PageFetcher:
             ToolFailedError: with reason page_not_found, bad_status, not_text, too_large, too_slow, unreachable,
                 address_refused, redirect_refused, path_not_allowed, too_many_redirects or bad_encoding.
         """
-        async with _in_words(self._limits.seconds):
-            for _ in range(_MOST_REDIRECTS + 1):
+        async with _tool_errors(self._limits.seconds):
+            for _ in range(_MAX_REDIRECTS + 1):
                 answer = await self._get(address, FetchRequest(), self._limits)
                 if isinstance(answer, Fetched):
                     return answer
-                # Nothing was said of how the page was before, so it cannot be as it was.
+                # The request had no validators, so the answer is never NotModified.
                 address = site.redirected(address, answer.location if isinstance(answer, Redirected) else str(address))
-            raise ToolFailedError("too_many_redirects", TEXTS["page.too_many_redirects"].format(most=_MOST_REDIRECTS))
+            raise ToolFailedError("too_many_redirects", TEXTS["page.too_many_redirects"].format(most=_MAX_REDIRECTS))
 
-    async def visit(self, address: SiteUrl, wanted: FetchRequest) -> Fetched | Redirected | NotModified:
-        """One request, which follows no redirect. Raises as `fetch` does."""
-        limits = wanted.limits or self._limits
-        async with _in_words(limits.seconds):
-            return await self._get(address, wanted, limits)
+    async def visit(self, address: SiteUrl, request: FetchRequest) -> Fetched | Redirected | NotModified:
+        """Makes one request without following redirects. Raises as `fetch` does."""
+        limits = request.limits or self._limits
+        async with _tool_errors(limits.seconds):
+            return await self._get(address, request, limits)
 
     async def _get(
-        self, address: SiteUrl, wanted: FetchRequest, limits: FetchLimits
+        self, address: SiteUrl, request: FetchRequest, limits: FetchLimits
     ) -> Fetched | Redirected | NotModified:
         local = address.origin == self._demo or (self._any_loopback and address.origin.is_loopback)
         url = URL(str(address), encoded=True)
-        asked = {"If-None-Match": wanted.etag, "If-Modified-Since": wanted.last_modified}
-        headers = {name: value for name, value in asked.items() if value}
-        if wanted.types != TEXT_TYPES:
-            headers["Accept"] = ", ".join(sorted(wanted.types)) or "*/*"
+        conditions = {"If-None-Match": request.etag, "If-Modified-Since": request.last_modified}
+        headers = {name: value for name, value in conditions.items() if value}
+        if request.types != TEXT_TYPES:
+            headers["Accept"] = ", ".join(sorted(request.types)) or "*/*"
         limit = aiohttp.ClientTimeout(total=limits.seconds, sock_connect=4.0, sock_read=limits.seconds)
         session = self._sessions.to(local=local)
         async with session.get(url, allow_redirects=False, headers=headers, timeout=limit) as response:
-            if response.status == 304 and (wanted.etag or wanted.last_modified):
+            if response.status == 304 and (request.etag or request.last_modified):
                 return NotModified()
             if response.status in _REDIRECTS:
                 location = response.headers.get("Location")
@@ -149,12 +149,12 @@ class PageFetcher:
                 raise ToolFailedError("page_not_found", TEXTS["page.not_found"].format(target=address.target))
             if response.status != 200:
                 raise BadStatusError(response.status, seconds_in(response.headers.get("Retry-After")))
-            kind = response.content_type.lower()
-            if wanted.types and ("Content-Type" not in response.headers or kind not in wanted.types):
+            content_type = response.content_type.lower()
+            if request.types and ("Content-Type" not in response.headers or content_type not in request.types):
                 raise ToolFailedError("not_text", TEXTS["page.not_text"])
             return Fetched(
                 url=str(address),
-                content_type=kind,
+                content_type=content_type,
                 charset=response.charset,
                 body=await self._body(response, limits),
                 etag=response.headers.get("ETag"),
@@ -168,7 +168,7 @@ class PageFetcher:
         if sent > limits.sent:
             raise _too_large()
         sent = 0
-        async for piece in response.content.iter_chunked(_PIECE):
+        async for piece in response.content.iter_chunked(_CHUNK_BYTES):
             sent += len(piece)
             if sent > limits.sent:
                 raise _too_large()
@@ -177,7 +177,7 @@ class PageFetcher:
 
 
 class Unpacker:
-    """Unpacks as it comes and stops at the limit, however small a bomb is when packed."""
+    """Decompresses a body piece by piece; raises ToolFailedError at the limit, so that no small body becomes huge."""
 
     def __init__(self, encoding: str, limit: int) -> None:
         self.body = bytearray()
@@ -185,7 +185,7 @@ class Unpacker:
         encoding = encoding.strip().lower()
         if encoding not in {"identity", "", "gzip", "x-gzip", "deflate"}:
             raise ToolFailedError("bad_encoding", TEXTS["page.unasked_encoding"])
-        # 32 + 15: gzip or zlib, told by the header.
+        # 32 + 15: gzip or zlib, detected by the header.
         self._stream = None if encoding in {"identity", ""} else zlib.decompressobj(wbits=47)
 
     def feed(self, piece: bytes) -> None:
@@ -201,7 +201,7 @@ class Unpacker:
 
 
 @asynccontextmanager
-async def _in_words(seconds: float) -> AsyncGenerator[None]:
+async def _tool_errors(seconds: float) -> AsyncGenerator[None]:
     """Turns errors and timeouts within the block into a ToolFailedError with a reason."""
     try:
         async with asyncio.timeout(seconds):

@@ -15,14 +15,14 @@ _QUEUE = "tool-executor"
 
 
 class PortfolioChanges:
-    """Listens together with the other executors; one of them is enough, since the cache is shared."""
+    """Subscribes in a queue group with the other executors: one of them is enough, because the cache is shared."""
 
     def __init__(self, client: Client, cache: RedisResultCache) -> None:
         self._client = client
         self._cache = cache
 
     async def start(self) -> None:
-        """Listens from now on. After a missed change, cached data stays for a few seconds longer."""
+        """Subscribes to the changes. After a missed change, cached data stays for a few seconds longer."""
         for kind in _CHANGES:
             await subscribe(self._client, f"{kind}.*.*", self._on_change, queue=_QUEUE)
 
@@ -30,5 +30,5 @@ class PortfolioChanges:
         company, user = message.subject.split(".")[-2:]
         try:
             await self._cache.forget(f"{company}:{user}")
-        except RedisUnavailableError as away:
-            log.warning("cache.not_forgotten", subject=message.subject, error=str(away))
+        except RedisUnavailableError as unavailable:
+            log.warning("cache.not_forgotten", subject=message.subject, error=str(unavailable))

@@ -1,7 +1,7 @@
 """Limits in Redis: one sorted set for each user and tool, scored by Redis's clock, with one script that decides and
 counts.
 
-A sliding log is the only kind that never admits more in any window: fixed windows admit twice the limit at their edge,
+Only a sliding log never admits more than the limit in any window: fixed windows admit twice the limit at their edges,
 and so does GCRA with a full burst. Members are call ids, so a repeated call counts once.
 """
 
@@ -49,22 +49,22 @@ class RedisRateLimiter:
         self._store = store
 
     async def admit(self, caller: VerifiedCaller, tool: str, limits: Limits, call_id: str) -> LimitDecision:
-        return await self._ask(caller, tool, limits, consume=1, member=call_id)
+        return await self._decide(caller, tool, limits, consume=1, member=call_id)
 
     async def remaining(self, caller: VerifiedCaller, tool: str, limits: Limits) -> LimitDecision:
-        return await self._ask(caller, tool, limits, consume=0, member="-")
+        return await self._decide(caller, tool, limits, consume=0, member="-")
 
-    async def _ask(
+    async def _decide(
         self, caller: VerifiedCaller, tool: str, limits: Limits, *, consume: int, member: str
     ) -> LimitDecision:
         key = f"tool:limit:{caller.company}:{caller.user}:{tool}"
         pairs = [number for window in limits for number in (window.seconds, window.limit)]
         answer = [int(part) for part in texts(await self._store.run(_ADMIT, key, consume, member, *pairs))]
         quotas = tuple(
-            Quota(window, remaining=max(answer[1 + 2 * at], 0), reset_at=answer[2 + 2 * at])
-            for at, window in enumerate(limits)
+            Quota(window, remaining=max(answer[1 + 2 * position], 0), reset_at=answer[2 + 2 * position])
+            for position, window in enumerate(limits)
         )
         if answer[0] == 1:
             return LimitDecision(quotas)
-        spent = [quota for at, quota in enumerate(quotas) if answer[1 + 2 * at] <= 0]
+        spent = [quota for position, quota in enumerate(quotas) if answer[1 + 2 * position] <= 0]
         return LimitDecision(quotas, blocking=max(spent, key=lambda quota: quota.reset_at))

@@ -18,21 +18,21 @@ from runtime.calls.deadlines import detached_context
 from runtime.stores.redis_client import redis_client
 from tool_executor.ports import RedisUnavailableError
 
-_AWAY_SECONDS = 0.5
-"""Seconds without a request to Redis after it did not answer."""
+_UNAVAILABLE_SECONDS = 0.5
+"""Seconds without requests to Redis after it failed to answer."""
 _BATCH = 256
-_BATCHES_AT_ONCE = 4
-"""Batches under way at once, each on its own connection."""
-_MOST_WAITING = 20_000
-"""Commands that wait for a batch; the next is refused."""
-_KEYS_AT_A_TIME = 1_000
-"""Keys that are looked at, or deleted, in one step."""
+_MAX_BATCHES = 4
+"""Batches sent at the same time, each on its own connection."""
+_MAX_WAITING = 20_000
+"""Commands that may wait for a batch; further ones are refused."""
+_KEYS_PER_STEP = 1_000
+"""Keys that are scanned or deleted in one step."""
 
 Part = str | bytes | int
 
 
 class Script:
-    """A Lua script and the SHA-1 under which the server keeps it."""
+    """A Lua script and the SHA-1 by which the server knows it."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -40,17 +40,17 @@ class Script:
 
 
 class RedisStore:
-    """One for the process."""
+    """The store; one instance for the process."""
 
     def __init__(self, url: str, deadline: float) -> None:
         self._url = url
-        self._longest = 2 * deadline + 1
-        self._redis = redis_client(url, deadline, name="nexus-tool-executor", max_connections=_BATCHES_AT_ONCE + 1)
+        self._batch_timeout = 2 * deadline + 1
+        self._redis = redis_client(url, deadline, name="nexus-tool-executor", max_connections=_MAX_BATCHES + 1)
         self._waiting: list[tuple[tuple[Part, ...], asyncio.Future[Any]]] = []
         self._senders: set[asyncio.Task[None]] = set()
         self._deleting = asyncio.Lock()
-        self._away_until: float | None = None
-        """None while the server answers; else when to ask it again, one command at a time until it does."""
+        self._unavailable_until: float | None = None
+        """None while the server answers; otherwise the monotonic time from which one command at a time tries again."""
 
     async def run(self, script: Script, key: str, *arguments: Part) -> Any:
         """Runs a Lua script on one key. Raises RedisUnavailableError."""
@@ -59,41 +59,42 @@ class RedisStore:
     async def run_on(self, script: Script, keys: tuple[str, ...], *arguments: Part) -> Any:
         """Runs a Lua script on keys of one hash slot. Raises RedisUnavailableError."""
         try:
-            return await self._ask("EVALSHA", script.sha, len(keys), *keys, *arguments)
+            return await self._request("EVALSHA", script.sha, len(keys), *keys, *arguments)
         except NoScriptError:
             return await self.command("EVAL", script.source, len(keys), *keys, *arguments)
 
     async def command(self, *parts: Part) -> Any:
-        """One command. Raises RedisUnavailableError."""
+        """Runs one command. Raises RedisUnavailableError."""
         try:
-            return await self._ask(*parts)
+            return await self._request(*parts)
         except NoScriptError as error:
             raise RedisUnavailableError(f"Redis refused a command: {error}") from error
 
-    async def delete(self, pattern: str, mine: Callable[[str], bool]) -> int:
-        """Deletes the keys of the pattern that are `mine`, and returns how many. Raises RedisUnavailableError."""
-        redis, gone, deleted = cast("Any", self._redis), list[bytes](), 0
-        async with self._deleting:  # beside the batches there is one connection
+    async def delete(self, pattern: str, is_to_delete: Callable[[str], bool]) -> int:
+        """Deletes the keys of the pattern for which `is_to_delete` is true, and returns their number. Raises
+        RedisUnavailableError."""
+        redis, keys, deleted = cast("Any", self._redis), list[bytes](), 0
+        async with self._deleting:  # there is one connection besides those of the batches
             try:
-                async for key in cast("AsyncIterator[bytes]", redis.scan_iter(match=pattern, count=_KEYS_AT_A_TIME)):
-                    if mine(key.decode(errors="replace")):
-                        gone.append(key)
-                    if len(gone) >= _KEYS_AT_A_TIME:
-                        deleted, gone = deleted + int(await redis.unlink(*gone)), []
-                if gone:
-                    deleted += int(await redis.unlink(*gone))
+                async for key in cast("AsyncIterator[bytes]", redis.scan_iter(match=pattern, count=_KEYS_PER_STEP)):
+                    if is_to_delete(key.decode(errors="replace")):
+                        keys.append(key)
+                    if len(keys) >= _KEYS_PER_STEP:
+                        deleted, keys = deleted + int(await redis.unlink(*keys)), []
+                if keys:
+                    deleted += int(await redis.unlink(*keys))
             except (RedisError, OSError, TimeoutError) as error:
                 raise RedisUnavailableError(f"Redis does not answer: {error}") from error
         return deleted
 
     async def ping(self) -> None:
-        """Raises RedisUnavailableError."""
+        """Pings the server; raises RedisUnavailableError."""
         await self.command("PING")
 
     @property
     def away(self) -> bool:
         """Whether the last command was not answered."""
-        return self._away_until is not None
+        return self._unavailable_until is not None
 
     async def ping_afresh(self) -> None:
         """Pings the server on a new connection; raises RedisError, OSError, TimeoutError."""
@@ -107,30 +108,32 @@ class RedisStore:
         _give_up(waiting)
         await self._redis.aclose()
 
-    async def _ask(self, *parts: Part) -> Any:
-        away = self._away_until is not None and (time.monotonic() < self._away_until or self._senders)
-        if away or len(self._waiting) >= _MOST_WAITING:
+    async def _request(self, *parts: Part) -> Any:
+        is_unavailable = self._unavailable_until is not None and (
+            time.monotonic() < self._unavailable_until or self._senders
+        )
+        if is_unavailable or len(self._waiting) >= _MAX_WAITING:
             raise RedisUnavailableError("Redis does not answer, or too many commands wait for it")
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((parts, answer))
-        if len(self._senders) < _BATCHES_AT_ONCE:
+        if len(self._senders) < _MAX_BATCHES:
             sender = asyncio.create_task(self._send(), context=detached_context())
             self._senders.add(sender)
             sender.add_done_callback(self._senders.discard)
         return await answer
 
     async def _send(self) -> None:
-        """Sends what waits, batch after batch, until nothing does."""
+        """Sends the waiting commands, batch after batch, until none waits."""
         while self._waiting:
             batch, self._waiting = self._waiting[:_BATCH], self._waiting[_BATCH:]
             try:
-                # Beyond the client's own deadlines: a batch that stays would keep all others away for good.
-                async with asyncio.timeout(self._longest):
+                # Longer than the client's own deadlines; a batch that never ends would block all others for good.
+                async with asyncio.timeout(self._batch_timeout):
                     answers = await self._batch([parts for parts, _ in batch])
-                self._away_until = None
+                self._unavailable_until = None
             except (RedisError, OSError, TimeoutError) as error:
-                self._away_until = time.monotonic() + _AWAY_SECONDS
-                # What waits behind this batch would wait for another deadline each.
+                self._unavailable_until = time.monotonic() + _UNAVAILABLE_SECONDS
+                # The commands behind this batch fail too; otherwise each would wait for another deadline.
                 batch += self._waiting
                 self._waiting = []
                 answers = [RedisUnavailableError(f"Redis does not answer: {error}") for _ in batch]
@@ -154,7 +157,7 @@ class RedisStore:
 
 
 def _give_up(waiting: Sequence[tuple[tuple[Part, ...], asyncio.Future[Any]]]) -> None:
-    # Whoever waits was not cancelled itself: it is told.
+    # The waiting callers were not cancelled themselves, so they get an error.
     for _, future in waiting:
         if not future.done():
             future.set_exception(RedisUnavailableError("the connection to Redis is being closed"))
@@ -164,12 +167,12 @@ def _settle(future: asyncio.Future[Any], answer: Any) -> None:
     if isinstance(answer, NoScriptError | RedisUnavailableError):
         future.set_exception(answer)
     elif isinstance(answer, Exception):
-        # Of a cluster one server may be away, and the others have answered.
+        # In a cluster a single server may be unavailable while the others answer.
         future.set_exception(RedisUnavailableError(f"Redis refused a command: {answer}"))
     else:
         future.set_result(answer)
 
 
 def texts(answer: Any) -> Sequence[bytes]:
-    """An array reply of strings and numbers, each as bytes."""
+    """Returns an array reply of strings and numbers, each as bytes."""
     return [item if isinstance(item, bytes) else str(item).encode() for item in cast("list[Any]", answer)]

@@ -19,32 +19,32 @@ from tool_executor.domain.declaration import (
 )
 from tool_executor.domain.plans import Arguments, VerifiedCaller
 
-_SPARE = 0.25
-"""Seconds kept back, so that "nobody serves it" can still be said before the call's own time limit."""
+_SPARE_SECONDS = 0.25
+"""Seconds kept in reserve, so that "nobody serves it" can still be answered within the call's time limit."""
 _REFUSED = frozenset({ErrorCode.BAD_FIELD, ToolCode.VALIDATION_ERROR})
 
 
 class RemoteTools:
-    """Calls them. `on_gone` is called with the subject of an announced tool that nobody serves any more."""
+    """Calls remote tools. `on_gone` is called with the subject of an announced tool that nobody serves any more."""
 
     def __init__(self, client: RpcClient, on_gone: Callable[[str], None]) -> None:
         self._client = client
         self._on_gone = on_gone
 
     async def call(
-        self, tool: str, subject: str | None, arguments: Arguments, context: CallContext, *, again: bool
+        self, tool: str, subject: str | None, arguments: Arguments, context: CallContext, *, may_repeat: bool
     ) -> Data:
-        """The data. `again`: our own service is asked once more if it has not answered at half of the time, since who
-        was asked may have died.
+        """Calls the tool and returns its data. `may_repeat`: our own service is asked a second time if it has not
+        answered after half of the time, because the first instance may have died.
 
         Raises ToolFailedError, ToolRefusedError, ToolUnavailableError or TimeoutError.
         """
-        seconds = max(context.seconds_left - _SPARE, 0.05)
+        seconds = max(context.seconds_left - _SPARE_SECONDS, 0.05)
         request = _request(tool, arguments, context)
-        # The queue group is the server's affair; a name here only says that there is one.
-        method = tool_service(tool, queue="tool", safe=again)
+        # The server chooses the queue group; a name here only means that there is one.
+        method = tool_service(tool, queue="tool", safe=may_repeat)
         if subject is not None:
-            # Without a queue's name nobody waits for a server to come back: an announced tool goes with its owner.
+            # Without a queue name the client waits for no server to return: an announced tool ends with its owner.
             method = Rpc(subject, ToolServiceRequest, ToolServiceData, queue=None, safe=False)
         try:
             reply = await self._client.call(method, request, deadline=seconds)
@@ -57,16 +57,17 @@ class RemoteTools:
         return reply.result
 
     async def outcome(self, tool: str, subject: str | None, arguments: Arguments, context: CallContext) -> Data | None:
-        """The outcome that the tool's service reports; None: nothing happened. Raises TimeoutError if unknown."""
+        """Returns the outcome that the tool's service reports; None if nothing happened. Raises TimeoutError if the
+        outcome is unknown."""
         method = TOOL_OUTCOME if subject is None else tool_outcome(subject, queue=None)
-        seconds = max(context.seconds_left - _SPARE, 0.05)
+        seconds = max(context.seconds_left - _SPARE_SECONDS, 0.05)
         try:
-            found = await self._client.call(method, _request(tool, arguments, context), deadline=seconds)
+            reply = await self._client.call(method, _request(tool, arguments, context), deadline=seconds)
         except RpcError as error:
             raise TimeoutError(error.message) from error
-        if found.state == "unknown":
+        if reply.state == "unknown":
             raise TimeoutError(f"the outcome of {context.call_id} is unknown")
-        return (found.result or {}) if found.state == "done" else None
+        return (reply.result or {}) if reply.state == "done" else None
 
 
 def _request(tool: str, arguments: Arguments, context: CallContext) -> ToolServiceRequest:
@@ -74,12 +75,12 @@ def _request(tool: str, arguments: Arguments, context: CallContext) -> ToolServi
         call_id=context.call_id,
         tool=tool,
         arguments=dict(arguments),
-        caller=_on_the_wire(context.caller),
+        caller=_wire_caller(context.caller),
     )
 
 
 def _as_tool_error(error: RpcError) -> Exception:
-    # Not recorded: the same call id may be asked again, and its service knows what it has done under it.
+    # Not recorded: the same call id may be requested again, and its service knows what it has done for it.
     if error.code == ErrorCode.UNAVAILABLE:
         return ToolUnavailableError(error.message, asked=True)
     if error.code == ErrorCode.TIMEOUT:
@@ -87,16 +88,17 @@ def _as_tool_error(error: RpcError) -> Exception:
     if error.reason is not None:
         return ToolFailedError(error.reason, error.message)
     if error.code == ErrorCode.INTERNAL:
-        # Its words are for whoever mends it: they go to the log, and the caller reads that it has failed.
+        # The message is for developers: it goes to the log, and the caller only reads that the call failed.
         return error
     if error.code in _REFUSED:
         return ToolRefusedError(
-            *[ArgumentProblem(one.field, one.message) for one in error.fields] or [ArgumentProblem("", error.message)]
+            *[ArgumentProblem(fault.field, fault.message) for fault in error.fields]
+            or [ArgumentProblem("", error.message)]
         )
     return ToolFailedError(error.code.lower(), error.message)
 
 
-def _on_the_wire(caller: VerifiedCaller) -> WireCaller:
+def _wire_caller(caller: VerifiedCaller) -> WireCaller:
     return WireCaller(
         company_id=caller.company,
         user_id=caller.user if is_id(caller.user) else None,

@@ -1,4 +1,4 @@
-"""Explains in words what a JSON Schema finds wrong with an argument, by the keyword that failed."""
+"""Explains in words what is wrong with an argument, by the keyword of the JSON Schema that failed."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,10 +9,10 @@ from contracts.text import Text
 from contracts.tools.arguments import NOT_BLANK, SYMBOL_PATTERN
 from tool_executor.texts import TEXTS
 
-_LONGEST = 300
-_SAID = TEXTS.section("schema")
+_MAX_CHARS = 300
+_MESSAGES = TEXTS.section("schema")
 _OF_ONE = TEXTS.section("schema.of_one")
-"""The same where what is asked for is one."""
+"""The messages in the singular."""
 _TYPES = TEXTS.section("schema.types")
 _FORMS: Mapping[str, Text] = {
     SYMBOL_PATTERN: TEXTS["schema.forms.symbol"],
@@ -22,27 +22,27 @@ _FORMS: Mapping[str, Text] = {
 """Texts for the catalogue's own patterns; a regular expression itself explains nothing."""
 
 
-def form_worded(pattern: str, description: str | None) -> Text:
-    """Describes what a pattern requires without showing the pattern; for foreign tools by the schema's description
-    of the argument."""
-    known, other = _FORMS.get(pattern), TEXTS["schema.forms.other"]
-    if known is None and description:
-        return _short(Text(**{language: f"{text}: {description}" for language, text in other.by_language.items()}))
-    return known or other
+def pattern_message(pattern: str, description: str | None) -> Text:
+    """Describes what a pattern requires, without the pattern; for foreign tools with the schema's description of the
+    argument."""
+    catalogue_text, other_text = _FORMS.get(pattern), TEXTS["schema.forms.other"]
+    if catalogue_text is None and description:
+        return _short(Text(**{language: f"{text}: {description}" for language, text in other_text.by_language.items()}))
+    return catalogue_text or other_text
 
 
-def not_null(message: Text) -> Text:
+def null_message(message: Text) -> Text:
     return TEXTS["schema.null_refused"].format(message=message)
 
 
-def worded(keyword: str, value: Any, message: str) -> Text | str:
-    """The words for `keyword` with its `value` in the schema; if there are none, the validator's `message`."""
-    said = _OF_ONE.get(keyword) if value == 1 else None
-    said = said or _SAID.get(keyword)
-    return message[:_LONGEST] if said is None else _short(said.format(_asked(keyword, value)))
+def message_of_keyword(keyword: str, value: Any, message: str) -> Text | str:
+    """Returns the message for `keyword` with its `value` in the schema; without one, the validator's `message`."""
+    template = _OF_ONE.get(keyword) if value == 1 else None
+    template = template or _MESSAGES.get(keyword)
+    return message[:_MAX_CHARS] if template is None else _short(template.format(_required_value(keyword, value)))
 
 
-def _asked(keyword: str, value: Any) -> Text | str:
+def _required_value(keyword: str, value: Any) -> Text | str:
     match keyword:
         case "type":
             return _either([_TYPES[name] for name in sorted(value, key=list(_TYPES).index)])
@@ -60,7 +60,7 @@ def _either(texts: Sequence[Text]) -> Text:
 
 
 def _short(text: Text) -> Text:
-    return Text(**{language: said[:_LONGEST] for language, said in text.by_language.items()})
+    return Text(**{language: said[:_MAX_CHARS] for language, said in text.by_language.items()})
 
 
 def _plain(value: Any) -> str:

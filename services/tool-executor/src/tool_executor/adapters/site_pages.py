@@ -1,5 +1,5 @@
-"""Reads pages of a company's site: checks the address, fetches, extracts the text and cuts it to what a prompt can
-hold."""
+"""Reads pages of a company's site: checks the address, fetches the page, extracts its text and cuts it to the budget of
+a prompt."""
 
 import asyncio
 
@@ -13,11 +13,11 @@ from tool_executor.extraction.charsets import decoded
 from tool_executor.ports import Link, ReadablePage
 from tool_executor.texts import TEXTS
 
-_AT_ONCE = 64 * 1024
+_MAX_INLINE_BYTES = 64 * 1024
 """Bytes that are parsed on the event loop (under 5 ms); more go to a thread."""
-_MOST_LINKS = 40
-_LONGEST_LINK = 80
-"""Limits of the links of a page: how many a result has, and how long one link's words are."""
+_MAX_LINKS = 40
+_MAX_LINK_CHARS = 80
+"""Links of a page in a result, and characters of one link's words."""
 
 
 class SitePages:
@@ -38,7 +38,7 @@ class SitePages:
                 raise ToolRefusedError(ArgumentProblem("path", refused.text)) from refused
             raise ToolFailedError(refused.reason, refused.text) from refused
         fetched = await self._fetcher.fetch(site, address)
-        readable = await asyncio.to_thread(_read, fetched) if len(fetched.body) > _AT_ONCE else _read(fetched)
+        readable = await asyncio.to_thread(_read, fetched) if len(fetched.body) > _MAX_INLINE_BYTES else _read(fetched)
         if not readable.text.strip():
             raise ToolFailedError("no_text", TEXTS["page.no_text"])
         text, truncated = cut(readable.text, self._budget)
@@ -47,19 +47,21 @@ class SitePages:
 
 
 def _links(site: Site, page: SiteUrl, readable: ReadableText) -> tuple[Link, ...]:
-    """The pages that a page leads to and that may be read by their path, each once, in the page's order."""
-    found: dict[str, Link] = {}
+    """Returns the links to pages of the same address that may be read, each page once, in the page's order."""
+    links_by_path: dict[str, Link] = {}
     if not page.target.startswith("/"):
-        return ()  # redirected to another of the site's addresses: its paths are not this one's
+        return ()  # redirected to another address of the site, whose paths differ
     for address, words, language in readable.links:
         try:
-            to = site.redirected(page, address.partition("#")[0] or page.target)
+            target = site.redirected(page, address.partition("#")[0] or page.target)
         except AddressRefusedError:
             continue
-        known = found.get(to.target)
-        if to.origin == site.origins[0] and to.target != page.target and not (known and known.text):
-            found[to.target] = Link(to.target, words[:_LONGEST_LINK], language or (known.language if known else None))
-    return tuple(found.values())[:_MOST_LINKS]
+        earlier = links_by_path.get(target.target)
+        if target.origin == site.origins[0] and target.target != page.target and not (earlier and earlier.text):
+            links_by_path[target.target] = Link(
+                target.target, words[:_MAX_LINK_CHARS], language or (earlier.language if earlier else None)
+            )
+    return tuple(links_by_path.values())[:_MAX_LINKS]
 
 
 def _read(fetched: Fetched) -> ReadableText:

@@ -21,32 +21,32 @@ class UserKeys:
     def __init__(self, store: RedisStore) -> None:
         self._store = store
 
-    async def forget(self, asked: UserRef) -> ForgottenReply:
-        """Deletes them; raises RpcError UNAVAILABLE."""
-        owner = f"{asked.company_id}:{asked.user_id}"
-        # The word in the keys of what is kept goes first: what is being computed now is stored under no live key.
+    async def forget(self, user_ref: UserRef) -> ForgottenReply:
+        """Deletes a user's keys; raises RpcError (UNAVAILABLE)."""
+        owner = f"{user_ref.company_id}:{user_ref.user_id}"
+        # The generation is deleted first, so that results being computed now are stored under a dead key.
         patterns = (f"tool:*:{owner}", f"tool:*:{owner}:*")
-        return await self._deleted(patterns, lambda key: is_of(key, owner))
+        return await self._delete(patterns, lambda key: is_key_of_user(key, owner))
 
-    async def forget_company(self, asked: CompanyRequest) -> ForgottenReply:
-        """Deletes a company's keys, what counts against limits too; raises RpcError UNAVAILABLE."""
-        company = asked.company_id
-        return await self._deleted((f"tool:*:{company}:*",), lambda key: is_of_company(key, company))
+    async def forget_company(self, request: CompanyRequest) -> ForgottenReply:
+        """Deletes a company's keys, including the counters of limits; raises RpcError (UNAVAILABLE)."""
+        company = request.company_id
+        return await self._delete((f"tool:*:{company}:*",), lambda key: is_key_of_company(key, company))
 
-    async def _deleted(self, patterns: Sequence[str], mine: Callable[[str], bool]) -> ForgottenReply:
+    async def _delete(self, patterns: Sequence[str], is_to_delete: Callable[[str], bool]) -> ForgottenReply:
         deleted = 0
         try:
             for pattern in patterns:
-                deleted += await self._store.delete(pattern, mine)
-        except RedisUnavailableError as away:
-            raise RpcError(ErrorCode.UNAVAILABLE, f"{away}: try again", retryable=True) from away
+                deleted += await self._store.delete(pattern, is_to_delete)
+        except RedisUnavailableError as unavailable:
+            raise RpcError(ErrorCode.UNAVAILABLE, f"{unavailable}: try again", retryable=True) from unavailable
         return ForgottenReply(deleted=deleted)
 
 
-def is_of(key: str, owner: str) -> bool:
-    """Whether the key is the owner's, and to be deleted: `tool:<kind>:<owner>…`, or kept for `user:<owner>` alone.
+def is_key_of_user(key: str, owner: str) -> bool:
+    """Whether the key belongs to the owner and is to be deleted: `tool:<kind>:<owner>…`, or scoped to `user:<owner>`.
 
-    Companies and users have no colon in them, and what a call's id or a tool's name may hold stands behind the owner.
+    Names of companies and users contain no colon; ids of calls and names of tools come after the owner.
     """
     parts = key.split(":")
     match parts[:2]:
@@ -59,8 +59,8 @@ def is_of(key: str, owner: str) -> bool:
             return False
 
 
-def is_of_company(key: str, company: str) -> bool:
-    """Whether the key is of the company: as above, its limits, and pages of its site."""
+def is_key_of_company(key: str, company: str) -> bool:
+    """Whether the key belongs to the company: as above, or its limits, or pages of its site."""
     parts = key.split(":")
     match parts[:2]:
         case ["tool", "call" | "generation" | "action" | "limit"]:

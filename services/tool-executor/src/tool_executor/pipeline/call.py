@@ -15,49 +15,49 @@ from tool_executor.texts import TEXTS
 
 @dataclass(frozen=True, slots=True)
 class Postponed:
-    """The call cannot run now, because another executor is running it or all places for its kind are taken. It is to be
-    delivered again."""
+    """The call cannot run now, because another executor runs it or its category has no free place. It must be delivered
+    again."""
 
     seconds: float
 
 
 Outcome = ToolResult | Postponed
-Rest = Callable[[], Awaitable[Outcome]]
+NextSteps = Callable[[], Awaitable[Outcome]]
 
 
 @dataclass(slots=True)
 class CallProgress:
-    """One call on its way through the steps; each fills in what the next ones need."""
+    """A call on its way through the steps, each of which sets what later steps need."""
 
     call_id: str
     tool: str
     arguments: Arguments
     caller: VerifiedCaller
     expires: float
-    """Monotonic time after which nobody waits for the result."""
+    """Monotonic time after which nobody waits for the result any more."""
     started: float = field(default_factory=time.monotonic)
     entry: Entry | None = None
-    given: Arguments = field(default_factory=dict[str, object])
-    """The arguments with defaults, in one spelling."""
+    checked_arguments: Arguments = field(default_factory=dict[str, object])
+    """The validated arguments, with defaults and in canonical form."""
     company: CompanyTools | None = None
     abandoned: bool = False
-    """An executor had started this very call, or may have, and nobody knows what came of it."""
-    reached: bool = False
-    """The tool's own step was reached: what is said of the call speaks for earlier attempts at it too."""
-    unknown: bool = False
-    """The call may have had its effects: the result is not final, and a repeat looks up what became of it."""
+    """Whether an executor has, or may have, started this very call, with an unknown outcome."""
+    reached_tool: bool = False
+    """Whether the tool's own step was reached; then the result also covers earlier attempts."""
+    outcome_unknown: bool = False
+    """Whether the call may have had its effects: the result is not final, and a repeat finds out what happened."""
     degraded: bool = False
-    """The shared store is away: nothing is recorded, kept or counted for other processes."""
+    """Whether the shared store is unavailable: nothing is recorded, cached or counted for other processes."""
     repeated: bool = False
-    """The result is the recorded one of an earlier call."""
+    """Whether the result is the recorded one of an earlier call."""
     recorded: bool = False
-    """The result is kept for repeats of this call."""
+    """Whether the result is recorded for repeats of this call."""
     quotas: tuple[Quota, ...] = ()
-    """What the call has left of its tool's limits, where it was counted for all processes."""
+    """What is left of the tool's limits after this call, if it was counted for all processes."""
 
     @property
-    def found(self) -> Entry:
-        """The tool; only for steps after the one that finds it."""
+    def tool_entry(self) -> Entry:
+        """The tool's entry; only for steps after the one that finds it."""
         if self.entry is None:
             raise RuntimeError("this step comes before the one that finds the tool")
         return self.entry
@@ -68,10 +68,10 @@ class CallProgress:
         return self.expires - time.monotonic()
 
     def metadata(self, cached: bool = False) -> ToolMetadata:
-        spent = round((time.monotonic() - self.started) * 1000, 3)
-        foreign = self.entry is not None and self.entry.tool.foreign
+        milliseconds = round((time.monotonic() - self.started) * 1000, 3)
+        is_foreign = self.entry is not None and self.entry.tool.foreign
         return ToolMetadata(
-            execution_time=spent, cached=cached, degraded=self.degraded or None, foreign=foreign or None
+            execution_time=milliseconds, cached=cached, degraded=self.degraded or None, foreign=is_foreign or None
         )
 
     def success(self, data: Data, *, cached: bool = False) -> ToolResult:
@@ -82,13 +82,13 @@ class CallProgress:
         return self.failure(code, message, reason=OUTCOME_UNKNOWN)
 
     def final_outcome(self, outcome: Outcome) -> Outcome:
-        """The outcome, or that it is unknown: a refusal on the way to the tool, by a limit or because nobody serves it
-        here, says nothing of an earlier attempt, which may still run in another executor."""
-        refusal = None if self.reached or not isinstance(outcome, ToolResult) else outcome.error
-        harmless = self.entry is not None and not self.entry.tool.side_effects
-        if refusal is None or not self.abandoned or harmless:
+        """Returns the outcome, or an unknown one: a refusal before the tool is reached says nothing about an earlier
+        attempt, which may still run in another executor."""
+        refusal = None if self.reached_tool or not isinstance(outcome, ToolResult) else outcome.error
+        is_harmless = self.entry is not None and not self.entry.tool.side_effects
+        if refusal is None or not self.abandoned or is_harmless:
             return outcome
-        self.unknown = True
+        self.outcome_unknown = True
         return self.unknown_outcome(refusal.code)
 
     def failure(
@@ -112,22 +112,22 @@ class CallProgress:
         return ToolResult(success=False, error=error, metadata=self.metadata())
 
 
-Step = Callable[[CallProgress, Rest], Awaitable[Outcome]]
-"""One step: ends the call with a result, or awaits the rest and returns what it gave, changed or not."""
+Step = Callable[[CallProgress, NextSteps], Awaitable[Outcome]]
+"""A step ends the call with a result, or awaits the next steps and returns their result, changed or not."""
 
 
 class Pipeline:
-    """Runs calls through the steps in their order. No exception leaves it."""
+    """Runs calls through the steps in order; raises no exceptions."""
 
     def __init__(self, steps: Sequence[Step], on_fault: Callable[[CallProgress, BaseException], None]) -> None:
         self._steps = tuple(steps)
         self._on_fault = on_fault
 
     async def run(self, call: CallProgress) -> Outcome:
-        """The call's result; Postponed when it has to be delivered again."""
+        """Returns the call's result, or Postponed if it must be delivered again."""
         try:
             return await self._from(0, call)
-        except Exception as fault:  # a fault of ours is a result too: no exception crosses the bus
+        except Exception as fault:  # our own faults become results too: no exception crosses the bus
             self._on_fault(call, fault)
             return call.failure(ToolCode.EXECUTION_ERROR, "The call failed inside.", reason="internal")
 

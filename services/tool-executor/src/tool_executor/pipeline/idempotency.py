@@ -1,4 +1,4 @@
-"""Step 0: answers a call id that is already recorded with its result; claims a new one before anything is done."""
+"""Step 0: answers a recorded call id with its result; claims a new call id before anything else is done."""
 
 import contextlib
 
@@ -8,7 +8,7 @@ from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.registry import Entry
 from tool_executor.domain.fingerprint import fingerprint
-from tool_executor.pipeline.call import CallProgress, Outcome, Postponed, Rest
+from tool_executor.pipeline.call import CallProgress, NextSteps, Outcome, Postponed
 from tool_executor.ports import (
     CallKey,
     Claimed,
@@ -19,32 +19,32 @@ from tool_executor.ports import (
 )
 from tool_executor.texts import TEXTS
 
-_MARGIN = 3.0
-"""Seconds that a claim outlives the longest run of the call: what comes before and after the handler."""
-_SHORTEST_WAIT = 0.05
-"""Seconds before a request comes again whose call is running."""
-_LONGEST_WAIT = 0.3
-"""A turn that inherits a running call asks for it anew: somebody waits for the answer."""
+_LEASE_MARGIN_SECONDS = 3.0
+"""Seconds that a claim outlives the longest run of the handler, for the steps before and after it."""
+_MIN_WAIT_SECONDS = 0.05
+"""Shortest time in seconds before a request is delivered again while its call is running."""
+_MAX_WAIT_SECONDS = 0.3
+"""Longest such time: a turn that takes over a running call requests it again, and somebody waits for the answer."""
 
 
 class Idempotency:
-    """Makes a call run once per id."""
+    """Runs a call once for each id."""
 
     def __init__(self, records: RedisCallRecords, offers: Offers) -> None:
         self._records = records
         self._offers = offers
 
-    async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
+    async def __call__(self, call: CallProgress, next_steps: NextSteps) -> Outcome:
         key = CallKey(call.caller.company, call.caller.user, call.call_id)
         entry = self._offers.find(call.tool, call.caller.company)
-        renewed = entry is not None and _may_run_twice(entry)
+        is_renewed = entry is not None and _may_run_twice(entry)
         try:
             claim = await self._records.claim(
-                key, fingerprint(call.tool, call.arguments), _lease(call, entry), renewed=renewed
+                key, fingerprint(call.tool, call.arguments), _lease(call, entry), is_renewed=is_renewed
             )
         except RedisUnavailableError:
             call.degraded = True
-            return call.final_outcome(await rest())
+            return call.final_outcome(await next_steps())
         match claim:
             case RecordedResult(result):
                 call.repeated = call.recorded = True
@@ -52,13 +52,13 @@ class Idempotency:
             case OtherArguments():
                 return call.failure(ToolCode.CONFLICT, TEXTS["call.conflict"].in_language(call.caller.language))
             case RunningElsewhere(seconds):
-                return Postponed(min(max(seconds, _SHORTEST_WAIT), _LONGEST_WAIT))
+                return Postponed(min(max(seconds, _MIN_WAIT_SECONDS), _MAX_WAIT_SECONDS))
             case Claimed(owner, abandoned):
                 call.abandoned = abandoned
                 try:
-                    outcome = call.final_outcome(await rest())
+                    outcome = call.final_outcome(await next_steps())
                 except BaseException:
-                    # A fault of ours, or the end of the process: whoever gets the call next may begin at once.
+                    # A fault of ours, or the end of the process: the next executor may begin at once.
                     with contextlib.suppress(RedisUnavailableError):
                         await self._records.release(key, owner, forget=False)
                     raise
@@ -66,13 +66,13 @@ class Idempotency:
                 return outcome
 
     async def _settle(self, call: CallProgress, key: CallKey, owner: str, outcome: Outcome) -> None:
-        # With the store gone in mid-call the claim expires by itself; the result is true all the same.
+        # If the store fails in mid-call, the claim expires by itself, and the result is still valid.
         with contextlib.suppress(RedisUnavailableError):
-            if isinstance(outcome, ToolResult) and not call.unknown and not _unrecorded(call, outcome):
-                lasting = call.entry is not None and call.entry.tool.side_effects
-                call.recorded = await self._records.finish(key, owner, outcome, lasting=lasting)
+            if isinstance(outcome, ToolResult) and not call.outcome_unknown and not _is_unrecorded(call, outcome):
+                is_lasting = call.entry is not None and call.entry.tool.side_effects
+                call.recorded = await self._records.finish(key, owner, outcome, is_lasting=is_lasting)
             else:
-                await self._records.release(key, owner, forget=not (call.abandoned or call.unknown))
+                await self._records.release(key, owner, forget=not (call.abandoned or call.outcome_unknown))
 
 
 def _may_run_twice(entry: Entry) -> bool:
@@ -82,14 +82,14 @@ def _may_run_twice(entry: Entry) -> bool:
 
 def _lease(call: CallProgress, entry: Entry | None) -> float:
     if entry is None:
-        return _MARGIN
-    tries = 1 if entry.tool.side_effects else 2
-    return min(tries * entry.tool.time_limit, max(call.seconds_left, 0.0)) + _MARGIN
+        return _LEASE_MARGIN_SECONDS
+    attempts = 1 if entry.tool.side_effects else 2
+    return min(attempts * entry.tool.time_limit, max(call.seconds_left, 0.0)) + _LEASE_MARGIN_SECONDS
 
 
-def _unrecorded(call: CallProgress, result: ToolResult) -> bool:
+def _is_unrecorded(call: CallProgress, result: ToolResult) -> bool:
     if result.error is None:
         return False
-    # A call that came too late was not made now, whatever an earlier attempt has done: in time it may be made.
-    late = result.error.code == ToolCode.TIMEOUT and call.entry is not None and call.entry.tool.side_effects
-    return late or result.error.code in UNRECORDED
+    # A call that came too late was not executed, whatever an earlier attempt did, so it may be tried again.
+    is_late = result.error.code == ToolCode.TIMEOUT and call.entry is not None and call.entry.tool.side_effects
+    return is_late or result.error.code in UNRECORDED

@@ -6,38 +6,38 @@ from tool_executor.catalogue.announced import Offers
 from tool_executor.domain.declaration import ToolUnavailableError
 from tool_executor.domain.limits import LimitDecision, Quota
 from tool_executor.domain.plans import CompanyTools, Plan
-from tool_executor.pipeline.call import CallProgress, Outcome, Rest
+from tool_executor.pipeline.call import CallProgress, NextSteps, Outcome
 from tool_executor.ports import RateLimiter, RedisUnavailableError
 from tool_executor.texts import TEXTS
 
 
 class LoadCompany:
-    """Loads the company's settings before all other steps if no tool of this name is known, since the company may have
-    declared it itself."""
+    """Loads the company's settings before all other steps if no tool of this name is known, because it may be one of
+    the company's own tools."""
 
     def __init__(self, offers: Offers, companies: ExecutorCompanies) -> None:
         self._offers = offers
         self._companies = companies
 
-    async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
+    async def __call__(self, call: CallProgress, next_steps: NextSteps) -> Outcome:
         if self._offers.find(call.tool, call.caller.company) is None:
             try:
                 await self._companies.tools_of(call.caller.company)
             except ToolUnavailableError:
                 message = TEXTS["call.unavailable"].in_language(call.caller.language)
                 return call.final_outcome(call.failure(ToolCode.UNAVAILABLE, message, reason="settings"))
-        return await rest()
+        return await next_steps()
 
 
 class FindTool:
-    """Step 1. A tool that the caller may not see is not found. If settings can be had from neither memory nor the bus,
-    the company counts as one without settings, and only tools that depend on settings wait for memory."""
+    """Step 1. A tool that the caller may not see is not found. If the company's settings cannot be read, the company
+    counts as one without settings, and only tools that depend on settings are unavailable."""
 
     def __init__(self, offers: Offers, companies: ExecutorCompanies) -> None:
         self._offers = offers
         self._companies = companies
 
-    async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
+    async def __call__(self, call: CallProgress, next_steps: NextSteps) -> Outcome:
         language = call.caller.language
         entry = self._offers.find(call.tool, call.caller.company)
         if entry is not None:
@@ -51,7 +51,7 @@ class FindTool:
                 call.company = CompanyTools()
             if entry.visible_to(call.caller, call.company):
                 call.entry = entry
-                return await rest()
+                return await next_steps()
         return call.failure(
             ToolCode.TOOL_NOT_FOUND, TEXTS["call.not_found"].in_language(language).format(tool=call.tool)
         )
@@ -60,39 +60,42 @@ class FindTool:
 class Authorize:
     """Step 2. The plan is taken from the verified principal only."""
 
-    async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
-        has = Plan.FREE if call.caller.is_visitor else call.caller.plan
-        needs = call.found.plan
-        if has < needs:
-            message = TEXTS[f"call.upgrade_to_{needs.word}"].in_language(call.caller.language).format(tool=call.tool)
-            return call.failure(ToolCode.PLAN_REQUIRED, message, required_plan=needs.word)
-        return await rest()
+    async def __call__(self, call: CallProgress, next_steps: NextSteps) -> Outcome:
+        plan = Plan.FREE if call.caller.is_visitor else call.caller.plan
+        required_plan = call.tool_entry.plan
+        if plan < required_plan:
+            message = (
+                TEXTS[f"call.upgrade_to_{required_plan.word}"].in_language(call.caller.language).format(tool=call.tool)
+            )
+            return call.failure(ToolCode.PLAN_REQUIRED, message, required_plan=required_plan.word)
+        return await next_steps()
 
 
 class RateStep:
-    """Step 3. Without the shared store, calls with side effects wait; others are counted by this process alone."""
+    """Step 3. Without the shared store, calls with side effects are refused, and others are counted by this process
+    only."""
 
-    def __init__(self, limiter: RateLimiter, alone: RateLimiter) -> None:
+    def __init__(self, limiter: RateLimiter, local_limiter: RateLimiter) -> None:
         self._limiter = limiter
-        self._alone = alone
+        self._local_limiter = local_limiter
 
-    async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
-        quota = None if call.degraded else await self._shared(call)
+    async def __call__(self, call: CallProgress, next_steps: NextSteps) -> Outcome:
+        quota = None if call.degraded else await self._blocking_quota(call)
         if call.degraded:
-            if call.found.tool.side_effects:
+            if call.tool_entry.tool.side_effects:
                 message = TEXTS["call.unavailable"].in_language(call.caller.language)
                 return call.failure(ToolCode.UNAVAILABLE, message, reason="store")
-            quota = (await self._ask(self._alone, call)).blocking
+            quota = (await self._admit(self._local_limiter, call)).blocking
         if quota is None:
-            return await rest()
+            return await next_steps()
         window = quota.window
-        per = TEXTS[f"call.windows.{window.name}"]
-        message = TEXTS["call.rate_limit"].format(tool=call.tool, limit=window.limit, window=per)
+        window_name = TEXTS[f"call.windows.{window.name}"]
+        message = TEXTS["call.rate_limit"].format(tool=call.tool, limit=window.limit, window=window_name)
         return call.failure(ToolCode.RATE_LIMIT, message.in_language(call.caller.language), reset_at=quota.reset_at)
 
-    async def _shared(self, call: CallProgress) -> Quota | None:
+    async def _blocking_quota(self, call: CallProgress) -> Quota | None:
         try:
-            decision = await self._ask(self._limiter, call)
+            decision = await self._admit(self._limiter, call)
         except RedisUnavailableError:
             call.degraded = True
             return None
@@ -100,5 +103,5 @@ class RateStep:
         return decision.blocking
 
     @staticmethod
-    async def _ask(limiter: RateLimiter, call: CallProgress) -> LimitDecision:
-        return await limiter.admit(call.caller, call.tool, call.found.limits, call.call_id)
+    async def _admit(limiter: RateLimiter, call: CallProgress) -> LimitDecision:
+        return await limiter.admit(call.caller, call.tool, call.tool_entry.limits, call.call_id)

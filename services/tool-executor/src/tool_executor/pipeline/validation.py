@@ -1,5 +1,5 @@
-"""Before step 0: leaves out optional nulls. Step 4: defaults, the input schema, the tool's own validator, normal
-spelling. Step 7: the output schema."""
+"""Before step 0: removes optional nulls. Step 4: defaults, input schema, the tool's own validator, canonical form.
+Step 7: the output schema."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from tool_executor.domain.declaration import ArgumentProblem
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.nulls import without_nulls
 from tool_executor.domain.numbers import numbers_out_of_range
-from tool_executor.pipeline.call import CallProgress, Outcome, Postponed, Rest
+from tool_executor.pipeline.call import CallProgress, NextSteps, Outcome, Postponed
 from tool_executor.texts import TEXTS, in_language
 
 
@@ -20,59 +20,61 @@ class LeaveOutNulls:
     def __init__(self, offers: Offers) -> None:
         self._offers = offers
 
-    async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
+    async def __call__(self, call: CallProgress, next_steps: NextSteps) -> Outcome:
         entry = self._offers.find(call.tool, call.caller.company)
         if entry is not None:
             call.arguments = without_nulls(call.arguments, entry.tool.input_schema)
-        return await rest()
+        return await next_steps()
 
 
 class Validate:
     """Step 4."""
 
-    async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
-        tool = call.found.tool
-        given = with_defaults(call.arguments, tool.input_schema)
-        problems = numbers_out_of_range(given) or call.found.input.problems(given)
+    async def __call__(self, call: CallProgress, next_steps: NextSteps) -> Outcome:
+        tool = call.tool_entry.tool
+        arguments = with_defaults(call.arguments, tool.input_schema)
+        problems = numbers_out_of_range(arguments) or call.tool_entry.input.problems(arguments)
         if not problems and tool.validator is not None:
-            problems = tool.validator(given)
+            problems = tool.validator(arguments)
         if problems:
             return invalid(call, problems)
-        call.given = tool.normaliser(given) if tool.normaliser is not None else given
-        return await rest()
+        call.checked_arguments = tool.normaliser(arguments) if tool.normaliser is not None else arguments
+        return await next_steps()
 
 
 class CheckOutput:
-    """Step 7. A tool without side effects gets one more try."""
+    """Step 7. A tool without side effects gets a second attempt."""
 
-    async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
-        outcome, problems = await self._once(call, rest)
-        if problems and not call.found.tool.side_effects:
-            outcome, problems = await self._once(call, rest)
+    async def __call__(self, call: CallProgress, next_steps: NextSteps) -> Outcome:
+        outcome, problems = await self._run_and_check(call, next_steps)
+        if problems and not call.tool_entry.tool.side_effects:
+            outcome, problems = await self._run_and_check(call, next_steps)
         if not problems:
             return outcome
         message = TEXTS["call.invalid_output"].in_language(call.caller.language).format(tool=call.tool)
-        return call.failure(ToolCode.INVALID_OUTPUT, message, fields=_told(call, problems))
+        return call.failure(ToolCode.INVALID_OUTPUT, message, fields=_field_errors(call, problems))
 
-    async def _once(self, call: CallProgress, rest: Rest) -> tuple[Outcome, Sequence[ArgumentProblem]]:
-        outcome = await rest()
+    async def _run_and_check(
+        self, call: CallProgress, next_steps: NextSteps
+    ) -> tuple[Outcome, Sequence[ArgumentProblem]]:
+        outcome = await next_steps()
         if isinstance(outcome, Postponed) or outcome.data is None:
             return outcome, ()
-        problems = call.found.output.problems(outcome.data)
-        process = call.found.tool.post_processor
-        if problems or process is None:
+        problems = call.tool_entry.output.problems(outcome.data)
+        post_processor = call.tool_entry.tool.post_processor
+        if problems or post_processor is None:
             return outcome, problems
-        return call.success(process(outcome.data, call.given)), ()
+        return call.success(post_processor(outcome.data, call.checked_arguments)), ()
 
 
 def invalid(call: CallProgress, problems: Sequence[ArgumentProblem]) -> ToolResult:
-    """VALIDATION_ERROR with its fields."""
-    fields = _told(call, problems)
-    said = "; ".join(f"{field.field or 'arguments'}: {field.message}" for field in fields)
-    message = TEXTS["call.invalid"].in_language(call.caller.language).format(tool=call.tool, problems=said)
+    """Returns a VALIDATION_ERROR with its fields."""
+    fields = _field_errors(call, problems)
+    problem_texts = "; ".join(f"{field.field or 'arguments'}: {field.message}" for field in fields)
+    message = TEXTS["call.invalid"].in_language(call.caller.language).format(tool=call.tool, problems=problem_texts)
     return call.failure(ToolCode.VALIDATION_ERROR, message[:1000], fields=fields)
 
 
-def _told(call: CallProgress, problems: Sequence[ArgumentProblem]) -> list[FieldError]:
+def _field_errors(call: CallProgress, problems: Sequence[ArgumentProblem]) -> list[FieldError]:
     language = call.caller.language
-    return [FieldError(field=one.field, message=in_language(one.message, language)) for one in problems]
+    return [FieldError(field=problem.field, message=in_language(problem.message, language)) for problem in problems]
