@@ -13,8 +13,8 @@ from agent.domain.analysis import asked
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.question_patterns import COSTS
 from agent.domain.assist import read_improved
-from agent.domain.claims.agreement import as_figures
-from agent.domain.claims.spoken_frame import without_frame
+from agent.domain.claims.agreement import normalize_figure_phrases
+from agent.domain.claims.spoken_frame import without_spoken_frame
 from agent.domain.knowledge import MARK
 from agent.domain.number_words import in_figures
 from agent.domain.offline import conditions, relative_days, shapes
@@ -50,13 +50,13 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
         lambda text: coming_events(text, {"current_time": "2013-03-04", "upcoming_events": []}, "en"),
         "events fed " * 3_600,
     ),
-    (without_frame, "no, usually an rsi above from -1 to march the 5 " * 800),
+    (without_spoken_frame, "no, usually an rsi above from -1 to march the 5 " * 800),
     (MARK.search, " " * 40_000),
     (lambda text: requested(text, Wish(Intent.TOOL, (("cancel_paper_order", {}),))), "cancel it" + " " * 40_000 + "x"),
     (lambda text: chosen_in(text, "- AAPL", ("list_alerts",), ["my alerts"]), "🦜" * 40_000),
     (promised, "ok--" * 10_000),
-    (as_figures, "IBM traded within a range of 5 " * 2_000),
-    (as_figures, "5% a little more at " * 3_000),
+    (normalize_figure_phrases, "IBM traded within a range of 5 " * 2_000),
+    (normalize_figure_phrases, "5% a little more at " * 3_000),
     (TAKES_BACK.search, "borra el de " + "." * 40_000 + " x"),
     (about_memory, "-" * 40_000),
     (about_memory, "eso de " + "borralo-" * 5_000),

@@ -14,7 +14,7 @@ from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.plan import ToolInfo
 from agent.domain.analysis.report import limits_of_data
 from agent.domain.analysis.steps import AnalysisPolicy, CallTools, Finish, advance, with_results
-from agent.domain.claims.checker import unsupported
+from agent.domain.claims.checker import unsupported_claims
 from agent.domain.claims.facts import facts_of_findings
 from agent.testing.figures import output
 from contracts.analysis_report import report_schema
@@ -61,7 +61,7 @@ def findings() -> list[dict[str, Any]]:
     ],
 )
 def test_what_was_measured_may_be_said(sentence: str) -> None:
-    assert unsupported(sentence, facts_of_findings(findings()), YEAR) == []
+    assert unsupported_claims(sentence, facts_of_findings(findings()), YEAR) == []
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_what_was_measured_may_be_said(sentence: str) -> None:
     ],
 )
 def test_what_was_not_is_found_out(sentence: str) -> None:
-    assert unsupported(sentence, facts_of_findings(findings()), YEAR)
+    assert unsupported_claims(sentence, facts_of_findings(findings()), YEAR)
 
 
 def test_each_stretch_is_told_once_with_its_days() -> None:
@@ -111,8 +111,8 @@ def test_an_indicator_is_told_with_its_day_and_nothing_else_is() -> None:
     report = reported("RSI de IBM el 1 de junio de 2012", data, "get_indicators", "symbol")
     assert report["summary"].splitlines()[0] == "El 1 de junio de 2012, IBM: RSI (14) 27,09."
     assert len(report["summary"].splitlines()) == 2
-    assert unsupported("IBM's RSI is 27.09.", facts_of_findings(report["findings"])) == []
-    assert unsupported("IBM's RSI is 72.09.", facts_of_findings(report["findings"]))
+    assert unsupported_claims("IBM's RSI is 27.09.", facts_of_findings(report["findings"])) == []
+    assert unsupported_claims("IBM's RSI is 72.09.", facts_of_findings(report["findings"]))
 
 
 def test_where_a_price_stands_to_its_average_is_told() -> None:
@@ -180,8 +180,8 @@ def test_as_many_of_the_best_are_told_as_are_asked_for() -> None:
         "10.0% (1 July 2008 to 28 July 2008); worst month -20.0% (1 October 2008 to 28 October 2008)."
     )
     facts = facts_of_findings(report["findings"])
-    assert unsupported("IBM's best month in 2008 was 12.0%.", facts) == []
-    assert unsupported("IBM's worst month in 2008 was 12.0%.", facts)
+    assert unsupported_claims("IBM's best month in 2008 was 12.0%.", facts) == []
+    assert unsupported_claims("IBM's worst month in 2008 was 12.0%.", facts)
 
 
 def test_falls_are_told_with_their_days() -> None:

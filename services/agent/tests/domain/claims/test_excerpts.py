@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.domain.claims.checker import ClaimChecker, checked
+from agent.domain.claims.checker import ClaimChecker, check_text
 from agent.domain.claims.excerpts import excerpts
 from agent.domain.claims.facts import Facts, facts_of_results
 from agent.testing.figures import output
@@ -42,7 +42,7 @@ def test_what_is_backed_of_a_sentence_is_kept(written: str, left: str, strict: b
 
 
 def test_a_shortened_sentence_counts_as_dropped_and_as_kept() -> None:
-    said = checked(
+    said = check_text(
         "IBM rose 2.7% over the last year, and its CEO resigned. MSFT fell. Its CEO resigned.", facts(), "1y"
     )
     assert said.text == "IBM rose 2.7% over the last year. MSFT fell."
@@ -50,7 +50,7 @@ def test_a_shortened_sentence_counts_as_dropped_and_as_kept() -> None:
 
 
 def test_the_next_sentence_goes_on_from_what_is_left() -> None:
-    said = checked("IBM rose 2.7% over the last year, thanks to its cloud. Its volatility is 16.5%.", facts(), "1y")
+    said = check_text("IBM rose 2.7% over the last year, thanks to its cloud. Its volatility is 16.5%.", facts(), "1y")
     assert said.text == "IBM rose 2.7% over the last year. Its volatility is 16.5%."
 
 

@@ -14,7 +14,7 @@ from agent.domain.analysis.figures import has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name, joined, money, number, over, percent, signed
 from agent.domain.analysis.headlines import news_text
 from agent.domain.analysis.wanted_calls import CROSSINGS, Question
-from agent.domain.claims.facts import CLOSED, FALLS, HOLDING, is_fraction
+from agent.domain.claims.facts import FALL_FIGURES, HOLDING, MAX_CLOSED_DAYS, is_fraction
 from agent.texts import TEXTS
 from contracts.json_values import JsonObject
 from contracts.languages import Language
@@ -269,7 +269,7 @@ def _tone(finding: Finding, language: Language) -> list[str]:
 def begin_together(days: Iterable[str]) -> bool:
     """Whether stretches begin within a few closed days of each other."""
     known = [date.fromisoformat(one) for one in days]
-    return (max(known) - min(known)).days <= CLOSED
+    return (max(known) - min(known)).days <= MAX_CLOSED_DAYS
 
 
 def _begun(known: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
@@ -316,7 +316,9 @@ def _ranks(
 
 
 def _order(known: Mapping[str, Mapping[str, Any]], name: str, *, lowest_first: bool) -> list[str]:
-    return sorted(known, key=lambda ticker: _sortable(known[ticker]["value"], name in FALLS), reverse=not lowest_first)
+    return sorted(
+        known, key=lambda ticker: _sortable(known[ticker]["value"], name in FALL_FIGURES), reverse=not lowest_first
+    )
 
 
 def _in_place(findings: Sequence[Finding], ranked: Sequence[str], question: Question) -> Finding | None:
@@ -339,7 +341,9 @@ def _years(finding: Finding, names: Sequence[str], language: Language, lowest_fi
             for one in _typed(finding)
             if one["figure"] == name and one.get("value") is not None and str(one.get("asked")).endswith("-12-31")
         }
-        order = sorted(known, key=lambda year: _sortable(known[year]["value"], name in FALLS), reverse=not lowest_first)
+        order = sorted(
+            known, key=lambda year: _sortable(known[year]["value"], name in FALL_FIGURES), reverse=not lowest_first
+        )
         if len(order) > 1:
             said = ", ".join(f"{year}: {_side(known[year], language)}" for year in order)
             lines.append(f"{finding['ticker']}, {_order_of(name, language, lowest_first)}: {said}.")
@@ -355,7 +359,7 @@ def _order_of(name: str, language: Language, lowest_first: bool, *, by_size: boo
         return TEXTS[f"analysis.order.{'smallest' if lowest_first else 'largest'}"].in_language(language)
     if name == "growth":
         label = TEXTS["analysis.order.final_amount"].in_language(language)
-    first = ("deepest", "mildest") if name in FALLS else ("highest", "lowest")
+    first = ("deepest", "mildest") if name in FALL_FIGURES else ("highest", "lowest")
     return TEXTS[f"analysis.order.{first[lowest_first]}_first"].in_language(language).format(label=label)
 
 

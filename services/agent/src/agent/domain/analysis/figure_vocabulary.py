@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.domain.claims.figure_words import FIGURES
-from agent.domain.claims.words import WORDS
+from agent.domain.claims.words import PLAIN_WORDS
 from contracts.calendar_names import NUMBERS
 
 Kind = Literal["stretch", "standing", "company", "indicator", "news"]
@@ -263,7 +263,7 @@ valen valia vender ver versus
 view vs want way whats whether whose
 explica explicar pon ensena cuenta furthest farthest pagan pagaron repartieron
 """
-QUESTION_WORDS = WORDS | frozenset(_ASKING.split()) | NUMBERS.keys()
+QUESTION_WORDS = PLAIN_WORDS | frozenset(_ASKING.split()) | NUMBERS.keys()
 """Words that a question may have and that ask for nothing by themselves."""
 
 

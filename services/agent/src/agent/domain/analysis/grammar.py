@@ -39,7 +39,7 @@ from agent.domain.analysis.stretches import (
     years_of,
 )
 from agent.domain.analysis.wanted_calls import Question
-from agent.domain.claims.facts import FALLS
+from agent.domain.claims.facts import FALL_FIGURES
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import number_of
 from agent.domain.tickers import NAMES, tickers_in
@@ -184,7 +184,7 @@ class _QuestionReader:
                 found.unread.append(which[0])
             elif years:
                 stretches, found.by_year = years, len(years) > 1
-        if names and names <= FALLS and patterns.WORST.search(query):
+        if names and names <= FALL_FIGURES and patterns.WORST.search(query):
             # The worst fall is the deepest.
             found.lowest_first = False
         if names & _OF_A_YEAR and not names & {"price", "close"}:

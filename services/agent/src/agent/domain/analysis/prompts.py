@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent.domain.analysis.plan import ToolInfo
-from agent.domain.claims.checker import Dropped
+from agent.domain.claims.checker import DroppedSentence
 from agent.texts import TEXTS
 from contracts.languages import Language
 
@@ -65,7 +65,7 @@ def summary_messages(
     ]
 
 
-def once_more(messages: Messages, said: str, dropped: Sequence[Dropped], language: Language) -> Messages:
+def once_more(messages: Messages, said: str, dropped: Sequence[DroppedSentence], language: Language) -> Messages:
     """The same, after a summary of which the data does not back these sentences."""
     told = "\n".join(f"- {one.sentence} ({'; '.join(one.reasons)})" for one in dropped)
     asked = {"role": "user", "content": TEXTS["prompt.analysis_again"].in_language(language).format(dropped=told)}

@@ -46,7 +46,7 @@ from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.summary import basis, rule_summary
 from agent.domain.analysis.texts import note, plain_summary, reason_of
 from agent.domain.analysis.wanted_calls import Question
-from agent.domain.claims.checker import Checked, checked
+from agent.domain.claims.checker import CheckedText, check_text
 from agent.domain.claims.facts import facts_of_findings
 from agent.domain.tickers import normal_tickers, tickers_in
 from contracts.company import CompanyConfig
@@ -294,7 +294,7 @@ def _finished(record: AnalysisRecord, usable: Usable, language: Language, now: d
     return record, Finish({**report, "not_answered": missing})
 
 
-def _backed(reply: AnalysisReply, found: Gathered, calls: Sequence[AnalysisCall], asked: str) -> Checked | None:
+def _backed(reply: AnalysisReply, found: Gathered, calls: Sequence[AnalysisCall], asked: str) -> CheckedText | None:
     """Returns the part of a model's summary that the tools support; None if there is no text that could be a
     summary."""
     if reply.text is None or not reply.text.strip() or len(reply.text) > MAX_SUMMARY:
@@ -302,11 +302,11 @@ def _backed(reply: AnalysisReply, found: Gathered, calls: Sequence[AnalysisCall]
     facts = facts_of_findings(found.findings, found.sources)
     for call in calls:
         facts.add_amount(call.tickers, call.arguments or {})
-    return checked(reply.text.strip(), facts, asked)
+    return check_text(reply.text.strip(), facts, asked)
 
 
 def _judged(
-    reply: AnalysisReply, said: Checked | None, found: Gathered, by_rule: str, language: Language
+    reply: AnalysisReply, said: CheckedText | None, found: Gathered, by_rule: str, language: Language
 ) -> tuple[str, list[str], int]:
     """The summary, what to say of it, and how many of the model's sentences are not in it as they were; where less than
     half of them is left, the summary is the rule's."""

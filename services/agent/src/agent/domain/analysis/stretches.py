@@ -191,7 +191,7 @@ def _lengths(unread: Unread) -> list[When]:
     lengths = list(unread.take(_AGO, _ago))
     if lengths:
         return _each_once(one for _, one in lengths)
-    for name, pattern in times.NAMED:
+    for name, pattern in times.PERIODS:
         lengths += unread.take(pattern, lambda match, name=name: _length(_named(name, match)))
     named = _each_once(one for _, one in sorted(lengths, key=lambda pair: pair[0]))
     # "Today" beside another length is when it is asked.

@@ -15,42 +15,42 @@ from itertools import chain
 
 from agent.domain.claims import sentence_patterns as patterns
 from agent.domain.claims.agreement import (
-    as_figures,
-    beside_the_close,
     directions_agree,
+    expand_averages,
+    expand_best_worst_unit,
+    expand_high,
+    expand_units,
     has_owner,
-    with_each_average,
-    with_each_unit,
-    with_its_high,
-    with_its_unit,
-    without_span_verbs,
+    neutralize_span_verbs,
+    normalize_close_comparisons,
+    normalize_figure_phrases,
 )
-from agent.domain.claims.claim import Carried, Claim, SentenceClaims
-from agent.domain.claims.clauses import BEARING
-from agent.domain.claims.crossings import COUNT, crossings_right, only_lengths
-from agent.domain.claims.events import events, is_about_speaker, is_general
+from agent.domain.claims.claim import CarriedContext, Claim, SentenceClaims
+from agent.domain.claims.clauses import BEARING_KINDS
+from agent.domain.claims.crossings import COUNT, are_crossings_right, has_only_lengths
+from agent.domain.claims.events import find_events, is_about_speaker, is_general
 from agent.domain.claims.excerpts import excerpts, names_its_subject
 from agent.domain.claims.facts import HOLDING, Facts
 from agent.domain.claims.lexer import Lexer, Number, Token, folded, is_talk
-from agent.domain.claims.reader import read
+from agent.domain.claims.reader import read_claims
 from agent.domain.claims.sentences import cells_of, sentences
-from agent.domain.claims.spoken_frame import without_frame
-from agent.domain.claims.states import count_right, judge_sentence, misreads_rsi
+from agent.domain.claims.spoken_frame import without_spoken_frame
+from agent.domain.claims.states import is_count_right, judge_sentence, misreads_rsi
 from agent.domain.claims.times import YEAR, with_year
-from agent.domain.claims.unbacked import is_multiple, unbacked, wrong_days_apart
-from agent.domain.claims.verdicts import contradicted_part, unbacked_part
-from agent.domain.claims.words import OPINIONS, TALK
+from agent.domain.claims.unbacked import is_multiple, unbacked_statements, wrong_day_distances
+from agent.domain.claims.verdicts import contradiction, unbacked_reason
+from agent.domain.claims.words import EVENT_WORDS, OPINIONS
 from agent.domain.tickers import NAMES
 
 _MARKS = re.compile(r"[*`#]+|\b_+|_+\b|\[\w{1,4}\]|^\s*(?:[-•]|\d{1,2}[.)])\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
 _YEAR = re.compile(rf"\b{YEAR}\b")
-_SAYS = re.compile(r"\w.*:.*\w")
+_COLUMN_AND_CELL = re.compile(r"\w.*:.*\w")
 """A cell under its column; not the line below the columns."""
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class DroppedSentence:
     """A sentence that is not published as it was written, why not, and the part of it that is."""
 
     sentence: str
@@ -59,11 +59,11 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedText:
     """What is left of a text. `kept`: how many of its sentences, whole or in part."""
 
     text: str
-    dropped: tuple[Dropped, ...]
+    dropped: tuple[DroppedSentence, ...]
     kept: int
 
     @property
@@ -89,19 +89,21 @@ class ClaimChecker:
         told = {fact.subject for fact in facts.facts}
         self._told = [one for one in self._known if one in told] or self._known
         tickers = tuple(one for one in self._known if one != HOLDING)
-        self._carried = Carried(tickers if len(tickers) <= 2 else ())
+        self._carried = CarriedContext(tickers if len(tickers) <= 2 else ())
         names = {folded(name): name for name in self._known if len(name) > 2}
         names |= {folded(spelling): ticker for spelling, ticker in NAMES.items() if ticker in self._known}
         names |= {folded(name): name for name in self._known if len(name) <= 2}
         if HOLDING in self._known and len(tickers) == 1:
             its = [name for name, of in names.items() if of == tickers[0]]
-            names |= dict.fromkeys((*_HOLDING, *(f"{word} {name}" for word in _HOLDING for name in its)), HOLDING)
+            names |= dict.fromkeys(
+                (*_HOLDING_NAMES, *(f"{word} {name}" for word in _HOLDING_NAMES for name in its)), HOLDING
+            )
         own = {word for texts in facts.texts.values() for text in texts for word in _WORD.findall(folded(text))}
         self._lexer = Lexer(names, facts.sources, own)
         self._texts = sorted(
             {folded(text) for texts in facts.texts.values() for text in texts if len(text) > 8}, key=len
         )
-        self._given = [{word[:_SAME] for word in _WORD.findall(folded(text))} for text in facts.given]
+        self._given = [{word[:_STEM_LENGTH] for word in _WORD.findall(folded(text))} for text in facts.given]
         self._year = facts.year
         self._lost = False
         self._claims = False
@@ -141,18 +143,22 @@ class ClaimChecker:
             return self._reasons(sentence)
         first, *rest = cells
         told = [f"{column}: {first} {cell}" for column, cell in zip(self._columns[1:], rest, strict=False)]
-        return tuple(dict.fromkeys(reason for one in told if _SAYS.search(one) for reason in self._reasons(one)))
+        return tuple(
+            dict.fromkeys(reason for one in told if _COLUMN_AND_CELL.search(one) for reason in self._reasons(one))
+        )
 
     def _reasons(self, sentence: str) -> tuple[str, ...]:
-        said = with_its_unit(with_each_unit(as_figures(beside_the_close(_MARKS.sub(" ", sentence)))))
-        said = with_each_average(with_its_high(said))
+        said = expand_best_worst_unit(
+            expand_units(normalize_figure_phrases(normalize_close_comparisons(_MARKS.sub(" ", sentence))))
+        )
+        said = expand_averages(expand_high(said))
         years = {self._year} if self._year else {int(year) for year in _YEAR.findall(said)}
         if len(years) == 1:
             said = with_year(said, years.pop())
         elif not years:
-            said = with_year(said, self._facts.year_of(ahead=bool(patterns.AHEAD.search(folded(said)))))
+            said = with_year(said, self._facts.year_of(ahead=bool(patterns.UPCOMING.search(folded(said)))))
         if self._year:
-            said = patterns.THAT_YEAR.sub(f"in {self._year}", said)
+            said = patterns.SAME_YEAR.sub(f"in {self._year}", said)
         if not said.strip():
             return ()
         if said.lstrip().startswith(("{", "[")) or "```" in sentence:
@@ -160,27 +166,27 @@ class ClaimChecker:
         for quote in patterns.QUOTED_FROM.finditer(folded(sentence)):
             if quote[1] not in {folded(one) for one in self._facts.sources}:
                 return (f"a source that no tool named: {quote[1]}",)
-        calm = patterns.CALM.search(folded(said))
+        calm = patterns.NEUTRAL_RSI.search(folded(said))
         if calm is not None:
             said = said[: calm.start()] + said[calm.end() :]
-        said = self._without_quotes(said if self._strict else without_frame(said))
-        tokens = self._lexer.tokens(without_span_verbs(said))
-        crossed = crossings_right(folded(said), tokens, self._facts.crossed)
+        said = self._without_quotes(said if self._strict else without_spoken_frame(said))
+        tokens = self._lexer.tokens(neutralize_span_verbs(said))
+        crossed = are_crossings_right(folded(said), tokens, self._facts.crossed)
         if crossed is False:
             return ("averages did not cross like that",)
-        counted = count_right(folded(said), tokens, self._told, self._asked, self._facts)
+        counted = is_count_right(folded(said), tokens, self._told, self._asked, self._facts)
         if counted is False:
             return ("not so many of them",)
         if not self._strict:
-            if _asks(said, tokens):
+            if _is_question_or_offer(said, tokens):
                 return ()
             measured = any(token.kind == "number" for token in tokens)
-            if happened := events(said, self._odd(tokens), measured=measured):
+            if happened := find_events(said, self._odd(tokens), measured=measured):
                 return (f"an event that nothing told: {', '.join(happened)}",)
-            if is_talk(tokens) or (is_general(said) and not any(token.kind in _DEFINITE for token in tokens)):
+            if is_talk(tokens) or (is_general(said) and not any(token.kind in _DEFINITE_KINDS for token in tokens)):
                 return ()
-        reading = read(tokens, self._told, self._carried, self._asked)
-        self._claims = reading.named and any(claim.relation not in _OF_DAYS for claim in reading.claims)
+        reading = read_claims(tokens, self._told, self._carried, self._asked)
+        self._claims = reading.named and any(claim.relation not in _DATE_RELATIONS for claim in reading.claims)
         retells = not self._strict and self._retells(folded(sentence), tokens)
         if retells:
             reading.claims = [one for one in reading.claims if one.number is None and one.relation not in _MOVES]
@@ -190,7 +196,7 @@ class ClaimChecker:
         if self._strict:
             found = [
                 *reading.problems,
-                *(reason for claim in reading.claims if (reason := unbacked_part(claim, self._facts))),
+                *(reason for claim in reading.claims if (reason := unbacked_reason(claim, self._facts))),
             ]
             if reading.named and not reading.claims and any(token.word in OPINIONS for token in tokens):
                 found.append("a judgement without a figure")
@@ -202,7 +208,9 @@ class ClaimChecker:
         found = [one for one in found if not one.startswith(proven)] + otherwise
         if misreads_rsi(folded(said), self._facts, calm=calm is not None):
             found.append("the RSI says otherwise")
-        if (tone := patterns.TONE.search(folded(said))) and not patterns.NOT_SAID.search(folded(said)[: tone.end()]):
+        if (tone := patterns.TONE.search(folded(said))) and not patterns.NEGATION_OR_CONDITION.search(
+            folded(said)[: tone.end()]
+        ):
             label = "bullish" if tone["up"] or tone["up2"] else "bearish"
             if self._facts.labels and label not in self._facts.labels:
                 found.append("the signal says otherwise")
@@ -213,7 +221,7 @@ class ClaimChecker:
             found.append("the direction is not that of its numbers")
         if crossed:
             said = COUNT.sub(" ", folded(said))
-            if only_lengths(tokens):
+            if has_only_lengths(tokens):
                 found = [
                     reason
                     for reason in found
@@ -224,16 +232,16 @@ class ClaimChecker:
             found.append(f"a cause that nothing told: {', '.join(odd)}")
         if reading.named or reading.claims:
             multiple = is_multiple(folded(said), tokens, reading.claims, self._facts, self._asked)
-            found += unbacked(folded(said), reading.claims, self._facts, reading.subjects, multiple=multiple)
-            found += wrong_days_apart(tokens, reading.claims, self._facts)
+            found += unbacked_statements(folded(said), reading.claims, self._facts, reading.subjects, multiple=multiple)
+            found += wrong_day_distances(tokens, reading.claims, self._facts)
             if multiple:
-                found = [reason for reason in found if not patterns.IS_SHARE.search(reason)]
+                found = [reason for reason in found if not patterns.MULTIPLE_REASON.search(reason)]
             found = [reason for reason in found if reason in otherwise or not reason.startswith(proven)]
         if self._strict and not found and self._lost and reading.claims and not reading.named:
             found.append("whom it is about was said in a sentence that was dropped")
         if reading.claims or reading.named:
             self._lost = bool(found)
-        self._carried = Carried(reading.subjects or self._carried.subjects, reading.periods)
+        self._carried = CarriedContext(reading.subjects or self._carried.subjects, reading.periods)
         return tuple(dict.fromkeys(found))
 
     def _against(self, reading: SentenceClaims, said: str, tokens: Sequence[Token]) -> list[str]:
@@ -250,11 +258,13 @@ class ClaimChecker:
         told: dict[str | None, list[str]] = {claim.subject: [] for claim in reading.claims}
         whose = Counter(id(claim.number) for claim in reading.claims)
         for claim in reading.claims:
-            anyone = claim.relation == "is" and claim.figures not in _PAIRED and not has_owner(claim.number, tokens)
+            anyone = (
+                claim.relation == "is" and claim.figures not in _PAIR_FIGURES and not has_owner(claim.number, tokens)
+            )
             anyone = anyone and whose[id(claim.number)] == 1
             of = self._known if anyone else ()
             each = [replace(claim, subject=one) for one in dict.fromkeys((claim.subject, *of))]
-            why = [contradicted_part(one, self._facts, supposed=supposed, beside=beside, paired=paired) for one in each]
+            why = [contradiction(one, self._facts, supposed=supposed, beside=beside, paired=paired) for one in each]
             if (reason := why[0]) and all(why):
                 told[claim.subject].append(reason)
         # "The stock", where nobody is named: whichever of those before it is so of.
@@ -263,15 +273,15 @@ class ClaimChecker:
         kinds = {token.kind for token in tokens}
         symbols = any(token.kind == "foreign" and token.text == folded(token.value) for token in tokens)
         unclaimed = offers or (
-            not kinds & (BEARING - {"unknown"}) and (bool(kinds & {"not", "unknown"}) or not symbols)
+            not kinds & (BEARING_KINDS - {"unknown"}) and (bool(kinds & {"not", "unknown"}) or not symbols)
         )
-        bare = [token for token in tokens if token.word not in _BY_THE_WAY]
-        unread = [three for three in zip(bare, bare[1:], bare[2:], strict=False) if _moves_unread(*three)]
+        bare = [token for token in tokens if token.word not in _FILLER_WORDS]
+        unread = [three for three in zip(bare, bare[1:], bare[2:], strict=False) if _is_unread_move(*three)]
         if any(not figures or whom.kind == "figure" for whom, _, _ in unread):
             found.append("a move that no rule reads")
         for problem in reading.problems:
             foreign = problem.startswith(("a source", "a change")) or (problem.startswith("a ticker") and not unclaimed)
-            promised = reading.named or bool(patterns.THE_STOCK.search(low))
+            promised = reading.named or bool(patterns.UNNAMED_STOCK.search(low))
             promised = promised and problem.startswith("a promise") and not patterns.WILL_TELL.search(low)
             untold = reading.named and not reading.claims and problem.startswith("words") and not offers
             untold = untold and not is_about_speaker(said) and not (self._facts.labels and patterns.TONE.search(low))
@@ -283,7 +293,7 @@ class ClaimChecker:
         """A claim about several stretches, repeated for each stretch of the tools' results."""
         known = {one.period: None for one in self._facts.facts if one.period and "/" in one.period}
         for claim in claims:
-            if claim.relation in _OF_STRETCHES and known:
+            if claim.relation in _PERIOD_RELATIONS and known:
                 yield from (replace(claim, periods=(period,)) for period in known)
             else:
                 yield claim
@@ -292,29 +302,29 @@ class ClaimChecker:
         """Whether a quotation is nearly, and not quite, what a tool's text says."""
         words = set(_WORD.findall(folded(quote)))
         texts = [set(_WORD.findall(text)) for text in self._texts]
-        nearly = [text for text in texts if len(words & text) >= _NEARLY * len(words)]
+        nearly = [text for text in texts if len(words & text) >= _MIN_SHARED_WORDS * len(words)]
         return bool(nearly) and not any(words <= text for text in texts)
 
     def _retells(self, low: str, tokens: Sequence[Token]) -> bool:
         """Whether it says a headline again, with no number, direction or ticker beside its own: most of its words or,
         in another language, its numbers, with who wrote it, and a cause only if the headline has one."""
-        stems = {token.text[:_SAME] for token in tokens}
-        odd = {token.word[:_SAME] for token in tokens if token.kind == "odd"}
-        cited = any(folded(one) in low for one in self._facts.sources if len(one) > _SAME)
+        stems = {token.text[:_STEM_LENGTH] for token in tokens}
+        odd = {token.word[:_STEM_LENGTH] for token in tokens if token.kind == "odd"}
+        cited = any(folded(one) in low for one in self._facts.sources if len(one) > _STEM_LENGTH)
         for text in self._texts:
-            words = {word[:_SAME] for word in _WORD.findall(text)}
+            words = {word[:_STEM_LENGTH] for word in _WORD.findall(text)}
             theirs = self._lexer.tokens(text)
-            translated = cited and _told(theirs, "number") and (patterns.CAUSE.search(text) or not odd)
-            if translated or (odd <= words and len(words & stems) >= _NEARLY * len(words)):
-                same = _told(tokens, "rise", "fall") == _told(theirs, "rise", "fall")
-                if same and _told(tokens, "number", "ticker") <= _told(theirs, "number", "ticker"):
+            translated = cited and _token_texts(theirs, "number") and (patterns.CAUSE.search(text) or not odd)
+            if translated or (odd <= words and len(words & stems) >= _MIN_SHARED_WORDS * len(words)):
+                same = _token_texts(tokens, "rise", "fall") == _token_texts(theirs, "rise", "fall")
+                if same and _token_texts(tokens, "number", "ticker") <= _token_texts(theirs, "number", "ticker"):
                     return True
         return False
 
     def _odd(self, tokens: Sequence[Token]) -> list[str]:
         """The words that no tool gave, unless one text of the talk has them all."""
         odd = [token.word for token in tokens if token.kind == "odd" and token.word]
-        told = any(all(word[:_SAME] in text for word in odd) for text in self._given)
+        told = any(all(word[:_STEM_LENGTH] in text for word in odd) for text in self._given)
         return [] if told else odd
 
     def _without_quotes(self, sentence: str) -> str:
@@ -330,22 +340,22 @@ class ClaimChecker:
         return sentence
 
 
-_HOLDING = ("buy-and-hold", "buying and holding", "holding", "comprar y mantener", "mantener")
+_HOLDING_NAMES = ("buy-and-hold", "buying and holding", "holding", "comprar y mantener", "mantener")
 _MOVES = ("rose", "fell")
-_NEARLY = 0.6
+_MIN_SHARED_WORDS = 0.6
 """Share of its words from which on a quotation is taken for one of a text."""
-_PAIRED = (("beta",), ("correlation",))
+_PAIR_FIGURES = (("beta",), ("correlation",))
 """Figures that are told beside a second ticker which is not their owner."""
-_OF_DAYS = frozenset(("dated", "during", "report"))
+_DATE_RELATIONS = frozenset(("dated", "during", "report"))
 """Relations that say when, and nothing else."""
-_OF_STRETCHES = frozenset(("rose", "fell", "more", "less", "highest", "lowest"))
-_DEFINITE = frozenset(("ticker", "foreign", "number", "spelled", "source", "day"))
+_PERIOD_RELATIONS = frozenset(("rose", "fell", "more", "less", "highest", "lowest"))
+_DEFINITE_KINDS = frozenset(("ticker", "foreign", "number", "spelled", "source", "day"))
 """What a sentence about things in general does not have."""
-_SAME = 5
+_STEM_LENGTH = 5
 """Letters in which the forms of a word agree: cancel, cancelled."""
 
 
-def _moves_unread(whom: Token, verb: Token, number: Token) -> bool:
+def _is_unread_move(whom: Token, verb: Token, number: Token) -> bool:
     """Whether three tokens tell a move by a verb of which nobody knows the direction: IBM forfeited 2.7%, its margin
     expanded to 2.7%."""
     if whom.kind not in ("ticker", "figure") or verb.kind != "odd" or number.kind != "number":
@@ -354,41 +364,41 @@ def _moves_unread(whom: Token, verb: Token, number: Token) -> bool:
     return value.percent and not value.sign
 
 
-_BY_THE_WAY = frozenset(("to", "by", "a", "hasta", "se", "un", "una", "en"))
+_FILLER_WORDS = frozenset(("to", "by", "a", "hasta", "se", "un", "una", "en"))
 """Words that may stand between a ticker, its verb and its number."""
 
 
-def _told(tokens: Sequence[Token], *kinds: str) -> set[str]:
+def _token_texts(tokens: Sequence[Token], *kinds: str) -> set[str]:
     """The tokens of these kinds: rises and falls as such, others as they are written."""
     told = [one for one in tokens if one.kind in kinds]
     return {one.kind if one.kind in ("rise", "fall") else one.text.replace(" ", "") for one in told}
 
 
-def _asks(sentence: str, tokens: Sequence[Token]) -> bool:
+def _is_question_or_offer(sentence: str, tokens: Sequence[Token]) -> bool:
     """A question back or an offer, which states no figure and no event."""
     stated = {"number", "rise", "fall", "better", "worse", "more", "less", "source", "promise", "highest", "lowest"}
-    said = any(token.kind in stated or token.word in TALK for token in tokens)
+    said = any(token.kind in stated or token.word in EVENT_WORDS for token in tokens)
     return not said and bool(patterns.OFFER.search(folded(sentence)))
 
 
-def checked(text: str, facts: Facts, asked: str | None = None) -> Checked:
+def check_text(text: str, facts: Facts, asked: str | None = None) -> CheckedText:
     """The text without the sentences that the facts do not back. `asked`: the question's own period."""
     checker = ClaimChecker(facts, asked)
     kept: list[str] = []
-    dropped: list[Dropped] = []
+    dropped: list[DroppedSentence] = []
     count = 0
     for sentence, gap in sentences(text):
         left, reasons = checker.judged(sentence)
         if reasons:
-            dropped.append(Dropped(sentence.strip(), reasons, left))
+            dropped.append(DroppedSentence(sentence.strip(), reasons, left))
         count += bool(left.strip())
         if left or not reasons:
             kept.append(left + gap)
         elif "\n" in gap and kept and not kept[-1].endswith("\n"):
             kept[-1] = kept[-1].rstrip(" ") + gap
-    return Checked("".join(kept).strip(), tuple(dropped), count)
+    return CheckedText("".join(kept).strip(), tuple(dropped), count)
 
 
-def unsupported(text: str, facts: Facts, asked: str | None = None) -> list[str]:
+def unsupported_claims(text: str, facts: Facts, asked: str | None = None) -> list[str]:
     """What a text says that no tool gave, a few words each."""
-    return [reason for one in checked(text, facts, asked).dropped for reason in one.reasons]
+    return [reason for one in check_text(text, facts, asked).dropped for reason in one.reasons]

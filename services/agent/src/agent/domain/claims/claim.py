@@ -35,7 +35,7 @@ class Claim:
 
 
 @dataclass(slots=True)
-class Carried:
+class CarriedContext:
     """What a sentence takes over from those before it."""
 
     subjects: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class SentenceClaims:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class ClauseContext:
     subjects: tuple[str, ...]
     periods: tuple[str, ...]
     later: tuple[str, ...]

@@ -8,13 +8,13 @@ context.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from agent.domain.claims.claim import DENIAL, Claim, Context, Relation, SentenceClaims
-from agent.domain.claims.facts import FALLS
+from agent.domain.claims.claim import DENIAL, Claim, ClauseContext, Relation, SentenceClaims
+from agent.domain.claims.facts import FALL_FIGURES
 from agent.domain.claims.lexer import LINES, Token, periods_of
-from agent.domain.claims.words import PAYS, POSITIONS, THEIRS
+from agent.domain.claims.words import DIVIDEND_VERBS, LEAD_PREFIXES, POSSESSIVES
 from agent.domain.text_features import word_set
 
-BEARING = word_set(
+BEARING_KINDS = word_set(
     "number rise fall flat even more less highest lowest better worse moved figure above below between up down unknown "
     "day report confirmed expected"
 )
@@ -25,15 +25,15 @@ _BILLION = 1e9
 _PRICES = frozenset(("price", "close", "return"))
 _MOVABLE = _PRICES | {"high", "low"}
 """Figures that a rise or a fall may be said of: the price's own."""
-_ENDS_OF_A_STRETCH = (("high",), ("low",))
-_ENDS = ("best_", "worst_", "next_")
-_DATED = ("next_", "best_day", "worst_day")
-_RELATIONS = BEARING - {"figure", "unknown", "day", "report"}
+_HIGH_AND_LOW = (("high",), ("low",))
+_EXTREME_PREFIXES = ("best_", "worst_", "next_")
+_DATED_PREFIXES = ("next_", "best_day", "worst_day")
+_RELATIONS = BEARING_KINDS - {"figure", "unknown", "day", "report"}
 """What a clause says of a figure, other than that there is none."""
-_TIMES = ("x ", "times ", "veces ")  # right behind a multiple: 14.1x earnings
+_MULTIPLE_SUFFIXES = ("x ", "times ", "veces ")  # right behind a multiple: 14.1x earnings
 _DIVIDENDS = ("dividends", "dividend_yield")
-_ON_PRICE = ("price alone", "solo precio", "solo el precio")
-_PLAIN = frozenset(("is", "dated", "report", "unknown"))
+_PRICE_ALONE = ("price alone", "solo precio", "solo el precio")
+_UNDENIABLE = frozenset(("is", "dated", "report", "unknown"))
 _NO_END = 1 << 30
 
 
@@ -43,7 +43,7 @@ class Clause:
     def __init__(self, tokens: Sequence[Token], known: Sequence[str]) -> None:
         self.tokens = tokens
         self.known = known
-        self.bears = any(token.kind in BEARING for token in tokens)
+        self.bears = any(token.kind in BEARING_KINDS for token in tokens)
         kinds = {token.kind for token in tokens}
         self.denies = bool(kinds & {"not", "neither"}) != ("untrue" in kinds)
         self.everyone = "all" in kinds or ("neither" in kinds and "ticker" not in kinds)
@@ -53,7 +53,7 @@ class Clause:
         out = next((token.at for token in tokens if token.kind == "except"), _NO_END)
         self.excepted = [token.value for token in tokens if token.kind == "ticker" and token.at > out]
         pairs = zip(tokens, ("", *(one.word for one in tokens)), strict=False)
-        self.pays = any(token.word in PAYS and before != "se" for token, before in pairs)
+        self.pays = any(token.word in DIVIDEND_VERBS and before != "se" for token, before in pairs)
         self.passing = bool(tokens) and tokens[0].kind == "than"
         self.tickers = [token.value for token in tokens if token.kind == "ticker"]
         self.objects = self._objects()
@@ -69,9 +69,9 @@ class Clause:
     @property
     def is_about_time(self) -> bool:
         """Whether it tells when a best or worst stretch was, and not how much: "its worst month was October"."""
-        return bool(self.figure and self.figure[0].startswith(_ENDS) and self.periods and not self._numbers)
+        return bool(self.figure and self.figure[0].startswith(_EXTREME_PREFIXES) and self.periods and not self._numbers)
 
-    def read(self, reading: SentenceClaims, context: Context) -> None:
+    def read(self, reading: SentenceClaims, context: ClauseContext) -> None:
         """Adds the clause's claims, and what in it is no claim that could be checked, to the reading."""
         self._reading, self._context = reading, context
         kinds = {token.kind for token in self.tokens}
@@ -88,7 +88,7 @@ class Clause:
         self._read_places()
         self._read_days()
         # Which peaked in March 2012: its high was then.
-        dated = self.figure in _ENDS_OF_A_STRETCH and not self._numbers and any("/" in one for one in self.periods)
+        dated = self.figure in _HIGH_AND_LOW and not self._numbers and any("/" in one for one in self.periods)
         if self.is_about_time or dated:
             reading.add(Claim("during", None, self.figure, periods=tuple(self.periods)), context.subjects or (None,))
         if self.denies:
@@ -119,7 +119,9 @@ class Clause:
     def _deny(self, first: int) -> None:
         """Its relations are denied; where it has none, its numbers: "not below its average of 196.59"."""
         made = self._reading.claims[first:]
-        denied = [one for one in made if one.relation not in _PLAIN] or [one for one in made if one.relation == "is"]
+        denied = [one for one in made if one.relation not in _UNDENIABLE] or [
+            one for one in made if one.relation == "is"
+        ]
         self._reading.claims[first:] = [replace(one, denied=one in denied) for one in made]
         if not denied:
             self._reading.problems.append(DENIAL)
@@ -168,14 +170,14 @@ class Clause:
         if nearest is None or (nearest.at < start and any(start < token.at < f.at < end for f in figures)):
             nearest = next((f for f in figures if token.at < f.at < end), nearest)
         number = token.value
-        if any(start < one.at < end and one.text in _ON_PRICE for one in self.tokens):
+        if any(start < one.at < end and one.text in _PRICE_ALONE for one in self.tokens):
             return ("return",)  # 18.7%, against 16.8% on price alone
         if number.money and nearest is not None and nearest.value == ("total_return",) and "dividend" in nearest.text:
             return _DIVIDENDS  # counting dividends of $3.20 a share
         superlative = next((t for t in self._of_kind("highest", "lowest") if start < t.at < token.at), None)
         if nearest is not None and nearest.at > token.at and superlative is not None and superlative.value:
             return (superlative.value,)  # the least volatile at 16.5%, with the smallest drawdown
-        top = nearest if number.money and nearest is not None and nearest.value in _ENDS_OF_A_STRETCH else None
+        top = nearest if number.money and nearest is not None and nearest.value in _HIGH_AND_LOW else None
         if top is not None and any(token.at < t.at < top.at for t in self._of_kind("above", "below")):
             return ("price", "close")  # $430.47 is only just above its low of $429.98
         named = nearest.value if nearest is not None else context.figure
@@ -188,7 +190,7 @@ class Clause:
         worst = ("max_drawdown",) in (context.figure, *(f.value for f in figures))
         if worst and behind is not None and behind.value == ("current_drawdown",):
             return ("max_drawdown",)  # at its worst it was 44.8% below its peak
-        if behind is not None and (behind.value == ("current_drawdown",) or behind.text.startswith(_TIMES)):
+        if behind is not None and (behind.value == ("current_drawdown",) or behind.text.startswith(_MULTIPLE_SUFFIXES)):
             return behind.value  # trades 3.8% below its high, at 14.1x earnings
         if nearest is not None and (nearest.at > start or number.scale == 1 or not _PRICES.issuperset(nearest.value)):
             return nearest.value
@@ -200,7 +202,9 @@ class Clause:
             return ("price",)
         if self._moves or context.move:
             # Its worst month was October, when it fell 20%; its deepest fall cost 16.7%.
-            same = context.figure and (context.figure[0].startswith(_ENDS) or FALLS.issuperset(context.figure))
+            same = context.figure and (
+                context.figure[0].startswith(_EXTREME_PREFIXES) or FALL_FIGURES.issuperset(context.figure)
+            )
             return context.figure if same else ("return",)
         return context.figure or self._compared_by
 
@@ -282,7 +286,9 @@ class Clause:
                 continue
             if token.at in used and not self._context.several and not self.everyone:
                 continue
-            if token.kind == "fall" and any(f.at > token.at and FALLS.issuperset(f.value) for f in self._figures):
+            if token.kind == "fall" and any(
+                f.at > token.at and FALL_FIGURES.issuperset(f.value) for f in self._figures
+            ):
                 continue  # lost less from its high
             own = self._of_kind("period")
             periods = (min(own, key=lambda t: abs(t.at - token.at)).value,) if own else self._stretch()
@@ -311,7 +317,7 @@ class Clause:
             if token.kind in ("better", "worse"):
                 relation = "more" if token.kind == "better" else "less"
                 by_number = token.text in ("more than", "less than")
-                own = self._figures or by_number or (token.text.startswith(POSITIONS) and not self._moves)
+                own = self._figures or by_number or (token.text.startswith(LEAD_PREFIXES) and not self._moves)
                 compared = figure if own and figure and not _PRICES.intersection(figure) else ("return",)
                 by_move = self._moves and compared == ("return",) and by_number
                 self._compare(relation, compared, _MOVES[self._moves[0].kind] if by_move else None)
@@ -375,7 +381,7 @@ class Clause:
                 continue
             averages = [f.value[0] for f in figures if f.at > token.at and f.value[0].startswith(LINES)]
             last = not any(t.at > token.at and t.word not in (".", "!", ")", "") for t in self.tokens)
-            if not averages and (last or any(t.word in THEIRS for t in self.tokens)):
+            if not averages and (last or any(t.word in POSSESSIVES for t in self.tokens)):
                 averages = [one for one in context.figure[:1] if one.startswith(LINES)]
             if averages:
                 self._reading.add(Claim(token.kind, None, (*averages, *context.averages)), context.subjects or (None,))
@@ -387,7 +393,7 @@ class Clause:
     def _read_days(self) -> None:
         """Claims of dates: when results are due, when the best day was, which report is meant."""
         context = self._context
-        dated = next((f.value for f in reversed(self._figures) if f.value[0].startswith(_DATED)), None)
+        dated = next((f.value for f in reversed(self._figures) if f.value[0].startswith(_DATED_PREFIXES)), None)
         if dated is None and context.figure and context.figure[0].startswith("next_") and not self._figures:
             dated = context.figure
         whom = context.subjects or (None,)

@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterator
 from itertools import pairwise
 
 from agent.domain.claims.lexer import folded
-from agent.domain.claims.words import TALK
+from agent.domain.claims.words import EVENT_WORDS
 
-_OF_TALK = re.compile(
+_CONVERSATION = re.compile(
     r"\b(?:i|i'\w+|we|we'\w+|you|you'\w+|your|my|me|our|let's|thanks|gracias|tu|tus|te|mi|mis|usted|alerts?|orders?|"
     r"rules?|strateg(?:y|ies)|backtests?|watchlist|list|portfolio|notes?|preferences?|reminders?|search(?:es)?|"
     r"requests?|results?|figures?|data|news|headlines?|charts?|tools?|answers?|quotes?|prices?|sessions?|alertas?|"
@@ -60,7 +60,7 @@ _PAST = re.compile(
     r"drew|drove|fought|fled|forbade|froze|hid|hurt|bid|bet|blew|brought|dealt|shook|shot|shut|swept|overtook|"
     r"undertook|oversaw|\w{2,}ó|\w{2,}(?:aron|ieron|eron)|dijo|hizo|puso|tuvo|vino|dio|trajo|quiso|\w*dujo"
 )
-_UNLED = re.compile(r"\w{2,}ó|\w{2,}(?:aron|ieron)")
+_PAST_WITHOUT_SUBJECT = re.compile(r"\w{2,}ó|\w{2,}(?:aron|ieron)")
 _PERFECT = re.compile(
     r"\b(?:has|have|had|ha|han|(?P<passive>was|were|(?:is|are) being|fue|fueron)) "
     r"(?:\w+ly |just |already |also |now |been |ya |sido )*(?P<verb>[a-z]{2,}ed|[a-z]{2,}(?:ad|id)[oa]s?|"
@@ -75,7 +75,7 @@ _DIRECTION = re.compile(
     r"\W*(?:\w+ly )?(?:up|higher|lower|through|above|below|al alza|a la baja|por encima|por debajo)\b"
 )
 """After what "it" did: a move of its price."""
-_OF_PRICES = re.compile(
+_PRICE_VERBS = re.compile(
     r"(?:cross|last|touch|mov|chang|edg|inch|tick|bounc|eas|slow|follow|finish|end|trad|hover|settl|recover|clos|"
     r"open|paus|stay|"
     r"remain|seem|appear)ed|(?:termin|cerr|oscil|qued|cambi|recuper|situ|cruz|super|toc|encaden)(?:o|aron|ad[oa])|"
@@ -96,26 +96,26 @@ _FINITE = re.compile(r"\b(?:is|are|can|may|could|would|do|does|es|son|pueden?|es
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def events(said: str, odd: Collection[str], *, measured: bool = False) -> list[str]:
+def find_events(said: str, odd: Collection[str], *, measured: bool = False) -> list[str]:
     """The words that tell an event; `odd`: those of its words, folded, that neither a tool nor the talk has given.
     `measured`: the sentence tells figures, which have their own judge: its verbs are theirs, and only a company's
     people, the words of company news and what a clause without a figure says was done tell an event."""
     low = folded(said)
     if not odd or _ANYONE.search(low) or _HABIT.search(low):
         return []
-    found = [verb for before, subject, verb in _done(said, low) if _is_event(before, subject, verb, odd)]
+    found = [verb for before, subject, verb in _reported_actions(said, low) if _is_event(before, subject, verb, odd)]
     if measured:
         people = _PEOPLE.search(low)
         clauses = [one for one in _JOINT.split(said) if not _FIGURE.search(one)]
         apart = {
             verb
             for one in clauses
-            for before, subject, verb in _done(one, folded(one))
+            for before, subject, verb in _reported_actions(one, folded(one))
             if verb in odd and _is_event(before, subject, verb, odd)
         }
-        return sorted({word for word in odd if word in TALK} | (set(found) if people else apart))
+        return sorted({word for word in odd if word in EVENT_WORDS} | (set(found) if people else apart))
     if not found and not is_about_speaker(said):
-        found = [word for word in odd if word in TALK or _COMPANY.search(low)]
+        found = [word for word in odd if word in EVENT_WORDS or _COMPANY.search(low)]
     return sorted(set(found))
 
 
@@ -130,14 +130,14 @@ def is_about_speaker(said: str) -> bool:
     return bool(_SPEAKER.search(said))
 
 
-def _done(said: str, low: str) -> Iterator[tuple[str, str, str]]:
+def _reported_actions(said: str, low: str) -> Iterator[tuple[str, str, str]]:
     """What is said to have been done: all that is before it, who did it (its last word), the verb."""
     for match in _PERFECT.finditer(low):
         subject = "" if match["passive"] or " been " in match[0] else "has"
         # Se ha guardado tu aviso, no se encontraron resultados: what was done comes after it.
         yield low if low[: match.start()].endswith("se ") else low[: match.start()], subject, match["verb"]
     words = list(_WORD.finditer(said.lower()))
-    if words and _UNLED.fullmatch(words[0][0]):
+    if words and _PAST_WITHOUT_SUBJECT.fullmatch(words[0][0]):
         yield "", "", low[words[0].start() : words[0].end()]
     participles = bool(_FINITE.search(low))
     for before, word in pairwise(words):
@@ -152,6 +152,6 @@ def _done(said: str, low: str) -> Iterator[tuple[str, str, str]]:
 
 def _is_event(before: str, subject: str, verb: str, odd: Collection[str]) -> bool:
     """Whether somebody outside the talk and the market did it, by a verb or under a name that nothing has given."""
-    if _OF_TALK.search(before) or (subject and _MARKET.search(before)):
+    if _CONVERSATION.search(before) or (subject and _MARKET.search(before)):
         return False
-    return subject in odd or (verb in odd and not _OF_PRICES.fullmatch(verb))
+    return subject in odd or (verb in odd and not _PRICE_VERBS.fullmatch(verb))

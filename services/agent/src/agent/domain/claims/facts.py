@@ -15,36 +15,36 @@ from agent.domain.claims.times import LAST_YEAR, year_range
 from contracts.json_values import is_list, is_object, list_of, object_of
 
 Unit = Literal["fraction", "money", "number", "date"]
-FRACTIONS = frozenset(
+FRACTION_FIGURES = frozenset(
     ("return", "max_drawdown", "current_drawdown", "volatility", "gross_margin", "net_margin", "dividend_yield",
      "cagr", "total_return", "total_cagr", "gap", "share", "atr_share", "exposure", "win_rate")
 )  # fmt: skip
-MONEY = frozenset(
+MONEY_FIGURES = frozenset(
     ("price", "change", "open", "high", "low", "close", "sma_20", "sma_50", "sma_200", "atr_14", "eps", "revenue",
      "market_cap", "SMA", "EMA", "VWAP", "ATR", "upper", "middle", "lower", "MACD", "macd", "signal", "histogram",
      "growth", "final", "invested", "costs", "base", "highest_close", "lowest_close", "dividends")
 )  # fmt: skip
 HOLDING = "buy and hold"
 """Whom a trial of a rule is compared with: one more of whom figures are told."""
-FALLS = frozenset(("max_drawdown", "current_drawdown"))
+FALL_FIGURES = frozenset(("max_drawdown", "current_drawdown"))
 """Figures that are said as so many percent down."""
-WINDOWED = frozenset(("max_drawdown", "current_drawdown", "volatility"))
+YEARLY_FIGURES = frozenset(("max_drawdown", "current_drawdown", "volatility"))
 """Figures of a snapshot that look at a year."""
-CLOSED = 4
+MAX_CLOSED_DAYS = 4
 """Days in a row on which a market may be closed."""
-_LISTED = ("figures", "derived")
+_FIGURE_LISTS = ("figures", "derived")
 """Where a tool's answer, and a finding of an analysis, list typed figures."""
-_DATES = ("next_earnings_date", "next_dividend_date")
+_DATE_FIELDS = ("next_earnings_date", "next_dividend_date")
 _DAY = re.compile(r"(?<![\w-])\d{4}-\d{2}-\d{2}(?!\d)")
 _STRETCH = r"\d{4}-\d{2}-\d{2}/\d{4}-\d{2}-\d{2}"
-_TEXTS = frozenset(
+_TEXT_FIELDS = frozenset(
     ("title", "text", "summary", "report_source", "report", "period", "note", "name", "headline", "description")
 )
 
 
 def is_fraction(name: str) -> bool:
     """Whether a figure of this name is given in per cent, such as best_month and month_return."""
-    return name in FRACTIONS or name.startswith(("gap_", "best_", "worst_")) or name.endswith("_return")
+    return name in FRACTION_FIGURES or name.startswith(("gap_", "best_", "worst_")) or name.endswith("_return")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +135,12 @@ class Facts:
         """One figure; what is neither number, date nor null is none."""
         if isinstance(value, bool):
             return
-        if name in _DATES:
+        if name in _DATE_FIELDS:
             day = next(iter(_days_in(str(value))), None) if value else None
             self.facts.append(FigureFact(subject, name, day, "date"))
         elif value is None or isinstance(value, int | float):
             number = None if value is None else float(value)
-            unit: Unit = "fraction" if is_fraction(name) else "money" if name in MONEY else "number"
+            unit: Unit = "fraction" if is_fraction(name) else "money" if name in MONEY_FIGURES else "number"
             self.facts.append(FigureFact(subject, name, number, unit, period, currency, other))
 
     def add_amount(self, subjects: Iterable[str], arguments: Mapping[str, object]) -> None:
@@ -178,8 +178,10 @@ class Facts:
                     _days_in(str(entry.get("peak"))), next(iter(_days_in(str(entry.get("recovered")))), None)
                 )
                 self.falls.setdefault(subject, {}).update(peaks)
-            elif name in _DATES or (isinstance(value, int | float | None) and name not in ("report", "report_source")):
-                self.add(subject, name, value, "1y" if name in WINDOWED else None, currency)
+            elif name in _DATE_FIELDS or (
+                isinstance(value, int | float | None) and name not in ("report", "report_source")
+            ):
+                self.add(subject, name, value, "1y" if name in YEARLY_FIGURES else None, currency)
         for days in ("20", "50", "200"):
             price, average = entry.get("price"), entry.get(f"sma_{days}")
             if isinstance(price, int | float) and isinstance(average, int | float) and average:
@@ -220,11 +222,13 @@ class Facts:
             if name == "source" and isinstance(value, str):
                 self.sources.add(value)
                 self.texts.setdefault(subject, []).append(value)
-            elif name not in _DATES and isinstance(value, str) and (name in _TEXTS or not _DAY.match(value)):
-                if name in _TEXTS:
+            elif (
+                name not in _DATE_FIELDS and isinstance(value, str) and (name in _TEXT_FIELDS or not _DAY.match(value))
+            ):
+                if name in _TEXT_FIELDS:
                     self.texts.setdefault(subject, []).append(value)
                     days |= _days_in(value)
-            elif name not in _DATES and isinstance(value, str):
+            elif name not in _DATE_FIELDS and isinstance(value, str):
                 days |= _days_in(value[:10])
 
 
@@ -250,7 +254,7 @@ def _same_period(period: str, wanted: frozenset[str]) -> bool:
 def _is_beside(day: str, other: str) -> bool:
     if not day or not other:
         return day == other
-    return abs((date.fromisoformat(day) - date.fromisoformat(other)).days) <= CLOSED
+    return abs((date.fromisoformat(day) - date.fromisoformat(other)).days) <= MAX_CLOSED_DAYS
 
 
 def facts_of_findings(findings: Sequence[Mapping[str, object]], sources: Iterable[Mapping[str, object]] = ()) -> Facts:
@@ -276,36 +280,36 @@ def facts_of_results(results: Iterable[tuple[str, Mapping[str, object]]]) -> Fac
     """What the data of tool results say, whichever tools they are: (tool, data)."""
     facts = Facts()
     for tool, data in results:
-        _walk(facts, tool, data, str(data.get("symbol") or "") or None)
+        _collect(facts, tool, data, str(data.get("symbol") or "") or None)
     return facts
 
 
-def _walk(facts: Facts, name: str, value: object, subject: str | None) -> None:
+def _collect(facts: Facts, name: str, value: object, subject: str | None) -> None:
     if is_object(value):
         entry = object_of(value)
         if name == "note":
             return
         subject = str(entry.get("ticker") or entry.get("symbol") or "") or subject
         if subject:
-            facts.add_entry(subject, _typed(entry))
+            facts.add_entry(subject, _with_figure_names(entry))
         else:
             if isinstance(entry.get("source"), str):
                 facts.sources.add(str(entry["source"]))
             numbers = (one for one in entry.values() if isinstance(one, int | float) and not isinstance(one, bool))
             facts.loose += [float(one) for one in numbers]
-            facts.loose += _shares(entry)
+            facts.loose += _account_shares(entry)
         facts.add_crossing(subject, entry)
-        for listed in _LISTED:
+        for listed in _FIGURE_LISTS:
             if is_list(entry.get(listed)):
                 facts.add_figures(cast("list[Mapping[str, object]]", entry[listed]))
         for key, part in entry.items():
             if key == "indicators" and subject:
-                _indicators(facts, subject, cast("Mapping[str, object]", part))
+                _add_indicators(facts, subject, cast("Mapping[str, object]", part))
             elif key == "tickers" and is_object(part):
                 for ticker, one in object_of(part).items():
-                    _walk(facts, ticker, one, ticker)
-            elif isinstance(part, dict | list) and key not in ("returns", "window", "ohlcv", "tail", *_LISTED):
-                _walk(facts, key, cast("object", part), subject)
+                    _collect(facts, ticker, one, ticker)
+            elif isinstance(part, dict | list) and key not in ("returns", "window", "ohlcv", "tail", *_FIGURE_LISTS):
+                _collect(facts, key, cast("object", part), subject)
     elif is_list(value):
         for part in list_of(value):
             if isinstance(part, int | float) and not isinstance(part, bool):
@@ -313,10 +317,10 @@ def _walk(facts: Facts, name: str, value: object, subject: str | None) -> None:
             elif isinstance(part, str):
                 facts.texts.setdefault(subject or "", []).append(part)
             else:
-                _walk(facts, name, part, subject)
+                _collect(facts, name, part, subject)
 
 
-def _typed(entry: Mapping[str, object]) -> dict[str, object]:
+def _with_figure_names(entry: Mapping[str, object]) -> dict[str, object]:
     """An answer's fields by the names that figures have."""
     found = dict(entry)
     if "change_percent" in found:
@@ -328,7 +332,7 @@ def _typed(entry: Mapping[str, object]) -> dict[str, object]:
     return found
 
 
-def _shares(entry: Mapping[str, object]) -> list[float]:
+def _account_shares(entry: Mapping[str, object]) -> list[float]:
     """What part of an account its cash and each holding are, in per cent, and what all of them have gained."""
     equity, cash = entry.get("equity"), entry.get("cash")
     if not isinstance(equity, int | float) or not isinstance(cash, int | float) or not equity:
@@ -341,7 +345,7 @@ def _shares(entry: Mapping[str, object]) -> list[float]:
     return [100 * one / equity for one in parts] + ([float(sum(known))] if len(known) > 1 else [])
 
 
-def _indicators(facts: Facts, subject: str, found: Mapping[str, object]) -> None:
+def _add_indicators(facts: Facts, subject: str, found: Mapping[str, object]) -> None:
     for name, values in found.items():
         if not is_object(values):
             continue

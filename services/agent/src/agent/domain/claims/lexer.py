@@ -12,11 +12,11 @@ from itertools import zip_longest
 from typing import Any
 
 from agent.domain.claims import patterns, times
-from agent.domain.claims.figure_words import FIGURES, PARTS
-from agent.domain.claims.words import COMPARING, TALK, WORDS
+from agent.domain.claims.figure_words import FIGURE_PHRASES, FIGURES
+from agent.domain.claims.words import COMPARING, EVENT_WORDS, PLAIN_WORDS
 from agent.domain.tickers import NAMES, tickers_in
 
-_MEASURED = re.compile(r"[%$€]|\d[.,]\d|[+−-]\d")
+_MEASUREMENT = re.compile(r"[%$€]|\d[.,]\d|[+−-]\d")
 """A number with a sign, a unit or decimals: what stands beside it in capitals may be whose it is."""
 
 
@@ -52,14 +52,14 @@ class Number:
 
 
 _WORDS_RE = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*|\d[\d.,]*\w*|[^\s\w]")
-_NEAR = 24
+_QUALIFIER_WIDTH = 24
 """Characters before a number in which words say how near it is."""
-_MANNER = re.compile(
+_ADVERB = re.compile(
     r"(?!(?:reported|alleged|supposed|purported|inverse|negative|former|hard|bare|scarce)ly$)(?!(?:fami|supp|assemb|"
     r"ita|monopo|anoma|ju|re|al)ly$)(?!(?:supuesta|presunta|inversa|negativa)mente$)[a-z]{2,}(?:ly|mente)"
 )
 """Adverbs: how something is so, but for those that take it back, or turn it round; and what only looks like one."""
-_PLACES = {"over": "above", "sobre": "above", "under": "below", "beneath": "below", "bajo": "below"}
+_SIDES = {"over": "above", "sobre": "above", "under": "below", "beneath": "below", "bajo": "below"}
 LINES = ("sma_", "upper", "middle", "lower")
 """What a price stands above or below: averages, and the bands around one."""
 _PUNCTUATION = frozenset(".,;:()[]«»“”\"'’‘?!¿¡/-–—*_…·→|•`#")
@@ -98,7 +98,7 @@ class Lexer:
             else r"(?!)"
         )
         self._sources = {folded(one) for one in sources}
-        self._words = WORDS.union(words, *(one.split() for one in self._sources))
+        self._words = PLAIN_WORDS.union(words, *(one.split() for one in self._sources))
 
     def tokens(self, sentence: str) -> list[Token]:
         """The tokens in their order."""
@@ -120,11 +120,11 @@ class Lexer:
             bare = word.removesuffix("'s").strip("'’.-")
             if bare in COMPARING:
                 found.append(Token("loaded", word, match.start(), word=bare))
-            elif word in _PUNCTUATION or bare in self._words or not bare or _MANNER.fullmatch(bare):
+            elif word in _PUNCTUATION or bare in self._words or not bare or _ADVERB.fullmatch(bare):
                 found.append(Token("word", word, match.start(), word=bare))
             else:
                 found.append(Token("odd", word, match.start(), word=bare))
-        return list(_with_places(sorted(found, key=lambda token: token.at)))
+        return list(_with_sides(sorted(found, key=lambda token: token.at)))
 
     def _in_parts(
         self, sentence: str, text: str, take: Callable[..., None], each: Callable[..., Iterator[re.Match[str]]]
@@ -133,13 +133,13 @@ class Lexer:
             name = match["a"] or match["b"]
             if (name is None and match["b"] is None and match["a"] is None) or name in self._sources:
                 take("word", match)
-            elif name in patterns.FINE_SOURCES or name in self._names:
+            elif name in patterns.PLAIN_SOURCES or name in self._names:
                 continue
             elif match["a"] or name not in self._words:
                 take("source", match, name)
         for match in each(self._tickers):
             take("ticker", match, self._names[match[0]])
-        for ticker in tickers_in(sentence, shouting=sentence.isupper() and not _MEASURED.search(sentence)):
+        for ticker in tickers_in(sentence, shouting=sentence.isupper() and not _MEASUREMENT.search(sentence)):
             if ticker in self._names.values():
                 continue
             spellings = [ticker, *(name for name, its in NAMES.items() if its == ticker and name not in self._words)]
@@ -153,7 +153,7 @@ class Lexer:
         if has_average:
             for match in each(patterns.SMA):
                 take("figure", match, (f"sma_{next(filter(None, match.groups()))}",))
-        for names, pattern in PARTS:
+        for names, pattern in FIGURE_PHRASES:
             for match in each(pattern):
                 take("figure", match, names)
         if patterns.MOVED.search(text):
@@ -161,7 +161,7 @@ class Lexer:
         self._times(text, take, each)
         for kind, pattern in patterns.TOKENS:
             for match in each(pattern):
-                take(*_valued(kind, match))
+                take(*_token_parts(kind, match))
             if kind == "figure":
                 self._numbers(text, take, each)
 
@@ -182,27 +182,27 @@ class Lexer:
                 take("day", match, times.day_of(match))
             except ValueError:
                 take("odd", match)
-        for match in each(times.OF_MONTH):
+        for match in each(times.MONTH_MOOD):
             take("rise" if match["up"] else "fall", match)
         for match in each(times.IN_MONTH):
             take("period", match, times.month_range(int(match["year"]), times.month_of(match["month"])))
         for match in each(times.IN_YEAR):
             take("period", match, times.year_range(int(match["year"])))
-        for match in each(times.UNIT):
-            if match[0].endswith("end") or times.SORT_OF.search(text, 0, match.start()):
+        for match in each(times.BARE_UNIT):
+            if match[0].endswith("end") or times.BEFORE_BARE_UNIT.search(text, 0, match.start()):
                 take("word", match)
         if patterns.STREAK.search(text):
             for match in each(times.COUNT_OF_DAYS):
                 days = float(times.count_of(match["count"]))
                 take("number", match, Number(((days, 0),), percent=False, money=None, scale=1.0, sign="", points=False))
-        for name, pattern in ((times.LAST_YEAR, times.IN_LAST_YEAR), *times.NAMED):
+        for name, pattern in ((times.LAST_YEAR, times.IN_LAST_YEAR), *times.PERIODS):
             for match in each(pattern):
                 take("period", match, times.span_of(match) if name == "span" else name)
 
     def _parts(self, text: str, take: Callable[..., None], each: Callable[..., Iterator[re.Match[str]]]) -> None:
         """Takes "lost a third" as a number of percent."""
         for match in each(patterns.PART):
-            share = next(share for name, share in patterns.PARTS.items() if match[name]) * 100
+            share = next(share for name, share in patterns.PART_SHARES.items() if match[name]) * 100
             side = ">" if match["over"] else "<" if match["under"] else ""
             number = Number(
                 ((share, 0),), percent=True, money=None, scale=1.0, sign="", points=False, bound=side, part=True
@@ -211,7 +211,7 @@ class Lexer:
 
     def _numbers(self, text: str, take: Callable[..., None], each: Callable[..., Iterator[re.Match[str]]]) -> None:
         for match in each(patterns.NUMBER):
-            near = text[max(match.start() - _NEAR, 0) : match.start()]
+            near = text[max(match.start() - _QUALIFIER_WIDTH, 0) : match.start()]
             bound = patterns.BOUND.search(near)
             before, after = (match["before"] or "").strip(), (match["after"] or "").strip()
             number = Number(
@@ -228,16 +228,14 @@ class Lexer:
             take("number", match, number)
 
 
-def _with_places(tokens: list[Token]) -> Iterator[Token]:
+def _with_sides(tokens: list[Token]) -> Iterator[Token]:
     """The tokens, of which a preposition right before an average or a band says on which side of it a price is."""
     for token, after in zip_longest(tokens, tokens[1:]):
-        kind = (
-            _PLACES.get(token.word) if after and after.kind == "figure" and after.value[0].startswith(LINES) else None
-        )
+        kind = _SIDES.get(token.word) if after and after.kind == "figure" and after.value[0].startswith(LINES) else None
         yield token if kind is None else Token(kind, token.text, token.at)
 
 
-def _valued(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
+def _token_parts(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
     """A token's kind and value."""
     groups = match.groupdict()
     if kind == "figure":
@@ -248,7 +246,7 @@ def _valued(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
             return ("more" if groups["rmore"] else "less"), match, "volatility"
         if any(groups[name] for name in ("wmore", "wless", "vmore", "vless")):
             return ("less" if groups["wless"] or groups["vless"] else "more"), match, "market_cap"
-        figure = _figure_of(next((groups[name] for name in _COMPARED if groups[name]), "volatil"))
+        figure = _figure_of(next((groups[name] for name in _ADJECTIVE_GROUPS if groups[name]), "volatil"))
         less = any(groups[name] for name in ("less", "fless", "adj3", "adj4", "half")) != figure.startswith("-")
         return ("less" if less else "more"), match, figure.lstrip("-")
     if kind == "super":
@@ -266,7 +264,7 @@ def _valued(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
     return kind, match, None
 
 
-_COMPARED = ("adj", "adj2", "adj3", "adj4", "adj5", "er")
+_ADJECTIVE_GROUPS = ("adj", "adj2", "adj3", "adj4", "adj5", "er")
 """Groups of a comparison in which its adjective stands."""
 
 
@@ -280,4 +278,4 @@ _TALK_KINDS = frozenset("word odd break not all period unknown expected confirme
 
 def is_talk(tokens: Iterable[Token]) -> bool:
     """Whether a sentence claims nothing of any market: no ticker, figure, number, direction or event."""
-    return all(token.kind in _TALK_KINDS and token.word not in TALK for token in tokens)
+    return all(token.kind in _TALK_KINDS and token.word not in EVENT_WORDS for token in tokens)

@@ -45,7 +45,7 @@ _UNDER = (
 BOUND = re.compile(rf"\b(?:(?P<over>{_OVER})|{_UNDER})(?:l| el| los| un| an?)? ?$")
 """What says that a figure is above the number that follows, or below it."""
 _WHOLE_PART = r"(?: (?:(?:of )?(?:its|their|the)|de su) (?:value|worth|price|valor|precio))"
-PARTS = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10, "two_thirds": 2 / 3}
+PART_SHARES = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10, "two_thirds": 2 / 3}
 PART = re.compile(
     r"\b(?<!\bin )(?<!\bfor )(?<!\bover )(?<!\bfirst )(?<!\bsecond )(?<!primera )(?<!segunda )"
     rf"(?:(?:(?P<over>{_OVER})|(?P<under>{_UNDER}))(?:l| el| los)? )?(?:(?P<half>half|(?:la )?mitad)|"
@@ -188,12 +188,12 @@ data figures sources source tool tools results report reports numbers market cal
 fuente herramienta herramientas resultados informe informes mercado calendarios calendario accounts cuentas its
 their sus su los las this these estos estas share cent ticker day year month week
 """
-FINE_SOURCES = frozenset(_FINE_SOURCES.split())
+PLAIN_SOURCES = frozenset(_FINE_SOURCES.split())
 REPORT = re.compile(
     r"\b(?:fy ?|fiscal (?:year )?|full-year |ejercicio (?:fiscal )?(?:de )?|"
     r"ano fiscal (?:de )?)(?P<year>(?:19|20)\d\d)\b"
 )
-FINE = re.compile(
+PLAIN_PHRASES = re.compile(
     r"\b(?:(?:dividends?|dividendos) (?:are |were |is )?(?:not (?:counted|included)|excluded|no (?:contados|incluidos|"
     r"se cuentan))|(?:without|excluding|ignoring|not counting|not including|sin(?: contar| incluir)?|before) (?:the |"
     r"los )?(?:dividends|dividendos)|price alone|solo (?:el )?precio|not (?:financial |investment )?advice|"
@@ -227,7 +227,7 @@ _TOKENS: tuple[tuple[str, str | re.Pattern[str]], ...] = (
     ("spelled", SPELLED),
     ("promise", PROMISE),
     ("unknown", UNKNOWN),
-    ("word", FINE),
+    ("word", PLAIN_PHRASES),
     ("flat", FLAT),
     ("even", EVEN),
     ("super", SUPERLATIVE),

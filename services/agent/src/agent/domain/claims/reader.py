@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from agent.domain.claims.claim import DENIAL, Carried, Claim, Context, SentenceClaims
-from agent.domain.claims.clauses import BEARING, Clause
+from agent.domain.claims.claim import DENIAL, CarriedContext, Claim, ClauseContext, SentenceClaims
+from agent.domain.claims.clauses import BEARING_KINDS, Clause
 from agent.domain.claims.lexer import LINES, Token, periods_of
 
-_ODD = {
+_PROBLEM_KINDS = {
     "odd": "words that no tool's figures back",
     "foreign": "a ticker that no tool was asked about",
     "source": "a source that no tool named",
@@ -21,20 +21,24 @@ _ODD = {
     "promise": "a promise or advice",
     "loaded": "a comparison that cannot be read",
 }
-_PAID = "words that no tool's figures back: a dividend that is paid"
-_NOTHING = frozenset(("nothing", "nada", "none", "ninguno"))
+_DIVIDEND_PROBLEM = "words that no tool's figures back: a dividend that is paid"
+_NOTHING_WORDS = frozenset(("nothing", "nada", "none", "ninguno"))
 _DIVIDENDS = frozenset(("dividend_yield", "dividends"))
 CONTRAST = frozenset(("but", "pero", "while", "whereas", "mientras", "mientras que", "although", "though", "aunque"))
 """Whom the clause before named is not whom the next one speaks of."""
 
 
-def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked: str | None) -> SentenceClaims:
+def read_claims(
+    tokens: Sequence[Token], known: Sequence[str], carried: CarriedContext, asked: str | None
+) -> SentenceClaims:
     """The claims of one sentence about tickers of `known`; `asked`: the period that the question is about."""
     reading = SentenceClaims()
-    reading.problems += [f"{_ODD[token.kind]}: {token.text.strip()}" for token in tokens if token.kind in _ODD]
+    reading.problems += [
+        f"{_PROBLEM_KINDS[token.kind]}: {token.text.strip()}" for token in tokens if token.kind in _PROBLEM_KINDS
+    ]
     segments = _joined(list(_segments(tokens)))
     sentence_periods = [token.value for token in tokens if token.kind == "period"]
-    lead = _lead(segments)
+    lead = _leading_period(segments)
     subjects, figure, move = carried.subjects, (), None
     pending: list[str] = []
     then: tuple[str, ...] = ()
@@ -43,11 +47,11 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
         # With a P/E of 14, IBM …: the clause is about whom the next one names.
         subjects = whole[:1]
     denies = any(token.kind in ("not", "neither", "untrue") for token in tokens) and any(
-        token.kind in BEARING - {"unknown", "expected"} for token in tokens
+        token.kind in BEARING_KINDS - {"unknown", "expected"} for token in tokens
     )
     for index, segment in enumerate(segments):
         clause = Clause(segment, known)
-        nothing = clause.pays and (clause.denies or any(token.word in _NOTHING for token in segment))
+        nothing = clause.pays and (clause.denies or any(token.word in _NOTHING_WORDS for token in segment))
         # "Google, alone among them, pays no dividend": the first clause says only whom the others are about.
         alone = not index and not clause.denies and len(whole) == len(clause.tickers)
         if denies and not clause.bears and not nothing and (clause.denies or (clause.tickers and not alone)):
@@ -62,7 +66,7 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
                 paid = ("dividends",) if sentence_periods else ("dividend_yield",)
                 none = Claim("unknown", None, paid, periods=tuple(sentence_periods[:1]))
                 reading.claims += [replace(none, subject=one) for one in clause.tickers if nothing]
-                reading.problems += [] if nothing and clause.tickers else [_PAID]
+                reading.problems += [] if nothing and clause.tickers else [_DIVIDEND_PROBLEM]
             pending += clause.tickers
             continue
         own = list(dict.fromkeys([*pending, *clause.subjects]))
@@ -77,19 +81,19 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
             own = [one for one in known if one not in whole]
         named = tuple(own) or subjects
         periods = tuple(clause.periods) or then or lead
-        later = () if periods else _later(segments[index + 1 :])
+        later = () if periods else _trailing_period(segments[index + 1 :])
         # The one period of the sentence is every clause's: "In 2011 Microsoft fell, while IBM gained 25%".
         sole = sentence_periods if len(set(sentence_periods)) == 1 else ()
         fallback = tuple(one for one in (*sole, *carried.periods, asked) if one)
         averages = tuple(_averages(segments[index + 1 :]))
-        context = Context(named, periods, later, fallback, figure, move, whole, bool(own), len(own) > 1, averages)
+        context = ClauseContext(named, periods, later, fallback, figure, move, whole, bool(own), len(own) > 1, averages)
         before = len(reading.claims)
         clause.read(reading, context)
         # "All rose except Apple": Apple did not.
         moved = {one.relation: one for one in reading.claims[before:] if one.relation in ("rose", "fell")}
         reading.claims += [replace(one, subject=name, denied=True) for one in moved.values() for name in but]
         if clause.pays and not any(_DIVIDENDS & {*one.figures} for one in reading.claims[before:]):
-            reading.problems.append(_PAID)
+            reading.problems.append(_DIVIDEND_PROBLEM)
         then = tuple(clause.periods) if clause.is_about_time else ()
         if clause.figure:
             figure = clause.figure
@@ -133,8 +137,8 @@ def _joined(segments: list[list[Token]]) -> list[list[Token]]:
             found[-1] = [*found[-1], *segment]  # and the calmest, IBM, at 19%
             continue
         tickers = sum(token.kind == "ticker" for token in segment)
-        bears = bool(kinds & BEARING)
-        named = named + tickers if tickers and (not found or (named and not _bears(found[-1]))) else tickers
+        bears = bool(kinds & BEARING_KINDS)
+        named = named + tickers if tickers and (not found or (named and not _has_bearing(found[-1]))) else tickers
         if not bears and not tickers:
             named = 0
         found.append(list(segment))
@@ -142,7 +146,7 @@ def _joined(segments: list[list[Token]]) -> list[list[Token]]:
 
 
 def _ranks_nobody(segment: Sequence[Token]) -> bool:
-    bearing = [token.kind for token in segment if token.kind in {*BEARING, "ticker"}]
+    bearing = [token.kind for token in segment if token.kind in {*BEARING_KINDS, "ticker"}]
     return bearing[-1:] in (["highest"], ["lowest"]) and "ticker" not in bearing
 
 
@@ -150,17 +154,17 @@ def _is_number(segment: Sequence[Token]) -> bool:
     return {token.kind for token in segment} <= {"number", "period", "word"}
 
 
-def _bears(segment: Sequence[Token]) -> bool:
-    return any(token.kind in BEARING for token in segment)
+def _has_bearing(segment: Sequence[Token]) -> bool:
+    return any(token.kind in BEARING_KINDS for token in segment)
 
 
-def _lead(segments: Sequence[Sequence[Token]]) -> tuple[str, ...]:
+def _leading_period(segments: Sequence[Sequence[Token]]) -> tuple[str, ...]:
     """The period of a first clause that says nothing else."""
     for segment in segments:
         kinds = {token.kind for token in segment}
-        if "period" in kinds and not kinds & (BEARING - {"day"}):
+        if "period" in kinds and not kinds & (BEARING_KINDS - {"day"}):
             return tuple(periods_of(segment))
-        if kinds & BEARING:
+        if kinds & BEARING_KINDS:
             return ()
     return ()
 
@@ -174,10 +178,10 @@ def _averages(segments: Sequence[Sequence[Token]]) -> Iterator[str]:
         yield from figures
 
 
-def _later(segments: Sequence[Sequence[Token]]) -> tuple[str, ...]:
+def _trailing_period(segments: Sequence[Sequence[Token]]) -> tuple[str, ...]:
     """The period that ends a sentence, where it is not another clause's about the same ticker: that one has its own."""
     for segment in segments:
         kinds = {token.kind for token in segment}
         if "period" in kinds:
-            return tuple(periods_of(segment)[:1]) if "ticker" in kinds or not kinds & BEARING else ()
+            return tuple(periods_of(segment)[:1]) if "ticker" in kinds or not kinds & BEARING_KINDS else ()
     return ()

@@ -13,11 +13,11 @@ _RECOVERED = re.compile(
     r"recuperar(?:se|lo)?|recuper(?:a|an|o|aron|ad[oa]s?))\b"
 )
 _NOT = re.compile(r"\b(?:yet to|not|never|neither|nor|no|nunca|ni|sin|pendiente|ningun[oa]?)\b|n't\b")
-_HOW_MUCH = re.compile(r"\d ?%|\b(?:half|part|some|most|third|mitad|parte|algo|tercio)\b")
+_PARTIAL = re.compile(r"\d ?%|\b(?:half|part|some|most|third|mitad|parte|algo|tercio)\b")
 """A part that was recovered is not the whole fall."""
 
 
-def recoveries_right(
+def are_recoveries_right(
     low: str, tokens: Sequence[Token], subjects: Sequence[str], falls: Mapping[str, Mapping[date, date | None]]
 ) -> bool | None:
     """Whether what a folded sentence says of recoveries holds for each of its subjects; None: it says nothing of them.
@@ -25,36 +25,36 @@ def recoveries_right(
     falls that began then; one that its own clause names may be the recovery's."""
     said = next((one for one in _CLAUSE.split(low) if _RECOVERED.search(one)), None)
     known = [falls[one] for one in subjects if falls.get(one)]
-    if said is None or not known or _HOW_MUCH.search(said):
+    if said is None or not known or _PARTIAL.search(said):
         return None
     start = low.index(said)
-    named = [token for token in tokens if _is_when(token)]
+    named = [token for token in tokens if _names_day_or_month(token)]
     within = [token for token in named if start <= token.at < start + len(said)]
     before = [token for token in named if token not in within]
     for of in known:
-        then = {peak: done for peak, done in of.items() if _is_then(peak, before)}
+        then = {peak: done for peak, done in of.items() if _falls_on_any(peak, before)}
         if within and not _NOT.search(said):
             then = {
                 peak: done
                 for peak, done in (then or of).items()
-                if _is_then(peak, within) or (done and _is_then(done, within))
+                if _falls_on_any(peak, within) or (done and _falls_on_any(done, within))
             }
             if not then:
                 return False
         elif within:
-            then = then or {peak: done for peak, done in of.items() if _is_then(peak, within)}
+            then = then or {peak: done for peak, done in of.items() if _falls_on_any(peak, within)}
         if bool(_NOT.search(said)) == all((then or of).values()):
             return False
     return True
 
 
-def _is_when(token: Token) -> bool:
+def _names_day_or_month(token: Token) -> bool:
     """Whether it is a day, or a stretch within one month."""
     first, slash, last = str(token.value).partition("/")
     return isinstance(token.value, Day) or (token.kind == "period" and bool(slash) and first[:7] == last[:7])
 
 
-def _is_then(day: date, named: Sequence[Token]) -> bool:
+def _falls_on_any(day: date, named: Sequence[Token]) -> bool:
     for token in named:
         first, _, last = str(token.value).partition("/")
         if token.value.fits(day) if isinstance(token.value, Day) else first <= day.isoformat() <= last:

@@ -6,13 +6,15 @@ import re
 from contracts.calendar_names import NUMBERS
 
 _EXTREME = r"(?:en )?(?:over(?:bought|sold)|sobre(?:compra|ven)\w*)"
-CALM = re.compile(
+NEUTRAL_RSI = re.compile(
     r"\b(?:in )?(?:neutral (?:zone|territory)|(?:en )?zona neutral)\b|"
     rf"\b(?:no (?:esta|se encuentra) )?(?:neither|ni) {_EXTREME} (?:nor|ni) {_EXTREME}\b"
 )
 """Of an RSI between the usual 30 and 70."""
-STATE = re.compile(r"\b(?:(?P<over>overbought|sobrecompra(?:d[oa]s?)?)|oversold|sobreven(?:ta|did[oa]s?))\b")
-MACD = re.compile(
+OVERBOUGHT_OR_OVERSOLD = re.compile(
+    r"\b(?:(?P<over>overbought|sobrecompra(?:d[oa]s?)?)|oversold|sobreven(?:ta|did[oa]s?))\b"
+)
+MACD_SIDE = re.compile(
     r"\bmacd\b[^.;,]{0,60}?\b(?:(?P<up>above|over|(?:por )?encima)|below|under|beneath|(?:por )?debajo|bajo)\b"
     r"[^.;,\d]{0,20}\b(?:signal|senal)\b"
 )
@@ -22,14 +24,14 @@ TONE = re.compile(
     r"\b(?:model|prediction|signals?|modelo|prediccion|senal(?:es)?)\b[^.;]{0,30}\b(?:(?P<up2>bullish|alcista)|bearish|"
     r"bajista)\b"
 )
-NOT_SAID = re.compile(r"\b(?:not|no|neither|nor|without|if|ni|sin|si)\b|n't\b")
+NEGATION_OR_CONDITION = re.compile(r"\b(?:not|no|neither|nor|without|if|ni|sin|si)\b|n't\b")
 QUOTE = re.compile(r"[\"“«]([^\"“”«»]{12,})[\"”»]")
 QUOTED_FROM = re.compile(r"[\"”»] ?\(([^()\d]+)\)")
-NEITHER = re.compile(
+STATE_EXCLUDED = re.compile(
     r"\b(?:not|neither|nor|no|ni|near|close to|approach\w+|cerca|lejos|far from|if|above|below|over|under|si|when|"
     r"cuando|usually|suele\w*|considera\w*|considered|means?|signals?|indica\w*|would|levels?|niveles)\b|n't\b|\?"
 )
-IS_SHARE = re.compile(
+MULTIPLE_REASON = re.compile(
     r"^(?:a number in words|a (?:difference or a )?multiple|words that .*: (?:half|third|quarter|fifth|mitad|tercio|"
     r"cuarto|quinta|parte|multiplica\w*|times|veces)$|a comparison that cannot be read: (?:more|less|mas|menos)$)"
 )
@@ -47,15 +49,19 @@ CAUSE = re.compile(
     r"(?! (?:(?:just|only|about|around|some|roughly|nearly|almost|over|under|more|less|than|an?|little|bit|well|close|"
     r"to) )*(?:[$€]?\d|half|third|quarter|percent)))\b"
 )
-SOME_OF = re.compile(rf"\b(?P<n>{'|'.join(NUMBERS)}) (?:of (?:the|these|those|them)|de (?:l[ao]s|est[ao]s|ell[ao]s))\b")
+COUNT_OF_TICKERS = re.compile(
+    rf"\b(?P<n>{'|'.join(NUMBERS)}) (?:of (?:the|these|those|them)|de (?:l[ao]s|est[ao]s|ell[ao]s))\b"
+)
 """So many of those that are known."""
-AHEAD = re.compile(r"\b(?:next|due|upcoming|expected|scheduled|proxim[oa]s?|previst[oa]s?|se esperan?|presentara\w*)\b")
+UPCOMING = re.compile(
+    r"\b(?:next|due|upcoming|expected|scheduled|proxim[oa]s?|previst[oa]s?|se esperan?|presentara\w*)\b"
+)
 """Of what is to come."""
-STRONG = re.compile(
+STRONG_MOVE = re.compile(
     r"\b(?:plummet|crater|collaps|crash|plung|tumbl|soar|rocket|surg|skyrocket|leap|hund|desplom|dispar)\w*\b"
 )
 """Moves that are large."""
-THAT_YEAR = re.compile(
+SAME_YEAR = re.compile(
     r"\b(?:in |over |during )?(?:that|the same) year\b|\b(?:en )?(?:ese|aquel|el mismo) a[nñ]o\b", re.I
 )
 SUPPOSED = re.compile(
@@ -64,7 +70,7 @@ SUPPOSED = re.compile(
     r"seria[ns]?)\b"
 )
 """Tells of what may be, or of what somebody wants."""
-THE_STOCK = re.compile(r"\b(?:the (?:stock|shares?|price)|l?as? accion(?:es)?|el (?:precio|valor))\b")
+UNNAMED_STOCK = re.compile(r"\b(?:the (?:stock|shares?|price)|l?as? accion(?:es)?|el (?:precio|valor))\b")
 WILL_TELL = re.compile(
     r"\b(?:i|we)(?:'ll| will) (?:let|tell|notify|warn|ping|alert|send|keep|watch|message)\b|\b(?:te|le|os) "
     r"(?:avis|dir|notific|mandar|enviar)\w+"

@@ -30,7 +30,7 @@ _DAY = re.compile(
 )
 
 
-def without_frame(said: str) -> str:
+def without_spoken_frame(said: str) -> str:
     """The sentence with blanks for what is none of its claims."""
     said = _ANSWER.sub("", said, count=1)
     for pattern in (_SCALE, _YARDSTICK):

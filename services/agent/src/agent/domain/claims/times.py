@@ -51,7 +51,7 @@ HALF = re.compile(
     rf"(?:{_OF}| )(?P<year>{YEAR})\b"
 )
 IN_MONTH = re.compile(rf"\b(?:(?:in|during|en|durante|of|de|for|over) )?(?P<month>{MONTH}){_OF}(?P<year>{YEAR})\b(?!-)")
-OF_MONTH = re.compile(
+MONTH_MOOD = re.compile(
     rf"\b(?:(?P<up>strong|good|great|solid|buen|gran|fuerte)|weak|bad|poor|rough|dismal|mal|flojo|pesimo) (?={MONTH})"
 )
 """What a month was like."""
@@ -79,8 +79,8 @@ _UNITS = {
     **dict.fromkeys(("quarter", "trimestre"), "q"),
     **dict.fromkeys(("year", "ano"), "y"),
 }
-UNIT = re.compile(r"\b(?:year[- ]end|year|month|week|quarter|day|ano|mes|semana|trimestre|dia)\b")
-SORT_OF = re.compile(
+BARE_UNIT = re.compile(r"\b(?:year[- ]end|year|month|week|quarter|day|ano|mes|semana|trimestre|dia)\b")
+BEFORE_BARE_UNIT = re.compile(
     r"\b(?:was|were|been|is|fue|era|es|sido) (?:an?|una?) (?:[\w-]+ ){0,3}$|"
     r"\b(?<!since the )(?<!desde )(?<!desde el )(?:end|close|start|beginning|cierre|"
     r"final(?:es)?|comienzos?|principios?) (?:of|del?) (?:the |that |el |ese )?$|\b(?:end|start|finish|clos|termin|"
@@ -90,7 +90,7 @@ SORT_OF = re.compile(
 LAST_YEAR = "last_year"
 """The calendar year before this one, and for some the twelve months up to now."""
 IN_LAST_YEAR = re.compile(r"\b(?<!the )last year\b|\b(?:en )?el ano pasado\b")
-NAMED: tuple[tuple[str, re.Pattern[str]], ...] = (
+PERIODS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "ytd",
         re.compile(
@@ -120,7 +120,7 @@ NAMED: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("3m", re.compile(rf"\b{_WORD}(?:quarter(?:ly)?|trimestral(?:es)?|trimestre|3m)\b")),
     ("1y", re.compile(rf"\b{_WORD}(?:year(?:ly)?|anual(?:es)?|ano|1y|12m)\b(?: alone\b)?")),
 )
-_SAME = {
+_EQUAL_LENGTHS = {
     **dict.fromkeys(("5d", "7d"), "1w"),
     **dict.fromkeys(("30d", "4w"), "1m"),
     **dict.fromkeys(("90d", "13w", "1q"), "3m"),
@@ -161,7 +161,7 @@ def length_of(count: str, unit: str, *, exact: bool = False) -> str:
     number = count_of(count)
     if exact:
         return f"{number}{code}"
-    return _SAME.get(f"{number}{code}", f"{number * 3}m" if code == "q" else f"{number}{code}")
+    return _EQUAL_LENGTHS.get(f"{number}{code}", f"{number * 3}m" if code == "q" else f"{number}{code}")
 
 
 def day_of(match: re.Match[str]) -> Day:
@@ -215,10 +215,10 @@ def half_range(match: re.Match[str]) -> str:
 
 def range_of(first: str, last: str) -> str | None:
     """From one point to another, as RANGE has found them; None where they are no range."""
-    end = _edges(last, None, at_end=True)
+    end = _edge(last, None, at_end=True)
     if end is None:
         return None
-    start = _edges(first, end.year, at_end=False)
+    start = _edge(first, end.year, at_end=False)
     if start is None or start > end:
         return None
     return f"{start.isoformat()}/{end.isoformat()}"
@@ -226,19 +226,19 @@ def range_of(first: str, last: str) -> str | None:
 
 def since_of(first: str) -> str | None:
     """Since a point."""
-    start = _edges(first, None, at_end=False)
+    start = _edge(first, None, at_end=False)
     return None if start is None else f"{start.isoformat()}/"
 
 
 def until_of(match: re.Match[str]) -> str | None:
     """All that was until a point, as UNTIL has found it."""
-    last = _edges(match["point"] or match["last"], None, at_end=match["before"] is None)
+    last = _edge(match["point"] or match["last"], None, at_end=match["before"] is None)
     if last is None:
         return None
     return f"{FIRST_DAY}/{(last - timedelta(days=1) if match['before'] else last).isoformat()}"
 
 
-def _edges(point: str, year: int | None, *, at_end: bool) -> date | None:
+def _edge(point: str, year: int | None, *, at_end: bool) -> date | None:
     try:
         if re.fullmatch(YEAR, point):
             return date(int(point), 12, 31) if at_end else date(int(point), 1, 1)

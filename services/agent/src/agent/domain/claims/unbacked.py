@@ -14,7 +14,7 @@ from agent.domain.claims.facts import Facts
 from agent.domain.claims.lexer import Token
 from agent.domain.claims.times import COUNT, YEAR, count_of
 from agent.domain.claims.values import value_of
-from agent.domain.claims.verdicts import is_difference, is_of_now, unbacked_part
+from agent.domain.claims.verdicts import is_difference, is_of_now, unbacked_reason
 from contracts.calendar_names import NUMBERS
 
 _ENDMOST = r"best|worst|(?:strong|weak|high|low|large|bigg|small|steep|deep)est|mejor|peor|mayor|menor"
@@ -114,7 +114,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
 )
-_AT_AN_END = re.compile(
+_AT_EXTREME = re.compile(
     r"\b(?:at|near|close to|(?<!er )(?<!est )(?<!gap )to|hit|set|reached|marked|en|cerca de) (?:its|their|an?|the|sus?|"
     r"el|la)? ?(?:new |fresh |very )?(?:(?:52-week|one-year|12-month|yearly|annual) )?(?:(?P<high>highs?|peak|maximos?|"
     r"(?:top|parte alta) (?:of|de))|lows?|minimos?|(?:bottom|parte baja) (?:of|de))\b(?! of)"
@@ -122,7 +122,7 @@ _AT_AN_END = re.compile(
 _AGO = re.compile(
     r"\b(?:days?|weeks?|months?|years?) ago\b|\bhace (?:un|una|dos|tres|\d+) (?:dias?|semanas?|mes|anos?)"
 )
-_ONLY = re.compile(
+_ONLY_ONE = re.compile(
     r"\b(?:only|(?<!day )(?<!session )(?<!week )(?<!month )(?<!quarter )(?<!year )alone|solo|unicamente|"
     r"solamente|unic[oa]s?)\b"
 )
@@ -153,12 +153,12 @@ _TIMES = re.compile(
 _AS_MUCH = re.compile(r" as (?:much|many|high|large|deep)[:,]? \(?\d")
 """Behind a multiple: its own number is the second one, as in "IBM fell 22%, and AAPL twice as much: 57%"."""
 _WORTH = re.compile(r"\b(?:worth|valued|valen?|valuad[oa])\b")
-_RATIO = {name: ratio for name, ratio, _ in _SHARES}
-_ABOUT = 0.15
+_RATIOS = {name: ratio for name, ratio, _ in _SHARES}
+_MULTIPLE_TOLERANCE = 0.15
 """How far a multiple that is said in a word may be off."""
-_BEYOND = 0.5
+_OPEN_MULTIPLE_TOLERANCE = 0.5
 """The same of one that is said to be more or less than it, on that side."""
-AT = 0.03
+MAX_DISTANCE_FROM_HIGH = 0.03
 """How far from its high a price may be that is said to be at it."""
 _MULTIPLE = _KINDS[0][0]
 _ALIKE = re.compile(
@@ -168,17 +168,17 @@ _ALIKE = re.compile(
 """Said of figures, not of how they tell the same story."""
 
 
-_HALF = 0.5
+_MIN_HIGH_CORRELATION = 0.5
 """From which on a correlation is called high."""
-_MIDDLE = 50.0
+_RSI_MIDDLE = 50.0
 """Of an RSI."""
-_CALLED = re.compile(
+_CORRELATION_STRENGTH = re.compile(
     r"\b(?:(?P<high>high|strong|alta|fuerte|elevada)|low|weak|baja|debil)\b"
     r"(?= correlation|[,:]? (?:(?:at|of|de|con) )?\(?\d)"
 )
-_STRETCHED = re.compile(r"\b(?:(?P<over>overbought|sobrecompra\w*)|oversold|sobrevent\w*)\b")
-_DENIED = re.compile(r"\b(?:not|no|neither|nor|ni|far|lejos)\b|n't\b")
-_WHOM = ("ticker", "rest")
+_OVERBOUGHT_OR_OVERSOLD = re.compile(r"\b(?:(?P<over>overbought|sobrecompra\w*)|oversold|sobrevent\w*)\b")
+_NEGATION = re.compile(r"\b(?:not|no|neither|nor|ni|far|lejos)\b|n't\b")
+_TICKER_KINDS = ("ticker", "rest")
 _SIDES = {"before": -1, "after": 1, "antes": -1, "despues": 1}
 _DAYS = re.compile(rf"(?P<n>\d+|{'|'.join(NUMBERS)}) (?:(?P<day>days?|dias?)|weeks?|semanas?)")
 
@@ -209,25 +209,27 @@ def is_multiple(
             found = [value_of(facts, one, min(figures), [period]) for one in tickers if len(figures) == 1]
             if len(found) == 2 and None not in found:
                 pairs.append((found[0] or 0.0, found[1] or 0.0))
-    return any(_is_so_many(match, one, other) for one, other in pairs) if pairs else None
+    return any(_is_multiple_of(match, one, other) for one, other in pairs) if pairs else None
 
 
-def _is_so_many(match: re.Match[str], one: float, other: float) -> bool:
+def _is_multiple_of(match: re.Match[str], one: float, other: float) -> bool:
     count = match["count"] or match["by"]
-    wanted = float(count_of(count)) if count else next(_RATIO[name] for name in _RATIO if match[name])
+    wanted = float(count_of(count)) if count else next(_RATIOS[name] for name in _RATIOS if match[name])
     wanted += 0.5 if match["half_more"] else 0
     off = one / other / wanted - 1 if other else -1.0
-    below = _BEYOND if match["less"] else 0 if match["more"] else _ABOUT
-    above = _BEYOND if match["more"] else 0 if match["less"] or match["nearly"] else _ABOUT
+    below = _OPEN_MULTIPLE_TOLERANCE if match["less"] else 0 if match["more"] else _MULTIPLE_TOLERANCE
+    above = (
+        _OPEN_MULTIPLE_TOLERANCE if match["more"] else 0 if match["less"] or match["nearly"] else _MULTIPLE_TOLERANCE
+    )
     return -below <= off <= above
 
 
-def wrong_days_apart(tokens: Sequence[Token], claims: Sequence[Claim], facts: Facts) -> list[str]:
+def wrong_day_distances(tokens: Sequence[Token], claims: Sequence[Claim], facts: Facts) -> list[str]:
     """That no date is so many days before, or after, another ticker's: "on 18 April, five days before Apple"."""
     found: list[str] = []
     told = [token for token in tokens if token.kind != "than" and token.text not in ("que", "than")]
     for span, way, whom in zip(told, told[1:], told[2:], strict=False):
-        length = _DAYS.fullmatch(span.text.strip()) if span.kind == "period" and whom.kind in _WHOM else None
+        length = _DAYS.fullmatch(span.text.strip()) if span.kind == "period" and whom.kind in _TICKER_KINDS else None
         if length is None or way.text not in _SIDES:
             continue
         days = int(NUMBERS.get(length["n"], length["n"])) * (1 if length["day"] else 7) * _SIDES[way.text]
@@ -248,12 +250,12 @@ def wrong_days_apart(tokens: Sequence[Token], claims: Sequence[Claim], facts: Fa
     return found
 
 
-def _is_called_otherwise(low: str, claim: Claim) -> bool:
+def _is_correlation_mislabelled(low: str, claim: Claim) -> bool:
     """Whether a correlation is called high and is none, or low and is not."""
     if claim.figures != ("correlation",) or claim.number is None:
         return False
-    called = _CALLED.search(low)
-    return called is not None and (abs(claim.number.readings[0][0]) < _HALF) == bool(called["high"])
+    called = _CORRELATION_STRENGTH.search(low)
+    return called is not None and (abs(claim.number.readings[0][0]) < _MIN_HIGH_CORRELATION) == bool(called["high"])
 
 
 _TOGETHER = re.compile(
@@ -262,22 +264,22 @@ _TOGETHER = re.compile(
 )
 
 
-def _move_otherwise(low: str, claim: Claim) -> bool:
+def _is_correlation_sign_wrong(low: str, claim: Claim) -> bool:
     """Whether tickers of a positive correlation are said to move in opposite directions, or those of a negative one
     together."""
     said = _TOGETHER.search(low)
-    if said is None or _DENIED.search(low) or claim.figures != ("correlation",) or claim.number is None:
+    if said is None or _NEGATION.search(low) or claim.figures != ("correlation",) or claim.number is None:
         return False
     value = claim.number.readings[0][0] * (-1 if claim.number.sign == "-" else 1)
     return (value > 0) != bool(said["same"])
 
 
-def _is_stretched_otherwise(low: str, claim: Claim) -> bool:
+def _is_rsi_mislabelled(low: str, claim: Claim) -> bool:
     """Whether an RSI in the lower half is spoken of as overbought, or one in the upper half as oversold."""
-    called = _STRETCHED.search(low)
-    if called is None or _DENIED.search(low) or claim.figures != ("RSI",) or claim.number is None:
+    called = _OVERBOUGHT_OR_OVERSOLD.search(low)
+    if called is None or _NEGATION.search(low) or claim.figures != ("RSI",) or claim.number is None:
         return False
-    return (claim.number.readings[0][0] > _MIDDLE) != bool(called["over"])
+    return (claim.number.readings[0][0] > _RSI_MIDDLE) != bool(called["over"])
 
 
 def _differ(claims: Sequence[Claim]) -> bool:
@@ -286,19 +288,19 @@ def _differ(claims: Sequence[Claim]) -> bool:
     for claim in claims:
         if claim.number is not None and claim.relation == "is":
             told.setdefault(claim.figures, set()).add(claim.number.readings[0][0] * claim.number.scale)
-    return any(len(values) == 2 and max(values) > (1 + _ABOUT) * min(values) for values in told.values())
+    return any(len(values) == 2 and max(values) > (1 + _MULTIPLE_TOLERANCE) * min(values) for values in told.values())
 
 
-def _is_at(subject: str, high: str | None, facts: Facts) -> bool:
+def _is_at_extreme(subject: str, high: str | None, facts: Facts) -> bool:
     """Whether a price is at its high, or low, of the year that the tools looked at."""
     prices = [one.value for one in facts.of(subject, ("price",)) if isinstance(one.value, float)]
     ends = [
         one.value for one in facts.of(subject, ("high" if high else "low",), ("1y",)) if isinstance(one.value, float)
     ]
-    return bool(prices and ends) and abs(prices[0] / ends[0] - 1) <= AT
+    return bool(prices and ends) and abs(prices[0] / ends[0] - 1) <= MAX_DISTANCE_FROM_HIGH
 
 
-def unbacked(
+def unbacked_statements(
     low: str, claims: Sequence[Claim], facts: Facts, subjects: Sequence[str], *, multiple: bool | None
 ) -> list[str]:
     """What a folded sentence with claims says that no tool can have given. `subjects`: whom it is about; `multiple`:
@@ -310,15 +312,15 @@ def unbacked(
     apart = [claim for claim in claims if claim.number is not None and claim.number.points]
     if apart and all(is_difference(claim, facts) for claim in apart):
         found = [reason for reason in found if reason != _APART]
-    if (end := _AT_AN_END.search(low)) and not any(_is_at(one, end["high"], facts) for one in of):
+    if (end := _AT_EXTREME.search(low)) and not any(_is_at_extreme(one, end["high"], facts) for one in of):
         found.append("it is not there")
     if _ALIKE.search(low) and _differ(claims):
         found.append("they are not alike")
-    if any(_is_called_otherwise(low, claim) for claim in claims):
+    if any(_is_correlation_mislabelled(low, claim) for claim in claims):
         found.append("a correlation called otherwise")
-    if any(_move_otherwise(low, claim) for claim in claims):
+    if any(_is_correlation_sign_wrong(low, claim) for claim in claims):
         found.append("a correlation of the other sign")
-    if any(_is_stretched_otherwise(low, claim) for claim in claims):
+    if any(_is_rsi_mislabelled(low, claim) for claim in claims):
         found.append("an RSI called otherwise")
     if _AGO.search(low) and any(is_of_now(claim, facts) for claim in claims):
         found.append("a figure of now, told of then")
@@ -326,13 +328,13 @@ def unbacked(
     named = {claim.subject for claim in moves}
     if (
         len({claim.relation for claim in moves}) == 1
-        and _ONLY.search(low)
+        and _ONLY_ONE.search(low)
         and not _EACH.search(low)
         and not re.search(r"\b(?:only|solo) \d", low)
     ):
         others = [name for name in facts.subjects if name not in named]
         if any(
-            unbacked_part(replace(claim, subject=other, number=None), facts) is None
+            unbacked_reason(replace(claim, subject=other, number=None), facts) is None
             for claim in moves
             for other in others
         ):

@@ -169,7 +169,7 @@ gran buen buena buenos buenas mal malo mala malos malas breve breves rapido rapi
 """
 OPINIONS = frozenset(_OPINIONS.split())
 """Words that judge. Beside a claim they add nothing to check; alone they are one: "IBM had a healthy quarter"."""
-WORDS = frozenset((_EN + _ES).split()) | OPINIONS
+PLAIN_WORDS = frozenset((_EN + _ES).split()) | OPINIONS
 _COMPARING = """
 higher greater larger bigger smaller lower superior superiores inferior inferiores mayor mayores menor menores
 better worse best worst mejor mejores peor peores stronger weaker strongest weakest strong weak deeper milder
@@ -186,11 +186,11 @@ guidance bloomberg reuters moody's s&p fitch investigation scandal default dimit
 adquiere compro demanda fraude quiebra despidos lanzo lanza producto acuerdo contrato recompra rebajo mejoro
 analistas objetivo consejero consejo presidente directiva rumor rumors rumores
 """
-TALK = frozenset(_TALK.split())
+EVENT_WORDS = frozenset(_TALK.split())
 """Words of events: a sentence of a chat that has one claims something, also without a ticker."""
-POSITIONS = ("ahead", "behind", "por delante", "por detras")
+LEAD_PREFIXES = ("ahead", "behind", "por delante", "por detras")
 """Who is ahead is so by the figure that was spoken of."""
-PAYS = frozenset(("pay", "pays", "paid", "paga", "pagan", "reparte", "reparten"))
+DIVIDEND_VERBS = frozenset(("pay", "pays", "paid", "paga", "pagan", "reparte", "reparten"))
 """Said of dividends alone."""
-THEIRS = frozenset(("theirs", "suya", "suyas"))
+POSSESSIVES = frozenset(("theirs", "suya", "suyas"))
 """Behind above or below: the average that the clause before has named."""
