@@ -47,12 +47,12 @@ def checked_answer(
         _asked_with(facts, call.arguments)
         _words(facts, call.result)
         if call.tool not in market:
-            facts.given += _texts_of(data_of(call.result))
+            facts.conversation_texts += _texts_of(data_of(call.result))
     for message in prompt.messages:
         role, content = message.get("role"), message.get("content")
         if role != "tool" and isinstance(content, str):
-            facts.given += content.splitlines()
-            facts.loose += _numbers(content) if role != "system" else ()
+            facts.conversation_texts += content.splitlines()
+            facts.loose_numbers += _numbers(content) if role != "system" else ()
     return CheckedAnswer(ClaimChecker(facts, strict=False), sink, prompt.language)
 
 
@@ -61,7 +61,7 @@ class CheckedAnswer:
 
     def __init__(self, checker: ClaimChecker | None, sink: TextSink, language: Language) -> None:
         self._first = checker
-        self._checker = checker.anew() if checker else None
+        self._checker = checker.restarted() if checker else None
         self._sink = sink
         self._language: Language = language
         self._held = ""
@@ -81,7 +81,7 @@ class CheckedAnswer:
 
     def restart(self) -> None:
         """Discards the text so far."""
-        self._checker, self._held, self.dropped = self._first.anew() if self._first else None, "", 0
+        self._checker, self._held, self.dropped = self._first.restarted() if self._first else None, "", 0
         self._said.clear()
         self._sink.restart()
 
@@ -104,7 +104,7 @@ class CheckedAnswer:
         return replace(reply, text="".join(self._said).strip())
 
     def _judge(self, sentence: str, after: str) -> None:
-        left, reasons = self._checker.judged(sentence) if self._checker else (sentence, ())
+        left, reasons = self._checker.judge(sentence) if self._checker else (sentence, ())
         self.dropped += bool(reasons)
         if left or not reasons:
             self._pass(left + after)
@@ -128,11 +128,11 @@ def _asked_with(facts: Facts, arguments: str) -> None:
         if name in ("symbol", "tickers", "symbols", "benchmark"):
             for text in texts:
                 try:
-                    facts.named.append(parse_symbol(str(text)).name)
+                    facts.known_tickers.append(parse_symbol(str(text)).name)
                 except InvalidSymbolError:
                     continue
         else:
-            facts.loose += [float(one) for one in texts if isinstance(one, int | float)]
+            facts.loose_numbers += [float(one) for one in texts if isinstance(one, int | float)]
 
 
 def _words(facts: Facts, result: str | None) -> None:

@@ -179,7 +179,7 @@ def test_a_chat_may_say_whatever_a_report_may(sentence: str) -> None:
 )
 def test_what_a_chat_supposes_or_has_done_is_no_figure_of_the_market(sentence: str) -> None:
     known = facts()
-    known.loose += [5.0, 210.0]
+    known.loose_numbers += [5.0, 210.0]
     assert ClaimChecker(known, strict=False).reasons(sentence) == ()
 
 
@@ -288,7 +288,7 @@ def test_only_the_sentence_that_is_wrong_goes() -> None:
     said = check_text("IBM rose 2.7% over the year. IBM's CEO resigned. MSFT fell 13.4%.", facts(), "1y")
     assert said.text == "IBM rose 2.7% over the year. MSFT fell 13.4%."
     assert [one.sentence for one in said.dropped] == ["IBM's CEO resigned."]
-    assert said.kept == 2
+    assert said.kept_count == 2
 
 
 def test_what_leans_on_a_dropped_sentence_goes_with_it() -> None:

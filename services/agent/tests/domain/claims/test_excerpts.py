@@ -38,7 +38,7 @@ def facts() -> Facts:
 def test_what_is_backed_of_a_sentence_is_kept(written: str, left: str, strict: bool) -> None:
     known = facts()
     if strict or ClaimChecker(known, "1y", strict=False).reasons(written):
-        assert ClaimChecker(known, "1y", strict=strict).judged(written)[0] == left
+        assert ClaimChecker(known, "1y", strict=strict).judge(written)[0] == left
 
 
 def test_a_shortened_sentence_counts_as_dropped_and_as_kept() -> None:
@@ -46,7 +46,7 @@ def test_a_shortened_sentence_counts_as_dropped_and_as_kept() -> None:
         "IBM rose 2.7% over the last year, and its CEO resigned. MSFT fell. Its CEO resigned.", facts(), "1y"
     )
     assert said.text == "IBM rose 2.7% over the last year. MSFT fell."
-    assert (said.kept, len(said.dropped), said.is_mostly_dropped) == (2, 2, False)
+    assert (said.kept_count, len(said.dropped), said.is_mostly_dropped) == (2, 2, False)
 
 
 def test_the_next_sentence_goes_on_from_what_is_left() -> None:

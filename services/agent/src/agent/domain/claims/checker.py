@@ -55,7 +55,7 @@ class DroppedSentence:
 
     sentence: str
     reasons: tuple[str, ...]
-    left: str = ""
+    kept_part: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,12 @@ class CheckedText:
 
     text: str
     dropped: tuple[DroppedSentence, ...]
-    kept: int
+    kept_count: int
 
     @property
     def is_mostly_dropped(self) -> bool:
         """Whether less than half of its sentences are left."""
-        return self.kept < sum(not one.left for one in self.dropped) or not self.kept
+        return self.kept_count < sum(not one.kept_part for one in self.dropped) or not self.kept_count
 
 
 class ClaimChecker:
@@ -83,17 +83,17 @@ class ClaimChecker:
 
     def __init__(self, facts: Facts, asked: str | None = None, *, strict: bool = True) -> None:
         self._facts = facts
-        self._asked = asked
+        self._question_period = asked
         self._strict = strict
-        self._known = facts.subjects
+        self._tickers = facts.subjects
         told = {fact.subject for fact in facts.facts}
-        self._told = [one for one in self._known if one in told] or self._known
-        tickers = tuple(one for one in self._known if one != HOLDING)
+        self._tickers_with_facts = [one for one in self._tickers if one in told] or self._tickers
+        tickers = tuple(one for one in self._tickers if one != HOLDING)
         self._carried = CarriedContext(tickers if len(tickers) <= 2 else ())
-        names = {folded(name): name for name in self._known if len(name) > 2}
-        names |= {folded(spelling): ticker for spelling, ticker in NAMES.items() if ticker in self._known}
-        names |= {folded(name): name for name in self._known if len(name) <= 2}
-        if HOLDING in self._known and len(tickers) == 1:
+        names = {folded(name): name for name in self._tickers if len(name) > 2}
+        names |= {folded(spelling): ticker for spelling, ticker in NAMES.items() if ticker in self._tickers}
+        names |= {folded(name): name for name in self._tickers if len(name) <= 2}
+        if HOLDING in self._tickers and len(tickers) == 1:
             its = [name for name, of in names.items() if of == tickers[0]]
             names |= dict.fromkeys(
                 (*_HOLDING_NAMES, *(f"{word} {name}" for word in _HOLDING_NAMES for name in its)), HOLDING
@@ -103,17 +103,19 @@ class ClaimChecker:
         self._texts = sorted(
             {folded(text) for texts in facts.texts.values() for text in texts if len(text) > 8}, key=len
         )
-        self._given = [{word[:_STEM_LENGTH] for word in _WORD.findall(folded(text))} for text in facts.given]
+        self._conversation_stems = [
+            {word[:_STEM_LENGTH] for word in _WORD.findall(folded(text))} for text in facts.conversation_texts
+        ]
         self._year = facts.year
         self._lost = False
         self._claims = False
         self._columns: tuple[str, ...] = ()
 
-    def anew(self) -> "ClaimChecker":
+    def restarted(self) -> "ClaimChecker":
         """The same, before its first sentence."""
-        return ClaimChecker(self._facts, self._asked, strict=self._strict)
+        return ClaimChecker(self._facts, self._question_period, strict=self._strict)
 
-    def judged(self, sentence: str) -> tuple[str, tuple[str, ...]]:
+    def judge(self, sentence: str) -> tuple[str, tuple[str, ...]]:
         """What of this next sentence may be said: all of it, its clauses that are backed, or nothing; and why not the
         rest."""
         before = copy(self)
@@ -156,7 +158,7 @@ class ClaimChecker:
         if len(years) == 1:
             said = with_year(said, years.pop())
         elif not years:
-            said = with_year(said, self._facts.year_of(ahead=bool(patterns.UPCOMING.search(folded(said)))))
+            said = with_year(said, self._facts.years_by_month(ahead=bool(patterns.UPCOMING.search(folded(said)))))
         if self._year:
             said = patterns.SAME_YEAR.sub(f"in {self._year}", said)
         if not said.strip():
@@ -171,10 +173,10 @@ class ClaimChecker:
             said = said[: calm.start()] + said[calm.end() :]
         said = self._without_quotes(said if self._strict else without_spoken_frame(said))
         tokens = self._lexer.tokens(neutralize_span_verbs(said))
-        crossed = are_crossings_right(folded(said), tokens, self._facts.crossed)
+        crossed = are_crossings_right(folded(said), tokens, self._facts.crossings)
         if crossed is False:
             return ("averages did not cross like that",)
-        counted = is_count_right(folded(said), tokens, self._told, self._asked, self._facts)
+        counted = is_count_right(folded(said), tokens, self._tickers_with_facts, self._question_period, self._facts)
         if counted is False:
             return ("not so many of them",)
         if not self._strict:
@@ -185,8 +187,8 @@ class ClaimChecker:
                 return (f"an event that nothing told: {', '.join(happened)}",)
             if is_talk(tokens) or (is_general(said) and not any(token.kind in _DEFINITE_KINDS for token in tokens)):
                 return ()
-        reading = read_claims(tokens, self._told, self._carried, self._asked)
-        self._claims = reading.named and any(claim.relation not in _DATE_RELATIONS for claim in reading.claims)
+        reading = read_claims(tokens, self._tickers_with_facts, self._carried, self._question_period)
+        self._claims = reading.names_ticker and any(claim.relation not in _DATE_RELATIONS for claim in reading.claims)
         retells = not self._strict and self._retells(folded(sentence), tokens)
         if retells:
             reading.claims = [one for one in reading.claims if one.number is None and one.relation not in _MOVES]
@@ -198,12 +200,12 @@ class ClaimChecker:
                 *reading.problems,
                 *(reason for claim in reading.claims if (reason := unbacked_reason(claim, self._facts))),
             ]
-            if reading.named and not reading.claims and any(token.word in OPINIONS for token in tokens):
+            if reading.names_ticker and not reading.claims and any(token.word in OPINIONS for token in tokens):
                 found.append("a judgement without a figure")
         else:
             found = self._against(reading, said, tokens)
         proven, otherwise = judge_sentence(
-            folded(said), tokens, reading, self._facts, self._asked, counted=bool(counted)
+            folded(said), tokens, reading, self._facts, self._question_period, counted=bool(counted)
         )
         found = [one for one in found if not one.startswith(proven)] + otherwise
         if misreads_rsi(folded(said), self._facts, calm=calm is not None):
@@ -212,7 +214,7 @@ class ClaimChecker:
             folded(said)[: tone.end()]
         ):
             label = "bullish" if tone["up"] or tone["up2"] else "bearish"
-            if self._facts.labels and label not in self._facts.labels:
+            if self._facts.prediction_labels and label not in self._facts.prediction_labels:
                 found.append("the signal says otherwise")
         found += [
             f"a headline in other words: {one[1]}" for one in patterns.QUOTE.finditer(sentence) if self._alters(one[1])
@@ -230,16 +232,16 @@ class ClaimChecker:
         gives_cause = reading.claims and not (self._strict or retells) and patterns.CAUSE.search(folded(said))
         if gives_cause and (odd := self._odd(tokens)):
             found.append(f"a cause that nothing told: {', '.join(odd)}")
-        if reading.named or reading.claims:
-            multiple = is_multiple(folded(said), tokens, reading.claims, self._facts, self._asked)
+        if reading.names_ticker or reading.claims:
+            multiple = is_multiple(folded(said), tokens, reading.claims, self._facts, self._question_period)
             found += unbacked_statements(folded(said), reading.claims, self._facts, reading.subjects, multiple=multiple)
             found += wrong_day_distances(tokens, reading.claims, self._facts)
             if multiple:
                 found = [reason for reason in found if not patterns.MULTIPLE_REASON.search(reason)]
             found = [reason for reason in found if reason in otherwise or not reason.startswith(proven)]
-        if self._strict and not found and self._lost and reading.claims and not reading.named:
+        if self._strict and not found and self._lost and reading.claims and not reading.names_ticker:
             found.append("whom it is about was said in a sentence that was dropped")
-        if reading.claims or reading.named:
+        if reading.claims or reading.names_ticker:
             self._lost = bool(found)
         self._carried = CarriedContext(reading.subjects or self._carried.subjects, reading.periods)
         return tuple(dict.fromkeys(found))
@@ -249,7 +251,7 @@ class ClaimChecker:
         low = folded(said)
         # What a rule or holding would have come to is no supposition: a trial has told it.
         supposed, offers = (
-            HOLDING not in self._known and bool(patterns.SUPPOSED.search(low)),
+            HOLDING not in self._tickers and bool(patterns.SUPPOSED.search(low)),
             bool(patterns.OFFER.search(low)),
         )
         figures = [token.value for token in tokens if token.kind == "figure"]
@@ -262,13 +264,13 @@ class ClaimChecker:
                 claim.relation == "is" and claim.figures not in _PAIR_FIGURES and not has_owner(claim.number, tokens)
             )
             anyone = anyone and whose[id(claim.number)] == 1
-            of = self._known if anyone else ()
+            of = self._tickers if anyone else ()
             each = [replace(claim, subject=one) for one in dict.fromkeys((claim.subject, *of))]
             why = [contradiction(one, self._facts, supposed=supposed, beside=beside, paired=paired) for one in each]
             if (reason := why[0]) and all(why):
                 told[claim.subject].append(reason)
         # "The stock", where nobody is named: whichever of those before it is so of.
-        anybody = not reading.named and not any(token.kind in ("all", "neither") for token in tokens)
+        anybody = not reading.names_ticker and not any(token.kind in ("all", "neither") for token in tokens)
         found = [] if anybody and not all(told.values()) else list(chain.from_iterable(told.values()))
         kinds = {token.kind for token in tokens}
         symbols = any(token.kind == "foreign" and token.text == folded(token.value) for token in tokens)
@@ -281,10 +283,14 @@ class ClaimChecker:
             found.append("a move that no rule reads")
         for problem in reading.problems:
             foreign = problem.startswith(("a source", "a change")) or (problem.startswith("a ticker") and not unclaimed)
-            promised = reading.named or bool(patterns.UNNAMED_STOCK.search(low))
+            promised = reading.names_ticker or bool(patterns.UNNAMED_STOCK.search(low))
             promised = promised and problem.startswith("a promise") and not patterns.WILL_TELL.search(low)
-            untold = reading.named and not reading.claims and problem.startswith("words") and not offers
-            untold = untold and not is_about_speaker(said) and not (self._facts.labels and patterns.TONE.search(low))
+            untold = reading.names_ticker and not reading.claims and problem.startswith("words") and not offers
+            untold = (
+                untold
+                and not is_about_speaker(said)
+                and not (self._facts.prediction_labels and patterns.TONE.search(low))
+            )
             if foreign or promised or untold:
                 found.append(problem)
         return found
@@ -324,7 +330,7 @@ class ClaimChecker:
     def _odd(self, tokens: Sequence[Token]) -> list[str]:
         """The words that no tool gave, unless one text of the talk has them all."""
         odd = [token.word for token in tokens if token.kind == "odd" and token.word]
-        told = any(all(word[:_STEM_LENGTH] in text for word in odd) for text in self._given)
+        told = any(all(word[:_STEM_LENGTH] in text for word in odd) for text in self._conversation_stems)
         return [] if told else odd
 
     def _without_quotes(self, sentence: str) -> str:
@@ -388,7 +394,7 @@ def check_text(text: str, facts: Facts, asked: str | None = None) -> CheckedText
     dropped: list[DroppedSentence] = []
     count = 0
     for sentence, gap in sentences(text):
-        left, reasons = checker.judged(sentence)
+        left, reasons = checker.judge(sentence)
         if reasons:
             dropped.append(DroppedSentence(sentence.strip(), reasons, left))
         count += bool(left.strip())

@@ -28,9 +28,9 @@ class Claim:
     other: str | None = None
     day: Day | None = None
     year: int | None = None
-    soft: bool = False
+    has_assumed_periods: bool = False
     """Whether the periods are those of other sentences, which this one need not be of."""
-    denied: bool = False
+    is_denied: bool = False
     """Whether it is said not to be so."""
 
 
@@ -50,7 +50,7 @@ class SentenceClaims:
     problems: list[str] = field(default_factory=list[str])
     subjects: tuple[str, ...] = ()
     periods: tuple[str, ...] = ()
-    named: bool = False
+    names_ticker: bool = False
 
     def add(self, claim: Claim, subjects: Iterable[str | None]) -> None:
         """The claim, of each of them."""
@@ -61,12 +61,12 @@ class SentenceClaims:
 class ClauseContext:
     subjects: tuple[str, ...]
     periods: tuple[str, ...]
-    later: tuple[str, ...]
-    fallback: tuple[str, ...]
+    later_periods: tuple[str, ...]
+    fallback_periods: tuple[str, ...]
     figure: tuple[str, ...]
     move: str | None
-    whole: tuple[str, ...]
-    named: bool
-    several: bool
+    sentence_tickers: tuple[str, ...]
+    is_subject_named: bool
+    is_plural: bool
     averages: tuple[str, ...]
     """Moving averages that the clauses after this one go on naming."""

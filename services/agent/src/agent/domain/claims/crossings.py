@@ -32,7 +32,7 @@ def are_crossings_right(low: str, tokens: Sequence[Token], crossed: Mapping[date
         return None
     if counts := list(COUNT.finditer(low)):
         return all(_matches_count(one, list(crossed.values())) for one in counts)
-    days = [(token.at, token.value) for token in tokens if token.kind == "day" and isinstance(token.value, Day)]
+    days = [(token.position, token.value) for token in tokens if token.kind == "day" and isinstance(token.value, Day)]
     right: bool | None = None
     for (at, day), (end, _) in pairwise([*days, (len(low), None)]):
         told = {above for on, above in crossed.items() if day is not None and day.fits(on)}

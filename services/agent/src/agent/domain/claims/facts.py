@@ -70,13 +70,13 @@ class Facts:
     sources: set[str] = field(default_factory=set[str])
     days: dict[str, set[date]] = field(default_factory=dict[str, set[date]])
     texts: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    given: list[str] = field(default_factory=list[str])
-    loose: list[float] = field(default_factory=list[float])
-    named: list[str] = field(default_factory=list[str])
-    confirmed: dict[str, bool] = field(default_factory=dict[str, bool])
-    labels: set[str] = field(default_factory=set[str])
+    conversation_texts: list[str] = field(default_factory=list[str])
+    loose_numbers: list[float] = field(default_factory=list[float])
+    known_tickers: list[str] = field(default_factory=list[str])
+    is_earnings_date_confirmed: dict[str, bool] = field(default_factory=dict[str, bool])
+    prediction_labels: set[str] = field(default_factory=set[str])
     """What a prediction says: bullish, bearish, neutral, no_edge."""
-    crossed: dict[date, bool] = field(default_factory=dict[date, bool])
+    crossings: dict[date, bool] = field(default_factory=dict[date, bool])
     """The days on which averages crossed, each with whether the shorter one went above."""
     falls: dict[str, dict[date, date | None]] = field(default_factory=dict[str, "dict[date, date | None]"])
     """Of each ticker the days from which it fell, each with the day on which it was recovered, if it was."""
@@ -84,7 +84,7 @@ class Facts:
     @property
     def subjects(self) -> list[str]:
         """Every ticker that something is known of, or that was asked about."""
-        return list(dict.fromkeys([*self.named, *(fact.subject for fact in self.facts)]))
+        return list(dict.fromkeys([*self.known_tickers, *(fact.subject for fact in self.facts)]))
 
     @property
     def year(self) -> int | None:
@@ -95,7 +95,7 @@ class Facts:
         years = {day[:4] for days, *edges in spans if days >= longest * 0.9 for day in edges}
         return int(min(years)) if len(years) == 1 else None
 
-    def year_of(self, *, ahead: bool) -> dict[int, int]:
+    def years_by_month(self, *, ahead: bool) -> dict[int, int]:
         """The year of each month: the latest that the data reach, or (`ahead`) the first one after them."""
         newest = max((day for days in self.days.values() for day in days), default=None)
         if newest is None:
@@ -104,7 +104,7 @@ class Facts:
             return {month: newest.year + (month < newest.month) for month in range(1, 13)}
         return {month: newest.year - (month > newest.month) for month in range(1, 13)}
 
-    def of(self, subject: str, figures: Iterable[str], periods: Iterable[str] = ()) -> list[FigureFact]:
+    def find(self, subject: str, figures: Iterable[str], periods: Iterable[str] = ()) -> list[FigureFact]:
         """A ticker's facts of these names; where periods are given, of one of them or, if they reach the days that
         are known of it, of none."""
         names, wanted = frozenset(figures), frozenset(periods)
@@ -157,12 +157,12 @@ class Facts:
             if subject:
                 self.add(subject, "close", entry.get("close"), f"{on}/{on}")
                 self.days.setdefault(subject, set()).update(_days_in(on))
-            self.crossed.update(dict.fromkeys(_days_in(on), bool(entry["above"])))
+            self.crossings.update(dict.fromkeys(_days_in(on), bool(entry["above"])))
 
     def add_entry(self, subject: str, entry: Mapping[str, object]) -> None:
         """A finding, or one ticker's part of a tool's answer."""
         currency = str(entry["currency"]) if entry.get("currency") else None
-        self.named.append(subject)
+        self.known_tickers.append(subject)
         for period, value in cast("Mapping[str, object]", entry.get("returns") or {}).items():
             self.add(subject, "return", value, period, currency)
         window = cast("Mapping[str, object]", entry.get("window") or entry.get("ohlcv") or {})
@@ -187,9 +187,9 @@ class Facts:
             if isinstance(price, int | float) and isinstance(average, int | float) and average:
                 self.add(subject, f"gap_{days}", price / average - 1)
         if isinstance(entry.get("prediction"), str):
-            self.labels.add(str(entry["prediction"]))
+            self.prediction_labels.add(str(entry["prediction"]))
         if entry.get("next_earnings_status"):
-            self.confirmed[subject] = entry["next_earnings_status"] == "confirmed"
+            self.is_earnings_date_confirmed[subject] = entry["next_earnings_status"] == "confirmed"
         self.add_words(subject, {**entry, **{f"window_{key}": value for key, value in window.items()}})
 
     def add_figures(self, figures: Sequence[Mapping[str, object]]) -> None:
@@ -198,7 +198,7 @@ class Facts:
             if "ticker" not in one or "figure" not in one:
                 continue
             subject = str(one["ticker"])
-            self.named.append(subject)
+            self.known_tickers.append(subject)
             periods: list[str | None] = [str(one["asked"])] if one.get("asked") else []
             if one.get("from") and one.get("to"):
                 periods.append(f"{one['from']}/{one['to']}")
@@ -208,7 +208,7 @@ class Facts:
                 value, other = one.get("value"), str(one["other"]) if one.get("other") else None
                 if other == HOLDING:
                     subject, other = HOLDING, None
-                    self.named.append(HOLDING)
+                    self.known_tickers.append(HOLDING)
                 currency = str(one["currency"]) if one.get("currency") else None
                 self.add(subject, str(one["figure"]), value, period, currency, other)
                 if other is not None and one["figure"] == "correlation":
@@ -296,8 +296,8 @@ def _collect(facts: Facts, name: str, value: object, subject: str | None) -> Non
             if isinstance(entry.get("source"), str):
                 facts.sources.add(str(entry["source"]))
             numbers = (one for one in entry.values() if isinstance(one, int | float) and not isinstance(one, bool))
-            facts.loose += [float(one) for one in numbers]
-            facts.loose += _account_shares(entry)
+            facts.loose_numbers += [float(one) for one in numbers]
+            facts.loose_numbers += _account_shares(entry)
         facts.add_crossing(subject, entry)
         for listed in _FIGURE_LISTS:
             if is_list(entry.get(listed)):
@@ -313,7 +313,7 @@ def _collect(facts: Facts, name: str, value: object, subject: str | None) -> Non
     elif is_list(value):
         for part in list_of(value):
             if isinstance(part, int | float) and not isinstance(part, bool):
-                facts.loose.append(float(part))
+                facts.loose_numbers.append(float(part))
             elif isinstance(part, str):
                 facts.texts.setdefault(subject or "", []).append(part)
             else:

@@ -27,7 +27,7 @@ class Token:
 
     kind: str
     text: str
-    at: int
+    position: int
     value: Any = None
     word: str = ""
 
@@ -124,7 +124,7 @@ class Lexer:
                 found.append(Token("word", word, match.start(), word=bare))
             else:
                 found.append(Token("odd", word, match.start(), word=bare))
-        return list(_with_sides(sorted(found, key=lambda token: token.at)))
+        return list(_with_sides(sorted(found, key=lambda token: token.position)))
 
     def _in_parts(
         self, sentence: str, text: str, take: Callable[..., None], each: Callable[..., Iterator[re.Match[str]]]
@@ -232,7 +232,7 @@ def _with_sides(tokens: list[Token]) -> Iterator[Token]:
     """The tokens, of which a preposition right before an average or a band says on which side of it a price is."""
     for token, after in zip_longest(tokens, tokens[1:]):
         kind = _SIDES.get(token.word) if after and after.kind == "figure" and after.value[0].startswith(LINES) else None
-        yield token if kind is None else Token(kind, token.text, token.at)
+        yield token if kind is None else Token(kind, token.text, token.position)
 
 
 def _token_parts(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:

@@ -51,18 +51,18 @@ def read_claims(
     )
     for index, segment in enumerate(segments):
         clause = Clause(segment, known)
-        nothing = clause.pays and (clause.denies or any(token.word in _NOTHING_WORDS for token in segment))
+        nothing = clause.tells_dividend and (clause.is_denial or any(token.word in _NOTHING_WORDS for token in segment))
         # "Google, alone among them, pays no dividend": the first clause says only whom the others are about.
-        alone = not index and not clause.denies and len(whole) == len(clause.tickers)
-        if denies and not clause.bears and not nothing and (clause.denies or (clause.tickers and not alone)):
+        alone = not index and not clause.is_denial and len(whole) == len(clause.tickers)
+        if denies and not clause.makes_claims and not nothing and (clause.is_denial or (clause.tickers and not alone)):
             # "IBM rose, not MSFT", "MSFT did": what of it is meant stands in another clause.
             reading.problems.append(DENIAL)
-        if clause.passing and not clause.bears:
+        if clause.is_only_comparison and not clause.makes_claims:
             continue
         if segment[0].text in CONTRAST:
             pending = []
-        if not clause.bears:
-            if clause.pays:
+        if not clause.makes_claims:
+            if clause.tells_dividend:
                 paid = ("dividends",) if sentence_periods else ("dividend_yield",)
                 none = Claim("unknown", None, paid, periods=tuple(sentence_periods[:1]))
                 reading.claims += [replace(none, subject=one) for one in clause.tickers if nothing]
@@ -73,9 +73,9 @@ def read_claims(
         if not own and index and segment[0].text in ("que", "which", "who"):  # more than Microsoft, which gains 4.6%
             own = [t.value for t in segments[index - 1] if t.kind == "ticker"][-1:]
         pending = []
-        but = clause.excepted
-        if clause.everyone and (len(own) < 2 or but):
-            pair = whole if clause.both and not clause.objects else () if whole else carried.subjects
+        but = clause.excepted_tickers
+        if clause.names_everyone and (len(own) < 2 or but):
+            pair = whole if clause.names_both and not clause.objects else () if whole else carried.subjects
             own = list(pair) if len(pair) == 2 and not but else [one for one in known if one not in but]
         if any(token.kind == "rest" for token in segment) and not clause.objects:
             own = [one for one in known if one not in whole]
@@ -91,8 +91,8 @@ def read_claims(
         clause.read(reading, context)
         # "All rose except Apple": Apple did not.
         moved = {one.relation: one for one in reading.claims[before:] if one.relation in ("rose", "fell")}
-        reading.claims += [replace(one, subject=name, denied=True) for one in moved.values() for name in but]
-        if clause.pays and not any(_DIVIDENDS & {*one.figures} for one in reading.claims[before:]):
+        reading.claims += [replace(one, subject=name, is_denied=True) for one in moved.values() for name in but]
+        if clause.tells_dividend and not any(_DIVIDENDS & {*one.figures} for one in reading.claims[before:]):
             reading.problems.append(_DIVIDEND_PROBLEM)
         then = tuple(clause.periods) if clause.is_about_time else ()
         if clause.figure:
@@ -101,8 +101,8 @@ def read_claims(
             figure = ()
         move = clause.move or (None if clause.figure else move)
         if clause.subjects or own:
-            subjects = tuple(clause.follow or own)
-    reading.named = bool(whole)
+            subjects = tuple(clause.next_subjects or own)
+    reading.names_ticker = bool(whole)
     reading.subjects = tuple(dict.fromkeys((*whole, *pending))) or subjects
     reading.periods = tuple(dict.fromkeys(sentence_periods[:1])) or carried.periods
     return reading

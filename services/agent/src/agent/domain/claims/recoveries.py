@@ -29,7 +29,7 @@ def are_recoveries_right(
         return None
     start = low.index(said)
     named = [token for token in tokens if _names_day_or_month(token)]
-    within = [token for token in named if start <= token.at < start + len(said)]
+    within = [token for token in named if start <= token.position < start + len(said)]
     before = [token for token in named if token not in within]
     for of in known:
         then = {peak: done for peak, done in of.items() if _falls_on_any(peak, before)}

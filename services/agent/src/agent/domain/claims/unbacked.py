@@ -237,9 +237,9 @@ def wrong_day_distances(tokens: Sequence[Token], claims: Sequence[Claim], facts:
         pairs = [
             (mine.value, theirs.value)
             for subject, figures in dated
-            for mine in facts.of(str(subject), figures)
+            for mine in facts.find(str(subject), figures)
             for other in ([whom.value] if whom.kind == "ticker" else facts.subjects)
-            for theirs in facts.of(other, figures)
+            for theirs in facts.find(other, figures)
             if other != subject
         ]
         if not pairs or any(
@@ -293,9 +293,9 @@ def _differ(claims: Sequence[Claim]) -> bool:
 
 def _is_at_extreme(subject: str, high: str | None, facts: Facts) -> bool:
     """Whether a price is at its high, or low, of the year that the tools looked at."""
-    prices = [one.value for one in facts.of(subject, ("price",)) if isinstance(one.value, float)]
+    prices = [one.value for one in facts.find(subject, ("price",)) if isinstance(one.value, float)]
     ends = [
-        one.value for one in facts.of(subject, ("high" if high else "low",), ("1y",)) if isinstance(one.value, float)
+        one.value for one in facts.find(subject, ("high" if high else "low",), ("1y",)) if isinstance(one.value, float)
     ]
     return bool(prices and ends) and abs(prices[0] / ends[0] - 1) <= MAX_DISTANCE_FROM_HIGH
 

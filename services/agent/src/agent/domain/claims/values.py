@@ -12,8 +12,8 @@ RETURN_FIGURES = ("return", "day_return", "week_return", "month_return", "quarte
 
 def facts_of_claim(claim: Claim, facts: Facts, periods: Iterable[str]) -> list[FigureFact]:
     if claim.subject is None:
-        return [one for name in facts.subjects for one in facts.of(name, claim.figures, periods)]
-    found = facts.of(claim.subject, claim.figures, periods)
+        return [one for name in facts.subjects for one in facts.find(name, claim.figures, periods)]
+    found = facts.find(claim.subject, claim.figures, periods)
     if claim.figures and claim.figures[0] in ("correlation", "beta") and claim.other:
         found = [one for one in found if one.other in (None, claim.other)]
     return found
@@ -22,9 +22,9 @@ def facts_of_claim(claim: Claim, facts: Facts, periods: Iterable[str]) -> list[F
 def value_of(facts: Facts, subject: str, figures: Sequence[str], periods: Sequence[str]) -> float | None:
     """One value of a ticker's figure, as big as it is: falls by their depth. What is no figure of a stretch has a
     value whatever stretch is spoken of."""
-    found = facts.of(subject, figures, periods)
+    found = facts.find(subject, figures, periods)
     if not found and not {*RETURN_FIGURES, "total_return", "cagr", *YEARLY_FIGURES}.intersection(figures):
-        found = facts.of(subject, figures)
+        found = facts.find(subject, figures)
     for fact in found:
         if isinstance(fact.value, float):
             return abs(fact.value) if fact.figure in FALL_FIGURES else fact.value
@@ -59,7 +59,7 @@ def comparison_problem(claim: Claim, facts: Facts) -> str | None:
 
 def rank_problem(claim: Claim, facts: Facts) -> str | None:
     if claim.other is not None:  # a pair's correlation among those of all pairs
-        all_of = [one for name in facts.subjects for one in facts.of(name, claim.figures, claim.periods)]
+        all_of = [one for name in facts.subjects for one in facts.find(name, claim.figures, claim.periods)]
         pairs = [(one.value, {one.subject, one.other}) for one in all_of if isinstance(one.value, float)]
         first = max(pairs, default=None, key=lambda pair: pair[0] if claim.relation == "highest" else -pair[0])
         return None if first and first[1] == {claim.subject, claim.other} else "another pair has that rank"

@@ -26,7 +26,7 @@ MAX_EVEN_DIFFERENCE = 0.0011
 def unbacked_reason(claim: Claim, facts: Facts) -> str | None:
     """What of the claim no fact backs; None: it holds."""
     reason = _plain_claim_problem(claim, facts)
-    if not claim.denied:
+    if not claim.is_denied:
         return reason
     if reason is None:
         return "it is denied, and is so"
@@ -62,7 +62,7 @@ def _plain_claim_problem(claim: Claim, facts: Facts) -> str | None:
             known = any(fact.value for fact in facts_of_claim(claim, facts, claim.periods))
             return "said to be unknown, and a tool gave it" if known else None
         case "expected" | "confirmed":
-            confirmed = facts.confirmed.get(claim.subject or "")
+            confirmed = facts.is_earnings_date_confirmed.get(claim.subject or "")
             return None if confirmed is (claim.relation == "confirmed") else "not as sure as is said"
         case "report":
             texts = facts.texts.get(claim.subject or "", [])
@@ -111,7 +111,7 @@ def contradiction(
     reason = unbacked_reason(claim, facts)
     if reason is None or _is_unknown(reason) or is_difference(claim, facts):
         return None
-    if claim.relation == "is" and claim.number is not None and not claim.denied:
+    if claim.relation == "is" and claim.number is not None and not claim.is_denied:
         given = _is_given(claim, claim.number, facts, supposed=supposed)
         given = given or _is_near_or_other_figure(claim, claim.number, facts, beside, paired=paired)
         return None if given or (supposed and _is_derivable(claim.number, facts)) else reason
@@ -172,8 +172,8 @@ def _is_derivable(number: Number, facts: Facts) -> bool:
     """Whether it is a price times a number of the talk, or the way from a price to one, which everybody can see."""
     prices = [one.value for one in facts.facts if one.figure in _PRICES and isinstance(one.value, float) and one.value]
     if number.percent:
-        return any(is_rounded_from(number, (one / price - 1) * 100) for one in facts.loose for price in prices)
-    return any(is_rounded_from(number, one * price) for one in facts.loose for price in prices)
+        return any(is_rounded_from(number, (one / price - 1) * 100) for one in facts.loose_numbers for price in prices)
+    return any(is_rounded_from(number, one * price) for one in facts.loose_numbers for price in prices)
 
 
 def _is_unknown(reason: str) -> bool:
@@ -183,10 +183,10 @@ def _is_unknown(reason: str) -> bool:
 def _is_given(claim: Claim, number: Number, facts: Facts, *, supposed: bool) -> bool:
     """Whether a number that is not the claim's figure may be said all the same: of a sentence that names no figure, any
     number that was given; else one of a figure that has no name here, or the talk's own price."""
-    timed = number.percent and bool(claim.periods) and not claim.soft
+    timed = number.percent and bool(claim.periods) and not claim.has_assumed_periods
     if claim.subject is None or supposed or not (claim.figures or claim.move or timed):
-        near = [value for value in facts.loose if number.about and is_near(number, abs(value))]
-        if not timed and (near or any(is_rounded_from(number, value) for value in facts.loose)):
+        near = [value for value in facts.loose_numbers if number.about and is_near(number, abs(value))]
+        if not timed and (near or any(is_rounded_from(number, value) for value in facts.loose_numbers)):
             return True
         known = [one for one in facts.facts if not timed or one.period in claim.periods]
         # Each side of a trial has its own figures, and each ticker its own of a name.
@@ -195,22 +195,26 @@ def _is_given(claim: Claim, number: Number, facts: Facts, *, supposed: bool) -> 
         return any(_matches_fact(number, one, claim.move) for one in known)
     names = _possible_figures(claim, number)
     mine = [fact for fact in facts.facts if fact.subject == claim.subject]
-    if (claim.soft or not claim.periods) and any(
+    if (claim.has_assumed_periods or not claim.periods) and any(
         _fits_fact(one, number, claim.move) for one in mine if one.figure in names
     ):
         return True
     others = (fact for fact in mine if fact.figure not in _NAMED_FIGURES and not _is_of_other_days(fact, claim))
-    if claim.periods and not claim.soft:
+    if claim.periods and not claim.has_assumed_periods:
         others = (fact for fact in others if fact.figure not in RETURN_FIGURES)
     if any(_matches_fact(number, fact, claim.move) for fact in others):
         return True
-    return not number.percent and set(names) <= _PRICES and any(is_rounded_from(number, value) for value in facts.loose)
+    return (
+        not number.percent
+        and set(names) <= _PRICES
+        and any(is_rounded_from(number, value) for value in facts.loose_numbers)
+    )
 
 
 def _is_of_other_days(fact: FigureFact, claim: Claim) -> bool:
     """Whether the figure's stretch of days has none of those that the claim names."""
     first, dated, last = (fact.period or "").partition("/")
-    named = [one.partition("/") for one in claim.periods if "/" in one and not claim.soft]
+    named = [one.partition("/") for one in claim.periods if "/" in one and not claim.has_assumed_periods]
     return bool(dated and named) and all(
         end < first or start > (last or "9")
         for start, _, end in ((start, slash, end or "9") for start, slash, end in named)
@@ -242,7 +246,7 @@ def _number_problem(claim: Claim, facts: Facts) -> str | None:
     if _fits_any_fact(claim, number, facts):
         return None
     loose = not claim.figures and claim.move is None and not number.percent
-    if loose and any(is_rounded_from(number, value) for value in facts.loose):
+    if loose and any(is_rounded_from(number, value) for value in facts.loose_numbers):
         return None
     return f"{claim.subject or 'a number'}: no {'/'.join(claim.figures) or 'figure'} like that"
 
@@ -256,7 +260,7 @@ def _fits_any_fact(claim: Claim, number: Number, facts: Facts) -> bool:
     if claim.periods and set(names) <= _ONE_DAY_FIGURES:
         of_days = (one for one in facts_of_claim(asked, facts, ()) if one.period and one.period[:10] == one.period[11:])
         found += [one for one in of_days if not _is_of_other_days(one, claim)]
-    if claim.soft and "return" not in names and not any(isinstance(one.value, float) for one in found):
+    if claim.has_assumed_periods and "return" not in names and not any(isinstance(one.value, float) for one in found):
         found = facts_of_claim(asked, facts, ())
     return any(_fits_fact(one, number, claim.move) for one in found)
 
@@ -279,7 +283,7 @@ def is_of_now(claim: Claim, facts: Facts) -> bool:
     if claim.relation != "is" or claim.number is None or claim.subject is None:
         return False
     known = (
-        one for one in facts.of(claim.subject, _possible_figures(claim, claim.number)) if one.figure not in _AMOUNTS
+        one for one in facts.find(claim.subject, _possible_figures(claim, claim.number)) if one.figure not in _AMOUNTS
     )
     return any(one.period is None and _fits_fact(one, claim.number, claim.move) for one in known)
 
