@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.domain.claims.checker import unsupported_claims
+from agent.domain.claims.checked_text import unsupported_claims
 from agent.domain.claims.facts import facts_of_findings
 from contracts.languages import Language
 from nexus_cli.evaluation.made_figures import MadeFigures, random_figures, units, wrong_percent

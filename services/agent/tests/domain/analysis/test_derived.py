@@ -14,7 +14,7 @@ from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.plan import ToolInfo
 from agent.domain.analysis.report import limits_of_data
 from agent.domain.analysis.steps import AnalysisPolicy, CallTools, Finish, advance, with_results
-from agent.domain.claims.checker import unsupported_claims
+from agent.domain.claims.checked_text import unsupported_claims
 from agent.domain.claims.facts import facts_of_findings
 from agent.testing.figures import output
 from contracts.analysis_report import report_schema

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agent.domain.analysis.asked import Period
 from agent.domain.analysis.figures import gathered
 from agent.domain.analysis.summary import rule_summary
-from agent.domain.claims.checker import unsupported_claims as unsupported_by
+from agent.domain.claims.checked_text import unsupported_claims as unsupported_by
 from agent.domain.claims.facts import facts_of_findings
 from agent.testing.figures import output
 from contracts.events.analysis import AnalysisCall

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from agent.domain.claims.checker import ClaimChecker, check_text, unsupported_claims
+from agent.domain.claims.checked_text import check_text, unsupported_claims
+from agent.domain.claims.checker import ClaimChecker
 from agent.domain.claims.facts import Facts, facts_of_findings, facts_of_results
 from agent.domain.claims.sentences import sentences
 from agent.testing.figures import output

@@ -2,7 +2,8 @@
 
 import pytest
 
-from agent.domain.claims.checker import ClaimChecker, check_text
+from agent.domain.claims.checked_text import check_text
+from agent.domain.claims.checker import ClaimChecker
 from agent.domain.claims.excerpts import excerpts
 from agent.domain.claims.facts import Facts, facts_of_results
 from agent.testing.figures import output

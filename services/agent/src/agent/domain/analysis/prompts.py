@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent.domain.analysis.plan import ToolInfo
-from agent.domain.claims.checker import DroppedSentence
+from agent.domain.claims.checked_text import DroppedSentence
 from agent.texts import TEXTS
 from contracts.languages import Language
 

@@ -46,7 +46,7 @@ from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.summary import basis, rule_summary
 from agent.domain.analysis.texts import note, plain_summary, reason_of
 from agent.domain.analysis.wanted_calls import Question
-from agent.domain.claims.checker import CheckedText, check_text
+from agent.domain.claims.checked_text import CheckedText, check_text
 from agent.domain.claims.facts import facts_of_findings
 from agent.domain.tickers import normal_tickers, tickers_in
 from contracts.company import CompanyConfig

@@ -214,4 +214,4 @@ FIGURE_PHRASES = (
         ),
     ),
 )
-"""Names in which days, months, weeks and years are no periods; the deepest fall of a stretch, with its number."""
+"""Phrases in which days, weeks, months and years are no periods; the deepest fall of a period, with its number."""
