@@ -9,7 +9,7 @@ import pytest
 
 from agent.domain.analysis.asked import AskedPeriod, is_analysis, language_in
 from agent.domain.analysis.derived import derived_text, requested_figures_text
-from agent.domain.analysis.figures import Gathered, gathered
+from agent.domain.analysis.figures import CollectedResults, collect_results
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.plan import ToolInfo
 from agent.domain.analysis.report import limits_of_data
@@ -43,7 +43,7 @@ def performance() -> dict[str, Any]:
 def findings() -> list[dict[str, Any]]:
     tickers = ["IBM", "MSFT"]
     result = {"success": True, "data": performance()}
-    return gathered(
+    return collect_results(
         tickers, [AnalysisCall(call_id="c", tool="get_performance", tickers=tickers, result=result)]
     ).findings
 
@@ -293,7 +293,7 @@ def test_results_ahead_are_those_of_the_stretch_that_is_asked_for(query: str, fi
 
 def known(tools: tuple[str, ...] = ("market_snapshot", "fundamentals_events")) -> list[dict[str, Any]]:
     tickers = ["IBM", "MSFT"]
-    return gathered(
+    return collect_results(
         tickers,
         [
             AnalysisCall(
@@ -324,7 +324,7 @@ def test_stretches_that_do_not_begin_together_are_not_ranked() -> None:
 def test_data_that_begins_later_is_said(asked: str, told: list[str]) -> None:
     begun = {"IBM": "2011-01-03", "FB": "2012-05-18"}
     derived = [figure(name, "return", 0.5, asked=asked, **{"from": first}) for name, first in begun.items()]
-    known = Gathered(findings=[{"ticker": one["ticker"], "derived": [one]} for one in derived])
+    known = CollectedResults(findings=[{"ticker": one["ticker"], "derived": [one]} for one in derived])
     notes = limits_of_data(known, AskedPeriod(), "en")
     assert notes == [f"{name}: there is no data before 18 May 2012: its figures are from then on." for name in told]
 
@@ -339,7 +339,7 @@ def test_an_average_that_is_not_known_is_left_out() -> None:
 def test_what_a_trial_assumed_is_kept() -> None:
     data = {**performance(), "assumptions": ["Costs of 0.1 % of each trade."]}
     call = AnalysisCall(call_id="c", tool="backtest_strategy", tickers=["IBM"], result={"success": True, "data": data})
-    assert gathered(["IBM"], [call, call]).assumptions == ["Costs of 0.1 % of each trade."]
+    assert collect_results(["IBM"], [call, call]).assumptions == ["Costs of 0.1 % of each trade."]
 
 
 def test_a_careless_question_is_read_in_its_own_language() -> None:

@@ -10,7 +10,7 @@ _CURRENCIES = {
 }  # fmt: skip
 _MONEY = rf"(?:{'|'.join(_CURRENCIES.values())})"
 _VALUE = rf"(?:\b{LARGE}|{DIGITS}(?: ?[km]\b)?)"
-_PUT_IN = re.compile(
+_INVESTMENT = re.compile(
     r"\b(?:invest\w*|inver\w+|put|puesto|pon\w+|metid\w+|met\w+|placed?|bought|would (?:be|have|i|now)|worth|"
     r"bec[ao]me|grown?|turn(?:ed)? into|convertid\w*|convirti\w+|convertiri\w+|tendri\w+|valdri\w+|quedari\w+|"
     r"habria\w*|hubiera\w*|if i|si hubi\w+|cash|capital|starting with|(?:con|with) (?=\W?\d))"
@@ -18,13 +18,13 @@ _PUT_IN = re.compile(
 WITH_MONEY = re.compile(
     rf"(?<![\w.,])(?:{_MONEY} ?(?P<a>{_VALUE})|(?P<b>{_VALUE}|{BELOW_100}|an?|una?)(?: de)? ?{_MONEY})(?!\w)"
 )
-_PLAIN = re.compile(
+_INVESTED_NUMBER = re.compile(
     rf"(?:\b(?:invest(?:ed|ing)?|put|invert(?:id[oa]s?|ir)|invirtiendo|invierto|metid[oa]s?|puesto) (?:an? |una? "
     rf")?(?P<a>{_VALUE})(?!\w)|(?<![\w.,])(?P<b>{_VALUE})(?= (?:invested|put in(?:to)?|invertid[oa]s?|metid[oa]s?|"
     rf"placed)\b))"
 )
 _SUM = rf"(?:\d{{1,3}}(?:[.,]\d{{3}})+|{LARGE}|\d+(?:[.,]\d+)?k\b)"
-_LARGE = re.compile(
+_LARGE_SUM = re.compile(
     rf"(?<![\w.,$€£])(?:(?P<a>{_SUM})(?= (?:in|en)\b)|(?:(?<=\bwith )|(?<=\bcon ))"
     rf"(?P<b>{_SUM}|(?!(?:19|20)\d\d\b)\d{{4,12}})(?![\w.,]*\d| ?%| (?:shares|acciones)))"
 )
@@ -34,8 +34,12 @@ _LARGE = re.compile(
 def amount_in(unread: Unread) -> tuple[float, str | None] | None:
     """Returns the amount put in, with its currency if it is named; None if there is none. The words that were read are
     taken."""
-    for pattern in (WITH_MONEY, _PLAIN, _LARGE):
-        if pattern is not _PLAIN and not _PUT_IN.search(unread.text) and not _LARGE_IN.search(unread.text):
+    for pattern in (WITH_MONEY, _INVESTED_NUMBER, _LARGE_SUM):
+        if (
+            pattern is not _INVESTED_NUMBER
+            and not _INVESTMENT.search(unread.text)
+            and not _LARGE_SUM_IN.search(unread.text)
+        ):
             continue
         match = unread.first(pattern)
         if match is not None:
@@ -45,7 +49,7 @@ def amount_in(unread: Unread) -> tuple[float, str | None] | None:
     return None
 
 
-_LARGE_IN = re.compile(rf"(?:{_MONEY}|\d{{3}}|k|\bmil|\bthousand) ?(?:de )?(?:{_MONEY} )?(?:in|en) ")
+_LARGE_SUM_IN = re.compile(rf"(?:{_MONEY}|\d{{3}}|k|\bmil|\bthousand) ?(?:de )?(?:{_MONEY} )?(?:in|en) ")
 
 
 def _currency(text: str) -> str | None:

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Literal
 
 from agent.domain.analysis.grammar import read_question
-from agent.domain.analysis.normalization import normalized
+from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.question_patterns import EXTREME, OVERALL, PER_RISK
 from agent.domain.analysis.wanted_calls import BACKTEST, CORRELATION, CROSSINGS, PERFORMANCE, SNAPSHOT, Question
 from agent.domain.text_features import language_of, plain
@@ -22,7 +22,7 @@ from contracts.languages import Language
 Period = Literal["1d", "1w", "1m", "3m", "1y", "ytd"]
 
 
-LONGEST = 1_000
+MAX_QUESTION_LENGTH = 1_000
 """Characters of a chat message that are read as a question for an analysis."""
 
 
@@ -66,10 +66,10 @@ _ANALYSE = re.compile(
     r"\b(compar\w+|analy[sz]\w*|analiza\w*|analisis|versus|vs|how (?:has|have|did|is|are|does|do)|look at|overview|"
     r"report|summar\w+|como (?:le|les|ha|han|va|van|estuvo|esta|estan)|resum\w+|informe|panorama|evolucion|frente a)\b"
 )
-_CHOOSES = re.compile(
+_WHICH_ONE = re.compile(
     r"\b(?:which|who|what(?:'?s| is| was) the|cual(?:es)?|quien(?:es)?|que (?:accion|valor|empresa))\b"
 )
-_MOST_OF = re.compile(
+_SUPERLATIVE = re.compile(
     r"\b(?:mas|menos|mejor|peor|mayor|menor|most|least|more|less|better|best|worse|worst|"
     r"(?:cheap|high|low|larg|bigg|small|strong|weak|calm|risk|deep)i?e(?:r|st))\b"
 )
@@ -99,7 +99,7 @@ _OF_ALL = re.compile(
 )
 """Matches a question about all tickers that there are."""
 _OWN = re.compile(r"\b(?:my|mine|mis?|i|tengo|do i|own|compr\w+|buy|sell|vend\w+)\b")
-_BESIDE_ONE = re.compile(r"\b(?:beat\w*|outperform\w*|underperform\w*|than|que|bati\w+|super\w+)\b")
+_COMPARISON_WITH_ONE = re.compile(r"\b(?:beat\w*|outperform\w*|underperform\w*|than|que|bati\w+|super\w+)\b")
 _OTHER = re.compile(
     r"\b(poem|recipe|joke|song|story|essay|translate|weather|football|soccer|movie|film|diagnos\w+|symptom\w*|lawsuit|"
     r"homework|python|javascript|source code|horoscope|election|vote for|poema|receta|chiste|cancion|cuento|traduc\w+|"
@@ -126,7 +126,7 @@ _GUARANTEE = re.compile(
     r"sin (?:ningun )?riesgo|(?:seguro|segura|seguramente|ciertamente) (?:que )?(?:sub\w+|gan\w+|dobl\w+)|100 ?% "
     r"segur[oa]|no puedo perder)\b"
 )
-_TOLD = re.compile(
+_SELF_STATEMENT = re.compile(
     r"\W*(?:i|we|my|our|yo|nosotros|mis?|nuestr\w+|me|nos|tengo|compr[eo]|vendi|vendo|inverti|invierto|opero|uso)\b"
 )
 """Matches what people say about themselves."""
@@ -164,7 +164,7 @@ def language_in(query: str, default: Language) -> Language:
     return language_of(query, default)
 
 
-def refusal_of(query: str, *, tickers_given: bool) -> Refusal | None:
+def find_refusal(query: str, *, tickers_given: bool) -> Refusal | None:
     """Why this query is not answered; None: it may be. Markets and finance, no personal advice, no guarantees."""
     said = plain(query).replace("’", "'")
     if _GUARANTEE.search(said):
@@ -182,7 +182,7 @@ def is_about_all_tickers(text: str) -> bool:
     """Whether a text asks for figures of all tickers that there are: "which of the five fell most?"."""
     said = plain(text)
     # "Which stocks beat IBM?" is of all, and of that one.
-    alone = not (named := tickers_in(text)) or (len(named) == 1 and _BESIDE_ONE.search(said) is not None)
+    alone = not (named := tickers_in(text)) or (len(named) == 1 and _COMPARISON_WITH_ONE.search(said) is not None)
     about = alone and _OF_ALL.search(said) is not None and _OWN.search(said) is None
     if not about:
         return False
@@ -193,14 +193,14 @@ def is_about_all_tickers(text: str) -> bool:
 def is_analysis(text: str) -> bool:
     """Whether a chat message asks for an analysis of tickers: it compares, chooses among them or looks back, or asks
     for more than one tool tells."""
-    text = normalized(text[:LONGEST]).text
+    text = normalize(text[:MAX_QUESTION_LENGTH]).text
     said, tickers = plain(text), tickers_in(text)
     if not tickers or _OTHER.search(said):
         return False
     if (
         PER_RISK.search(said)
         or EXTREME.search(said)
-        or (len(tickers) > 1 and _CHOOSES.search(said) and _MOST_OF.search(said))
+        or (len(tickers) > 1 and _WHICH_ONE.search(said) and _SUPERLATIVE.search(said))
     ):
         return True
     if _ANALYSE.search(said):
@@ -208,10 +208,12 @@ def is_analysis(text: str) -> bool:
         compares = bool(re.search(r"\b(compar\w+|versus|vs|frente a|analy[sz]\w*|analiza\w*|analisis)\b", said))
         if compares or looks_back:
             return True
-    return not (_TOLD.match(said) and "?" not in text) and _takes_more(read_question(text, tuple(tickers)))
+    return not (_SELF_STATEMENT.match(said) and "?" not in text) and _needs_several_figures(
+        read_question(text, tuple(tickers))
+    )
 
 
-def _takes_more(question: Question) -> bool:
+def _needs_several_figures(question: Question) -> bool:
     """Whether it takes figures of a stretch of time, or several kinds of calls or figures."""
     calls = question.calls
     days = {(one.arguments.get("start"), one.arguments.get("end")) for one in calls}
@@ -238,6 +240,6 @@ def period_in(query: str) -> AskedPeriod:
     return AskedPeriod()
 
 
-def asks_for_a_forecast(query: str) -> bool:
+def asks_for_forecast(query: str) -> bool:
     """Whether the query asks about what is to come."""
     return bool(_FUTURE.search(plain(query)))

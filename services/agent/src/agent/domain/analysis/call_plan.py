@@ -20,7 +20,7 @@ from agent.domain.analysis.wanted_calls import (
     SENTIMENT,
     SNAPSHOT,
     Question,
-    WantedCall,
+    RequestedCall,
 )
 from contracts.json_values import JsonObject
 
@@ -31,7 +31,7 @@ _SNAPSHOT_FIGURES = {"return": SNAPSHOTS, **dict.fromkeys(("volatility", "max_dr
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedParts:
     """The parts of a question besides figures that are asked for by name.
 
     `amount`: money put in. `relation`, `rule`, `crossing`: the arguments of a correlation or beta, of a trial, of a
@@ -54,16 +54,21 @@ class CallPlan:
     """The calls of one question. `own`: the stretches of the tickers that have one of their own."""
 
     def __init__(
-        self, tickers: tuple[str, ...], asked: Asked, question: Question, by_kind: ByKind, own: Mapping[str, When]
+        self,
+        tickers: tuple[str, ...],
+        asked: RequestedParts,
+        question: Question,
+        by_kind: ByKind,
+        own: Mapping[str, When],
     ) -> None:
         self._all = self._tickers = tickers
         self._own = own
         self._asked = asked
         self._question = question
         self._by_kind = by_kind
-        self._merged: dict[tuple[str, str], WantedCall] = {}
+        self._merged: dict[tuple[str, str], RequestedCall] = {}
 
-    def calls(self, stretches: Sequence[When]) -> list[WantedCall]:
+    def calls(self, stretches: Sequence[When]) -> list[RequestedCall]:
         """Returns the calls of each stretch, and those that need none."""
         for when in stretches or [When({})]:
             self._tickers = tuple(one for one in self._all if self._own.get(one, when) == when) or self._all
@@ -138,5 +143,5 @@ class CallPlan:
             self._call(tool, arguments, (ticker,))
 
     def _call(self, tool: str, arguments: JsonObject, tickers: tuple[str, ...] | None = None) -> None:
-        call = WantedCall(tool, tickers or self._tickers, arguments)
+        call = RequestedCall(tool, tickers or self._tickers, arguments)
         self._merged.setdefault((tool, repr((call.tickers, sorted(arguments.items(), key=str)))), call)

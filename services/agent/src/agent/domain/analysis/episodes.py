@@ -65,14 +65,14 @@ def upcoming_results_text(findings: Sequence[Finding], ahead: str, language: Lan
     dated = {str(one["ticker"]): as_date(one[_NEXT_RESULTS]) for one in findings if one.get(_NEXT_RESULTS)}
     if not dated:
         return []
-    first, last = _stretch_ahead(ahead, max(as_date(one["as_of"]) for one in findings if one.get("as_of")))
+    first, last = _days_ahead(ahead, max(as_date(one["as_of"]) for one in findings if one.get("as_of")))
     due = [ticker for ticker, on in dated.items() if first <= on <= last]
     who = joined(due, language) or TEXTS["analysis.episodes.nobody_due"].in_language(language)
     told = TEXTS["analysis.episodes.due"].in_language(language)
     return [told.format(first=day(first, language), last=day(last, language), who=who)]
 
 
-def _stretch_ahead(ahead: str, today: date) -> tuple[date, date]:
+def _days_ahead(ahead: str, today: date) -> tuple[date, date]:
     if ahead == "week":
         monday = today + timedelta(days=7 - today.weekday())
         return monday, monday + timedelta(days=6)

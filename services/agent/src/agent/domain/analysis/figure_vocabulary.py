@@ -226,14 +226,14 @@ ROWS: tuple[FigureWords, ...] = (
     _row("company", "beta", r"betas?"),
 )  # fmt: skip
 FELL = r"(?:f[ae]ll(?:en)?|lost|lose|dropped|declined|ca(?:yo|yeron|ido)|perdi(?:o|eron|do)|baj(?:o|aron|ado))"
-LOWEST = re.compile(
+LOWEST_FIRST = re.compile(
     rf"\b(?:(?:{FELL}|down) (?:the )?(?:most|more|furthest|mas)|mas (?:(?:se )?han? )?{FELL}|"
     r"losers(?: first)?|weakest first|cheap(?:er|est)?|smallest|lowest|least|fewest|minimum|calm(?:er|est)?|shallowest|"
     r"safest|worst|barat[oa]s?|menor(?:es)?|menos|mas baj[oa]s?|ascending|de menor a mayor|lowest first|"
     r"tranquil[oa]s?|minim[oa]|peor(?:es)?|underperform\w*)\b"
 )
 """Words that rank from the lowest up."""
-_ASKING = """
+_QUESTION_WORDS = """
 buying closely comprando deepest dinero direction distribuyo haz holding losers movio
 mueve movido cotizo cotizaron reparte repartido repartio shallowest
 suppose supon tend winners
@@ -263,11 +263,11 @@ valen valia vender ver versus
 view vs want way whats whether whose
 explica explicar pon ensena cuenta furthest farthest pagan pagaron repartieron
 """
-QUESTION_WORDS = PLAIN_WORDS | frozenset(_ASKING.split()) | NUMBERS.keys()
+QUESTION_WORDS = PLAIN_WORDS | frozenset(_QUESTION_WORDS.split()) | NUMBERS.keys()
 """Words that a question may have and that ask for nothing by themselves."""
 
 
-def disambiguated(name: str, kind: Kind | None, *, timed: bool, dated: bool) -> tuple[str, Kind | None]:
+def disambiguate(name: str, kind: Kind | None, *, timed: bool, dated: bool) -> tuple[str, Kind | None]:
     """Most profitable over some time is a return, else it is a margin; a volume between days is a day's average."""
     if name == "profitable":
         return ("return", "stretch") if timed else ("net_margin", kind)

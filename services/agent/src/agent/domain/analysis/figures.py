@@ -24,7 +24,7 @@ _WINDOW = ("first", "last", "bars", "open", "high", "low", "close", "volume")
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class CollectedResults:
     """The results of the calls. `findings` by ticker, in order; `unanswered`: (ticker, tool) without a result."""
 
     findings: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -42,10 +42,10 @@ class Gathered:
         return {str(one["ticker"]) for one in self.errors} - {str(one["ticker"]) for one in self.findings}
 
 
-def gathered(tickers: Sequence[str], calls: Sequence[AnalysisCall]) -> Gathered:
+def collect_results(tickers: Sequence[str], calls: Sequence[AnalysisCall]) -> CollectedResults:
     """Collects what usable answers say about the analysis' own tickers. Later answers about a ticker replace earlier
     ones."""
-    found = Gathered()
+    found = CollectedResults()
     figures: dict[str, dict[str, Any]] = {}
     for call in calls:
         data = data_of(call)
@@ -65,7 +65,7 @@ def gathered(tickers: Sequence[str], calls: Sequence[AnalysisCall]) -> Gathered:
                 if ticker in failed:
                     found.errors.append(failed[ticker])
                 else:
-                    said = _beside(data, ticker)
+                    said = _other_tool_fields(data, ticker)
                     if said:
                         finding = figures.setdefault(ticker, {"ticker": ticker, "as_of": data.get("as_of")})
                         for name in ("derived", "drawdowns", "news", "crossings"):
@@ -75,7 +75,7 @@ def gathered(tickers: Sequence[str], calls: Sequence[AnalysisCall]) -> Gathered:
                         found.sources.append(_source(call.tool, ticker, data))
             elif ticker in answered:
                 entry = cast("dict[str, Any]", answered[ticker])
-                figures.setdefault(ticker, {"ticker": ticker}).update(_figures(call.tool, entry))
+                figures.setdefault(ticker, {"ticker": ticker}).update(_own_fields(call.tool, entry))
                 found.sources.append(_source(call.tool, ticker, entry))
             elif ticker in failed:
                 found.errors.append(failed[ticker])
@@ -98,7 +98,7 @@ def has_prices(finding: Mapping[str, Any]) -> bool:
     return finding.get("returns") is not None
 
 
-def _figures(tool: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _own_fields(tool: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     names = _SNAPSHOT_FIGURES if tool == SNAPSHOT else _EVENTS_FIGURES
     taken = {name: entry[name] for name in names if name in entry}
     taken["as_of"] = entry["as_of"]
@@ -112,13 +112,13 @@ def _figures(tool: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     return taken
 
 
-def _beside(data: Mapping[str, Any], ticker: str) -> dict[str, Any]:
+def _other_tool_fields(data: Mapping[str, Any], ticker: str) -> dict[str, Any]:
     """Collects what any other tool says about a ticker: typed figures, crossings, headlines; from an unknown tool, its
     numbers under their own names."""
     if "crossings" in data:
         return {"crossings": data["crossings"], "crossing_averages": [data.get("fast"), data.get("slow")]}
     if "indicators" in data:
-        return {"derived": _indicators(data, ticker)}
+        return {"derived": _indicator_figures(data, ticker)}
     if "score" in data and "label" in data:
         return {"derived": [{"ticker": ticker, "figure": "sentiment", "value": data["score"], "label": data["label"]}]}
     if "items" in data:
@@ -139,7 +139,7 @@ def _beside(data: Mapping[str, Any], ticker: str) -> dict[str, Any]:
     return {"derived": mine} if mine else {}
 
 
-def _indicators(data: Mapping[str, Any], ticker: str) -> list[dict[str, Any]]:
+def _indicator_figures(data: Mapping[str, Any], ticker: str) -> list[dict[str, Any]]:
     """Returns each part of an indicator as a figure, under the names that claims use, and the close that it belongs
     to."""
     day = str(data["as_of"])[:10]

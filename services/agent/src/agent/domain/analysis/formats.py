@@ -111,15 +111,15 @@ def joined(parts: Sequence[str], language: Language) -> str:
     return ", ".join(parts[:-1]) + last + parts[-1]
 
 
-_CLOSED_FOR = timedelta(days=7)
+_MAX_CLOSED_TIME = timedelta(days=7)
 """No market is closed for longer before the end of a period."""
 
 
-def over(asked: str, language: Language, until: str | None = None) -> str:
+def period_text(asked: str, language: Language, until: str | None = None) -> str:
     """2008-01-01/2008-12-31 as from 1 January 2008 to 31 December 2008; 5y as over the last 5 years. `until`: the last
     day that is known (ISO 8601): what was asked of a year that goes on is told up to there."""
     first, slash, last = asked.partition("/")
-    if until and last and first < until[:10] and as_date(last) - as_date(until) > _CLOSED_FOR:
+    if until and last and first < until[:10] and as_date(last) - as_date(until) > _MAX_CLOSED_TIME:
         last = until[:10]
     if slash and first == last:
         return TEXTS["analysis.stretch.day"].in_language(language).format(first=day(first, language))

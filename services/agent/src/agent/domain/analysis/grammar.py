@@ -14,26 +14,26 @@ from typing import Any
 
 from agent.domain.analysis import question_patterns as patterns
 from agent.domain.analysis.amounts import WITH_MONEY, amount_in
-from agent.domain.analysis.call_plan import Asked, ByKind, CallPlan
-from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST, ROWS, Kind, disambiguated
-from agent.domain.analysis.normalization import normalized
+from agent.domain.analysis.call_plan import ByKind, CallPlan, RequestedParts
+from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST_FIRST, ROWS, Kind, disambiguate
+from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.question_patterns import (
     crossing_direction,
     in_one_clause,
-    numbers_of,
     period_ahead,
     unit_of,
     unread_words,
+    whole_numbers,
 )
 from agent.domain.analysis.stretches import (
     ALL_TIME,
-    ALL_TIME_WORDS,
+    ALL_TIME_PHRASE,
     BLANK,
     MARK,
     SNAPSHOTS,
     Unread,
     When,
-    own_stretches,
+    stretches_by_ticker,
     stretches_in,
     without_end,
     years_of,
@@ -45,9 +45,9 @@ from agent.domain.text_features import number_of
 from agent.domain.tickers import NAMES, tickers_in
 from contracts.calendar_names import NUMBERS
 
-MOST_YEARS = 3
+MAX_YEARS = 3
 """Years that are looked at one by one: calls of one tool for a ticker, by its budget."""
-_OF_A_YEAR = frozenset(("current_drawdown", "max_drawdown", "volatility"))
+_YEARLY_FIGURES = frozenset(("current_drawdown", "max_drawdown", "volatility"))
 
 
 def read_question(query: str, tickers: tuple[str, ...]) -> Question:
@@ -59,10 +59,10 @@ class _QuestionReader:
     """One question, while it is read."""
 
     def __init__(self, query: str, tickers: tuple[str, ...]) -> None:
-        self._query = query = normalized(query).text
+        self._query = query = normalize(query).text
         self._tickers = tickers
         self._unread = Unread(folded(query))
-        self._found = Question(lowest_first=bool(LOWEST.search(patterns.FROM_THE_TOP.sub(" ", folded(query)))))
+        self._found = Question(lowest_first=bool(LOWEST_FIRST.search(patterns.TOP_FIRST.sub(" ", folded(query)))))
         self._found.by_size = bool(patterns.BY_SIZE.search(folded(query)))
         self._places: list[tuple[int, str, Kind | None]] = []
         self._how_it_did = False
@@ -70,20 +70,20 @@ class _QuestionReader:
     def read(self) -> Question:
         """All of it."""
         found = self._found
-        regular = self._unread.first(patterns.REGULAR)
+        regular = self._unread.first(patterns.REGULAR_INVESTMENT)
         if regular is not None:
             found.unread.append(regular[0].strip())
-        if (beyond := self._unread.first(patterns.BEYOND)) is not None:
+        if (beyond := self._unread.first(patterns.PRICE_BEYOND)) is not None:
             found.unread.append(beyond[0])
             self._places.append((beyond.start(), "highest_close", "stretch"))
-        level = self._unread.first(patterns.LEVEL)
+        level = self._unread.first(patterns.CLOSE_BEYOND_PRICE)
         money = amount_in(self._unread)
         if money is not None and (other := self._unread.first(WITH_MONEY)) is not None:
             found.unread.append(other[0])
-        if (shares := self._unread.first(patterns.OF_SHARES)) is not None:
+        if (shares := self._unread.first(patterns.SHARE_COUNT)) is not None:
             found.unread.append(shares[0])
             self._places.append((shares.start(), "price", "stretch"))
-        for pattern in (patterns.APART, patterns.NO_TOOL):
+        for pattern in (patterns.FIGURE_DIFFERENCE, patterns.UNSUPPORTED_PERIOD):
             if (untold := self._unread.first(pattern)) is not None:
                 found.unread.append(untold[0].strip())
         self._ordered()
@@ -137,8 +137,8 @@ class _QuestionReader:
             and amount is None
             and any(one.arguments for one in stretches)
         )
-        asked = Asked(amount, relation, rule, crossing, lengths, every, timeframe, now)
-        own = own_stretches(self._query) if amount is None and relation is None else {}
+        asked = RequestedParts(amount, relation, rule, crossing, lengths, every, timeframe, now)
+        own = stretches_by_ticker(self._query) if amount is None and relation is None else {}
         found.calls = CallPlan(self._tickers, asked, found, by_kind, own).calls(stretches)
         return found
 
@@ -153,7 +153,7 @@ class _QuestionReader:
         """Finds which figure each word means, given the stretches that are named."""
         dated = any(one.arguments or one.period not in (None, "1d") for one in stretches)
         self._places = [
-            (at, *disambiguated(name, kind, timed=bool(stretches), dated=dated)) for at, name, kind in self._places
+            (at, *disambiguate(name, kind, timed=bool(stretches), dated=dated)) for at, name, kind in self._places
         ]
         if invested and any(name == "shares" for _, name, _ in self._places):
             self._places = [one for one in self._places if one[1] not in ("growth", "base", "price")]
@@ -174,20 +174,20 @@ class _QuestionReader:
         if a_year or (not stretches and names & {"up_streak", "down_streak"}):
             stretches = [ALL_TIME]
         if all(one.period == "1d" for one in stretches) and (
-            every not in (None, "day") or ALL_TIME_WORDS.search(query)
+            every not in (None, "day") or ALL_TIME_PHRASE.search(query)
         ):
             stretches = [ALL_TIME]
         which = patterns.WHICH_YEAR.search(query)
         if which is not None and by_kind.get("stretch") and every is None:
             years = years_of(stretches[0]) if len(stretches) == 1 else stretches
-            if len(years) > MOST_YEARS:
+            if len(years) > MAX_YEARS:
                 found.unread.append(which[0])
             elif years:
                 stretches, found.by_year = years, len(years) > 1
         if names and names <= FALL_FIGURES and patterns.WORST.search(query):
             # The worst fall is the deepest.
             found.lowest_first = False
-        if names & _OF_A_YEAR and not names & {"price", "close"}:
+        if names & _YEARLY_FIGURES and not names & {"price", "close"}:
             # As of a day: what looks at a stretch looks at the year up to it.
             stretches = [one.year_up_to if one.is_day else one for one in stretches]
         return stretches
@@ -196,7 +196,7 @@ class _QuestionReader:
         """A price of the past is where its stretch begins."""
         figures = self._found.figures
         lengths = [one for one in stretches if not one.arguments or "period" in one.arguments]
-        if "price" in figures and lengths and patterns.PAST.search(folded(self._query)):
+        if "price" in figures and lengths and patterns.PAST_TIME.search(folded(self._query)):
             figures.insert(figures.index("price"), "base")
             by_kind.setdefault("stretch", []).insert(0, "base")
 
@@ -216,16 +216,22 @@ class _QuestionReader:
 
     def _rule(self) -> dict[str, Any] | None:
         """The arguments of a trial."""
-        tried = patterns.OF_RULES.search(self._unread.text) is not None
-        match = self._unread.first(patterns.TRIAL) or (self._unread.first(patterns.TRIED) if tried else None)
+        tried = patterns.RULE_WORDS.search(self._unread.text) is not None
+        match = self._unread.first(patterns.BACKTEST_REQUEST) or (
+            self._unread.first(patterns.HYPOTHETICAL_RESULT) if tried else None
+        )
         if match is None:
             return None
         self._places.append((match.start(), "backtest", None))
         lengths = self._lengths() or self._of_averages()
-        while tried and self._unread.first(patterns.TRIED):
+        while tried and self._unread.first(patterns.HYPOTHETICAL_RESULT):
             pass
-        hinted = [name for name, pattern in patterns.RULES if self._unread.first(pattern)]
-        beside = lengths or patterns.BEATING.search(self._unread.text) or patterns.CROSSING.search(self._unread.text)
+        hinted = [name for name, pattern in patterns.RULE_PATTERNS if self._unread.first(pattern)]
+        beside = (
+            lengths
+            or patterns.BENCHMARK_COMPARISON.search(self._unread.text)
+            or patterns.CROSSING.search(self._unread.text)
+        )
         rule = next((name for name in hinted if name != "buy_and_hold" or not beside), "sma_cross")
         cost = self._unread.first(patterns.COSTS)
         self._unread.first(patterns.CROSSING)
@@ -247,8 +253,8 @@ class _QuestionReader:
     def _of_averages(self) -> dict[str, int] | None:
         """The crossing of two averages that are named separately; for one average, its crossing with the close."""
         taken = [
-            *self._unread.take(patterns.AVERAGES, numbers_of),
-            *self._unread.take(patterns.OTHER_AVERAGE, numbers_of),
+            *self._unread.take(patterns.AVERAGES, whole_numbers),
+            *self._unread.take(patterns.OTHER_AVERAGE, whole_numbers),
         ]
         numbers = sorted({number for _, found in taken for number in found if 2 <= number <= 250})
         if len(numbers) not in (1, 2):
@@ -265,7 +271,7 @@ class _QuestionReader:
 
     def _averages(self) -> None:
         """Averages of so many sessions: where the price stands to them."""
-        for place, numbers in self._unread.take(patterns.AVERAGES, numbers_of):
+        for place, numbers in self._unread.take(patterns.AVERAGES, whole_numbers):
             self._found.averages += [one for one in numbers if 2 <= one <= 250 and one not in self._found.averages]
             self._places.append((place, "averages", "indicator"))
         of_a_price = re.search(r"moving|movil|sma|above|below|encima|debajo", folded(self._query))
@@ -277,7 +283,7 @@ class _QuestionReader:
     def _indicator_lengths(self) -> dict[str, int]:
         """Lengths of indicators that are not the usual ones, by name; and bars that no tool has."""
         found: dict[str, int] = {}
-        for match in list(patterns.ODD_BARS.finditer(self._unread.text)):
+        for match in list(patterns.UNSUPPORTED_BARS.finditer(self._unread.text)):
             self._found.unread.append(match[0])
             self._unread.replace(match, BLANK)
         for match in list(patterns.LENGTH_OF.finditer(self._unread.text)):

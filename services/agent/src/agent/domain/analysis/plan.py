@@ -36,7 +36,7 @@ class ToolInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedCall:
     """A planned call of a tool on tickers; `arguments` are its other arguments."""
 
     tool: str
@@ -48,17 +48,17 @@ class Planned:
 class AnalysisPlan:
     """Calls in their order, within the budgets, and what had to be left out."""
 
-    calls: tuple[Planned, ...]
+    calls: tuple[PlannedCall, ...]
     notes: tuple[str, ...]
 
 
-def fall_back(tickers: Sequence[str]) -> tuple[Planned, ...]:
+def fallback_plan(tickers: Sequence[str]) -> tuple[PlannedCall, ...]:
     """Returns the plan that calls every tool on every ticker."""
-    return tuple(Planned(tool, tuple(tickers)) for tool in ANALYSIS_TOOLS)
+    return tuple(PlannedCall(tool, tuple(tickers)) for tool in ANALYSIS_TOOLS)
 
 
 def within_budgets(
-    wanted: Sequence[Planned],
+    wanted: Sequence[PlannedCall],
     tickers: Sequence[str],
     tools: Sequence[ToolInfo],
     max_calls: int,
@@ -71,7 +71,7 @@ def within_budgets(
     single = {tool.name for tool in tools if tool.is_per_ticker}
     used: dict[tuple[str, str], int] = {}
     spent = 0
-    calls: list[Planned] = []
+    calls: list[PlannedCall] = []
     unknown: set[str] = set()
     foreign = repeated = False
     left_out: dict[str, list[str]] = {}
@@ -92,7 +92,7 @@ def within_budgets(
                 spent += 1
                 granted.append(ticker)
         if granted:
-            calls += _each(one, tuple(granted), ones=one.tool in single)
+            calls += _calls_of_size(one, tuple(granted), ones=one.tool in single)
     notes: list[str] = []
     if unknown:
         notes.append(note("unknown_tools", language))
@@ -106,13 +106,13 @@ def within_budgets(
     return AnalysisPlan(tuple(calls), tuple(notes))
 
 
-def _each(one: Planned, granted: tuple[str, ...], *, ones: bool) -> list[Planned]:
+def _calls_of_size(one: PlannedCall, granted: tuple[str, ...], *, ones: bool) -> list[PlannedCall]:
     """The call, or several where a tool takes fewer tickers; what relates tickers to each other is one call."""
     size = 1 if ones else len(granted) if one.tool == CORRELATION else MAX_TICKERS
-    return [Planned(one.tool, granted[at : at + size], one.arguments) for at in range(0, len(granted), size)]
+    return [PlannedCall(one.tool, granted[at : at + size], one.arguments) for at in range(0, len(granted), size)]
 
 
-def read_routing(text: str) -> tuple[Planned, ...] | None:
+def parse_routing(text: str) -> tuple[PlannedCall, ...] | None:
     """The calls in a model's answer ``{"tools": [{"tool", "tickers"}]}``; None when it cannot be read.
 
     A tool named with no tickers it can be run on counts as chosen for none.
@@ -121,7 +121,7 @@ def read_routing(text: str) -> tuple[Planned, ...] | None:
     items = body.get("tools") if body is not None else None
     if not isinstance(items, list):
         return None
-    calls: list[Planned] = []
+    calls: list[PlannedCall] = []
     for item in cast("list[Any]", items):
         if not isinstance(item, dict):
             return None
@@ -132,11 +132,11 @@ def read_routing(text: str) -> tuple[Planned, ...] | None:
         arguments = entry.get("arguments")
         known = cast("JsonObject", arguments) if isinstance(arguments, dict) else {}
         beside = {name: value for name, value in known.items() if name not in ("tickers", "symbol")}
-        calls.append(Planned(tool, _symbols(cast("list[Any]", tickers)), beside))
+        calls.append(PlannedCall(tool, _symbols(cast("list[Any]", tickers)), beside))
     return tuple(calls)
 
 
-def read_tickers(text: str) -> tuple[str, ...] | None:
+def parse_tickers(text: str) -> tuple[str, ...] | None:
     """The tickers in a model's answer ``{"tickers": [...]}``, at most twelve; None when it cannot be read."""
     body = _json_object(text)
     tickers = body.get("tickers") if body is not None else None

@@ -65,7 +65,7 @@ def summary_messages(
     ]
 
 
-def once_more(messages: Messages, said: str, dropped: Sequence[DroppedSentence], language: Language) -> Messages:
+def retry_messages(messages: Messages, said: str, dropped: Sequence[DroppedSentence], language: Language) -> Messages:
     """The same, after a summary of which the data does not back these sentences."""
     told = "\n".join(f"- {one.sentence} ({'; '.join(one.reasons)})" for one in dropped)
     asked = {"role": "user", "content": TEXTS["prompt.analysis_again"].in_language(language).format(dropped=told)}

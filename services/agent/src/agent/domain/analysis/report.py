@@ -11,8 +11,8 @@ from typing import Any, cast
 from agent.domain.analysis.asked import AskedPeriod
 from agent.domain.analysis.call_names import call_name
 from agent.domain.analysis.comparison import comparison, value_of
-from agent.domain.analysis.derived import answers, begin_together
-from agent.domain.analysis.figures import Gathered, has_prices
+from agent.domain.analysis.derived import begin_together, has_answer
+from agent.domain.analysis.figures import CollectedResults, has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name
 from agent.domain.analysis.plan import ANALYSIS_TOOLS
 from agent.domain.analysis.texts import disclaimer, note, plain_reason, plain_summary
@@ -21,21 +21,21 @@ from agent.domain.claims.facts import HOLDING
 from contracts.events.analysis import AnalysisCall, AnalysisRecord
 from contracts.languages import Language
 
-FULL_YEAR = 245
+MIN_YEAR_SESSIONS = 245
 """Sessions from which a window counts as a year."""
-THIN_EARNINGS = 200.0
+MAX_MEANINGFUL_PE = 200.0
 """A P/E from which it says more about the earnings than about the price."""
 NOT_MADE = "NOT_MADE"
 """The code of a call that was never sent, since time had run out."""
-_WORTH_NAMING = (
+_REPORTED_IF_MISSING = (
     "volatility", "sma_200", "pe", "eps", "revenue", "market_cap", "gross_margin", "net_margin", "dividend_yield",
     "beta",
 )  # fmt: skip
 
 
-def report_of(
+def build_report(
     record: AnalysisRecord,
-    found: Gathered,
+    found: CollectedResults,
     summary: str,
     limitations: Sequence[str],
     period: AskedPeriod,
@@ -64,12 +64,12 @@ def report_of(
     return report
 
 
-def without_figures(
+def report_without_figures(
     record: AnalysisRecord, key: str, limitations: Sequence[str], language: Language, now: datetime
 ) -> dict[str, Any]:
     """The report of a question that nothing was looked up for."""
     summary = plain_summary(key, language)
-    return report_of(record, Gathered(), summary, limitations, AskedPeriod(), language, now)
+    return build_report(record, CollectedResults(), summary, limitations, AskedPeriod(), language, now)
 
 
 def tools_used(calls: Sequence[AnalysisCall]) -> list[dict[str, Any]]:
@@ -86,7 +86,7 @@ def tools_used(calls: Sequence[AnalysisCall]) -> list[dict[str, Any]]:
     return list(used.values())
 
 
-def not_answered(calls: Sequence[AnalysisCall], found: Gathered, language: Language) -> list[str]:
+def unanswered_calls(calls: Sequence[AnalysisCall], found: CollectedResults, language: Language) -> list[str]:
     """Lists what the question asked for by name and no tool could answer, with the tool's reason, and the tickers of
     which nothing is known."""
     told: list[str] = []
@@ -115,8 +115,8 @@ def _reason(text: object) -> str:
     return said[:1].lower() + said[1:] if said[1:2].islower() else said
 
 
-def not_read(
-    question: Question, record: AnalysisRecord, found: Gathered, language: Language, *, by_rule: bool
+def unanswered_parts(
+    question: Question, record: AnalysisRecord, found: CollectedResults, language: Language, *, by_rule: bool
 ) -> list[str]:
     """Lists what the question asks for and the answers do not hold: a figure that the source has not, or has of now
     alone; words that no rule reads."""
@@ -126,7 +126,7 @@ def not_read(
     failed = found.unknown | {str(entry["ticker"]) for entry in found.errors if entry["tool"] not in ANALYSIS_TOOLS}
     away = {call.tool for call in question.calls} - {call.tool for call in record.calls} if by_rule else set[str]()
     for name in question.figures:
-        have = {str(one["ticker"]) for one in found.findings if answers(one, name, question.periods)}
+        have = {str(one["ticker"]) for one in found.findings if has_answer(one, name, question.periods)}
         lack = [one for one in record.tickers if one not in have and one not in failed]
         if lack and have | failed != set(record.tickers) and (found.findings or away):
             unknown.add(name)
@@ -150,7 +150,7 @@ def not_read(
     return told
 
 
-def in_own_currency(question: Question, found: Gathered, language: Language) -> list[str]:
+def currency_notes(question: Question, found: CollectedResults, language: Language) -> list[str]:
     """Says that an amount in another currency was computed as if it were in the ticker's own."""
     derived = [one for finding in found.findings for one in finding.get("derived") or () if one["figure"] == "growth"]
     other = sorted({str(one["currency"]) for one in derived if one.get("currency")} - {question.currency})
@@ -159,7 +159,9 @@ def in_own_currency(question: Question, found: Gathered, language: Language) -> 
     return [note("own_currency", language, asked=question.currency, counted=", ".join(other))]
 
 
-def limits_of_data(found: Gathered, period: AskedPeriod, language: Language, *, reached: bool = False) -> list[str]:
+def limits_of_data(
+    found: CollectedResults, period: AskedPeriod, language: Language, *, reached: bool = False
+) -> list[str]:
     """Says what a reader must know about the figures: where they end, what they leave out, what is missing. `reached`:
     the question's stretch was asked for as it is."""
     notes: list[str] = []
@@ -178,7 +180,7 @@ def limits_of_data(found: Gathered, period: AskedPeriod, language: Language, *, 
     notes += [*found.notes, *found.assumptions]
     if samples and not found.notes:
         notes.append(note("sample", language, date=day(samples[-1], language)))
-    for ticker, first in _late(found.findings).items():
+    for ticker, first in _late_starts(found.findings).items():
         notes.append(note("begins_late", language, ticker=ticker, date=day(first, language)))
     priced = [finding for finding in found.findings if has_prices(finding)]
     if priced:
@@ -189,10 +191,10 @@ def limits_of_data(found: Gathered, period: AskedPeriod, language: Language, *, 
     currencies = sorted({str(finding["currency"]) for finding in found.findings if finding.get("currency")})
     if len(currencies) > 1:
         notes.append(note("currencies_differ", language, currencies=", ".join(currencies)))
-    return [*notes, *_missing(found.findings, period, language)]
+    return [*notes, *_missing_figures(found.findings, period, language)]
 
 
-def _late(findings: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _late_starts(findings: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The first day of tickers whose figures begin later than those of others over the same stretch, or than the day
     that was asked for."""
     begins: dict[str, dict[str, str]] = {}
@@ -208,23 +210,23 @@ def _late(findings: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return late
 
 
-def _missing(findings: Sequence[Mapping[str, Any]], period: AskedPeriod, language: Language) -> list[str]:
+def _missing_figures(findings: Sequence[Mapping[str, Any]], period: AskedPeriod, language: Language) -> list[str]:
     lead = f"returns.{period.period}"
     notes: list[str] = []
     unknown: dict[str, list[str]] = {}
     expected: list[str] = []
     for finding in findings:
         ticker = str(finding["ticker"])
-        names = [name for name in _WORTH_NAMING if name in finding and finding[name] is None]
+        names = [name for name in _REPORTED_IF_MISSING if name in finding and finding[name] is None]
         if has_prices(finding) and value_of(finding, lead) is None:
             names.insert(0, lead)
         if names:
             unknown.setdefault(", ".join(figure_name(name, language) for name in names), []).append(ticker)
         window = cast("Mapping[str, Any]", finding.get("window") or {})
-        if window and int(window["bars"]) < FULL_YEAR:
+        if window and int(window["bars"]) < MIN_YEAR_SESSIONS:
             since = day(window["first"], language)
             notes.append(note("short_history", language, ticker=ticker, bars=window["bars"], date=since))
-        if (value_of(finding, "pe") or 0.0) > THIN_EARNINGS:
+        if (value_of(finding, "pe") or 0.0) > MAX_MEANINGFUL_PE:
             notes.append(note("thin_earnings", language, ticker=ticker))
         if finding.get("next_earnings_date") and finding.get("next_earnings_status") == "expected":
             expected.append(ticker)

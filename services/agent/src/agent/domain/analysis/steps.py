@@ -14,36 +14,36 @@ from typing import Any
 
 from agent.domain.analysis.asked import (
     Period,
-    asks_for_a_forecast,
+    asks_for_forecast,
+    find_refusal,
     is_about_all_tickers,
     language_in,
     period_in,
-    refusal_of,
 )
 from agent.domain.analysis.derived import derived_text, requested_figures_text
-from agent.domain.analysis.figures import Gathered, data_of, gathered
+from agent.domain.analysis.figures import CollectedResults, collect_results, data_of
 from agent.domain.analysis.grammar import read_question
-from agent.domain.analysis.normalization import normalized
+from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.plan import (
     ANALYSIS_TOOLS,
-    Planned,
+    PlannedCall,
     ToolInfo,
-    fall_back,
-    read_routing,
-    read_tickers,
+    fallback_plan,
+    parse_routing,
+    parse_tickers,
     within_budgets,
 )
-from agent.domain.analysis.prompts import Messages, once_more, routing_messages, summary_messages, ticker_messages
+from agent.domain.analysis.prompts import Messages, retry_messages, routing_messages, summary_messages, ticker_messages
 from agent.domain.analysis.report import (
-    in_own_currency,
+    build_report,
+    currency_notes,
     limits_of_data,
-    not_answered,
-    not_read,
-    report_of,
-    without_figures,
+    report_without_figures,
+    unanswered_calls,
+    unanswered_parts,
 )
 from agent.domain.analysis.stretches import when_in
-from agent.domain.analysis.summary import basis, rule_summary
+from agent.domain.analysis.summary import rule_summary, sources_sentence
 from agent.domain.analysis.texts import note, plain_summary, reason_of
 from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.checked_text import CheckedText, check_text
@@ -60,9 +60,9 @@ from contracts.events.analysis import (
 )
 from contracts.languages import Language
 
-Usable = Callable[[str, Mapping[str, Any]], bool]
+FitsSchema = Callable[[str, Mapping[str, Any]], bool]
 """Whether a tool's data fit the tool's output schema."""
-MAX_SUMMARY = 4_000
+MAX_SUMMARY_LENGTH = 4_000
 """Characters of a model's summary; a longer one is no summary."""
 
 
@@ -110,7 +110,7 @@ def language_of(record: AnalysisRecord, company: CompanyConfig | None) -> Langua
 
 
 def advance(
-    record: AnalysisRecord, policy: AnalysisPolicy, usable: Usable, now: datetime
+    record: AnalysisRecord, policy: AnalysisPolicy, usable: FitsSchema, now: datetime
 ) -> tuple[AnalysisRecord, Step]:
     """The record with what follows from it, and the next step. Raises InvalidSymbolError for a given ticker that is
     none."""
@@ -128,7 +128,7 @@ def advance(
         record, waiting = _with_second_tries(record, usable)
     if waiting:
         return record.model_copy(update={"stage": "calling"}), CallTools(waiting)
-    return _finished(record, usable, language, now)
+    return _finish(record, usable, language, now)
 
 
 def with_reply(record: AnalysisRecord, reply: AnalysisReply) -> AnalysisRecord:
@@ -145,9 +145,9 @@ def with_results(record: AnalysisRecord, results: Mapping[str, dict[str, Any]]) 
     return record.model_copy(update={"calls": calls})
 
 
-def is_of_all(request: AnalysisRequested) -> bool:
+def is_about_all(request: AnalysisRequested) -> bool:
     """Whether a request names no tickers and is about all that there are."""
-    return not request.tickers and is_about_all_tickers(normalized(request.query).text)
+    return not request.tickers and is_about_all_tickers(normalize(request.query).text)
 
 
 def _with_tickers(
@@ -155,13 +155,13 @@ def _with_tickers(
 ) -> tuple[AnalysisRecord, Step | None]:
     request = record.request
     given = normal_tickers(request.tickers or [])
-    query = normalized(request.query)
-    of_all = is_of_all(request)
+    query = normalize(request.query)
+    of_all = is_about_all(request)
     most = max(MAX_TICKERS, policy.max_calls)
     given = list(policy.symbols) if of_all and len(policy.symbols) <= most else given
-    refusal = refusal_of(query.text, tickers_given=bool(given) or of_all)
+    refusal = find_refusal(query.text, tickers_given=bool(given) or of_all)
     if refusal is not None:
-        return record, Finish(without_figures(record, refusal.value, [note("refused", language)], language, now))
+        return record, Finish(report_without_figures(record, refusal.value, [note("refused", language)], language, now))
     notes = [*record.notes, *(note("spelt", language, written=written, read=read) for written, read in query.spelt)]
     tickers = given or tickers_in(query.text)
     if not given and len(tickers) > MAX_TICKERS:
@@ -171,7 +171,7 @@ def _with_tickers(
         reply = _reply(record, "tickers")
         if reply is None:
             return record.model_copy(update={"stage": "reading"}), AskModel("tickers", ticker_messages(request.query))
-        tickers = list(dict.fromkeys(read_tickers(reply.text or "") or ()))
+        tickers = list(dict.fromkeys(parse_tickers(reply.text or "") or ()))
         if tickers:
             notes.append(note("inferred", language, tickers=", ".join(tickers)))
     if not tickers and policy.default_tickers:
@@ -181,8 +181,8 @@ def _with_tickers(
         why = note("asks", language)
         if of_all and policy.symbols:
             why = note("more_than_budget", language, symbols=", ".join(policy.symbols), max=most)
-        return record, Finish(without_figures(record, "no_tickers", [*notes, why], language, now))
-    if asks_for_a_forecast(request.query):
+        return record, Finish(report_without_figures(record, "no_tickers", [*notes, why], language, now))
+    if asks_for_forecast(request.query):
         notes.append(note("no_forecast", language))
     return record.model_copy(update={"tickers": tickers, "notes": notes}), None
 
@@ -193,10 +193,10 @@ def _with_plan(
     request, notes = record.request, list(record.notes)
     known = {tool.name for tool in policy.tools}
     asked = read_question(request.query, tuple(record.tickers)).calls
-    by_rule = tuple(Planned(one.tool, one.tickers, one.arguments) for one in asked) or fall_back(record.tickers)
+    by_rule = tuple(PlannedCall(one.tool, one.tickers, one.arguments) for one in asked) or fallback_plan(record.tickers)
     notes_away = [note("tool_away", language, tool=one.tool) for one in by_rule if one.tool not in known]
     by_rule = tuple(one for one in by_rule if one.tool in known)
-    wanted: Sequence[Planned] | None = None
+    wanted: Sequence[PlannedCall] | None = None
     if request.use_llm:
         reply = _reply(record, "routing")
         if reply is None:
@@ -205,7 +205,7 @@ def _with_plan(
         if reply.text is None:
             notes.append(note("model_away", language, reason=reason_of(reply.failure, language)))
         else:
-            wanted = read_routing(reply.text)
+            wanted = parse_routing(reply.text)
             if wanted is None:
                 notes.append(note("bad_routing", language))
     else:
@@ -231,12 +231,12 @@ def _with_plan(
     return record.model_copy(update={"planned": True, "calls": calls, "notes": notes}), None
 
 
-def _with_second_tries(record: AnalysisRecord, usable: Usable) -> tuple[AnalysisRecord, tuple[AnalysisCall, ...]]:
+def _with_second_tries(record: AnalysisRecord, usable: FitsSchema) -> tuple[AnalysisRecord, tuple[AnalysisCall, ...]]:
     """One more try for what cannot be used, ticker by ticker: one bad answer must not cost the others theirs."""
     tried = {(call.tool, ticker) for call in record.calls if call.again for ticker in call.tickers}
     more: list[AnalysisCall] = []
     for call in record.calls:
-        if call.again or not _invalid(call, usable):
+        if call.again or not _is_invalid(call, usable):
             continue
         for ticker in call.tickers:
             if (call.tool, ticker) not in tried:
@@ -250,29 +250,31 @@ def _with_second_tries(record: AnalysisRecord, usable: Usable) -> tuple[Analysis
     return record.model_copy(update={"calls": [*record.calls, *more]}), tuple(more)
 
 
-def _finished(record: AnalysisRecord, usable: Usable, language: Language, now: datetime) -> tuple[AnalysisRecord, Step]:
-    request, period = record.request, period_in(normalized(record.request.query).text)
-    good = [call for call in record.calls if data_of(call) is not None and not _invalid(call, usable)]
-    found = gathered(record.tickers, good)
-    asked = when_in(normalized(request.query).text).period or period.period
+def _finish(
+    record: AnalysisRecord, usable: FitsSchema, language: Language, now: datetime
+) -> tuple[AnalysisRecord, Step]:
+    request, period = record.request, period_in(normalize(record.request.query).text)
+    good = [call for call in record.calls if data_of(call) is not None and not _is_invalid(call, usable)]
+    found = collect_results(record.tickers, good)
+    asked = when_in(normalize(request.query).text).period or period.period
     question = read_question(request.query, tuple(record.tickers))
     routed = _reply(record, "routing")
     by_rule = not (request.use_llm and routed is not None and routed.text is not None)
     missing = [
-        *not_answered(record.calls, found, language),
-        *not_read(question, record, found, language, by_rule=by_rule),
+        *unanswered_calls(record.calls, found, language),
+        *unanswered_parts(question, record, found, language, by_rule=by_rule),
     ]
     limitations = [
         *record.notes,
         *missing,
-        *_failures(record.calls, usable, language),
-        *in_own_currency(question, found, language),
+        *_failure_notes(record.calls, usable, language),
+        *currency_notes(question, found, language),
         *limits_of_data(found, period, language, reached=any(call.arguments for call in record.calls)),
     ]
     if not found.findings:
         tickers = ", ".join(record.tickers)
         summary = "\n".join([plain_summary("nothing", language, tickers=tickers), *missing])
-        report = report_of(record, found, summary, limitations, period, language, now)
+        report = build_report(record, found, summary, limitations, period, language, now)
         return record, Finish({**report, "not_answered": missing})
     routing = _reply(record, "routing")
     if request.use_llm and routing is not None and routing.text is not None:
@@ -280,24 +282,26 @@ def _finished(record: AnalysisRecord, usable: Usable, language: Language, now: d
         replies = [reply for reply in record.replies if reply.step == "summary"]
         if not replies:
             return record.model_copy(update={"stage": "writing"}), AskModel("summary", messages)
-        said = [_backed(reply, found, record.calls, asked) for reply in replies]
+        said = [_check_summary(reply, found, record.calls, asked) for reply in replies]
         if len(said) == 1 and said[0] is not None and said[0].is_mostly_dropped:
-            again = once_more(messages, replies[0].text or "", said[0].dropped, language)
+            again = retry_messages(messages, replies[0].text or "", said[0].dropped, language)
             return record.model_copy(update={"stage": "writing"}), AskModel("summary", again)
         best = next((one for one in reversed(said) if one is not None), None)
-        by_rule_said = _by_rule(found, question, missing, period.period, language)
-        summary, remark, dropped = _judged(replies[0], best, found, by_rule_said, language)
+        by_rule_said = _rule_summary(found, question, missing, period.period, language)
+        summary, remark, dropped = _choose_summary(replies[0], best, found, by_rule_said, language)
         limitations = [*limitations, *remark]
     else:
-        summary, dropped = _by_rule(found, question, missing, period.period, language), 0
-    report = report_of(record, found, summary, limitations, period, language, now, dropped)
+        summary, dropped = _rule_summary(found, question, missing, period.period, language), 0
+    report = build_report(record, found, summary, limitations, period, language, now, dropped)
     return record, Finish({**report, "not_answered": missing})
 
 
-def _backed(reply: AnalysisReply, found: Gathered, calls: Sequence[AnalysisCall], asked: str) -> CheckedText | None:
+def _check_summary(
+    reply: AnalysisReply, found: CollectedResults, calls: Sequence[AnalysisCall], asked: str
+) -> CheckedText | None:
     """Returns the part of a model's summary that the tools support; None if there is no text that could be a
     summary."""
-    if reply.text is None or not reply.text.strip() or len(reply.text) > MAX_SUMMARY:
+    if reply.text is None or not reply.text.strip() or len(reply.text) > MAX_SUMMARY_LENGTH:
         return None
     facts = facts_of_findings(found.findings, found.sources)
     for call in calls:
@@ -305,8 +309,8 @@ def _backed(reply: AnalysisReply, found: Gathered, calls: Sequence[AnalysisCall]
     return check_text(reply.text.strip(), facts, asked)
 
 
-def _judged(
-    reply: AnalysisReply, said: CheckedText | None, found: Gathered, by_rule: str, language: Language
+def _choose_summary(
+    reply: AnalysisReply, said: CheckedText | None, found: CollectedResults, by_rule: str, language: Language
 ) -> tuple[str, list[str], int]:
     """The summary, what to say of it, and how many of the model's sentences are not in it as they were; where less than
     half of them is left, the summary is the rule's."""
@@ -316,25 +320,27 @@ def _judged(
     if said is None or said.is_mostly_dropped:
         return by_rule, [note("summary_unsupported", language)], dropped
     remarks = [note("sentences_dropped", language, count=dropped)] if dropped else []
-    return f"{said.text}\n{basis(found.findings, found.sources, language)}", remarks, dropped
+    return f"{said.text}\n{sources_sentence(found.findings, found.sources, language)}", remarks, dropped
 
 
-def _by_rule(found: Gathered, question: Question, missing: Sequence[str], period: Period, language: Language) -> str:
+def _rule_summary(
+    found: CollectedResults, question: Question, missing: Sequence[str], period: Period, language: Language
+) -> str:
     """Summarises by rules: what was asked for, and what could not be answered; if no figure was named, how the tickers
     stand."""
     said = [requested_figures_text(found.findings, question, language)] if question.figures else []
     if not any(said) and not (question.figures and missing):
         said = [derived_text(found.findings, language), rule_summary(found.findings, period, language)]
     text = "\n".join(filter(None, [*said, *missing]))
-    return f"{text}\n{basis(found.findings, found.sources, language)}".strip()
+    return f"{text}\n{sources_sentence(found.findings, found.sources, language)}".strip()
 
 
-def _failures(calls: Sequence[AnalysisCall], usable: Usable, language: Language) -> list[str]:
+def _failure_notes(calls: Sequence[AnalysisCall], usable: FitsSchema, language: Language) -> list[str]:
     """Returns what calls could not answer, unless a second try did."""
     notes: list[str] = []
     for call in calls:
         tickers = ", ".join(call.tickers)
-        if _invalid(call, usable):
+        if _is_invalid(call, usable):
             if call.again:
                 notes.append(note("invalid_output", language, tool=call.tool, tickers=tickers))
         elif data_of(call) is None and call.tool in ANALYSIS_TOOLS:
@@ -344,7 +350,7 @@ def _failures(calls: Sequence[AnalysisCall], usable: Usable, language: Language)
     return notes
 
 
-def _invalid(call: AnalysisCall, usable: Usable) -> bool:
+def _is_invalid(call: AnalysisCall, usable: FitsSchema) -> bool:
     """Whether the answer is one that does not fit its schema, as the executor or we found."""
     data = data_of(call)
     if data is not None:

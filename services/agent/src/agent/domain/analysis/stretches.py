@@ -55,7 +55,7 @@ class When:
 
 ALL_TIME = When({"start": times.FIRST_DAY}, f"{times.FIRST_DAY}/")
 """All the data there are."""
-ALL_TIME_WORDS = re.compile(
+ALL_TIME_PHRASE = re.compile(
     r"\b(?:all[- ]time|ever(?! since)|in (?:its|their) (?:whole |entire |full )?history|(?<=maximo )historico|"
     r"(?<=minimo )historico|(?:de|en) (?:toda )?su historia|desde siempre|alguna vez|"
     r"(?:since|at|on) (?:(?:its|the|their) )?(?:ipo(?: day)?|listing|flotation|debut|first (?:trading )?day)|"
@@ -107,34 +107,36 @@ def stretches_in(unread: Unread, *, invested: bool = False) -> list[When]:
     """All of them, in the question's order; lengths, but for this year, only where no days are named. `invested`: an
     amount was put in at the point that is named: from then on."""
     found = sorted(_days_in(unread), key=lambda pair: pair[0])
-    if len(found) == 1 and unread.first(ALL_TIME_WORDS) is not None:
+    if len(found) == 1 and unread.first(ALL_TIME_PHRASE) is not None:
         return [
-            _days(
+            _stretch_of_days(
                 f"{ALL_TIME.arguments['start']}/{found[0][1].arguments.get('end', '')}".rstrip("/")
                 + ("" if "end" in found[0][1].arguments else "/")
             )
         ]
     if found:
-        days = _each_once(one for _, one in found)
+        days = _unique(one for _, one in found)
         ends_alone = days[0].is_day or days[0].arguments.get("start") == times.FIRST_DAY
         if len(days) == 1 and "end" in days[0].arguments and ends_alone and not invested:
-            lengths = [one for one in _lengths(unread) if one.period != "1d" and one is not ALL_TIME]
+            lengths = [one for one in _lengths_in(unread) if one.period != "1d" and one is not ALL_TIME]
             if lengths:
                 return [
-                    _after(days[0], lengths[0]) if _follows(lengths[0], unread.text) else _up_to(days[0], lengths[0])
+                    _length_after(days[0], lengths[0])
+                    if _follows(lengths[0], unread.text)
+                    else _up_to(days[0], lengths[0])
                 ]
         if invested and all("end" in one.arguments for one in days):
-            return _since_then(days)
-        this_year = not any(one.is_day for one in days) and any(one.period == "ytd" for one in _lengths(unread))
+            return _invested_stretch(days)
+        this_year = not any(one.is_day for one in days) and any(one.period == "ytd" for one in _lengths_in(unread))
         beside = [When({"period": "ytd"}, "ytd")] if this_year else []
         return [*beside, *(_on_a_session(one) if one.is_day else one for one in days)]
-    return _lengths(unread)
+    return _lengths_in(unread)
 
 
 _PARTS = re.compile(r"[,;]|\b(?:and|y|e|while|mientras(?: que)?|versus|vs\.?|against|frente a)\b")
 
 
-def own_stretches(query: str) -> dict[str, When]:
+def stretches_by_ticker(query: str) -> dict[str, When]:
     """Returns each ticker's own stretch in "IBM in 2008 and MSFT in 2010"; empty if the parts are not such pairs."""
     found: dict[str, When] = {}
     parts = _PARTS.split(query)
@@ -151,19 +153,19 @@ def years_of(when: When) -> list[When]:
     first, _, last = (when.period or "").partition("/")
     if not (first.endswith("-01-01") and last.endswith("-12-31")):
         return []
-    return [_days(times.year_range(year)) for year in range(int(first[:4]), int(last[:4]) + 1)]
+    return [_stretch_of_days(times.year_range(year)) for year in range(int(first[:4]), int(last[:4]) + 1)]
 
 
 def without_end(when: When) -> When:
     """The same with no end."""
-    return _days(f"{when.arguments['start']}/") if "start" in when.arguments else when
+    return _stretch_of_days(f"{when.arguments['start']}/") if "start" in when.arguments else when
 
 
 def _up_to(day: When, length: When) -> When:
     """The year up to a day, and not up to now."""
     end = str(day.arguments["end"])
     if length.period == "ytd":
-        return _days(f"{end[:4]}-01-01/{end}")
+        return _stretch_of_days(f"{end[:4]}-01-01/{end}")
     return When({"end": end, "period": length.period}, f"{end}/{end}")
 
 
@@ -174,31 +176,31 @@ def _follows(length: When, text: str) -> bool:
     return bool(_AFTER.search(text)) and re.fullmatch(r"\d+[dwmy]", length.period or "") is not None
 
 
-def _after(day: When, length: When) -> When:
+def _length_after(day: When, length: When) -> When:
     """A length that begins behind a day: the week after it."""
     first, period = date.fromisoformat(str(day.arguments["end"])), str(length.period)
     days = int(period[:-1]) * {"d": 1, "w": 7, "m": 30, "y": 365}[period[-1]]
-    return _days(f"{first + timedelta(days=1)}/{first + timedelta(days=days)}")
+    return _stretch_of_days(f"{first + timedelta(days=1)}/{first + timedelta(days=days)}")
 
 
-def _lengths(unread: Unread) -> list[When]:
+def _lengths_in(unread: Unread) -> list[When]:
     """Lengths up to now."""
-    if unread.first(ALL_TIME_WORDS) is not None:
+    if unread.first(ALL_TIME_PHRASE) is not None:
         return [ALL_TIME]
-    to_date = [one for _, one in sorted(_to_date(unread), key=lambda pair: pair[0])]
+    to_date = [one for _, one in sorted(_to_date_stretches(unread), key=lambda pair: pair[0])]
     if to_date:
-        return _each_once(iter(to_date))
-    lengths = list(unread.take(_AGO, _ago))
+        return _unique(iter(to_date))
+    lengths = list(unread.take(_AGO, _length_of_ago))
     if lengths:
-        return _each_once(one for _, one in lengths)
+        return _unique(one for _, one in lengths)
     for name, pattern in times.PERIODS:
-        lengths += unread.take(pattern, lambda match, name=name: _length(_named(name, match)))
-    named = _each_once(one for _, one in sorted(lengths, key=lambda pair: pair[0]))
+        lengths += unread.take(pattern, lambda match, name=name: _stretch_of_length(_period_of_match(name, match)))
+    named = _unique(one for _, one in sorted(lengths, key=lambda pair: pair[0]))
     # "Today" beside another length is when it is asked.
     return [one for one in named if one.period != "1d"] or named
 
 
-def _to_date(unread: Unread) -> Iterator[tuple[int, When]]:
+def _to_date_stretches(unread: Unread) -> Iterator[tuple[int, When]]:
     """This month, and since a month or a day of no year: up to now, wherever now is."""
     for period, pattern in _TO_DATE:
         yield from unread.take(pattern, lambda match, period=period: When({"period": period}))
@@ -227,15 +229,15 @@ def _since_month(match: re.Match[str]) -> When | None:
     return When({"period": f"since-{times.month_of(match['month']):02}{after}"}) if 1 <= day <= 31 else None
 
 
-def _ago(match: re.Match[str]) -> When:
-    return _length(times.length_of(match["count"] or match["count2"], match["unit"] or match["unit2"]))
+def _length_of_ago(match: re.Match[str]) -> When:
+    return _stretch_of_length(times.length_of(match["count"] or match["count2"], match["unit"] or match["unit2"]))
 
 
-def _named(name: str, match: re.Match[str]) -> str:
+def _period_of_match(name: str, match: re.Match[str]) -> str:
     return times.span_of(match) if name == "span" else name
 
 
-def _each_once(found: Iterator[When]) -> list[When]:
+def _unique(found: Iterator[When]) -> list[When]:
     kept: list[When] = []
     for one in found:
         if one not in kept:
@@ -248,15 +250,15 @@ def _days_in(unread: Unread) -> Iterator[tuple[int, When]]:
     while (match := _EDGE.search(unread.text)) is not None:
         unread.replace(match, _edge(match))
     for pattern, read in _STRETCHES:
-        yield from unread.take(pattern, lambda match, read=read: _read(read, match))
+        yield from unread.take(pattern, lambda match, read=read: _parse_stretch(read, match))
 
 
-def _read(read: Callable[[re.Match[str]], str | None], match: re.Match[str]) -> When | None:
+def _parse_stretch(read: Callable[[re.Match[str]], str | None], match: re.Match[str]) -> When | None:
     try:
         found = read(match)
     except ValueError:
         return None
-    return _days(found) if found else None
+    return _stretch_of_days(found) if found else None
 
 
 def _edge(match: re.Match[str]) -> str:
@@ -299,7 +301,7 @@ def _on_a_session(when: When) -> When:
     """The Friday before a Saturday or Sunday; any other day as it is."""
     day = date.fromisoformat(str(when.arguments["end"]))
     day -= timedelta(days=max(day.weekday() - 4, 0))
-    return _days(f"{day}/{day}")
+    return _stretch_of_days(f"{day}/{day}")
 
 
 _STRETCHES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...] = (
@@ -315,22 +317,22 @@ _STRETCHES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]],
 )
 
 
-def _since_then(found: list[When]) -> list[When]:
+def _invested_stretch(found: list[When]) -> list[When]:
     """From the first point named to the last one: 'put in March 2009, at the end of 2012'. A range stays one. What is
     put in on a day is put in at its close, where a stretch that begins on the next day starts from."""
     start, end = (str(found[0].arguments[name]) for name in ("start", "end"))
     if start == end:
         start = end = str(date.fromisoformat(start) + timedelta(days=1))
     if len(found) > 1:
-        return [_days(f"{start}/{found[-1].arguments['end']}")]
+        return [_stretch_of_days(f"{start}/{found[-1].arguments['end']}")]
     a_point = start == end or start[:7] == end[:7] or (start[:4] == end[:4] and start[5:] + end[5:] == "01-0112-31")
-    return [_days(f"{start}/") if a_point else found[0]]
+    return [_stretch_of_days(f"{start}/") if a_point else found[0]]
 
 
-def _days(found: str) -> When:
+def _stretch_of_days(found: str) -> When:
     first, _, last = found.partition("/")
     return When({"start": first, **({"end": last} if last else {})}, found)
 
 
-def _length(period: str) -> When:
+def _stretch_of_length(period: str) -> When:
     return When({}, period) if period in SNAPSHOTS else When({"period": period}, period)

@@ -30,7 +30,7 @@ def rule_summary(findings: Sequence[Finding], period: Period, language: Language
     return "\n".join(" ".join(sentences) for sentences in paragraphs if sentences)
 
 
-def basis(findings: Sequence[Finding], sources: Sequence[Mapping[str, Any]], language: Language) -> str:
+def sources_sentence(findings: Sequence[Finding], sources: Sequence[Mapping[str, Any]], language: Language) -> str:
     """States in a sentence where the figures come from and how old they are."""
     names = joined(list(dict.fromkeys(str(source["source"]) for source in sources)), language)
     dates = sorted({as_date(source["as_of"]) for source in sources})
@@ -49,7 +49,7 @@ def _moves(priced: Sequence[Finding], period: Period, language: Language) -> lis
         return [_text("too_short", language, period=label, tickers=tickers)]
     over = TEXTS[f"analysis.over.{period}"].in_language(language).format(date=day(known[0][0]["as_of"], language))
     known.sort(key=lambda pair: -pair[1])
-    said = [f"{finding['ticker']} {_moved(value, language)}" for finding, value in known]
+    said = [f"{finding['ticker']} {_move_text(value, language)}" for finding, value in known]
     sentences = [f"{over} {_text('price_alone', language)}, {joined(said, language)}."]
     if len(known) > 1:
         best, worst = known[0], known[-1]
@@ -62,7 +62,7 @@ def _moves(priced: Sequence[Finding], period: Period, language: Language) -> lis
     return sentences
 
 
-def _moved(value: float, language: Language) -> str:
+def _move_text(value: float, language: Language) -> str:
     text = percent(abs(value), language)
     if text == percent(0.0, language):
         return _text("unmoved", language)
@@ -82,11 +82,11 @@ def _risk(priced: Sequence[Finding], language: Language) -> list[str]:
     if words:
         sentences.append(_text("risk", language, each="; ".join(words)))
     if len(known) == 2:
-        sentences += _calmer(known[0], known[1], language)
+        sentences += _calmer_sentence(known[0], known[1], language)
     return sentences
 
 
-def _calmer(one: Finding, other: Finding, language: Language) -> list[str]:
+def _calmer_sentence(one: Finding, other: Finding, language: Language) -> list[str]:
     pairs = [(value_of(one, name), value_of(other, name)) for name in ("volatility", "max_drawdown")]
     (vol_one, vol_other), (fall_one, fall_other) = pairs
     if vol_one is None or vol_other is None or fall_one is None or fall_other is None:
@@ -149,7 +149,7 @@ def _value(findings: Sequence[Finding], language: Language) -> list[str]:
     parts: list[str] = []
     for finding in findings:
         known = [(name, value) for name in _VALUES if (value := value_of(finding, name)) is not None]
-        said = [f"{figure_name(name, language)} {_valued(finding, name, value, language)}" for name, value in known]
+        said = [f"{figure_name(name, language)} {_value_text(finding, name, value, language)}" for name, value in known]
         if said:
             # FY2012 (to 2012-06-30): what stands in brackets is English, and in the findings.
             period = str(finding.get("period") or "").partition(" (")[0]
@@ -161,7 +161,7 @@ def _value(findings: Sequence[Finding], language: Language) -> list[str]:
 _VALUES = ("pe", "market_cap", "net_margin", "dividend_yield")
 
 
-def _valued(finding: Finding, name: str, value: float, language: Language) -> str:
+def _value_text(finding: Finding, name: str, value: float, language: Language) -> str:
     if name == "pe":
         return plain_number(value, language, 1 if abs(value) < 100 else 0)
     return money(value, finding.get("currency"), language) if name == "market_cap" else percent(value, language)

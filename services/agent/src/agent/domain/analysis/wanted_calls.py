@@ -12,7 +12,7 @@ SNAPSHOT, COMPANY = "market_snapshot", "fundamentals_events"
 
 
 @dataclass(frozen=True, slots=True)
-class WantedCall:
+class RequestedCall:
     """One call that the question asks for."""
 
     tool: str
@@ -25,7 +25,7 @@ class Question:
     """What a question asks for. `figures`: by the names of findings, in its order; none: how the tickers stand.
     `now_only`: figures asked for of a past time that the tools know of now alone; `unread`: words that no rule read."""
 
-    calls: list[WantedCall] = field(default_factory=list[WantedCall])
+    calls: list[RequestedCall] = field(default_factory=list[RequestedCall])
     figures: list[str] = field(default_factory=list[str])
     periods: list[str] = field(default_factory=list[str])
     averages: list[int] = field(default_factory=list[int])
