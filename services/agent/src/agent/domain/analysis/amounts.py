@@ -28,12 +28,11 @@ _LARGE_SUM = re.compile(
     rf"(?<![\w.,$€£])(?:(?P<a>{_SUM})(?= (?:in|en)\b)|(?:(?<=\bwith )|(?<=\bcon ))"
     rf"(?P<b>{_SUM}|(?!(?:19|20)\d\d\b)\d{{4,12}})(?![\w.,]*\d| ?%| (?:shares|acciones)))"
 )
-"""10,000 in IBM, a trial with 50,000: large, and in something or to begin with."""
+"""A large number that is invested in something or the cash of a backtest: 10,000 in IBM, a trial with 50,000."""
 
 
 def amount_in(unread: Unread) -> tuple[float, str | None] | None:
-    """Returns the amount put in, with its currency if it is named; None if there is none. The words that were read are
-    taken."""
+    """Takes the invested amount from a text, with its currency if it is named; None if there is none."""
     for pattern in (WITH_MONEY, _INVESTED_NUMBER, _LARGE_SUM):
         if (
             pattern is not _INVESTED_NUMBER
@@ -43,9 +42,9 @@ def amount_in(unread: Unread) -> tuple[float, str | None] | None:
             continue
         match = unread.first(pattern)
         if match is not None:
-            parts = match.groupdict()
-            # The article of "a dollar" is no number, and counts one.
-            return value_of(parts.get("a") or parts.get("b") or "") or 1.0, _currency(match[0])
+            groups = match.groupdict()
+            # The article of "a dollar" has no value and counts as one.
+            return value_of(groups.get("a") or groups.get("b") or "") or 1.0, _currency(match[0])
     return None
 
 

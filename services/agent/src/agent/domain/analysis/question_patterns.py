@@ -116,7 +116,7 @@ EACH = re.compile(
     r"(?! (?:media|compuesta|anualizada)))\b"
 )
 WHICH_PARTS = re.compile(r"\b(?:which|what|que) (?P<unit>weeks|months|quarters|semanas|meses|trimestres)\b")
-"""Which months fell: the return of each tells it."""
+"""Which months fell; the return of each month answers it."""
 _ABOVE = re.compile(r"\b(?:above|over|golden|dorad[oa]s?|por encima|al alza|hacia arriba|upwards?)\b")
 _BELOW = re.compile(r"\b(?:below|under|death|muerte|por debajo|a la baja|hacia abajo|downwards?)\b")
 """The direction in which averages crossed."""
@@ -134,7 +134,7 @@ HYPOTHETICAL_RESULT = re.compile(
     r"\b(?:buy(?:ing)?[- ]and[- ]hold(?:ing)?|comprar y mantener|would (?:\w+ ){0,2}have \w+|"
     r"(?:habrian?|hubieran?) (?:\w+(?:do|cho|to)\b)?|buys|sells|compra y (?:vende|vendo))"
 )
-"""What somebody would have got; of averages or the RSI, it asks for a trial."""
+"""A hypothetical result, which asks for a backtest if it is about averages or the RSI."""
 RULE_WORDS = re.compile(r"\b(?:cross\w*|cruces?|averages|medias|rsi|smas?|moment(?:um|o))\b")
 REGULAR_INVESTMENT = re.compile(
     r"(?:[$€£] ?)?(?<![\w.,])\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))? (?:(?:an?|per|"
@@ -142,7 +142,7 @@ REGULAR_INVESTMENT = re.compile(
     r"\b(?:each|every|per|cada) (?:day|week|month|quarter|year|dia|semana|mes|trimestre|ano) (?:with|of|for|con|de|"
     r"por) (?:[$€£] ?)?\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))?"
 )
-"""An amount put in again and again, which no tool counts."""
+"""An amount invested repeatedly, which no tool computes."""
 CLOSE_BEYOND_PRICE = re.compile(
     r"\b(?:clos(?:e|ed|es|ing)|cerr\w+|cierr\w+|cierres?|traded?|cotiz\w+|was|estuvo)\b[^?;\x00]{0,30}?"
     r"(?:\b(?P<up>above|over|por encima de|mas de|sobre)|\b(?:below|under|por debajo de|menos de)) "
@@ -153,7 +153,7 @@ PRICE_BEYOND = re.compile(
     r"\b(?:super(?:o|aron|aba|ado)|exceed(?:ed)?|topp?(?:ed)?|br(?:oke|eak|oken)(?: above| through)?) "
     r"(?:[^?;\x00\d]{0,25}? )?[$€]?\d[\d.,]*(?: ?(?:dollars|dolares|euros|usd))?(?![\d.,]*%| ?%)"
 )
-"""A price that was gone beyond, which is no amount put in."""
+"""A price that was exceeded, which is no amount invested."""
 HAD_BOUGHT = re.compile(
     r"\b(?:if (?:i|we)|had (?:i|we)|i d|si) (?:(?:had|d|hubier\w+|hubies\w+|habia\w*|have) )?"
     r"(?:bought|got|comprad[oa])\b"
@@ -178,7 +178,7 @@ DOWN = re.compile(r"\b(?:bajo|bajaron|ha bajado|cayo|cayeron|fell|fall|lost|went
 """The direction of counted days, if the verb stands apart from them."""
 NOW = re.compile(r"(?<!until )(?<!to )(?<!hasta )(?<!a )\b(?:now|today|hoy|ahora|actual(?:mente)?)\b")
 SHARE_COUNT = re.compile(r"(?<![\w.,])\d[\d.,]* (?:shares|acciones)\b")
-"""A number of shares, whose worth no tool computes."""
+"""A number of shares, whose value no tool computes."""
 LAST_TIME = re.compile(
     r"\b(?:(?:last|latest|most recent) (?:(?!days?|weeks?|months?|quarters?|years?|\d)[a-z]+ ){0,3}"
     r"(?:time|cross\w*)|cross\w* last|most recent(?:ly)?|"
@@ -209,32 +209,31 @@ COSTS = re.compile(
 )
 WORST = re.compile(r"\b(?:worst|peor(?:es)?)\b")
 PAST_TIME = re.compile(r"\bago\b|\bhace (?!falta)")
-"""A price of then, beside the one of now."""
+"""A price of the past, as opposed to the current one."""
 OVERALL = re.compile(
     r"\bhow(?:'s| (?:did|has|have|had|is|are|was|were))\b[^?;,]*?\b(?:do|done|doing|far(?:e|ed)|perform\w*)\b|"
     r"\bcompar\w+|\b(?:had|tuvo|tuvieron) (?:the |an? |el |un )?(?:better|worse|best|worst|mejor|peor)(?= [\x00\x01])|"
     r"\bcomo (?:(?:les?|se) (?:fue|fueron|han?|va|iba|comport\w+)|(?:va|van|iba|iban|anda|andan)(?= \x01| la | las ))"
 )
 WORD = re.compile(r"[a-z][a-z'-]+|(?<![\w.,])\d[\d.,]{0,20}(?: ?%| per ?cent| por ?ciento)")
-"""A word, or a percentage: what a question measures by and no rule has read is said too."""
+"""A word or a percentage. Percentages that no rule has read are reported too."""
 
 _JOINS = re.compile(r"[,;]|\b(?:and|y|e)\b")
 
 
 def crossing_direction(query: str) -> bool | None:
-    """Whether averages that crossed to above are asked for, or those to below (False); None: both."""
+    """The direction of the crossings asked for: above (True) or below (False); None for both."""
     above, below = bool(_ABOVE.search(query)), bool(_BELOW.search(query))
     return above if above != below else None
 
 
 def in_one_clause(query: str, places: Collection[int]) -> bool:
-    """Whether figures are named in one clause: "how much did its volume rise" asks for no return."""
+    """Whether figures are named in one clause: "how much did its volume rise" does not ask for a return."""
     return bool(places) and not _JOINS.search(query, min(places), max(places))
 
 
 def period_ahead(ahead: re.Match[str]) -> str:
-    """Returns the period that AHEAD has found: week, month, a month's number, or so many days, weeks or months from now
-    (2w)."""
+    """The period of a match of `AHEAD`: week, month, a month's number, or a count of days, weeks or months (2w)."""
     if ahead["name"]:
         return str(MONTHS[ahead["name"]])
     if ahead["count"]:
@@ -243,12 +242,12 @@ def period_ahead(ahead: re.Match[str]) -> str:
 
 
 def whole_numbers(match: re.Match[str]) -> list[int]:
-    """The whole numbers in what was found."""
-    return [int(one) for one in re.findall(r"\d+", match[0])]
+    """The whole numbers in a match."""
+    return [int(digits) for digits in re.findall(r"\d+", match[0])]
 
 
 def unit_of(words: str) -> str:
-    """The length that a word of UNIT is: day, week, month, quarter or year."""
+    """The unit of a word that `UNIT` matches: day, week, month, quarter or year."""
     return next(unit for name, unit in UNITS.items() if words.startswith(name))
 
 
@@ -256,17 +255,19 @@ _PRONOUN = re.compile(r"(?<=[a-z]{3})(?:me|nos|(?:me)?l[oa]s?)$")
 """A pronoun at the end of a Spanish verb that asks for something: explícame, compáralas."""
 
 
-def unread_words(text: str, known: Collection[str]) -> list[str]:
-    """The runs of words that no rule has read and that are no words of any question. `known`: parts of tickers."""
-    found: list[str] = []
+def unread_words(text: str, known_parts: Collection[str]) -> list[str]:
+    """Runs of words that no rule has read and that are no usual words of questions. `known_parts`: parts of tickers."""
+    runs: list[str] = []
     run: list[str] = []
     for match in [*WORD.finditer(text), None]:
         word = match[0].removesuffix("'s").strip("'-") if match else ""
-        said = word in known or all(part in QUESTION_WORDS or part in known for part in word.split("-"))
-        said = said or any(one in QUESTION_WORDS for one in (word, word.replace("-", ""), _PRONOUN.sub("", word)))
-        if match and len(word) > 1 and not said:
+        is_read = word in known_parts or all(part in QUESTION_WORDS or part in known_parts for part in word.split("-"))
+        is_read = is_read or any(
+            form in QUESTION_WORDS for form in (word, word.replace("-", ""), _PRONOUN.sub("", word))
+        )
+        if match and len(word) > 1 and not is_read:
             run.append(word)
         elif run:
-            found.append(" ".join(run))
+            runs.append(" ".join(run))
             run = []
-    return found
+    return runs
