@@ -12,7 +12,7 @@ import pytest
 from agent.domain.analysis import asked
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.question_patterns import COSTS
-from agent.domain.assist import read_improved
+from agent.domain.assist import parse_improved
 from agent.domain.claims.agreement import normalize_figure_phrases
 from agent.domain.claims.spoken_frame import without_spoken_frame
 from agent.domain.knowledge import MARK
@@ -24,7 +24,7 @@ from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.talk_words import OF_ONESELF, TELLS
 from agent.domain.offline.unread import requested
 from agent.domain.offline.wishes import Intent, Wish
-from agent.domain.promise import promised
+from agent.domain.promise import promised_tools
 from contracts.person_rules import PersonRule, RuleInput, matching_rule
 from memory.domain import corrections, questions
 from memory.domain.lesson import about_memory
@@ -54,7 +54,7 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (MARK.search, " " * 40_000),
     (lambda text: requested(text, Wish(Intent.TOOL, (("cancel_paper_order", {}),))), "cancel it" + " " * 40_000 + "x"),
     (lambda text: chosen_in(text, "- AAPL", ("list_alerts",), ["my alerts"]), "🦜" * 40_000),
-    (promised, "ok--" * 10_000),
+    (promised_tools, "ok--" * 10_000),
     (normalize_figure_phrases, "IBM traded within a range of 5 " * 2_000),
     (normalize_figure_phrases, "5% a little more at " * 3_000),
     (TAKES_BACK.search, "borra el de " + "." * 40_000 + " x"),
@@ -96,9 +96,9 @@ def test_what_such_expressions_find_they_still_find() -> None:
     assert questions.template("Is 1,500.50 usd enough?") == "Is [AMOUNT] enough?"
     assert speech.unquoted("I said «no» and “yes”.\n  > quoted\nend") == "I said      and      .\n          \nend"
     assert asked.period_in("how did it do over the last three months?").period == "3m"
-    assert promised("OK, sure: noted.")
-    assert promised("Perfecto. Vale, genial, anotado")
+    assert promised_tools("OK, sure: noted.")
+    assert promised_tools("Perfecto. Vale, genial, anotado")
     assert TAKES_BACK.search("please borra el de aapl. por favor!")
     assert TAKES_BACK.search("no, cancel that one.")
-    assert read_improved("<think>hm</think>Hello <think>there") == "Hello <think>there"
+    assert parse_improved("<think>hm</think>Hello <think>there") == "Hello <think>there"
     assert redaction.masked({"note": "use eyJhbGciOiJI.eyJzdWIiOiIx.c2ln now"}) == {"note": "use *** now"}

@@ -11,7 +11,7 @@ from typing import Any, Self, cast
 import aiohttp
 
 from agent.adapters.model_router import configured
-from agent.domain.prompt.proposals import proposal_messages, read_proposals
+from agent.domain.prompt.proposals import parse_proposals, proposal_messages
 from agent.errors import ModelError
 from agent.llm.paid_calls import UnreadText
 from agent.ports import ModelRequest
@@ -42,7 +42,7 @@ class Recording:
 
     def __call__(self, case: MemoryCase, turn: int, ground: ProposalGround) -> list[FactProposal]:
         try:
-            return read_proposals(self._answers[prompt_name(case, ground)]) or []
+            return parse_proposals(self._answers[prompt_name(case, ground)]) or []
         except KeyError:
             said = "; ".join(case.said[: turn + 1])
             raise NoRecordingError(f"{self._path} has no answer to “{said}”: record it again with --record") from None
@@ -64,7 +64,7 @@ class Recorder:
         key = prompt_name(case, ground)
         if key not in self._answers:
             self._answers[key] = self._loop.run_until_complete(self._asked(case, ground))
-        return read_proposals(self._answers[key]) or []
+        return parse_proposals(self._answers[key]) or []
 
     def __enter__(self) -> Self:
         return self

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from agent.domain.context.compression import PromptMessage
 from agent.domain.cost import ModelUse, Reservation
 from agent.domain.offered_tool import OfferedTool
-from agent.domain.pictures import LISTED, PictureSupport
+from agent.domain.pictures import LISTED_SUPPORT, PictureSupport
 from agent.domain.sent_files import ReadFile
 from agent.domain.shortcuts.shown_actions import ShownAction
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall
@@ -120,7 +120,7 @@ class ModelRequest:
     about: str = ""
     """For help to a human agent: the visitor's newest message, or the draft. The offline provider, which has no model,
     reads only this."""
-    sight: PictureSupport = LISTED
+    sight: PictureSupport = LISTED_SUPPORT
     """Which models get the pictures of the messages. Others are told in words that there are some."""
     patient: bool = False
     """A silent provider is waited for until the time limit: it is asked for the second time, and no other is left."""

@@ -17,10 +17,10 @@ from agent.domain.cost import SpendingAccount
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.own_words import OwnWords, words_of
 from agent.domain.pictures import PictureSupport, picture_tokens
-from agent.domain.promise import is_broken
+from agent.domain.promise import has_broken_promise
 from agent.domain.providers import window_of
 from agent.domain.text_features import language_last_shown
-from agent.domain.tool_choice import chosen_tools
+from agent.domain.tool_choice import choose_tools
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
 from agent.llm.paid_calls import ask_paid
@@ -88,7 +88,7 @@ class Completions:
         if (
             reply.provider != "offline"
             and not reply.calls
-            and is_broken(reply.text, journal, [tool.name for tool in ours])
+            and has_broken_promise(reply.text, journal, [tool.name for tool in ours])
         ):
             speech.text(TEXTS["step.unchanged"].in_language(language))  # what was streamed cannot be taken back
             speech.finish_reply()
@@ -169,7 +169,7 @@ class Completions:
         model, name = chosen.candidates[0]
         rules = model.provider == "offline"
         said = [one.content for one in request.messages if one.role in ("user", "assistant")]
-        shown = ours if rules else chosen_tools(ours, said, journal, requester.language)
+        shown = ours if rules else choose_tools(ours, said, journal, requester.language)
         prompt = prompt_for(config, request, requester, journal, shown, time_limit=seconds, sight=sight)
         prompt = replace(prompt, longest=left)
         if not journal.steps and not rules:  # rules have no window

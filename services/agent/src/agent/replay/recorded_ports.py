@@ -8,7 +8,7 @@ from agent.domain.cost import ModelUse, Reservation
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.sent_files import ReadFile
 from agent.domain.turn.journal import MAX_CANCELS, Journal, TokenCount, TurnCall
-from agent.domain.turn.policy import PATIENCE
+from agent.domain.turn.policy import MAX_BURST_SECONDS
 from agent.ports import (
     AppendOutcome,
     AskedSnapshot,
@@ -266,7 +266,7 @@ def _view(turn: RecordedTurn, delay: float) -> Snapshot:
     """The recorded view, due now, and as impatient as the turn was when it was opened."""
     view, journal, now = turn.inputs.seen.view, turn.journal, turn.journal.started_at
     impatient = journal.forced and journal.cancels < MAX_CANCELS
-    first = now - PATIENCE if impatient else now
+    first = now - MAX_BURST_SECONDS if impatient else now
     return replace(
         view,
         newest_visitor_at=min(view.newest_visitor_at, now - delay),

@@ -7,11 +7,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from agent.adapters.encodings import Encodings
-from agent.domain.context.compression import DEFAULT_WINDOW, KEPT, Compressed, PromptDraft, TokenWindow, compress
-from agent.domain.context.tokens import Counter, most_tokens
-from agent.domain.knowledge import section, sources
+from agent.domain.context.compression import (
+    DEFAULT_WINDOW,
+    MAX_SUMMARIZED_MESSAGES,
+    Compressed,
+    PromptDraft,
+    TokenWindow,
+    compress,
+)
+from agent.domain.context.tokens import Counter, token_upper_bound
+from agent.domain.knowledge import knowledge_section, sources
 from agent.domain.offered_tool import OfferedTool
-from agent.domain.pictures import LISTED, PictureSupport, with_pictures
+from agent.domain.pictures import LISTED_SUPPORT, PictureSupport, with_pictures
 from agent.domain.prompt.copilot import Customer, copilot_sections
 from agent.domain.prompt.layers import VisitorInfo, base_layer, system_prompt
 from agent.domain.prompt.messages import PAGE_TOOL, conversation
@@ -59,7 +66,7 @@ class Material:
     knowledge: KnowledgeFound | None = None
     wishes: Wishes = NO_WISHES
     files: tuple[ReadFile, ...] = ()
-    sight: PictureSupport = LISTED
+    sight: PictureSupport = LISTED_SUPPORT
 
 
 class Composer:
@@ -83,7 +90,7 @@ class Composer:
         if stored is None:
             return PromptDraft(spoken, context)
         later = sum(message.seq > stored.up_to_seq for message in spoken)
-        return PromptDraft(spoken[-max(later, KEPT) :], context, stored.text)
+        return PromptDraft(spoken[-max(later, MAX_SUMMARIZED_MESSAGES) :], context, stored.text)
 
     def render(self, draft: PromptDraft) -> Sequence[Mapping[str, object]]:
         of = self.of
@@ -122,7 +129,9 @@ class Composer:
 
     def _system(self, draft: PromptDraft) -> str:
         of = self.of
-        said = section(of.knowledge, of.requester.language, pages=any(tool.name == PAGE_TOOL for tool in of.tools))
+        said = knowledge_section(
+            of.knowledge, of.requester.language, pages=any(tool.name == PAGE_TOOL for tool in of.tools)
+        )
         sent = files_section(of.files, of.requester.language)
         if self._layers_of is None or self._layers_of[0] is not draft:
             self._layers_of = draft, self._layers(draft)
@@ -174,7 +183,7 @@ async def _fitted(composer: Composer, encoders: Encodings, model: str, model_win
     material, draft = composer.of, composer.draft
     messages = composer.render(draft)
     free = model_window - material.config.max_response_tokens
-    if most_tokens(messages) <= min(material.window.compress_above, free - _most_tool_tokens(material.tools)):
+    if token_upper_bound(messages) <= min(material.window.compress_above, free - _most_tool_tokens(material.tools)):
         return Compressed(draft, messages, 0, 0)
     counter = await encoders.counter(model)
     uncounted = counter.uncounted(messages)

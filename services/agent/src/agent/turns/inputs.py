@@ -14,18 +14,18 @@ from agent.analysis.in_chat import offered_with_analysis
 from agent.domain import hand_over
 from agent.domain.client_tools import with_client_tools
 from agent.domain.context.compression import Compressed, PromptMessage
-from agent.domain.grounding import grounded, query_of
+from agent.domain.grounding import knowledge_query, with_grounding
 from agent.domain.knowledge import Numbers, best_within_budget, sources
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.own_words import OwnWords, words_of
-from agent.domain.pictures import TOKENS, Picture, PictureSupport, fitting_pictures
+from agent.domain.pictures import PICTURE_TOKENS, Picture, PictureSupport, fitting_pictures
 from agent.domain.providers import window_of
 from agent.domain.sent_files import ReadFile, files_of, only_files
 from agent.domain.shortcuts.answers import list_step, recent_answers, rule_calls_answer, undo_step
 from agent.domain.shortcuts.memory_words import memory_requests
 from agent.domain.shortcuts.steps import READ, next_step, rest_of, rule_answer, rule_step, settled_rule_calls, step
-from agent.domain.tool_choice import chosen_tools
+from agent.domain.tool_choice import choose_tools
 from agent.domain.tool_results import searches
 from agent.domain.turn.effects import CallModel, RunCalls
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall
@@ -144,7 +144,7 @@ class TurnInputs:
     def _search_of(self, view: Snapshot, history: PromptHistory, language: Language) -> PassageQuery:
         """Returns the search of the company's pages for the messages that nobody has answered yet."""
         if self._search is None or self._search[0] != view.seq:
-            query = query_of(history.messages, view.basis, language)
+            query = knowledge_query(history.messages, view.basis, language)
             self._search = (view.seq, PassageQuery(self._ports.knowledge, self.key.company, query))
         return self._search[1]
 
@@ -185,7 +185,7 @@ class TurnInputs:
         if effect.journal.iterations or effect.last:
             return None
         history = await asyncio.shield(self.begin(effect.view.seq))
-        after = max(effect.view.basis, hand_over.last_handed_over(effect.journal))
+        after = max(effect.view.basis, hand_over.last_handed_over_seq(effect.journal))
         text = _joined(history.unanswered(after))
         to, asks = person_rule_for(config, seen.requester, text), only_asks_for_person(text)
         if to == "never":
@@ -209,7 +209,7 @@ class TurnInputs:
         call = TurnCall(f"{turn}-person", hand_over.NAME, said_why)
         journal = Journal(turn, view.newest_visitor, started_at=0.0, deadline=0.0)
         by = seen.requester.user or "visitor"
-        return hand_over.completed_call(call, history.messages, journal, seen.requester.language, by=by)
+        return hand_over.complete_call(call, history.messages, journal, seen.requester.language, by=by)
 
     async def unread_files(self, effect: CallModel, language: Language) -> ModelAnswer | None:
         """Returns the reply of the assistant without a model to files alone; None if there were words too."""
@@ -228,7 +228,7 @@ class TurnInputs:
             return {}
         history = await asyncio.shield(self.begin(effect.view.seq))
         spoken, language = history.messages, seen.requester.language
-        return {one.call_id: hand_over.completed_call(one, spoken, effect.journal, language) for one in calls}
+        return {one.call_id: hand_over.complete_call(one, spoken, effect.journal, language) for one in calls}
 
     async def own_words(self, effect: RunCalls, seen: AskedSnapshot, config: CompanyConfig) -> OwnWords:
         """The user's own words, beside what the prompt held of others; looked up anew by who goes on with another's
@@ -273,7 +273,7 @@ class TurnInputs:
             if person_rule_for(config, seen.requester, unanswered) != "never":
                 tools = hand_over.offered_with_hand_over(tools, seen.requester.language)
             before = [one.text for one in heard.settled(effect.view.basis)]
-            shown = chosen_tools(tools, [*before, unanswered], effect.journal, seen.requester.language)
+            shown = choose_tools(tools, [*before, unanswered], effect.journal, seen.requester.language)
             ours, tools = len(tools), with_client_tools(tools, seen.wishes)
             shown = (*shown, *tools[ours:])  # a client shows what it brings
             model, name = choice.candidates[0]
@@ -283,7 +283,7 @@ class TurnInputs:
             sight = PictureSupport(config.own_model, self._limits.sees)
             if any(sight.of(one.provider, its_name) for one, its_name in choice.candidates):
                 files = await self._with_pictures(effect.view.seq, files)
-                room -= TOKENS * sum(one.picture is not None for one in files)
+                room -= PICTURE_TOKENS * sum(one.picture is not None for one in files)
             composer = Composer(
                 Material(
                     config=config,
@@ -332,7 +332,7 @@ class TurnInputs:
         if (reply.calls and not effect.last) or self.inputs is None:
             return reply
         search = self._search_of(effect.view, self.inputs.history, self.inputs.seen.requester.language)
-        return grounded(reply, effect.journal, self.found, search.asked)
+        return with_grounding(reply, effect.journal, self.found, search.asked)
 
     async def tell_estimate(self) -> None:
         """The last prompt's tokens, on the turn's span: counted when nobody waits for the answer any more."""

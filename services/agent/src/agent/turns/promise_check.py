@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.domain.offered_tool import OfferedTool
-from agent.domain.promise import MEMORY_TOOLS, is_broken, without_promises
+from agent.domain.promise import MEMORY_TOOLS, has_broken_promise, without_promises
 from agent.domain.turn.journal import Journal, ModelAnswer
 from agent.errors import BudgetSpentError, ModelError
 from agent.llm.paid_calls import ask_paid
@@ -31,7 +31,7 @@ async def ask_honest(
     prompt = call.prompt
     reply = await ask_paid(ports.spending, ports.models, call.account, config, prompt, sink, call.choice, call.advance)
     offered = frozenset(tool.name for tool in tools)
-    if reply.calls or reply.provider == "offline" or not is_broken(reply.text, journal, offered):
+    if reply.calls or reply.provider == "offline" or not has_broken_promise(reply.text, journal, offered):
         return reply
     told = {"role": "system", "content": TEXTS["prompt.broken_promise"].in_language(prompt.language)}
     messages = [*prompt.messages, {"role": "assistant", "content": reply.text}, told]
@@ -45,7 +45,7 @@ async def ask_honest(
         again = replace(again, usage=reply.usage + again.usage)
     except (ModelError, BudgetSpentError):
         again, outcome = reply, "asked_in_vain"
-    if not again.calls and is_broken(again.text, journal, offered):
+    if not again.calls and has_broken_promise(again.text, journal, offered):
         outcome = "broken" if again is not reply else outcome
         left = without_promises(again.text, journal, offered)
         again = replace(again, text=f"{left}\n\n{TEXTS['step.unchanged'].in_language(prompt.language)}".strip())

@@ -5,7 +5,7 @@ Nobody waits for it. Proposals that are lost with their agent are not made again
 """
 
 from agent.adapters.proofs import MemoryProofs
-from agent.domain.prompt.proposals import proposal_messages, read_proposals
+from agent.domain.prompt.proposals import parse_proposals, proposal_messages
 from agent.metrics import PROPOSALS, PROPOSALS_JUDGED
 from agent.ports import ConversationKey, Requester
 from agent.turns.after_turn import AfterTurn, SmallModel
@@ -41,7 +41,7 @@ class Proposer:
         said = await self._model.ask(key, requester, config, messages, most_tokens=MOST_TOKENS)
         if said is None:
             return "no_model"
-        proposals = read_proposals(said)
+        proposals = parse_proposals(said)
         if proposals is None:
             return "unreadable"
         judged = await self._proofs.judge(turn, proposals)

@@ -5,7 +5,7 @@ Nobody waits for them. A summary that is lost with its agent is made by the next
 
 from agent.adapters.encodings import Encodings
 from agent.domain.context.compression import PromptMessage
-from agent.domain.context.extract import extract, limited
+from agent.domain.context.extract import extract, limit_summary
 from agent.domain.prompt.summary import summary_messages
 from agent.metrics import SUMMARIES
 from agent.ports import Contexts, ConversationKey, Requester
@@ -52,7 +52,7 @@ class Summarizer:
         if not text:
             outcome = "rules"
             text = extract(earlier, [(one.mine, one.text) for one in heard], counter.text, requester.language)
-        text = limited(text or "", counter.text)
+        text = limit_summary(text or "", counter.text)
         if not text:
             return "empty"
         messages = len(heard) + (stored.messages if stored else 0)

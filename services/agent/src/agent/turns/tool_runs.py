@@ -13,16 +13,16 @@ from agent.domain.own_words import KINDS, OwnWords, refusal
 from agent.domain.prompt.messages import INTERRUPTED
 from agent.domain.shortcuts.steps import rule_calls
 from agent.domain.tool_choice import NAME as SHOW_TOOLS
-from agent.domain.tool_choice import shown_more
+from agent.domain.tool_choice import show_tools_result
 from agent.domain.tool_results import (
     answered_from_earlier,
     asked_again,
-    cut,
+    cut_result,
+    is_outcome_unknown,
+    is_unrecorded,
     marked_as_repeat,
-    outcome_unknown,
     repeats_within,
     room_for_each,
-    unrecorded,
 )
 from agent.domain.turn.journal import Journal, TurnCall
 from agent.ports import ConversationKey, Live, OwnCalls, Requester, ToolCalls
@@ -86,7 +86,7 @@ async def outcomes(
     results = {call_id: result for call_id, result in answered_from_earlier(journal).items() if call_id not in own}
     for call in journal.unsettled:
         if call.tool == SHOW_TOOLS:
-            results[call.call_id] = shown_more(call.arguments, asked.tools)
+            results[call.call_id] = show_tools_result(call.arguments, asked.tools)
     refused = [call.call_id for call in journal.unsettled if call.call_id not in own and not asked.is_asked_for(call)]
     results |= dict.fromkeys(refused, refusal(requester.language))
     repeats = {one: first for one, first in repeats_within(journal).items() if one not in own and one not in refused}
@@ -101,10 +101,10 @@ async def outcomes(
         )
     )
     room = room_for_each(journal)
-    results.update(zip((call.call_id for call in wanted), (cut(result, room) for result in got), strict=True))
+    results.update(zip((call.call_id for call in wanted), (cut_result(result, room) for result in got), strict=True))
     if handed is not None and theirs:
         told = await handed.outcomes(journal, theirs, requester)
-        results.update((call_id, cut(result, room)) for call_id, result in told.items())
+        results.update((call_id, cut_result(result, room)) for call_id, result in told.items())
     for call_id, first in repeats.items():
         if call_id not in results:
             results[call_id] = marked_as_repeat(results[first])
@@ -124,15 +124,15 @@ async def _outcome(tools: ToolCalls, live: Live, asked: CallRound, call: TurnCal
     with span(f"{SPAN_TOOL} {call.tool}", **attributes):
         began = time.monotonic()
         result = await tools.outcome(key, call, category, requester, turn_id, asked.seconds)
-        begun = begun or outcome_unknown(result)
+        begun = begun or is_outcome_unknown(result)
         if (
-            outcome_unknown(result)
+            is_outcome_unknown(result)
             and result != INTERRUPTED
             and (left := asked.seconds - (time.monotonic() - began)) > 0
         ):
             # A service that stood still for a moment can say by now what it has done; nobody likes to hear "perhaps".
             result = await tools.outcome(key, call, category, requester, turn_id, left)
-        if begun and unrecorded(result) and (tool is None or tool.changes):
+        if begun and is_unrecorded(result) and (tool is None or tool.changes):
             result = INTERRUPTED  # this request has made nothing, an earlier one may have
     parsed = object_of(json.loads(result))
     cached = bool(object_of(parsed.get("metadata")).get("cached"))

@@ -48,7 +48,7 @@ from agent.domain.analysis.texts import note, plain_summary, reason_of
 from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.checked_text import CheckedText, check_text
 from agent.domain.claims.facts import facts_of_findings
-from agent.domain.tickers import normal_tickers, tickers_in
+from agent.domain.tickers import normalize_tickers, tickers_in
 from contracts.company import CompanyConfig
 from contracts.events.analysis import (
     MAX_TICKERS,
@@ -153,7 +153,7 @@ def _with_tickers(
     record: AnalysisRecord, policy: AnalysisPolicy, language: Language, now: datetime
 ) -> tuple[AnalysisRecord, Step | None]:
     request = record.request
-    given_tickers = normal_tickers(request.tickers or [])
+    given_tickers = normalize_tickers(request.tickers or [])
     query = normalize(request.query)
     covers_all = is_about_all(request)
     max_tickers = max(MAX_TICKERS, policy.max_calls)
