@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from agent.domain.hand_over import offered_with_hand_over
 from agent.domain.offered_tool import OfferedTool
-from agent.domain.tool_choice import NAME, chosen_tools
+from agent.domain.tool_choice import NAME, choose_tools
 from agent.domain.turn.journal import Journal
 from contracts.languages import Language
 from nexus_cli.evaluation.cases import own_cases, read_cases
@@ -78,7 +78,7 @@ def test_no_question_is_a_tool_short_and_few_tools_are_shown() -> None:
     short: list[tuple[str, list[str]]] = []
     tools = whole = sent = 0
     for one in questions:
-        shown = chosen_tools(OFFERED[one.language], one.said, TURN, one.language)
+        shown = choose_tools(OFFERED[one.language], one.said, TURN, one.language)
         names = {tool.name for tool in shown}
         short += [(one.said[-1], sorted(group)) for group in one.needed if not group & names]
         tools, sent = tools + len(shown), sent + size(shown)
@@ -101,14 +101,14 @@ def test_a_tool_of_another_service_is_found_by_its_own_words() -> None:
         ("Has the package, I mean parcel 77, arrived?", "track_parcel"),
         ("Send me my last invoice", "list_invoices"),
     ):
-        assert name in {tool.name for tool in chosen_tools(tools, [text], TURN, "en")}
+        assert name in {tool.name for tool in choose_tools(tools, [text], TURN, "en")}
 
 
 def test_the_words_before_count_where_the_newest_say_little() -> None:
     said = ["Will IBM rise next week, by your model?", "The signal is neutral.", "And why?"]
-    assert "get_ml_features" in {tool.name for tool in chosen_tools(OFFERED["en"], said, TURN, "en")}
+    assert "get_ml_features" in {tool.name for tool in choose_tools(OFFERED["en"], said, TURN, "en")}
 
 
 def test_few_tools_are_all_shown() -> None:
     few = OFFERED["en"][:5]
-    assert chosen_tools(few, ["hello"], TURN, "en") == few
+    assert choose_tools(few, ["hello"], TURN, "en") == few

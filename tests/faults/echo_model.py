@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any
 
-from agent.domain.tool_results import outcome_unknown
+from agent.domain.tool_results import is_outcome_unknown
 from agent.scripted_model.script import Script, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from nexus_cli.drill.ledger import TOKEN
@@ -81,4 +81,4 @@ def _outcome(content: str) -> str:
     told = told.get("result", told)
     if not told.get("error"):
         return MADE
-    return UNKNOWN if outcome_unknown(json.dumps(told)) else REFUSED
+    return UNKNOWN if is_outcome_unknown(json.dumps(told)) else REFUSED

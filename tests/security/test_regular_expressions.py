@@ -12,9 +12,9 @@ import pytest
 from agent.domain.analysis import asked
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.question_patterns import COSTS
-from agent.domain.assist import read_improved
-from agent.domain.claims.agreement import as_figures
-from agent.domain.claims.spoken_frame import without_frame
+from agent.domain.assist import parse_improved
+from agent.domain.claims.agreement import normalize_figure_phrases
+from agent.domain.claims.spoken_frame import without_spoken_frame
 from agent.domain.knowledge import MARK
 from agent.domain.number_words import in_figures
 from agent.domain.offline import conditions, relative_days, shapes
@@ -24,7 +24,7 @@ from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.talk_words import OF_ONESELF, TELLS
 from agent.domain.offline.unread import requested
 from agent.domain.offline.wishes import Intent, Wish
-from agent.domain.promise import promised
+from agent.domain.promise import promised_tools
 from contracts.person_rules import PersonRule, RuleInput, matching_rule
 from memory.domain import corrections, questions
 from memory.domain.lesson import is_about_memory
@@ -50,13 +50,13 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
         lambda text: coming_events(text, {"current_time": "2013-03-04", "upcoming_events": []}, "en"),
         "events fed " * 3_600,
     ),
-    (without_frame, "no, usually an rsi above from -1 to march the 5 " * 800),
+    (without_spoken_frame, "no, usually an rsi above from -1 to march the 5 " * 800),
     (MARK.search, " " * 40_000),
     (lambda text: requested(text, Wish(Intent.TOOL, (("cancel_paper_order", {}),))), "cancel it" + " " * 40_000 + "x"),
     (lambda text: chosen_in(text, "- AAPL", ("list_alerts",), ["my alerts"]), "🦜" * 40_000),
-    (promised, "ok--" * 10_000),
-    (as_figures, "IBM traded within a range of 5 " * 2_000),
-    (as_figures, "5% a little more at " * 3_000),
+    (promised_tools, "ok--" * 10_000),
+    (normalize_figure_phrases, "IBM traded within a range of 5 " * 2_000),
+    (normalize_figure_phrases, "5% a little more at " * 3_000),
     (TAKES_BACK.search, "borra el de " + "." * 40_000 + " x"),
     (is_about_memory, "-" * 40_000),
     (is_about_memory, "eso de " + "borralo-" * 5_000),
@@ -96,9 +96,9 @@ def test_what_such_expressions_find_they_still_find() -> None:
     assert questions.template("Is 1,500.50 usd enough?") == "Is [AMOUNT] enough?"
     assert speech.unquoted("I said «no» and “yes”.\n  > quoted\nend") == "I said      and      .\n          \nend"
     assert asked.period_in("how did it do over the last three months?").period == "3m"
-    assert promised("OK, sure: noted.")
-    assert promised("Perfecto. Vale, genial, anotado")
+    assert promised_tools("OK, sure: noted.")
+    assert promised_tools("Perfecto. Vale, genial, anotado")
     assert TAKES_BACK.search("please borra el de aapl. por favor!")
     assert TAKES_BACK.search("no, cancel that one.")
-    assert read_improved("<think>hm</think>Hello <think>there") == "Hello <think>there"
+    assert parse_improved("<think>hm</think>Hello <think>there") == "Hello <think>there"
     assert redaction.masked({"note": "use eyJhbGciOiJI.eyJzdWIiOiIx.c2ln now"}) == {"note": "use *** now"}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.domain.claims.checker import unsupported
+from agent.domain.claims.checked_text import unsupported_claims
 from agent.domain.claims.facts import facts_of_findings
 from contracts.languages import Language
 from nexus_cli.evaluation.made_figures import MadeFigures, random_figures, units, wrong_percent
@@ -83,7 +83,7 @@ def measure(count: int, seed: int, on_sentence: Callable[[], None] = lambda: Non
     for sentence in made_sentences(count, seed):
         world = sentence.world
         facts = facts_of_findings(world.findings, [{"ticker": world.tickers[0], "source": world.source}])
-        caught = bool(unsupported(sentence.text, facts, "1y"))
+        caught = bool(unsupported_claims(sentence.text, facts, "1y"))
         if sentence.change is None:
             measured.true += 1
             if caught:

@@ -11,7 +11,7 @@ from typing import Any, Self, cast
 import aiohttp
 
 from agent.adapters.model_router import configured_router
-from agent.domain.prompt.proposals import proposal_messages, read_proposals
+from agent.domain.prompt.proposals import parse_proposals, proposal_messages
 from agent.errors import ModelError
 from agent.llm.paid_calls import UnreadText
 from agent.ports import ModelRequest
@@ -42,7 +42,7 @@ class Recording:
 
     def __call__(self, case: MemoryCase, turn: int, ground: ProposalGround) -> list[FactProposal]:
         try:
-            return read_proposals(self._answers[prompt_name(case, ground)]) or []
+            return parse_proposals(self._answers[prompt_name(case, ground)]) or []
         except KeyError:
             messages = "; ".join(case.said[: turn + 1])
             raise NoRecordingError(
@@ -66,7 +66,7 @@ class Recorder:
         name = prompt_name(case, ground)
         if name not in self._answers:
             self._answers[name] = self._loop.run_until_complete(self._answer(case, ground))
-        return read_proposals(self._answers[name]) or []
+        return parse_proposals(self._answers[name]) or []
 
     def __enter__(self) -> Self:
         return self

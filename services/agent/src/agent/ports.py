@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from agent.domain.context.compression import PromptMessage
 from agent.domain.cost import ModelUse, Reservation
 from agent.domain.offered_tool import OfferedTool
-from agent.domain.pictures import LISTED, PictureSupport
+from agent.domain.pictures import LISTED_SUPPORT, PictureSupport
 from agent.domain.sent_files import ReadFile
 from agent.domain.shortcuts.shown_actions import ShownAction
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall
@@ -117,7 +117,7 @@ class ModelRequest:
     """The tool that must be called, if `tool_choice` is `required`."""
     about: str = ""
     """For help to a human agent: the visitor's newest message, or the draft. The offline provider reads only this."""
-    sight: PictureSupport = LISTED
+    sight: PictureSupport = LISTED_SUPPORT
     """Which models get the messages' pictures. Other models get a sentence about them."""
     ignore_silence: bool = False
     """Whether to wait for a silent provider until the time limit: it is its second try, and no other one is left."""

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from agent.domain.analysis.plan import (
     ANALYSIS_TOOLS,
-    Planned,
+    PlannedCall,
     ToolInfo,
-    fall_back,
-    read_routing,
-    read_tickers,
+    fallback_plan,
+    parse_routing,
+    parse_tickers,
     within_budgets,
 )
 
@@ -25,7 +25,7 @@ def tools(budget: int = 1) -> list[ToolInfo]:
 
 WANTED = st.lists(
     st.builds(
-        Planned,
+        PlannedCall,
         st.sampled_from([*ANALYSIS_TOOLS, "get_price", "create_paper_order", ""]),
         st.lists(st.sampled_from([*TICKERS, "TSLA", "BTC/USD"]), max_size=8).map(tuple),
     ),
@@ -34,7 +34,7 @@ WANTED = st.lists(
 
 
 @given(WANTED, st.integers(1, 3), st.integers(1, 14))
-def test_no_choice_breaks_a_budget(wanted: list[Planned], budget: int, most: int) -> None:
+def test_no_choice_breaks_a_budget(wanted: list[PlannedCall], budget: int, most: int) -> None:
     plan = within_budgets(wanted, TICKERS, tools(budget), most, "en")
     made = [(call.tool, ticker) for call in plan.calls for ticker in call.tickers]
     assert len(made) <= most
@@ -49,7 +49,7 @@ def test_no_choice_breaks_a_budget(wanted: list[Planned], budget: int, most: int
 
 def test_what_the_budget_leaves_out_is_said() -> None:
     twelve = [f"T{index}" for index in range(12)]
-    plan = within_budgets(fall_back(twelve), twelve, tools(), 12, "en")
+    plan = within_budgets(fallback_plan(twelve), twelve, tools(), 12, "en")
     assert [(call.tool, len(call.tickers)) for call in plan.calls] == [("market_snapshot", 12)]
     assert "fundamentals_events" in plan.notes[0]
     assert "T11" in plan.notes[0]
@@ -73,14 +73,14 @@ SAID: list[tuple[str, list[tuple[str, list[str]]] | None]] = [
 
 @pytest.mark.parametrize(("said", "read"), SAID)
 def test_a_models_choice_is_read_or_it_is_none(said: str, read: list[tuple[str, list[str]]] | None) -> None:
-    found = read_routing(said)
+    found = parse_routing(said)
     assert (None if found is None else [(one.tool, list(one.tickers)) for one in found]) == read
 
 
 def test_a_models_tickers_are_symbols_and_at_most_twelve() -> None:
     said = json.dumps({"tickers": ["ibm", "!!", "BTC-USD", *[f"A{index}" for index in range(20)]]})
-    found = read_tickers(said)
+    found = parse_tickers(said)
     assert found is not None
     assert found[:2] == ("IBM", "BTC/USD")
     assert len(found) == 12
-    assert read_tickers("IBM and MSFT") is None
+    assert parse_tickers("IBM and MSFT") is None

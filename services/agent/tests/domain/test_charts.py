@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from agent.domain.charts import MOST_CANDLES, MOST_CHARTS, MOST_POINTS, charts
+from agent.domain.charts import MAX_CANDLES, MAX_CHARTS, MAX_POINTS, charts
 from agent.domain.turn.journal import Journal, TurnCall, TurnStep
 
 
@@ -40,11 +40,11 @@ def test_bars_become_candles_and_only_what_a_chart_has() -> None:
 
 def test_many_bars_become_a_line_from_the_first_to_the_last() -> None:
     (chart,) = charts(after(asked("IBM", 500)))
-    assert (chart.kind, len(chart.series), chart.series[-1].close) == ("line", MOST_POINTS, 501.0)
+    assert (chart.kind, len(chart.series), chart.series[-1].close) == ("line", MAX_POINTS, 501.0)
     assert (chart.series[0].open, chart.series[0].close) == (None, 2.0)
     (year,) = charts(after(asked("IBM", 253)))
     assert len(year.series) == 253
-    (candles,) = charts(after(asked("IBM", MOST_CANDLES)))
+    (candles,) = charts(after(asked("IBM", MAX_CANDLES)))
     assert candles.kind == "candles"
 
 
@@ -73,7 +73,7 @@ def test_a_snapshot_is_drawn_for_no_longer_a_time_than_it_has() -> None:
 
 
 def test_a_message_has_few_charts() -> None:
-    assert len(charts(after(*(asked(f"S{n}", 2) for n in range(9))))) == MOST_CHARTS
+    assert len(charts(after(*(asked(f"S{n}", 2) for n in range(9))))) == MAX_CHARTS
 
 
 def test_what_failed_was_cut_or_is_no_price_is_not_drawn() -> None:

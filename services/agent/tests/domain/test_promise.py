@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.domain.promise import is_broken, promised
+from agent.domain.promise import has_broken_promise, promised_tools
 from agent.domain.shortcuts.steps import FORGET, RULES
 from agent.domain.turn.journal import Journal, TurnCall, TurnStep
 
@@ -43,7 +43,7 @@ from agent.domain.turn.journal import Journal, TurnCall, TurnStep
     ],
 )
 def test_a_promise(text: str) -> None:
-    assert promised(text) == {"remember", "update_memory"}
+    assert promised_tools(text) == {"remember", "update_memory"}
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_promise(text: str) -> None:
     ],
 )
 def test_no_promise(text: str) -> None:
-    assert not promised(text)
+    assert not promised_tools(text)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_no_promise(text: str) -> None:
     ],
 )
 def test_something_is_said_to_be_forgotten(text: str) -> None:
-    assert promised(text) == {"forget", "update_memory"}
+    assert promised_tools(text) == {"forget", "update_memory"}
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_something_is_said_to_be_forgotten(text: str) -> None:
     ],
 )
 def test_done_speaks_of_the_memory_only_where_nothing_else_was_tried(text: str) -> None:
-    assert promised(text, only_failed=True)
-    assert not promised(text)
+    assert promised_tools(text, only_failed=True)
+    assert not promised_tools(text)
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def test_done_speaks_of_the_memory_only_where_nothing_else_was_tried(text: str) 
     ],
 )
 def test_what_is_not_done_is_no_promise(text: str) -> None:
-    assert not promised(text)
-    assert not promised(text, only_failed="watchlist" not in text)
+    assert not promised_tools(text)
+    assert not promised_tools(text, only_failed="watchlist" not in text)
 
 
 @pytest.mark.parametrize(("forgotten", "broken"), [('["I smoke"]', False), ("[]", True)])
@@ -135,4 +135,7 @@ def test_what_the_agent_forgot_by_itself_may_be_told_by_the_model(forgotten: str
     result = f'{{"success": true, "data": {{"forgotten": {forgotten}}}}}'
     call = TurnCall("c1", FORGET, '{"about": "I smoke"}', result=result)
     journal = Journal("t1", 1, started_at=0.0, deadline=0.0, steps=(TurnStep(1, "", (call,), provider=RULES),))
-    assert is_broken("I have forgotten that you smoke. You live in York.", journal, ("forget", "remember")) is broken
+    assert (
+        has_broken_promise("I have forgotten that you smoke. You live in York.", journal, ("forget", "remember"))
+        is broken
+    )

@@ -12,7 +12,14 @@ from agent.domain.offered_tool import OfferedTool
 from agent.domain.prompt.layers import VisitorInfo, system_prompt
 from agent.domain.prompt.messages import INTERRUPTED, alternating_messages, conversation, tool_content
 from agent.domain.texts import failure_text
-from agent.domain.tool_results import answered_from_earlier, asked_again, citations, cut, repeats_within, room_for_each
+from agent.domain.tool_results import (
+    answered_from_earlier,
+    asked_again,
+    citations,
+    cut_result,
+    repeats_within,
+    room_for_each,
+)
 from agent.domain.turn.journal import Journal, TurnCall, TurnStep, with_results
 from agent.domain.turn.journal_wire import journal_to_wire
 from agent.ports import ModelRequest, PromptHistory, Requester
@@ -170,7 +177,7 @@ def test_a_repeat_of_a_call_whose_outcome_is_unknown_asks_for_that_call(error: d
 
 
 def test_a_huge_result_is_cut_visibly() -> None:
-    result = cut(page(text="x" * 200_000), 60_000)
+    result = cut_result(page(text="x" * 200_000), 60_000)
     assert len(result) < 61_000
     data = json.loads(result)["data"]
     assert (data["truncated"], data["url"]) == (True, "https://x.test/pricing")
@@ -182,7 +189,7 @@ def test_however_many_results_a_turn_has_its_journal_stays_one_message() -> None
         calls = tuple(TurnCall(f"t-{step}-{n}", "look", json.dumps({"n": n, "s": step})) for n in range(16))
         journal = replace(journal, steps=(*journal.steps, TurnStep(1, "", calls)))
         room = room_for_each(journal)
-        huge = cut(page(text="x" * 200_000), room)
+        huge = cut_result(page(text="x" * 200_000), room)
         journal = with_results(journal, {call.call_id: huge for call in journal.unsettled})
     assert len(orjson.dumps(journal_to_wire(journal))) < 800_000
 

@@ -4,7 +4,7 @@ from typing import cast
 
 import pytest
 
-from agent.domain.analysis.formats import joined, money, over
+from agent.domain.analysis.formats import joined, money, period_text
 from agent.domain.hand_over import offered_with_hand_over
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.steps import SayText, UseTools
@@ -28,7 +28,7 @@ def test_the_offline_assistant_answers_or_uses_a_tool(text: str) -> None:
 def test_prompts_and_figures_are_spanish() -> None:
     def said(language: Language) -> tuple[str, ...]:
         prompt = system_prompt(language, custom=None, visitor=VisitorInfo("/", "new", 2), tool_names=("get_price",))
-        figures = joined([over("2012-03-01/2012-03-01", language), money(2.5e9, "USD", language)], language)
+        figures = joined([period_text("2012-03-01/2012-03-01", language), money(2.5e9, "USD", language)], language)
         return prompt, offered_with_hand_over((), language)[0].description, figures
 
     assert said(PORTUGUESE) == said("es")

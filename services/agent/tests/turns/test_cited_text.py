@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.domain.knowledge import GivenPassage, Numbers, cited
+from agent.domain.knowledge import GivenPassage, Numbers, with_valid_citations
 from agent.testing.heard import RecordingSink
 from agent.turns.cited_text import CitedText
 from contracts.events.chat import Citation
@@ -22,7 +22,7 @@ def test_the_same_is_heard_however_the_text_is_cut(size: int) -> None:
     for start in range(0, len(ANSWER), size):
         sink.text(ANSWER[start : start + size])
     sink.flush()
-    assert heard.said == cited(ANSWER, GIVEN)[0]
+    assert heard.said == with_valid_citations(ANSWER, GIVEN)[0]
     assert heard.said.startswith("One [1]. Two [2][1] and; a [link] and [here](https://x.test/2024), x[3].")
 
 

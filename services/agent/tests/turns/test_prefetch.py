@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent.domain.knowledge import TOKENS
+from agent.domain.knowledge import MAX_TOKENS
 from agent.domain.turn.journal import Journal
 from agent.ports import ConversationKey, Journals, KnowledgeReader
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
@@ -116,7 +116,7 @@ async def test_what_the_company_says_is_searched_in_the_request_for_tokens(nats_
             await scene.answered(conversation)
             first, second = scene.reserved
             # With the room that passages may take, as long as nobody knows how many there are: there were none.
-            assert TOKENS - 200 < first.tokens - second.tokens < TOKENS
+            assert MAX_TOKENS - 200 < first.tokens - second.tokens < MAX_TOKENS
             assert first.knowledge is not None
             assert second.knowledge is None
             # Memory of an earlier release reserves the tokens alone.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import structlog
 
 from agent.domain.pictures import is_whole
-from agent.domain.sent_files import MOST_CHARACTERS, ReadFile, is_picture
+from agent.domain.sent_files import MAX_FILE_CHARACTERS, ReadFile, is_picture
 from agent.ports import ConversationKey
 from contracts.files import FileRef
 from contracts.languages import Language
@@ -58,7 +58,7 @@ class ExecutorFiles:
             conversation_id=key.conversation,
             file_id=file.id,
             language=language,
-            most=MOST_CHARACTERS,
+            most=MAX_FILE_CHARACTERS,
         )
         try:
             reply = await self._rpc.call(FILE_TEXT, request, deadline=DEADLINE)

@@ -24,7 +24,7 @@ from agent.domain.analysis.steps import (
     CallTools,
     Finish,
     advance,
-    is_of_all,
+    is_about_all,
     language_of,
     with_reply,
     with_results,
@@ -127,7 +127,7 @@ class Analyst:
             language = language_of(record, settings.config if settings else None)
             requester = Requester(request.principal, principal.role, principal.plan, principal.sub, language)
             tools = await self._ports.tools.details(request.company_id, requester)
-            symbols = await self._ports.market.all() if not record.tickers and is_of_all(request) else ()
+            symbols = await self._ports.market.all() if not record.tickers and is_about_all(request) else ()
         except UnreachableError as error:
             if self._now() < give_up_at:
                 raise

@@ -49,12 +49,12 @@ def checked_answer(
         _add_arguments(facts, call.arguments)
         _add_result_texts(facts, call.result)
         if call.tool not in market_tools:
-            facts.given += _texts_of(data_of(call.result))
+            facts.conversation_texts += _texts_of(data_of(call.result))
     for message in prompt.messages:
         role, content = message.get("role"), message.get("content")
         if role != "tool" and isinstance(content, str):
-            facts.given += content.splitlines()
-            facts.loose += _numbers(content) if role != "system" else ()
+            facts.conversation_texts += content.splitlines()
+            facts.loose_numbers += _numbers(content) if role != "system" else ()
     return CheckedAnswer(ClaimChecker(facts, strict=False), sink, prompt.language)
 
 
@@ -63,7 +63,7 @@ class CheckedAnswer:
 
     def __init__(self, checker: ClaimChecker | None, sink: TextSink, language: Language) -> None:
         self._original = checker
-        self._checker = checker.anew() if checker else None
+        self._checker = checker.restarted() if checker else None
         self._sink = sink
         self._language: Language = language
         self._buffer = ""
@@ -83,7 +83,7 @@ class CheckedAnswer:
 
     def restart(self) -> None:
         """Discards the text so far."""
-        self._checker, self._buffer, self.dropped = self._original.anew() if self._original else None, "", 0
+        self._checker, self._buffer, self.dropped = self._original.restarted() if self._original else None, "", 0
         self._passed.clear()
         self._sink.restart()
 
@@ -106,7 +106,7 @@ class CheckedAnswer:
         return replace(reply, text="".join(self._passed).strip())
 
     def _judge(self, sentence: str, separator: str) -> None:
-        kept, reasons = self._checker.judged(sentence) if self._checker else (sentence, ())
+        kept, reasons = self._checker.judge(sentence) if self._checker else (sentence, ())
         self.dropped += bool(reasons)
         if kept or not reasons:
             self._pass(kept + separator)
@@ -130,11 +130,11 @@ def _add_arguments(facts: Facts, arguments: str) -> None:
         if name in ("symbol", "tickers", "symbols", "benchmark"):
             for text in texts:
                 try:
-                    facts.named.append(parse_symbol(str(text)).name)
+                    facts.known_tickers.append(parse_symbol(str(text)).name)
                 except InvalidSymbolError:
                     continue
         else:
-            facts.loose += [float(number) for number in texts if isinstance(number, int | float)]
+            facts.loose_numbers += [float(number) for number in texts if isinstance(number, int | float)]
 
 
 def _add_result_texts(facts: Facts, result: str | None) -> None:

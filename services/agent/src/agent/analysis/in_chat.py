@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from agent.domain.analysis.asked import is_about_all_tickers, is_analysis
-from agent.domain.analysis.follow_ups import whole_question
+from agent.domain.analysis.follow_ups import complete_question
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import TurnCall
 from agent.errors import UnreachableError
@@ -54,7 +54,7 @@ def offered_with_analysis(
     if requester.role != "user" or requester.principal is None or requester.user is None:
         return tuple(tools)
     *earlier_texts, newest = ["", *(message.text for message in history.messages if not message.mine)]
-    if not (is_analysis(newest) or is_about_all_tickers(newest) or whole_question(newest, earlier_texts)):
+    if not (is_analysis(newest) or is_about_all_tickers(newest) or complete_question(newest, earlier_texts)):
         return tuple(tools)
     return with_analysis(tools, requester.language, company)
 

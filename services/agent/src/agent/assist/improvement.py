@@ -1,7 +1,7 @@
 """Rewrites a human agent's draft."""
 
 from agent.assist.deps import TIME_LIMIT_SECONDS, HelpPorts, ask_company, config_of, messages_of
-from agent.domain.assist import improve_messages, read_improved
+from agent.domain.assist import improve_messages, parse_improved
 from agent.domain.offline.agent_help import improved
 from agent.domain.text_features import language_of
 from agent.errors import HelpRefusedError
@@ -55,7 +55,7 @@ class Improvements:
             about=draft,
         )
         reply = await ask_company(self._ports, key, config, prompt)
-        return read_improved(reply.text) or improved(draft), reply.model
+        return parse_improved(reply.text) or improved(draft), reply.model
 
 
 def _language(draft: str, locale: str | None) -> Language:

@@ -3,7 +3,7 @@
 import time
 
 from agent.assist.deps import TIME_LIMIT_SECONDS, HelpPorts, ask_company, config_of, messages_of
-from agent.domain.assist import WANTED, distinct, language_in, read_suggestions, suggest_messages
+from agent.domain.assist import MAX_SUGGESTIONS, conversation_language, distinct, parse_suggestions, suggest_messages
 from agent.domain.offline.agent_help import suggestions
 from agent.domain.prompt.layers import VisitorInfo, base_layer, system_prompt
 from agent.domain.turn.journal import ModelAnswer
@@ -35,17 +35,17 @@ class Suggestions:
             raise HelpRefusedError("FORBIDDEN", "suggestions are off: set aiSuggestionsEnabled")
         history = await messages_of(self._ports, key)
         question = next((message.text for message in reversed(history.messages) if not message.mine), "")
-        language = language_in(history.messages)
+        language = conversation_language(history.messages)
         deadline = time.monotonic() + TIME_LIMIT_SECONDS
         texts: list[str] = []
         reply = ModelAnswer()
         for _ in range(MAX_ATTEMPTS):
             remaining = deadline - time.monotonic()
-            if len(texts) >= WANTED or remaining <= 0:
+            if len(texts) >= MAX_SUGGESTIONS or remaining <= 0:
                 break
             prompt = _prompt(config, history, question, language, texts, remaining)
             reply = await ask_company(self._ports, key, config, prompt)
-            texts = distinct([*texts, *read_suggestions(reply.text)])
+            texts = distinct([*texts, *parse_suggestions(reply.text)])
         # If the model gives fewer than three texts, the rules add the missing ones.
         return distinct([*texts, *suggestions(question, language)]), reply.model
 

@@ -18,10 +18,10 @@ from agent.domain.cost import SpendingAccount
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.own_words import OwnWords, words_of
 from agent.domain.pictures import PictureSupport, picture_tokens
-from agent.domain.promise import is_broken
+from agent.domain.promise import has_broken_promise
 from agent.domain.providers import window_of
 from agent.domain.text_features import language_last_shown
-from agent.domain.tool_choice import chosen_tools
+from agent.domain.tool_choice import choose_tools
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
 from agent.llm.paid_calls import ask_paid
@@ -92,7 +92,7 @@ class Completions:
         if (
             reply.provider != "offline"
             and not reply.calls
-            and is_broken(reply.text, journal, [tool.name for tool in our_tools])
+            and has_broken_promise(reply.text, journal, [tool.name for tool in our_tools])
         ):
             speech.text(TEXTS["step.unchanged"].in_language(language))  # streamed text cannot be taken back
             speech.finish_reply()
@@ -173,7 +173,7 @@ class Completions:
         model, name = chosen.candidates[0]
         is_offline = model.provider == "offline"
         texts = [message.content for message in request.messages if message.role in ("user", "assistant")]
-        shown = our_tools if is_offline else chosen_tools(our_tools, texts, journal, requester.language)
+        shown = our_tools if is_offline else choose_tools(our_tools, texts, journal, requester.language)
         prompt = prompt_for(config, request, requester, journal, shown, time_limit=seconds, sight=sight)
         prompt = replace(prompt, total_time_limit=remaining)
         if not journal.steps and not is_offline:  # the offline provider has no window

@@ -5,7 +5,7 @@ from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import PICTURES, Picture, PictureSupport
 from agent.domain.prompt.copilot import Customer, copilot_sections
 from agent.domain.prompt.layers import system_prompt
-from agent.domain.prompt.messages import stepped
+from agent.domain.prompt.messages import step_messages
 from agent.domain.turn.journal import Journal
 from agent.ports import ModelRequest, Requester
 from agent.texts import TEXTS
@@ -49,7 +49,7 @@ def prompt_for(
         copilot=copilot_sections(language, FullContext(), Customer(requester.plan, language), company=config),
     )
     messages = [{"role": "system", "content": system}, *(_chat_message(message) for message in request.messages)]
-    messages += stepped(journal.steps)
+    messages += step_messages(journal.steps)
     if is_last and journal.steps:
         messages.append({"role": "system", "content": TEXTS["prompt.enough"].in_language(language)})
     required = request.tool_choice == "required"

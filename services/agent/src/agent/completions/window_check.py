@@ -1,7 +1,7 @@
 """Checks that a caller's messages fit into the model's window, before anything is requested and paid for."""
 
 from agent.adapters.encodings import Encodings
-from agent.domain.context.tokens import most_tokens
+from agent.domain.context.tokens import token_upper_bound
 from agent.errors import HelpRefusedError
 from agent.ports import ModelRequest
 from contracts.completion_rpc import CONTEXT_LENGTH
@@ -19,7 +19,7 @@ async def check_fits(prompt: ModelRequest, encoders: Encodings, model: str, wind
     """
     counter = await encoders.counter(model)
     tool_tokens = counter.tools(prompt.tools)
-    if most_tokens(prompt.messages) + tool_tokens + prompt.max_tokens <= window:
+    if token_upper_bound(prompt.messages) + tool_tokens + prompt.max_tokens <= window:
         return
     uncounted = counter.uncounted(prompt.messages)
     if sum(map(len, uncounted)) > MAX_INLINE_COUNT_CHARS:

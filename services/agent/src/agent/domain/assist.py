@@ -12,15 +12,15 @@ from agent.texts import TEXTS
 from contracts.json_values import list_of
 from contracts.languages import DEFAULT_LANGUAGE, Language
 
-WANTED = 3
-MAX_SUGGESTION = 400
+MAX_SUGGESTIONS = 3
+MAX_SUGGESTION_LENGTH = 400
 """Characters; a longer one ends with its last whole sentence."""
 _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):])\s*")
 _SENTENCE_END = re.compile(r"[.!?…](?=\s|$)")
 _PAIRS = {'"': '"', "'": "'", "“": "”", "«": "»"}
 
 
-def language_in(messages: Sequence[PromptMessage]) -> Language:
+def conversation_language(messages: Sequence[PromptMessage]) -> Language:
     """The language of the newest visitor messages if they show one, else of the whole conversation."""
     language = language_of(" ".join(said.text for said in messages), DEFAULT_LANGUAGE)
     newest = [said.text for said in messages if not said.mine][-3:]
@@ -65,7 +65,7 @@ def improve_messages(
     ]
 
 
-def read_suggestions(answer: str) -> list[str]:
+def parse_suggestions(answer: str) -> list[str]:
     """The texts in a model's answer: a JSON array, alone or among other words, or else one a line."""
     answer = without_thoughts(answer)
     found = _json_texts(answer)
@@ -73,19 +73,19 @@ def read_suggestions(answer: str) -> list[str]:
         lines = [line for line in answer.splitlines() if line.strip()]
         bullets = [line for line in lines if _BULLET.match(line)]
         found = [_BULLET.sub("", line) for line in (bullets or lines)]
-    return [text for text in (_brief(_unquoted(text)) for text in found) if text]
+    return [text for text in (_shortened(_unquoted(text)) for text in found) if text]
 
 
 def distinct(texts: Iterable[str]) -> list[str]:
     """The texts without those that say the same in other cases, accents or punctuation; at most three."""
     kept: dict[str, str] = {}
     for text in texts:
-        kept.setdefault(_essence(text), text)
+        kept.setdefault(_comparison_key(text), text)
     kept.pop("", None)
-    return list(kept.values())[:WANTED]
+    return list(kept.values())[:MAX_SUGGESTIONS]
 
 
-def read_improved(answer: str) -> str:
+def parse_improved(answer: str) -> str:
     """The text without what models tend to put around it: fences, the draft's marks, quotation marks."""
     text = re.sub(r"^```\w*\n|\n?```$", "", without_thoughts(answer).strip())
     return _unquoted(text.replace("<draft>", "").replace("</draft>", ""))
@@ -115,14 +115,14 @@ def _unquoted(text: str) -> str:
     return text
 
 
-def _brief(text: str) -> str:
+def _shortened(text: str) -> str:
     text = " ".join(text.split())
-    if len(text) <= MAX_SUGGESTION:
+    if len(text) <= MAX_SUGGESTION_LENGTH:
         return text
-    ends = [match.end() for match in _SENTENCE_END.finditer(text, 0, MAX_SUGGESTION)]
-    return text[: ends[-1]] if ends else text[:MAX_SUGGESTION].rsplit(" ", 1)[0] + "…"
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, 0, MAX_SUGGESTION_LENGTH)]
+    return text[: ends[-1]] if ends else text[:MAX_SUGGESTION_LENGTH].rsplit(" ", 1)[0] + "…"
 
 
-def _essence(text: str) -> str:
+def _comparison_key(text: str) -> str:
     folded = unicodedata.normalize("NFKD", text.casefold())
     return "".join(c for c in folded if c.isalnum())

@@ -13,10 +13,10 @@ BARS_TOOL, SNAPSHOT_TOOL = "get_ohlcv", "market_snapshot"
 SNAPSHOT_BARS: Mapping[str | None, int] = {None: 20, "1m": 20, "1w": 6, "1d": 2}
 """How many of a snapshot's newest bars are shown, by the period that was asked about."""
 _TO_DATE = {"wtd": "1w", "mtd": "1m"}
-MOST_CHARTS = 4
-MOST_CANDLES = 60
+MAX_CHARTS = 4
+MAX_CANDLES = 60
 """The most bars that a chat is wide enough to show as candles; more are drawn as a line of closes."""
-MOST_POINTS = 270
+MAX_POINTS = 270
 """A year of days, five of weeks: a message stays well below the largest frame. Of more, every so many-th is taken."""
 
 
@@ -38,14 +38,14 @@ def charts(journal: Journal, question: str = "") -> tuple[Chart, ...]:
             for symbol, snapshot in object_of(data.get("tickers")).items():
                 tail: object = object_of(object_of(snapshot).get("ohlcv")).get("tail")
                 _add(found, symbol, cast("list[object]", tail)[-bars:] if isinstance(tail, list) and bars else None)
-    return tuple(list(found.values())[:MOST_CHARTS])
+    return tuple(list(found.values())[:MAX_CHARTS])
 
 
 def _add(found: dict[str, Chart], symbol: object, bars: object) -> None:
     if not isinstance(symbol, str) or not isinstance(bars, list) or len(cast("list[object]", bars)) < 2:
         return
     drawn = _thinned(cast("list[dict[str, object]]", bars))
-    names = ("time", "open", "high", "low", "close") if len(drawn) <= MOST_CANDLES else ("time", "close")
+    names = ("time", "open", "high", "low", "close") if len(drawn) <= MAX_CANDLES else ("time", "close")
     try:
         series = [{name: bar[name] for name in names} for bar in drawn]
         chart = Chart.model_validate(
@@ -59,6 +59,6 @@ def _add(found: dict[str, Chart], symbol: object, bars: object) -> None:
 
 def _thinned(bars: list[dict[str, object]]) -> list[dict[str, object]]:
     """The whole stretch, from its first bar to its last, in no more points than a chart has."""
-    if len(bars) <= MOST_POINTS:
+    if len(bars) <= MAX_POINTS:
         return bars
-    return [bars[round(place * (len(bars) - 1) / (MOST_POINTS - 1))] for place in range(MOST_POINTS)]
+    return [bars[round(place * (len(bars) - 1) / (MAX_POINTS - 1))] for place in range(MAX_POINTS)]

@@ -29,6 +29,6 @@ def client_calls(journal: Journal, tools: Sequence[OfferedTool], own: Collection
     return tuple(call for call in journal.unsettled if call.tool in theirs and call.call_id not in own)
 
 
-def made_before(journal: Journal) -> set[str]:
+def inherited_call_ids(journal: Journal) -> set[str]:
     """The calls of the turns that this one goes on from: their client has written on instead of giving a result."""
     return {call.call_id for step in journal.steps if step.basis != journal.basis for call in step.calls}

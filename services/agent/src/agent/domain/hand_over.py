@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from agent.domain.assist import language_in
+from agent.domain.assist import conversation_language
 from agent.domain.context.compression import PromptMessage
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.person_words import only_asks_for_person
-from agent.domain.text_features import decision_words, one_line
+from agent.domain.text_features import is_plain_yes, one_line
 from agent.domain.turn.journal import Journal, TurnCall
 from agent.texts import TEXTS
 from contracts.events.chat import MAX_SUMMARY_LINE, MAX_SUMMARY_LINES
@@ -69,7 +69,7 @@ def _offered(language: Language) -> OfferedTool:
     )
 
 
-def completed_call(
+def complete_call(
     call: TurnCall, spoken: Sequence[PromptMessage], journal: Journal, language: Language, by: str | None = None
 ) -> TurnCall:
     """A call of the tool with everything that the person gets; missing lines are made from the conversation. `by`:
@@ -88,14 +88,14 @@ def summary_of(
 ) -> list[str]:
     """What was asked, tried and found: made without a model from the visitor's words and the last answer. `language`:
     None for the conversation's own."""
-    language = language or language_in(spoken)
+    language = language or conversation_language(spoken)
 
     def line(name: str, text: str = "") -> str:
         return TEXTS[f"hand_over.lines.{name}"].in_language(language).format(text=text)[:MAX_SUMMARY_LINE]
 
     theirs = [one for one in spoken if not one.mine and one.text.strip()]
     # "get me a person, I was charged twice" says what it is about, "I demand to talk to a person" does not.
-    asked = [one for one in theirs if not only_asks_for_person(one.text, beside=2) and not decision_words(one.text)]
+    asked = [one for one in theirs if not only_asks_for_person(one.text, beside=2) and not is_plain_yes(one.text)]
     lines = [line("asked", f"«{one_line(asked[-1].text, 240)}»")] if asked else [line("only")]
     if len(asked) > 1:
         lines.append(line("before", "; ".join(f"«{one_line(one.text, 80)}»" for one in asked[-3:-1])))
@@ -128,13 +128,13 @@ def away_notice_in(journal: Journal) -> str | None:
     return next((text for text in reversed(told) if text), None)
 
 
-def changed_owner(results: Iterable[str]) -> int:
+def owner_change_seq(results: Iterable[str]) -> int:
     """The sequence of the change of owner that results of the tool tell of; 0: none was made."""
     told = (json.loads(text).get("data") for text in results)
     return max((int(data.get("seq") or 0) for data in told if data), default=0)
 
 
-def last_handed_over(journal: Journal) -> int:
+def last_handed_over_seq(journal: Journal) -> int:
     """The newest visitor message for which a person was asked for, in this turn or those that it goes on from; 0: no
     such."""
     asked = (step for step in journal.steps if any(call.tool == NAME and call.result for call in step.calls))

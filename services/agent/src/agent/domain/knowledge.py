@@ -19,7 +19,7 @@ from contracts.knowledge import KnowledgeFound, PageRef, PassageSection
 from contracts.languages import Language
 
 SEARCH_TOOL = "search_knowledge"
-TOKENS = 1_200
+MAX_TOKENS = 1_200
 """The most tokens of passages and pages together."""
 _FENCE = "company_data"
 MARK = re.compile(r"(?<![ \t])[ \t]*+\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\](?!\()")
@@ -49,11 +49,11 @@ class GivenPassage:
             return self.citation
         ends = [*(one.start for one in self.sections[1:]), len(self.text)]
         told = [
-            _words(" ".join([*one.heading, self.text[one.start : end]]))
+            _word_set(" ".join([*one.heading, self.text[one.start : end]]))
             for one, end in zip(self.sections, ends, strict=True)
         ]
         # A word that several sections hold tells less of where it comes from.
-        weights = {word: 1 / count for word in _words(said) if (count := sum(word in one for one in told))}
+        weights = {word: 1 / count for word in _word_set(said) if (count := sum(word in one for one in told))}
         shares = [round(sum(weights[word] for word in weights.keys() & one), 6) for one in told]
         mine = [one.heading == (self.citation.heading or []) for one in self.sections]
         _, _, best = max(zip(shares, mine, self.sections, strict=True), key=lambda one: one[:2])
@@ -62,13 +62,13 @@ class GivenPassage:
 
 def best_within_budget(found: KnowledgeFound, count: Callable[[str], int]) -> KnowledgeFound:
     """The best passages, then the pages, that have room in so many tokens."""
-    room = TOKENS - count(TEXTS["prompt.knowledge"].in_language("es"))
+    room = MAX_TOKENS - count(TEXTS["prompt.knowledge"].in_language("es"))
     kept: list[Any] = []
     for one in [*found.passages, *found.pages]:
         size = count(
-            _line(one)
+            _page_line(one)
             if isinstance(one, PageRef)
-            else _passage(len(found.passages), one.title, one.heading, one.url, one.text)
+            else _passage_text(len(found.passages), one.title, one.heading, one.url, one.text)
         )
         if size <= room:
             kept.append(one)
@@ -78,19 +78,19 @@ def best_within_budget(found: KnowledgeFound, count: Callable[[str], int]) -> Kn
     return found.model_copy(update={"passages": passages, "pages": pages})
 
 
-def section(found: KnowledgeFound | None, language: Language, *, pages: bool) -> str:
+def knowledge_section(found: KnowledgeFound | None, language: Language, *, pages: bool) -> str:
     """The prompt's section; empty without anything to say. `pages`: they can be fetched."""
     if found is None or not (found.passages or (pages and found.pages)):
         return ""
     parts: list[str] = []
     if found.passages:
         numbered = [
-            _passage(number, one.title, one.heading, one.url, one.text)
+            _passage_text(number, one.title, one.heading, one.url, one.text)
             for number, one in enumerate(found.passages, start=1)
         ]
         parts = [TEXTS["prompt.knowledge"].in_language(language), f"<{_FENCE}>", *numbered, f"</{_FENCE}>"]
     if pages and found.pages:
-        parts += [TEXTS["prompt.knowledge_pages"].in_language(language), *map(_line, found.pages)]
+        parts += [TEXTS["prompt.knowledge_pages"].in_language(language), *map(_page_line, found.pages)]
     return "\n".join(parts)
 
 
@@ -112,16 +112,16 @@ def sources(found: KnowledgeFound | None, results: Iterable[Mapping[str, Any]]) 
         for one in (found.passages if found else ())
     ]
     for data in results:
-        numbered(given, data)
+        with_numbers(given, data)
     return given
 
 
-def numbered(given: list[GivenPassage], data: Mapping[str, Any]) -> JsonObject:
+def with_numbers(given: list[GivenPassage], data: Mapping[str, Any]) -> JsonObject:
     """A search's data with a number for each passage; new passages are added to those already given."""
     results: list[JsonObject] = []
     listed = data.get("passages")
     for one in cast("list[JsonObject]", listed) if isinstance(listed, list) else []:
-        source = _source(one)
+        source = _passage_of_result(one)
         known = next(
             (at for at, other in enumerate(given) if (other.place, other.text) == (source.place, source.text)), None
         )
@@ -160,21 +160,25 @@ class Numbers:
         return places.index(source.place) + 1
 
 
-def cited(text: str, given: Sequence[GivenPassage], others: Iterable[str] = ()) -> tuple[str, tuple[Citation, ...]]:
+def with_valid_citations(
+    text: str, given: Sequence[GivenPassage], others: Iterable[str] = ()
+) -> tuple[str, tuple[Citation, ...]]:
     """The text with only valid citation numbers, renumbered, and their sources. `others`: other places that figures
     may come from, such as the question and the results of other tools."""
     if "[" not in text:
         return text, ()
     numbers = Numbers(given)
-    beside = figures("\n".join(others))
+    beside = numbers_in_text("\n".join(others))
     quotes: defaultdict[int, str] = defaultdict(str)
     unmarked = ""
 
     def checked(sentence: str) -> str:
         nonlocal unmarked
         named = [at for match in MARK.finditer(sentence) for at in numbers.named(match)]
-        said = figures(_ADDRESS.sub("", MARK.sub("", _BULLET.sub("", sentence))))
-        backed = said <= beside.union(*(figures(f"{given[at].citation.title} {given[at].text}") for at in named))
+        said = numbers_in_text(_ADDRESS.sub("", MARK.sub("", _BULLET.sub("", sentence))))
+        backed = said <= beside.union(
+            *(numbers_in_text(f"{given[at].citation.title} {given[at].text}") for at in named)
+        )
         unmarked += MARK.sub("", sentence)
         if named:
             for at in named if backed else ():
@@ -182,20 +186,20 @@ def cited(text: str, given: Sequence[GivenPassage], others: Iterable[str] = ()) 
             unmarked = ""
         return MARK.sub(lambda match: numbers.shown(match, backed), sentence)
 
-    told = "".join(map(checked, _with_ends(text)))
+    told = "".join(map(checked, _sentences_with_marks(text)))
     return told, tuple(one.quoted(quotes[given.index(one)]) for one in numbers.cited)
 
 
-def figures(text: str) -> frozenset[float]:
+def numbers_in_text(text: str) -> frozenset[float]:
     """The numbers of a text: 1,000 and 1.000 and 1 000 are one."""
     return frozenset(number_of(re.sub(r"\s", "", match[0])) for match in _FIGURE.finditer(text))
 
 
-def _words(text: str) -> frozenset[str]:
+def _word_set(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(plain(text)))
 
 
-def _with_ends(text: str) -> list[str]:
+def _sentences_with_marks(text: str) -> list[str]:
     """Splits into whole sentences: a number behind the full stop belongs to the sentence before it."""
     ends = [match.end() for match in _SENTENCE_END.finditer(text)]
     starts = [0]
@@ -206,7 +210,7 @@ def _with_ends(text: str) -> list[str]:
     return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
 
 
-def _source(result: Mapping[str, Any]) -> GivenPassage:
+def _passage_of_result(result: Mapping[str, Any]) -> GivenPassage:
     heading, read_at = result.get("heading"), result.get("read_at")
     headings = (
         [str(one) for one in cast("list[Any]", heading)]
@@ -229,12 +233,12 @@ def _source(result: Mapping[str, Any]) -> GivenPassage:
     )
 
 
-def _passage(number: int, title: str, heading: Sequence[str], url: str | None, text: str) -> str:
+def _passage_text(number: int, title: str, heading: Sequence[str], url: str | None, text: str) -> str:
     # Titles, headings and words come from outside: they can pose neither as a layer nor as the end of the data.
     head = one_line(" › ".join(filter(None, [title, *heading])))
     said = "\n".join(filter(None, map(str.rstrip, text.splitlines())))
     return within_fence(f"[{number}] {head}{f' — {url}' if url else ''}\n{said}", _FENCE)
 
 
-def _line(page: PageRef) -> str:
+def _page_line(page: PageRef) -> str:
     return within_fence(f"- {one_line(page.title, 120)}: {one_line(page.url)}", _FENCE)

@@ -6,7 +6,7 @@ from typing import Literal
 
 DAY = 86_400
 HOUR = 3_600
-KEPT = 20_000
+MAX_ACCOUNTS = 20_000
 """Accounts that are remembered, the latest."""
 
 
@@ -31,6 +31,6 @@ class LocalBudgets:
             if account is not None:
                 self._used[account] = self._used.get(account, 0) + tokens
                 self._used.move_to_end(account)
-        while len(self._used) > KEPT:
+        while len(self._used) > MAX_ACCOUNTS:
             self._used.popitem(last=False)
         return None

@@ -43,7 +43,7 @@ LARGE = rf"(?:{_SCALED}(?: {_SCALED})?(?:(?: and)? (?:{_HUNDRED}|{BELOW_100}))?|
 """A hundred and more, at least in part in words."""
 _NO_COUNT = r"(?! (?:month|mes|day|dia|week|semana|year|ano|hour|hora|order|orden))"
 _NUMBER = re.compile(rf"(?<![\w.,-])(?:(?>{LARGE})(?! \d)|(?>{BELOW_100}){_NO_COUNT})")
-_MOST_COUNTED = 12
+_MAX_COUNT_WORD = 12
 """Smaller numbers count many other things: one of them, two orders."""
 _PERCENT = re.compile(rf"\b({BELOW_100}(?: y medio| and a half)?|half an?|medio|una?) (?:per ?cent|por ?ciento|%)")
 _COUNTED = re.compile(
@@ -79,7 +79,7 @@ _DAYS = {
     **_ORDINALS, "thirtieth": 30, "thirty first": 31, "primero": 1,
     **{f"twenty {word}": 20 + number for word, number in _ORDINALS.items() if number < 10},
 }  # fmt: skip
-_LONGEST_MONTH = 31
+_MAX_DAY = 31
 _MONTH = _one_of(MONTHS)
 _DAY = _one_of(_DAYS).replace(" ", "[ -]")
 _DAY_OF_MONTH = re.compile(
@@ -98,7 +98,7 @@ def with_days_in_figures(text: str) -> str:
             number, rest = int(value_of(match["es"])), ""
         else:
             number, rest = _DAYS[(match["day"] or match["after"]).replace("-", " ")], match["of"] or ""
-        if 1 <= number <= _LONGEST_MONTH:
+        if 1 <= number <= _MAX_DAY:
             month = f"{text[match.start('month') : match.end('month')]} " if match["month"] else ""
             text = f"{text[: match.start()]}{month}{number}{rest}{text[match.end() :]}"
     return text
@@ -106,13 +106,13 @@ def with_days_in_figures(text: str) -> str:
 
 def large_in_figures(said: str) -> str:
     """A text in which numbers above twelve and percentages are written in figures: 20 mil, two hundred, one percent."""
-    said = _NUMBER.sub(_large, said)
-    return _PERCENT.sub(lambda match: f"{_figures(value_of(match[1]))} %", said)
+    said = _NUMBER.sub(_large_number_text, said)
+    return _PERCENT.sub(lambda match: f"{_digits(value_of(match[1]))} %", said)
 
 
 def in_figures(said: str) -> str:
     """A text in which counts are written in figures too: three shares, a dozen."""
-    return _COUNTED.sub(_count, large_in_figures(said))
+    return _COUNTED.sub(_count_text, large_in_figures(said))
 
 
 _AFTER_AN_ARTICLE = ("hundred", "thousand", "million")
@@ -124,9 +124,9 @@ def with_large_figures(text: str) -> str:
     said = plain(text)
     if len(said) != len(text):
         return text
-    found = {(match.start(), match.end()): _large(match) for match in _NUMBER.finditer(said)}
+    found = {(match.start(), match.end()): _large_number_text(match) for match in _NUMBER.finditer(said)}
     dozens = [match for match in _COUNTED.finditer(said) if match["dozen"]]
-    found |= {(match.start(), match.end()): _count(match) for match in dozens}
+    found |= {(match.start(), match.end()): _count_text(match) for match in dozens}
     for (start, end), figures in sorted(found.items(), reverse=True):
         if figures[0].isdigit():
             start -= 2 if said[:start].endswith(" a ") and said.startswith(_AFTER_AN_ARTICLE, start) else 0
@@ -134,16 +134,16 @@ def with_large_figures(text: str) -> str:
     return text
 
 
-def _large(match: re.Match[str]) -> str:
+def _large_number_text(match: re.Match[str]) -> str:
     value = value_of(match[0])
-    return _figures(value) if value > _MOST_COUNTED else match[0]
+    return _digits(value) if value > _MAX_COUNT_WORD else match[0]
 
 
-def _count(match: re.Match[str]) -> str:
+def _count_text(match: re.Match[str]) -> str:
     if not match["dozen"]:
-        return _figures(value_of(match[0]))
-    return _figures(6 if match["half"] else (value_of(match["dozens"] or "") or 1) * 12)
+        return _digits(value_of(match[0]))
+    return _digits(6 if match["half"] else (value_of(match["dozens"] or "") or 1) * 12)
 
 
-def _figures(value: float) -> str:
+def _digits(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -21,7 +21,7 @@ from agent.domain.offline.answers import NOT_ASKED
 from agent.domain.offline.talk_words import AMENDS
 from agent.domain.shortcuts.words import begins_with_agreement
 from agent.domain.text_features import (
-    decision_words,
+    is_plain_yes,
     numbers_in,
     plain,
     symbols_before,
@@ -40,15 +40,15 @@ TRUSTED = word_set(
 )
 """Whose results are figures and the user's own lists, and no text of strangers. An announced tool cannot take such a
 name."""
-_END = (
+_ENDING_WORDS = (
     r"delet\w*|remov\w*|cancel\w*|eras\w*|drop(?! me)|clear|stop (?:\w+ing|it|that|them|the|my|all)|"
     r"(?:turn|turned|switch|call|take) (?:\w+ ){0,2}off|off (?:my|the)|done (?:with|tracking|following)|"
     r"disable|get rid|(?:don t|do not) (?:need|want)|no longer|any ?more|undo|unfollow|scrap|withdraw|borr\w+|"
     r"elimin\w+|quit(?:a|o|e|ar|arl\w+|al[oa]s?|ame)|anul\w+|desactiv\w+|deshaz\w*|deja\w* de|ya no|"
     r"no (?:quiero|necesito)|mejor (?:que )?no|retir\w+|apag\w+|sac(?:a|ar|al\w+)"
 )
-_CHANGED = (
-    rf"{_END}|{AMENDS.pattern}|(?:chang|mov|updat|rais|lower|replac|cambi|muev|pasa|sub[ae]|baj[ae]|actualiz|modif)\w*"
+_CHANGING_WORDS = (
+    rf"{_ENDING_WORDS}|{AMENDS.pattern}|(?:chang|mov|updat|rais|lower|replac|cambi|muev|pasa|sub[ae]|baj[ae]|actualiz|modif)\w*"
     r"(?= (?:\w+ ){0,3}(?:alert|alarm|aviso|order|pedido))"
 )
 """What is changed is ended, and made anew."""
@@ -61,27 +61,30 @@ _WORDS = {
         r"(?:text|message|email|wake) me|avis\w+|dime (?:cuando|si)|hazme saber|quiero saber cuando|recuerdam\w+|"
         r"adviert\w+|shout"
     ),
-    "delete_alert": _CHANGED,
+    "delete_alert": _CHANGING_WORDS,
     "add_to_watchlist": (
         r"watch\w*|list\w*|follow\w*|track\w*|monitor\w*|(?:an|your) eye|eye on|favou?rit\w*|add|save|star|bookmark|"
         r"sigue\w*|segu\w+|vigil\w+|anad\w+|agreg\w+|guard\w+|apunt\w+|pon|ponme|mete|no pierdas de vista"
     ),
-    "remove_from_watchlist": _END,
+    "remove_from_watchlist": _ENDING_WORDS,
     "create_paper_order": (
         r"buy\w*|sell\w*|bought|sold|order\w*|purchas\w*|trad\w*|invest\w*|short|go long|close|exit|liquidat\w*|"
         r"stop\w*|limit|get (?:me )?\d+|pick up|grab|acquir\w*|dump|offload|take profit|half|put \$? ?\d+|"
         r"(?:get|want) (?:me )?out|(?:i want|quiero|pon|mete|meteme) \d+|deshac\w+|compr\w+|vend\w+|"
         r"orden\w*|pedido\w*|inviert\w*|invert\w+|cierr\w+|cerr\w+|liquid\w+|mitad|adquier\w+|adquir\w+|oper\w+"
     ),
-    "cancel_paper_order": _CHANGED,
-    "forget": rf"{_END}|forget\w*|wipe|olvid\w+|no recuerdes|(?:don t|do not) (?:remember|keep|store|save)|never mind",
+    "cancel_paper_order": _CHANGING_WORDS,
+    "forget": (
+        rf"{_ENDING_WORDS}|forget\w*|wipe|olvid\w+|no recuerdes|(?:don t|do not) (?:remember|keep|store|save)|"
+        r"never mind"
+    ),
     "remember": _REMEMBER,
     "update_memory": _REMEMBER,
 }
 KINDS = {tool: re.compile(rf"\b(?:{words})\b" if words != _REMEMBER else words) for tool, words in _WORDS.items()}
 """By the tool, the words of which one has to be there (plain: lower case, no accents)."""
-_ENDS = re.compile(rf"\b(?:{_END})\b")
-_MAKES = {
+_ENDING_REQUEST = re.compile(rf"\b(?:{_ENDING_WORDS})\b")
+_MAKING_REQUESTS = {
     "create_alert": re.compile(r"\b(?:notif|let me know|tell me|avis\w+|dime|create|set|new|crea\w*|pon\w*|make)\b"),
     "add_to_watchlist": re.compile(r"\b(?:add|put|save|star|bookmark|an eye|anad\w+|agreg\w+|pon\w*|mete|apunt\w+)\b"),
     "create_paper_order": re.compile(
@@ -95,32 +98,34 @@ _OBJECTS = {
     "cancel_paper_order": re.compile(r"\b(?:order|orden|pedido|trade)"),
 }
 """What is ended, by its name: where one is named, no other is meant."""
-_POINTS = re.compile(
+_REFERENCE = re.compile(
     r"\b(?:it|that|them|those|this|these|both|eso|esa|ese|esos|esas|esto)\b(?=\W*(?:$|please|por favor|"
     r"for me|too|as well|(?:to|from|on|in) (?:my|the)|off|then|now|again|instead|tambien|ahora))|"
     r"\b(?:anade|agrega|pon|mete|compra|vende|borra|quita|cancela|elimina|sigue|guarda|apunta|crea|haz)l[oa]s?\b"
 )
 _QUESTION = re.compile(r"\?(?:\s|$)")
 """One that is asked, not one that is quoted."""
-_READS = re.compile(
+_READING_REQUEST = re.compile(
     r"^\W*(?:(?:please|and|y|por favor|hi|hello|hola|ok)\W+)*(?:what|which|how|who|when|where|why|is|are|do|does|did|"
     r"was|were|show|read|list|tell me about|explain|summari\w+|compare|translate|find out|look up|que|cual\w*|como|"
     r"quien|cuando|donde|por que|cuant\w+|muestra\w*|lee\w*|dime|explica\w*|resum\w+|compara\w*|traduc\w+|busca\w*|"
     r"ensena\w*)\b"
 )
 """Words of somebody who wants to know something."""
-_LONGEST_YES, _LONGEST_ANSWER = 4, 10
+_MAX_YES_WORDS, _MAX_ANSWER_WORDS = 4, 10
 """Words of a yes, and of an answer to what was said before; who says more says what they want."""
 _IN_A_NAME = r"[^\s\"'<>()\[\]{},;]"
-_TELLING = re.compile(rf"(?<!{_IN_A_NAME})(?={_IN_A_NAME}*[\d@/]){_IN_A_NAME}++|(?<!\w)[A-Z]{{1,5}}(?:\.[A-Z])?(?!\w)")
+_IDENTIFIER = re.compile(
+    rf"(?<!{_IN_A_NAME})(?={_IN_A_NAME}*[\d@/]){_IN_A_NAME}++|(?<!\w)[A-Z]{{1,5}}(?:\.[A-Z])?(?!\w)"
+)
 """What names something: numbers, addresses, ids, symbols."""
-_PHRASE = 12
+_MIN_PHRASE_LENGTH = 12
 """Characters of a text that is somebody's wording, as names and several words are; what is shorter anybody may use."""
-_ENDING = re.compile(r"(?:ando|iendo|ing|ed|es|s|ar|er|ir|e|a|o)$")
-MOST_NAMES = 500
+_WORD_ENDING = re.compile(r"(?:ando|iendo|ing|ed|es|s|ar|er|ir|e|a|o)$")
+MAX_NAMES = 500
 """Numbers, addresses and names of one call that are looked up, and places of one that are looked at."""
-_FILLING = word_set("the and for get set your our los las una tus sus del con para que")
-_SPOKEN_BEFORE = 6
+_FILLER_WORDS = word_set("the and for get set your our los las una tus sus del con para que")
+_MAX_MESSAGES_BACK = 6
 """The user's messages back in which something may have been named that the newest do not name again."""
 
 
@@ -136,9 +141,9 @@ class OwnWords:
     def ask_for(self, call: TurnCall, tool: OfferedTool | None, journal: Journal) -> bool:
         """Whether they request this call of a tool with effects, or nobody else can have requested it."""
         known, foreign = self._texts(journal)
-        if foreign == "" or _by_rules(call, journal):
+        if foreign == "" or _is_requested_by_rules(call, journal):
             return True
-        asks = _kind_of(call.tool, tool)
+        asks = _request_pattern(call.tool, tool)
         said = plain(self.said)
         parameters: Mapping[str, object] = tool.parameters if tool is not None else {}
         properties = cast("Mapping[str, Mapping[str, object]]", parameters.get("properties") or {})
@@ -148,39 +153,39 @@ class OwnWords:
             if not properties.get(name, {}).keys() & {"enum", "const"}
             for value in _values(argument)
         ]
-        if sum(len(_TELLING.findall(value)) for value in given) > MOST_NAMES:
+        if sum(len(_IDENTIFIER.findall(value)) for value in given) > MAX_NAMES:
             return False
-        here, there = HeldText(known), HeldText(foreign)
-        if not asks.search(said) or _means_another(call.tool, said, plain(self.about)):
+        here, there = SearchableText(known), SearchableText(foreign)
+        if not asks.search(said) or _asks_for_other_tool(call.tool, said, plain(self.about)):
             # Unknown words for it, but about something that only the user has named.
-            named = HeldText(" ".join([self.said, *symbols_in(self.said)]))
+            named = SearchableText(" ".join([self.said, *symbols_in(self.said)]))
             if (
                 asks.search(plain(foreign))
                 or "?" in self.said
-                or _READS.search(said)
+                or _READING_REQUEST.search(said)
                 or not any(_is_named(value, named) for value in given)
                 or any(_is_named(value, there) for value in given)
             ):
                 return False
-        return all(_is_theirs(value, here, there) for value in given)
+        return all(_is_users_value(value, here, there) for value in given)
 
     def _texts(self, journal: Journal) -> tuple[str, str]:
         """The user's texts, and the foreign ones."""
         done = [(call.tool, " ".join(_values(json.loads(call.result)))) for call in journal.calls if call.result]
         trusted = (text for tool, text in done if tool in TRUSTED)
-        known = [self.said, in_figures(plain(self.said)), *symbols_in(self.said, MOST_NAMES), self.about, *trusted]
+        known = [self.said, in_figures(plain(self.said)), *symbols_in(self.said, MAX_NAMES), self.about, *trusted]
         others = [text for tool, text in done if tool not in TRUSTED and tool not in KINDS]
         return " ".join(known), " ".join([self.foreign, *others]).strip()
 
 
-def _by_rules(call: TurnCall, journal: Journal) -> bool:
+def _is_requested_by_rules(call: TurnCall, journal: Journal) -> bool:
     """Whether the offline assistant requested it: its rules read only the user's messages, and a follow-up ("and
     another at 600") does not name its kind again."""
     asking = (step for step in journal.steps if any(one.call_id == call.call_id for one in step.calls))
     return any(step.provider == OFFLINE.name for step in asking)
 
 
-class HeldText:
+class SearchableText:
     """A text that is searched often, prepared so that a long foreign text does not cost its length in every search."""
 
     def __init__(self, text: str) -> None:
@@ -196,7 +201,7 @@ class HeldText:
         if number is not None:
             return number in self._numbers
         at = self._text.find(low)
-        for _ in range(MOST_NAMES):
+        for _ in range(MAX_NAMES):
             if at < 0:
                 return False
             around = self._text[at - 1 : at], self._text[at + len(low) : at + len(low) + 1]
@@ -217,30 +222,30 @@ def words_of(messages: Sequence[PromptMessage], basis: int, foreign: Iterable[st
     before = [one.text for one in earlier if not one.mine]
     last = next((one.text for one in reversed(earlier) if one.mine), "")
     asked = _QUESTION.search(last) is not None
-    agreed = _agrees(said, asked=asked)
+    agreed = _is_agreement(said, asked=asked)
     counted = [said, *([last] if agreed else []), *(before[-1:] if agreed or asked else [])]
-    about = [*before[-1:], *([] if symbols_in(said) else symbols_before(before[-_SPOKEN_BEFORE:]))]
-    if _points(said):
-        about += [*_telling(last), *symbols_in(last)]
+    about = [*before[-1:], *([] if symbols_in(said) else symbols_before(before[-_MAX_MESSAGES_BACK:]))]
+    if _refers_back(said):
+        about += [*_identifiers(last), *symbols_in(last)]
     answered = [one.text for one in messages if one.mine]
     return OwnWords(" ".join(counted), " ".join([*answered, *foreign]).strip(), " ".join(about))
 
 
-def _agrees(said: str, *, asked: bool) -> bool:
+def _is_agreement(said: str, *, asked: bool) -> bool:
     """Whether the words only agree to what was said before them. `asked`: that was a question, which an answer may
     also change."""
     words = len(said.split())
-    if "?" in said or _READS.search(plain(said)):
+    if "?" in said or _READING_REQUEST.search(plain(said)):
         return False
     agreed = begins_with_agreement(said, asked=asked)
-    if words <= _LONGEST_YES and (agreed or (asked and decision_words(said))):
+    if words <= _MAX_YES_WORDS and (agreed or (asked and is_plain_yes(said))):
         return True
-    changes = asked and words <= _LONGEST_ANSWER and not symbols_in(said)
+    changes = asked and words <= _MAX_ANSWER_WORDS and not symbols_in(said)
     return changes and (agreed or AMENDS.search(plain(said)) is not None)
 
 
-def _points(said: str) -> bool:
-    return len(said.split()) <= _LONGEST_ANSWER and _POINTS.search(plain(said)) is not None
+def _refers_back(said: str) -> bool:
+    return len(said.split()) <= _MAX_ANSWER_WORDS and _REFERENCE.search(plain(said)) is not None
 
 
 def refusal(language: str) -> str:
@@ -249,43 +254,43 @@ def refusal(language: str) -> str:
     return json.dumps({"success": False, "error": error, "metadata": {"executionTime": 0, "cached": False}})
 
 
-def _kind_of(name: str, tool: OfferedTool | None) -> re.Pattern[str]:
+def _request_pattern(name: str, tool: OfferedTool | None) -> re.Pattern[str]:
     """The words that ask for such a call; for another service's tool the words of its name and label."""
     known = KINDS.get(name)
     if known is not None:
         return known
     words = re.findall(r"[^\W_\d]{3,}", plain(f"{name} {tool.label if tool else ''}".replace("_", " ")))
-    roots = sorted({_ENDING.sub("", word) for word in words if word not in _FILLING})
+    roots = sorted({_WORD_ENDING.sub("", word) for word in words if word not in _FILLER_WORDS})
     return re.compile("|".join(rf"\b{root}\w{{0,4}}\b" for root in roots if len(root) > 2) or r"(?!)")
 
 
-def _is_named(value: str, text: HeldText) -> bool:
+def _is_named(value: str, text: SearchableText) -> bool:
     """Whether a text contains a value, or what identifies it."""
-    return (len(value) > 2 and text.holds(value)) or any(map(text.names, _telling(value)))
+    return (len(value) > 2 and text.holds(value)) or any(map(text.names, _identifiers(value)))
 
 
-def _telling(value: str) -> list[str]:
-    return [name for one in _TELLING.findall(value) if (name := one.strip(".:!?"))]
+def _identifiers(value: str) -> list[str]:
+    return [name for one in _IDENTIFIER.findall(value) if (name := one.strip(".:!?"))]
 
 
-def _means_another(tool: str, said: str, about: str) -> bool:
-    makes = _MAKES.get(tool)
-    if makes is not None and _ENDS.search(said):
+def _asks_for_other_tool(tool: str, said: str, about: str) -> bool:
+    makes = _MAKING_REQUESTS.get(tool)
+    if makes is not None and _ENDING_REQUEST.search(said):
         return not makes.search(said)
-    named = _objects(said) or _objects(about)
+    named = _tools_of_named_objects(said) or _tools_of_named_objects(about)
     return tool in _OBJECTS and bool(named) and tool not in named
 
 
-def _objects(text: str) -> set[str]:
+def _tools_of_named_objects(text: str) -> set[str]:
     return {name for name, of in _OBJECTS.items() if of.search(text)}
 
 
-def _is_theirs(value: str, here: HeldText, there: HeldText) -> bool:
+def _is_users_value(value: str, here: SearchableText, there: SearchableText) -> bool:
     """Whether a value comes from the user, or at least from nobody else."""
-    wording = len(value) >= _PHRASE or " " in value or value[:1].isupper()
+    wording = len(value) >= _MIN_PHRASE_LENGTH or " " in value or value[:1].isupper()
     if wording and not here.holds(value) and there.holds(value):
         return False
-    return not any(there.names(one) and not here.names(one) for one in _telling(value))
+    return not any(there.names(one) and not here.names(one) for one in _identifiers(value))
 
 
 def _folded(text: str) -> str:

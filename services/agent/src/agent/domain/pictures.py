@@ -17,10 +17,10 @@ from contracts.languages import Language
 from contracts.own_model import OwnModel
 
 PICTURES = "pictures"
-MOST_BYTES = 2_800_000
+MAX_PICTURE_BYTES = 2_800_000
 """Of all the pictures of a prompt: in base64 they stay below the 4 MB that Groq takes in one request, the least of all
 (https://console.groq.com/docs/vision)."""
-TOKENS = 1_600
+PICTURE_TOKENS = 1_600
 """About what a picture counts as at most where it is not scaled up; a provider's own count says what it was."""
 
 Message = Mapping[str, Any]
@@ -50,14 +50,14 @@ class PictureSupport:
         return self.unlisted if row is None else row.sees
 
 
-LISTED = PictureSupport()
+LISTED_SUPPORT = PictureSupport()
 """What the rows alone say."""
 
 
 def fitting_pictures(files: Sequence[FileRef]) -> list[FileRef]:
     """The pictures among them that a prompt has room for, the newest of them first."""
     found: list[FileRef] = []
-    room = MOST_BYTES
+    room = MAX_PICTURE_BYTES
     for file in reversed(files):
         if file.type.startswith("image/") and file.size <= room:
             room -= file.size
@@ -85,7 +85,7 @@ def with_pictures(messages: Sequence[Message], pictures: Sequence[Picture]) -> S
 
 def without_pictures(messages: Sequence[Message], language: Language) -> Sequence[Message]:
     """The messages for a model that accepts no pictures: a note says that there were some."""
-    return [_in_words(one, language) if one.get(PICTURES) else one for one in messages]
+    return [_with_note(one, language) if one.get(PICTURES) else one for one in messages]
 
 
 def pictures_of(message: Message) -> Sequence[Picture]:
@@ -94,10 +94,10 @@ def pictures_of(message: Message) -> Sequence[Picture]:
 
 def picture_tokens(messages: Sequence[Message]) -> int:
     """Roughly how many tokens all pictures count as."""
-    return TOKENS * sum(len(pictures_of(one)) for one in messages if PICTURES in one)
+    return PICTURE_TOKENS * sum(len(pictures_of(one)) for one in messages if PICTURES in one)
 
 
-def _in_words(message: Message, language: Language) -> Message:
+def _with_note(message: Message, language: Language) -> Message:
     note = TEXTS["file.unseen"].in_language(language).format(names=", ".join(one.name for one in pictures_of(message)))
     kept = {name: value for name, value in message.items() if name != PICTURES}
     return {**kept, "content": f"{message['content']}\n{note}"}

@@ -14,10 +14,10 @@ from agent.domain.turn.journal import Journal, TurnCall
 
 REMEMBER, FORGET, UPDATE = "remember", "forget", "update_memory"
 MEMORY_TOOLS = frozenset((REMEMBER, FORGET, UPDATE))
-_OWN = {steps.REMEMBER: REMEMBER, steps.FORGET: FORGET}
+_TOOL_OF_STEP = {steps.REMEMBER: REMEMBER, steps.FORGET: FORGET}
 """What the agent does by itself, as the tool of which it is an equal."""
 _SENTENCE = re.compile(r"(?<=[.!?\n;])\s+")
-_FULL = tuple(
+_CONTRACTIONS = tuple(
     (re.compile(rf"\b{short}\b"), full)
     for short, full in (
         ("i['’]ll", "i will"), ("i['’]ve", "i have"), ("i['’]m", "i am"), ("won['’]t", "will not"),
@@ -30,7 +30,7 @@ _ADVERBS = (
     r"and))*"
 )
 _STORE = r"(?:memory|notes?|profile|preferences|records?|file)"
-_KEPT = tuple(
+_REMEMBERING = tuple(
     re.compile(pattern)
     for pattern in (
         rf"\b(?:i (?:will|shall|am going to|am gonna)|let me){_ADVERBS} (?:remember|memori[sz]e|not(?: ever)? forget|"
@@ -61,7 +61,7 @@ _KEPT = tuple(
         r"(?:anotado|apuntado|tomo nota)\b",
     )
 )
-_FORGOTTEN = tuple(
+_FORGETTING = tuple(
     re.compile(pattern)
     for pattern in (
         rf"\bi (?:will|have|am|am going to){_ADVERBS} (?:forget|forgotten|forgot|forgetting) "
@@ -99,28 +99,28 @@ _NO_PROMISE = re.compile(
 )
 
 
-def is_broken(text: str, journal: Journal, offered: Collection[str]) -> bool:
+def has_broken_promise(text: str, journal: Journal, offered: Collection[str]) -> bool:
     """Whether an answer says what the tools that were `offered`, or called in this turn, have not done."""
     if MEMORY_TOOLS.isdisjoint(offered) and all(one.tool not in MEMORY_TOOLS for one in journal.calls):
         return False  # a visitor's turn: no sentence is held against tools that were not there
-    return any(_is_broken(sentence, journal, offered) for sentence in _SENTENCE.split(text))
+    return any(_breaks_promise(sentence, journal, offered) for sentence in _SENTENCE.split(text))
 
 
 def without_promises(text: str, journal: Journal, offered: Collection[str]) -> str:
     """What is left of an answer without the sentences that say so."""
     lines = (
-        " ".join(one for one in _SENTENCE.split(line) if not _is_broken(one, journal, offered))
+        " ".join(one for one in _SENTENCE.split(line) if not _breaks_promise(one, journal, offered))
         for line in text.split("\n")
     )
     return "\n".join(lines).strip()
 
 
-def _is_broken(sentence: str, journal: Journal, offered: Collection[str]) -> bool:
+def _breaks_promise(sentence: str, journal: Journal, offered: Collection[str]) -> bool:
     rounds = [[call for call in step.calls if _tool_of(call) in MEMORY_TOOLS] for step in journal.steps]
     only_failed = bool(journal.calls) and all(
         _tool_of(one) in MEMORY_TOOLS and not _succeeded(one) for one in journal.calls
     )
-    kept_by = promised(sentence, only_failed=only_failed)
+    kept_by = promised_tools(sentence, only_failed=only_failed)
     last = next(
         (calls for one in reversed(rounds) if (calls := [call for call in one if _tool_of(call) in kept_by])), None
     )
@@ -137,21 +137,21 @@ def _succeeded(call: TurnCall) -> bool:
 
 
 def _tool_of(call: TurnCall) -> str:
-    return _OWN.get(call.tool, call.tool)
+    return _TOOL_OF_STEP.get(call.tool, call.tool)
 
 
-def promised(sentence: str, *, only_failed: bool = False) -> frozenset[str]:
+def promised_tools(sentence: str, *, only_failed: bool = False) -> frozenset[str]:
     """The tools of which one would have done what a sentence says; none: it promises nothing. `only_failed`: all that
     the turn did were calls of these that failed, so that "done" speaks of them."""
     said = plain(sentence)
-    for pattern, full in _FULL:
+    for pattern, full in _CONTRACTIONS:
         said = pattern.sub(full, said)
     if "?" in said or _NO_PROMISE.search(said):
         return frozenset()
-    if any(pattern.search(said) for pattern in _KEPT):
+    if any(pattern.search(said) for pattern in _REMEMBERING):
         return frozenset((REMEMBER, UPDATE))
     if _NOT_DONE.search(said):
         return frozenset()
-    if any(pattern.search(said) for pattern in _FORGOTTEN):
+    if any(pattern.search(said) for pattern in _FORGETTING):
         return frozenset((FORGET, UPDATE))
     return MEMORY_TOOLS if only_failed and _DONE.search(said) else frozenset()

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 
 from contracts.providers import KEYED, OFFLINE, ModelInfo
 
-_LONG = {short: model.name for provider in KEYED.values() for model in provider.models for short in model.aliases}
+_MODEL_BY_ALIAS = {
+    short: model.name for provider in KEYED.values() for model in provider.models for short in model.aliases
+}
 
 
-def _served() -> Mapping[str, Mapping[str, ModelInfo]]:
+def _models_by_name() -> Mapping[str, Mapping[str, ModelInfo]]:
     found: dict[str, dict[str, ModelInfo]] = {}
     for provider in (*KEYED.values(), OFFLINE):
         for model in provider.known_models:
@@ -15,7 +17,7 @@ def _served() -> Mapping[str, Mapping[str, ModelInfo]]:
     return found
 
 
-_SERVED = _served()
+_SERVED = _models_by_name()
 """The providers that list a model, by its name."""
 
 
@@ -37,7 +39,7 @@ def window_of(model: str) -> int | None:
 
 def listed(model: str) -> ModelInfo | None:
     """The row of a model, by any of its names; None: no provider lists it."""
-    return next(iter(_SERVED.get(_LONG.get(model, model), {}).values()), None)
+    return next(iter(_SERVED.get(_MODEL_BY_ALIAS.get(model, model), {}).values()), None)
 
 
 def small_model(provider: str, model: str) -> str:
@@ -51,6 +53,6 @@ def model_at(provider: str, model: str) -> str:
     """The name by which to request a model from the provider. Short names are expanded. A model that only other
     providers list becomes the provider's default: whoever changes only the provider wants that. A model that nobody
     lists was chosen from a longer list or on the bus, and is requested unchanged."""
-    model = _LONG.get(model, model)
+    model = _MODEL_BY_ALIAS.get(model, model)
     owners = _SERVED.get(model)
     return model if owners is None or provider in owners or provider not in KEYED else default_model(provider)

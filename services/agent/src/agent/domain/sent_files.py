@@ -11,11 +11,11 @@ from agent.texts import TEXTS
 from contracts.files import FileRef
 from contracts.languages import Language
 
-MOST_READ = 3
+MAX_FILES = 3
 """Files that a prompt holds: the newest."""
-MOST_CHARACTERS = 4_000
+MAX_FILE_CHARACTERS = 4_000
 """The most characters of one file's text."""
-RECENT = 8
+MAX_MESSAGES_BACK = 8
 """Messages from the end in which they are looked for."""
 
 
@@ -34,8 +34,8 @@ class ReadFile:
 
 def files_of(messages: Sequence[PromptMessage]) -> list[FileRef]:
     """The newest files that the last messages name, oldest first."""
-    found = {file.id: file for message in messages[-RECENT:] for file in message.files}
-    return list(found.values())[-MOST_READ:]
+    found = {file.id: file for message in messages[-MAX_MESSAGES_BACK:] for file in message.files}
+    return list(found.values())[-MAX_FILES:]
 
 
 def only_files(messages: Sequence[PromptMessage]) -> bool:
@@ -52,11 +52,11 @@ def is_picture(file: FileRef) -> bool:
 
 def files_section(files: Iterable[ReadFile], language: Language) -> str:
     """The prompt's section; empty without files."""
-    parts = [_part(one, language) for one in files]
+    parts = [_file_text(one, language) for one in files]
     return "\n".join([TEXTS["prompt.files"].in_language(language), *parts]) if parts else ""
 
 
-def _part(one: ReadFile, language: Language) -> str:
+def _file_text(one: ReadFile, language: Language) -> str:
     head = f"- {one.file.name} ({one.file.type}, {one.file.size} bytes)"
     if is_picture(one.file):
         key = "unseen_picture" if one.picture is None else "shown_picture"

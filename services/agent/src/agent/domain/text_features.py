@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from agent.domain.tickers import KNOWN_LOWER, NAMES, undotted
+from agent.domain.tickers import KNOWN_IN_LOWER_CASE, NAMES, without_dotted_abbreviations
 from contracts.languages import MAX_CHARS_READ, Language, detected_language
 
 
@@ -24,9 +24,9 @@ _NO_TICKERS = word_set(
 )
 _NUMBER = re.compile(r"\d[\d.,]*(?:\s?[kK]\b)?")
 _WORD = re.compile(r"[^\W_]+")
-_SPOKEN = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, NAMES))})(?!\w)|{_WORD.pattern}")
+_NAME_OR_WORD = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, NAMES))})(?!\w)|{_WORD.pattern}")
 """A well-known name, or a word."""
-_STOP = word_set(
+_STOP_WORDS = word_set(
     "what which how much many does do did is are was the a an of for to in on at and or it its you your my me i can "
     "please tell about have has there any with from by that this que cual cuales cuanto cuanta cuantos como donde "
     "cuando el la los las un una unos unas de del al en y o es son esta estan por para con me mi tu su sus se lo le "
@@ -58,7 +58,7 @@ def plain(text: str) -> str:
 
 def symbols_in(text: str, most: int = 3) -> list[str]:
     """Tickers, crypto pairs and well-known names, each once."""
-    text = undotted(text)
+    text = without_dotted_abbreviations(text)
     found: dict[str, None] = {}
     for match in _CRYPTO.finditer(text):
         found.setdefault(f"{match[1].upper()}/USD")
@@ -66,12 +66,12 @@ def symbols_in(text: str, most: int = 3) -> list[str]:
     for match in _TICKER.finditer(covered):
         if match[1] not in _NO_TICKERS:
             found.setdefault(match[1])
-    for word in _SPOKEN.findall(covered.lower()):
+    for word in _NAME_OR_WORD.findall(covered.lower()):
         if (name := word if word in NAMES else word[:-1] if len(word) > len("metas") else "") in NAMES and (
             name == word or word.endswith("s")
         ):
             found.setdefault(NAMES[name])
-        elif word.upper() in KNOWN_LOWER:
+        elif word.upper() in KNOWN_IN_LOWER_CASE:
             found.setdefault(word.upper())
     return list(found)[:most]
 
@@ -111,7 +111,7 @@ def whole_number(text: str) -> float | None:
 
 def stems(text: str) -> set[str]:
     """The text's telling words, plurals and accents levelled."""
-    return {stem(word) for word in _WORD.findall(plain(text)) if word not in _STOP and len(word) > 1}
+    return {stem(word) for word in _WORD.findall(plain(text)) if word not in _STOP_WORDS and len(word) > 1}
 
 
 def is_one_letter_apart(one: str, other: str) -> bool:
@@ -136,17 +136,17 @@ _ENDINGS = (
     "ied", "ed", "ar", "er", "ir", "es", "as", "os", "an", "en", "s", "a", "o", "e", "y",
 )  # fmt: skip
 """Longest first: of verbs and nouns, es and en."""
-_HUNG_ON = re.compile(r"(?<=[a-z]{2})([aei]r)(?:me|te|se|nos|os|l[oae]s?|sel[oa]s?|mel[oa]s?)$")
+_ATTACHED_PRONOUN = re.compile(r"(?<=[a-z]{2})([aei]r)(?:me|te|se|nos|os|l[oae]s?|sel[oa]s?|mel[oa]s?)$")
 """Spanish pronouns behind a verb: pedirla, apuntarme."""
-_SAID_TO_YOU = re.compile(r"(?<=[a-z]{2})(?<!st)([ae])is$")
+_SECOND_PERSON_PLURAL = re.compile(r"(?<=[a-z]{2})(?<!st)([ae])is$")
 
 
 def bare_verb(word: str) -> str:
     """A Spanish infinitive without the pronouns behind it, or of a verb said to several: hacerme, traerlo, usáis."""
-    return _SAID_TO_YOU.sub(r"\1r", _HUNG_ON.sub(r"\1", word))
+    return _SECOND_PERSON_PLURAL.sub(r"\1r", _ATTACHED_PRONOUN.sub(r"\1", word))
 
 
-_MORE_BEFORE = ("s", "es", "ed", "ing", "y")
+_ENDINGS_AFTER_ANOTHER = ("s", "es", "ed", "ing", "y")
 
 
 @lru_cache(maxsize=8_192)
@@ -158,13 +158,13 @@ def stem(word: str) -> str:
         if word.endswith("ss") or not ending:
             break
         word = word[: -len(ending)]
-        if ending not in _MORE_BEFORE and not (ending == "e" and word.endswith("s")):
+        if ending not in _ENDINGS_AFTER_ANOTHER and not (ending == "e" and word.endswith("s")):
             break  # course is one with courses, which lose "es" and the "s" before it
     # Of verbs whose vowel breaks up: prueba and probar, cierra and cerrar.
     return word.replace("ue", "o").replace("ie", "e")
 
 
-def decision_words(text: str) -> bool:
+def is_plain_yes(text: str) -> bool:
     """Whether the text is a plain yes."""
     return bool(
         re.fullmatch(r"\W*(?:yes|yeah|yep|sure|ok(?:ay)?|please|si|claro|vale|dale|por favor|[, ])+\W*", plain(text))

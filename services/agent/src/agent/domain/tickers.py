@@ -48,12 +48,12 @@ NAMES = {
     "nasdaq composite": "^IXIC",
     "nasdaq 100": "QQQ",
 }
-_KNOWN = _words(
+_KNOWN_TICKERS = _words(
     "IBM MSFT AAPL GOOG GOOGL FB META TSLA AMZN NVDA NFLX INTC AMD ORCL CSCO QCOM ADBE CRM SPY QQQ TLT GLD DIA IWM VTI "
     "VOO SLV HYG LQD EEM VIX JPM BAC WMT KO PEP PFE JNJ XOM CVX BRK.B BRK.A SAN BBVA ITX TEF"
 )
 """Tickers that are recognised in a text that is all capitals."""
-KNOWN_LOWER = _KNOWN - _words("META CRM DIA KO PEP SAN")
+KNOWN_IN_LOWER_CASE = _KNOWN_TICKERS - _words("META CRM DIA KO PEP SAN")
 """Tickers that are recognised in lower case: they are no words."""
 _NOT_TICKERS = _words(
     "I A AN THE AND OR NOT FOR IS IT MY ME OK AS AT BE BY DO GO IF IN OF ON SO TO UP US WE VS ALL ANY ARE BUT CAN "
@@ -72,7 +72,7 @@ _NOT_TICKERS = _words(
 _TICKER = re.compile(
     r"(?<![A-Za-z0-9$.^&])(?:(?<!/)|(?<=[A-Z]{2}/))(\$?)([A-Z]{1,5}(?:[.][A-Z])?)(?![A-Za-z0-9&]|'(?!s\b))"
 )
-_DOTTED = re.compile(r"(?<![\w$.])(?:[A-Z]\. ?)+[A-Z](?:\.|(?!\w))")
+_DOTTED_LETTERS = re.compile(r"(?<![\w$.])(?:[A-Z]\. ?)+[A-Z](?:\.|(?!\w))")
 """U.S., S.A., I.B.M.: letters with dots between them."""
 _INDEX = re.compile(r"(?<!\w)\^[A-Z]{2,6}\b")
 _PAIR = re.compile(
@@ -104,33 +104,33 @@ def tickers_in(query: str, *, shouting: bool = False) -> list[str]:
         at = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", lowered)
         if at:
             add(ticker, at.start())
-    rest = undotted(rest)
+    rest = without_dotted_abbreviations(rest)
     letters = [c for c in rest if c.isalpha()]
     shouting = shouting or (len(letters) > 12 and sum(c.isupper() for c in letters) > 0.8 * len(letters))
     for match in _TICKER.finditer(rest):
         dollar, name = bool(match[1]), match[2]
-        if dollar or name in _KNOWN or (not shouting and len(name) > 1 and name not in _NOT_TICKERS):
+        if dollar or name in _KNOWN_TICKERS or (not shouting and len(name) > 1 and name not in _NOT_TICKERS):
             add(name, match.start())
     for match in _LOWER.finditer(rest):
         bounded = not re.match(r"\w", rest[match.end() : match.end() + 1]) and (
             match.start() == 0 or not re.match(r"[\w'’]", rest[match.start() - 1])
         )
-        if bounded and match[0].upper() in KNOWN_LOWER:
+        if bounded and match[0].upper() in KNOWN_IN_LOWER_CASE:
             add(match[0], match.start())
     return sorted(found, key=lambda name: found[name])
 
 
-def undotted(text: str) -> str:
+def without_dotted_abbreviations(text: str) -> str:
     """The text without abbreviations that look like tickers: I.B.M. becomes IBM, U.S. nothing."""
-    return _DOTTED.sub(_without_dots, text)
+    return _DOTTED_LETTERS.sub(_without_dots, text)
 
 
 def _without_dots(match: re.Match[str]) -> str:
     """The letters of a ticker that is written with dots, in as much room; nothing for any other abbreviation."""
     letters = re.sub(r"[. ]", "", match[0])
-    return (letters if letters in _KNOWN else "").ljust(len(match[0]))
+    return (letters if letters in _KNOWN_TICKERS else "").ljust(len(match[0]))
 
 
-def normal_tickers(given: list[str]) -> list[str]:
+def normalize_tickers(given: list[str]) -> list[str]:
     """The tickers in their internal form, each once; raises InvalidSymbolError."""
     return list(dict.fromkeys(parse_symbol(one).name for one in given))

@@ -16,56 +16,58 @@ from typing import cast
 
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.text_features import plain, stems
-from agent.domain.tool_cues import CUES, USUAL
+from agent.domain.tool_cues import CUES, DEFAULT_RANKS
 from agent.domain.turn.journal import Journal
 from agent.texts import TEXTS
 from contracts.languages import Language
 
 NAME = "show_tools"
-MOST_TOOLS, MOST_BYTES = 8, 6144
-LEAST = 6
+MAX_TOOLS, MAX_BYTES = 8, 6144
+MIN_TOOLS = 6
 """The number of tools that are shown, including the one that shows the others; down to LEAST if their JSON would be
 larger."""
-NEWEST, BEFORE = 1.0, 0.35
+NEWEST_WEIGHT, EARLIER_WEIGHT = 1.0, 0.35
 """The weights of the newest message's words, and of the words before it."""
-SPOKEN_BEFORE = 3
-MOST_HEARD = 2_000
+MAX_EARLIER_MESSAGES = 3
+MAX_MESSAGE_LENGTH = 2_000
 """Characters of each of them."""
 ALWAYS = frozenset(("hand_off", "market_analysis"))
 """A person can be needed at any question; an analysis is offered only where one is asked for."""
-OWN_BYTES = 800
+SHOW_TOOLS_BYTES = 800
 """About what `show_tools` has."""
-CUE = 4.0
+CUE_WEIGHT = 4.0
 """The weight of the first word that people use for a tool; each further one counts half."""
-DESCRIBED = 0.4
+DESCRIPTION_WEIGHT = 0.4
 """The weight of a word of the description for a tool that has cues. A tool without cues is recognised by its
 description alone."""
 
 
-def chosen_tools(
+def choose_tools(
     tools: Sequence[OfferedTool], spoken: Sequence[str], journal: Journal, language: Language
 ) -> tuple[OfferedTool, ...]:
     """The tools that a model is shown, in their own order. `spoken`: the messages of both sides, newest last."""
-    if len(tools) <= MOST_TOOLS and sum(tool.size for tool in tools) <= MOST_BYTES:
+    if len(tools) <= MAX_TOOLS and sum(tool.size for tool in tools) <= MAX_BYTES:
         return tuple(tools)
     called = _called(journal) | ALWAYS
-    rank = _ranked(tools, spoken)
+    rank = _rank_tools(tools, spoken)
     ordered = sorted(tools, key=lambda tool: (tool.name not in called, -rank[tool.name]))
     shown: list[OfferedTool] = []
     size = 0
     for tool in ordered:
         must = tool.name in called
         size += tool.size
-        if not must and (len(shown) >= MOST_TOOLS - 1 or (len(shown) >= LEAST and size > MOST_BYTES - OWN_BYTES)):
+        if not must and (
+            len(shown) >= MAX_TOOLS - 1 or (len(shown) >= MIN_TOOLS and size > MAX_BYTES - SHOW_TOOLS_BYTES)
+        ):
             break
         shown.append(tool)
     names = {tool.name for tool in shown}
     hidden = tuple(tool.name for tool in tools if tool.name not in names)
     kept = tuple(tool for tool in tools if tool.name in names)
-    return (*kept, _showing(hidden, language)) if hidden else kept
+    return (*kept, _show_tools(hidden, language)) if hidden else kept
 
 
-def shown_more(arguments: str, tools: Iterable[OfferedTool]) -> str:
+def show_tools_result(arguments: str, tools: Iterable[OfferedTool]) -> str:
     """The result of a call of `show_tools`: which of the tools that it names there are from the next step on."""
     there = {tool.name for tool in tools}
     found = [name for name in _names(arguments) if name in there]
@@ -75,7 +77,7 @@ def shown_more(arguments: str, tools: Iterable[OfferedTool]) -> str:
 
 
 @lru_cache(maxsize=256)
-def _showing(hidden: tuple[str, ...], language: Language) -> OfferedTool:
+def _show_tools(hidden: tuple[str, ...], language: Language) -> OfferedTool:
     names = {"type": "array", "items": {"type": "string", "enum": list(hidden)}, "minItems": 1}
     parameters = {"type": "object", "properties": {"names": names}, "required": ["names"]}
     return OfferedTool(
@@ -102,24 +104,26 @@ def _names(arguments: str) -> list[str]:
     return [name for name in cast("list[object]", names) if isinstance(name, str)] if isinstance(names, list) else []
 
 
-def _ranked(tools: Sequence[OfferedTool], spoken: Sequence[str]) -> dict[str, float]:
+def _rank_tools(tools: Sequence[OfferedTool], spoken: Sequence[str]) -> dict[str, float]:
     """Returns how likely it is that each tool is the one needed."""
     spread = Counter(word for tool in tools for word in tool.words)
-    rank = {tool.name: USUAL.get(tool.name, 0.0) for tool in tools}
-    for age, text in enumerate(reversed(spoken[-SPOKEN_BEFORE - 1 :])):
-        weight = NEWEST if age == 0 else BEFORE
-        asked, cues = _heard(text[:MOST_HEARD])
+    rank = {tool.name: DEFAULT_RANKS.get(tool.name, 0.0) for tool in tools}
+    for age, text in enumerate(reversed(spoken[-MAX_EARLIER_MESSAGES - 1 :])):
+        weight = NEWEST_WEIGHT if age == 0 else EARLIER_WEIGHT
+        asked, cues = _message_features(text[:MAX_MESSAGE_LENGTH])
         for tool in tools:
             shared = sum(math.log(1 + len(tools) / spread[word]) for word in asked & tool.words)
             if tool.name in CUES:
-                shared *= DESCRIBED
+                shared *= DESCRIPTION_WEIGHT
             rank[tool.name] += weight * (shared + cues.get(tool.name, 0.0))
     return rank
 
 
 @lru_cache(maxsize=2048)
-def _heard(text: str) -> tuple[frozenset[str], Mapping[str, float]]:
+def _message_features(text: str) -> tuple[frozenset[str], Mapping[str, float]]:
     """The significant words of a message, and the weight of its cues for each tool."""
     folded = plain(text)
     found = {name: len({match[0] for match in cues.finditer(folded)}) for name, cues in CUES.items()}
-    return frozenset(stems(text)), {name: CUE * (min(count, 3) + 1) / 2 for name, count in found.items() if count}
+    return frozenset(stems(text)), {
+        name: CUE_WEIGHT * (min(count, 3) + 1) / 2 for name, count in found.items() if count
+    }

@@ -22,7 +22,7 @@ NAMING: Mapping[str, re.Pattern[str]] = {tool: _beginnings(words, 1) for tool, w
 """By the tool, the words that name it by themselves."""
 CUES: Mapping[str, re.Pattern[str]] = {tool: _beginnings(words, 2) for tool, words in _WORDS.items()}
 """The same, and those that are said beside them."""
-USUAL: Mapping[str, float] = {
+DEFAULT_RANKS: Mapping[str, float] = {
     "get_price": 2.0,
     "market_snapshot": 1.4,
     "get_portfolio": 1.2,

@@ -15,16 +15,18 @@ MAX_RESULT = 60_000
 """Characters of one result that are kept in the journal."""
 MAX_RESULTS = 300_000
 """Characters of all results of a turn: a journal is one message of the bus, and those end at 1 MiB."""
-LEAST_RESULT = 1_000
-_SEEN = "This call was already made in this turn; here is the first call's result. Do not call it again."
+MIN_RESULT = 1_000
+_REPEAT_NOTE = "This call was already made in this turn; here is the first call's result. Do not call it again."
 
 
 def answered_from_earlier(journal: Journal) -> dict[str, str]:
     """Results of the unsettled calls that repeat an earlier one (same tool, same arguments): its result, and a note."""
     results: dict[str, str] = {}
     for call, original in _repeats(journal):
-        if call.result is None and original.result is not None and not _open(original.result):
-            results[call.call_id] = json.dumps({**json.loads(original.result), "note": _SEEN}, ensure_ascii=False)
+        if call.result is None and original.result is not None and not _may_change(original.result):
+            results[call.call_id] = json.dumps(
+                {**json.loads(original.result), "note": _REPEAT_NOTE}, ensure_ascii=False
+            )
     return results
 
 
@@ -34,28 +36,28 @@ def asked_again(journal: Journal) -> dict[str, TurnCall]:
     return {
         call.call_id: original
         for call, original in _repeats(journal)
-        if call.result is None and original.result is not None and outcome_unknown(original.result)
+        if call.result is None and original.result is not None and is_outcome_unknown(original.result)
     }
 
 
-def outcome_unknown(result: str) -> bool:
+def is_outcome_unknown(result: str) -> bool:
     """Whether the call may have had its effect although it failed: its result is not final."""
     error: object = json.loads(result).get("error")
     told = object_of(error)
     return told.get("code") == ToolCode.UNKNOWN_OUTCOME or told.get("reason") == OUTCOME_UNKNOWN
 
 
-def unrecorded(result: str) -> bool:
+def is_unrecorded(result: str) -> bool:
     """Whether it says no more than that this request has made nothing."""
     error: object = json.loads(result).get("error")
     return is_object(error) and object_of(error).get("code") in UNRECORDED
 
 
-def _open(result: str) -> bool:
+def _may_change(result: str) -> bool:
     """Whether the same call may come to something else: its outcome is unknown, or the user has asked for it since."""
     error: object = json.loads(result).get("error")
     asked = not is_object(error) or object_of(error).get("code") != NOT_ASKED
-    return not asked or outcome_unknown(result)
+    return not asked or is_outcome_unknown(result)
 
 
 def _repeats(journal: Journal) -> Iterator[tuple[TurnCall, TurnCall]]:
@@ -80,7 +82,7 @@ def repeats_within(journal: Journal) -> dict[str, str]:
 
 def marked_as_repeat(result: str) -> str:
     """A result as the answer to a repeat."""
-    return json.dumps({**json.loads(result), "note": _SEEN}, ensure_ascii=False)
+    return json.dumps({**json.loads(result), "note": _REPEAT_NOTE}, ensure_ascii=False)
 
 
 def citations(journal: Journal) -> tuple[Citation, ...]:
@@ -96,13 +98,13 @@ def citations(journal: Journal) -> tuple[Citation, ...]:
         url = data.get("url")
         # A page with nothing to read is no source, also when an older executor or its cache calls it a success.
         read = isinstance(url, str) and url and str(data.get("text") or "").strip()
-        if not read or url in passages or (by_rules and not _names(str(journal.answer), str(url))):
+        if not read or url in passages or (by_rules and not _quotes_page(str(journal.answer), str(url))):
             continue
         found.setdefault((str(url), ()), Citation(url=str(url), title=str(data.get("title") or url)))
     return tuple(found.values())
 
 
-def _names(answer: str, url: str) -> bool:
+def _quotes_page(answer: str, url: str) -> bool:
     return f", {url})" in answer or f", {url};" in answer
 
 
@@ -114,10 +116,10 @@ def searches(journal: Journal) -> list[dict[str, object]]:
 def room_for_each(journal: Journal) -> int:
     """Characters that each unsettled call's result may have, so that later steps find room as well."""
     kept = sum(len(call.result) for call in journal.calls if call.result is not None)
-    return max(min(MAX_RESULT, (MAX_RESULTS - kept) // (2 * max(len(journal.unsettled), 1))), LEAST_RESULT)
+    return max(min(MAX_RESULT, (MAX_RESULTS - kept) // (2 * max(len(journal.unsettled), 1))), MIN_RESULT)
 
 
-def cut(result: str, room: int) -> str:
+def cut_result(result: str, room: int) -> str:
     """A result that fits into the journal, with a note where it was cut."""
     if len(result) <= room:
         return result

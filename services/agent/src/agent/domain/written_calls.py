@@ -29,11 +29,11 @@ def with_written_calls(reply: ModelAnswer, offered: Collection[str]) -> ModelAns
     begin = _BEGIN.search(text)
     if begin is None:
         whole = text.removeprefix("```json").removeprefix("```").removesuffix("```").strip()
-        call = _call(_value(whole), offered) if whole.startswith("{") else None
+        call = _call(_json_value(whole), offered) if whole.startswith("{") else None
         return reply if call is None else replace(reply, text="", calls=(call,))
     calls: list[RequestedCall] = []
     for mark in _BEGIN.finditer(text):
-        value = _value(text[mark.end() :].lstrip())
+        value = _json_value(text[mark.end() :].lstrip())
         named = [{"name": mark[1], "arguments": value}] if mark[1] else list_of(value) or [value]
         for one in named:
             call = _call(one, offered)
@@ -43,7 +43,7 @@ def with_written_calls(reply: ModelAnswer, offered: Collection[str]) -> ModelAns
     return replace(reply, text=text[: begin.start()].rstrip(), calls=tuple(calls))
 
 
-def _value(text: str) -> Any:
+def _json_value(text: str) -> Any:
     """The JSON value at the beginning of a text; None: there is none."""
     try:
         return _JSON.raw_decode(text)[0]

@@ -12,7 +12,7 @@ from agent.adapters.encodings import Encodings
 from agent.completions.deps import CompletionPorts, SilentEvents
 from agent.domain.context.compression import PromptMessage
 from agent.domain.cost import SpendingAccount
-from agent.domain.grounding import grounded, query_of
+from agent.domain.grounding import knowledge_query, with_grounding
 from agent.domain.knowledge import best_within_budget
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.own_words import OwnWords
@@ -81,7 +81,7 @@ class Preview:
         now = time.time()
         journal = Journal(uuid4().hex, basis=0, started_at=now, deadline=now + TRY_SECONDS)
         history = PromptHistory((PromptMessage(mine=False, text=request.question, seq=1),))
-        query = query_of(history.messages, journal.basis, request.language)
+        query = knowledge_query(history.messages, journal.basis, request.language)
         knowledge = await self._knowledge.search(config.company_id, query) if query else KnowledgeFound()
         account = SpendingAccount(config.company_id, user=requester.user, turn_id=journal.turn_id)
         while True:
@@ -103,7 +103,7 @@ class Preview:
             )
             prompt, _ = await prompt_for(Composer(material), self._encoders, name, model_window)
             reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt)
-            journal = with_reply(journal, grounded(reply, journal, knowledge, query), last=is_last)
+            journal = with_reply(journal, with_grounding(reply, journal, knowledge, query), last=is_last)
             if journal.ended:
                 break
             round_ = CallRound(

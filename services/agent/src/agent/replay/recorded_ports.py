@@ -8,7 +8,7 @@ from agent.domain.cost import ModelUse, Reservation
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.sent_files import ReadFile
 from agent.domain.turn.journal import MAX_CANCELS, Journal, TokenCount, TurnCall
-from agent.domain.turn.policy import PATIENCE
+from agent.domain.turn.policy import MAX_BURST_SECONDS
 from agent.ports import (
     AppendOutcome,
     ConversationKey,
@@ -268,7 +268,7 @@ def _view(turn: RecordedTurn, delay: float) -> Snapshot:
     """Returns the recorded view, with times that make the turn due now, and as impatient as it was when opened."""
     view, journal, opened_at = turn.inputs.seen.view, turn.journal, turn.journal.started_at
     was_impatient = journal.forced and journal.cancels < MAX_CANCELS
-    first_unanswered_at = opened_at - PATIENCE if was_impatient else opened_at
+    first_unanswered_at = opened_at - MAX_BURST_SECONDS if was_impatient else opened_at
     return replace(
         view,
         newest_visitor_at=min(view.newest_visitor_at, opened_at - delay),

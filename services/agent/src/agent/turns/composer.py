@@ -6,11 +6,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from agent.adapters.encodings import Encodings
-from agent.domain.context.compression import DEFAULT_WINDOW, KEPT, Compressed, PromptDraft, TokenWindow, compress
-from agent.domain.context.tokens import Counter, most_tokens
-from agent.domain.knowledge import section, sources
+from agent.domain.context.compression import (
+    DEFAULT_WINDOW,
+    MAX_SUMMARIZED_MESSAGES,
+    Compressed,
+    PromptDraft,
+    TokenWindow,
+    compress,
+)
+from agent.domain.context.tokens import Counter, token_upper_bound
+from agent.domain.knowledge import knowledge_section, sources
 from agent.domain.offered_tool import OfferedTool
-from agent.domain.pictures import LISTED, PictureSupport, with_pictures
+from agent.domain.pictures import LISTED_SUPPORT, PictureSupport, with_pictures
 from agent.domain.prompt.copilot import Customer, copilot_sections
 from agent.domain.prompt.layers import VisitorInfo, base_layer, system_prompt
 from agent.domain.prompt.messages import PAGE_TOOL, conversation
@@ -62,7 +69,7 @@ class PromptMaterial:
     knowledge: KnowledgeFound | None = None
     wishes: Wishes = NO_WISHES
     files: tuple[ReadFile, ...] = ()
-    sight: PictureSupport = LISTED
+    sight: PictureSupport = LISTED_SUPPORT
 
 
 class Composer:
@@ -86,7 +93,7 @@ class Composer:
         if stored is None:
             return PromptDraft(messages, context)
         later = sum(message.seq > stored.up_to_seq for message in messages)
-        return PromptDraft(messages[-max(later, KEPT) :], context, stored.text)
+        return PromptDraft(messages[-max(later, MAX_SUMMARIZED_MESSAGES) :], context, stored.text)
 
     def render(self, draft: PromptDraft) -> Sequence[Mapping[str, object]]:
         material = self.material
@@ -131,7 +138,7 @@ class Composer:
 
     def _system(self, draft: PromptDraft) -> str:
         material = self.material
-        passages = section(
+        passages = knowledge_section(
             material.knowledge,
             material.requester.language,
             pages=any(tool.name == PAGE_TOOL for tool in material.tools),
@@ -188,7 +195,7 @@ async def _compress_to_window(composer: Composer, encoders: Encodings, model: st
     material, draft = composer.material, composer.draft
     messages = composer.render(draft)
     free = model_window - material.config.max_response_tokens
-    if most_tokens(messages) <= min(material.window.compress_above, free - _max_tool_tokens(material.tools)):
+    if token_upper_bound(messages) <= min(material.window.compress_above, free - _max_tool_tokens(material.tools)):
         return Compressed(draft, messages, 0, 0)
     counter = await encoders.counter(model)
     uncounted = counter.uncounted(messages)

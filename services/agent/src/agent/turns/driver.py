@@ -11,10 +11,10 @@ from agent.analysis.in_answers import checked_answer
 from agent.analysis.in_chat import with_analysis
 from agent.domain.client_tools import with_client_tools
 from agent.domain.cost import spent_fallback
-from agent.domain.hand_over import changed_owner
+from agent.domain.hand_over import owner_change_seq
 from agent.domain.turn import effects
 from agent.domain.turn.journal import Journal, ModelAnswer, usage_on_the_wire
-from agent.domain.turn.machine import EARLY, advance, begin
+from agent.domain.turn.machine import DUE_TOLERANCE_SECONDS, advance, begin
 from agent.domain.turn.policy import AnswerPolicy, StopReason, stop_reason
 from agent.errors import BudgetSpentError, ModelError
 from agent.metrics import FIRST_TOKEN_SECONDS
@@ -98,7 +98,7 @@ class TurnDriver:
         handling, effect = begin(trigger, self._key.company, self._key.conversation, time_limit=self._limits.turn)
         settings = await self._settings()
         clock, delay = self._ports.clock, self._policy(settings).delay
-        if clock.now() + EARLY >= self._stored_at + delay:
+        if clock.now() + DUE_TOLERANCE_SECONDS >= self._stored_at + delay:
             self._is_due = True
             if not self._ports.histories.may_begin_with(self._key, trigger.seq):
                 self._inputs.begin(trigger.seq)
@@ -352,7 +352,7 @@ class TurnDriver:
                     self._key, journal, requester, offered, seconds, own_words, hand_over_calls, earlier_call_ids
                 )
                 results = await run_calls(self._ports.tools, self._ports.live, round_, self._ports.own, self.handed)
-                return effects.ToolsFinished(results, changed_owner(results[call_id] for call_id in hand_over_calls))
+                return effects.ToolsFinished(results, owner_change_seq(results[call_id] for call_id in hand_over_calls))
         except asyncio.CancelledError:
             return self._cancel_run(self._take_interruption())
 

@@ -9,7 +9,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 
-from agent.domain.client_tools import CATEGORY, made_before
+from agent.domain.client_tools import CATEGORY, inherited_call_ids
 from agent.domain.turn.journal import Journal, TurnCall
 from agent.ports import ConversationKey, Requester
 from agent.turns.deps import Ports
@@ -34,7 +34,7 @@ class HandedOut:
     async def outcomes(self, journal: Journal, calls: Sequence[TurnCall], requester: Requester) -> dict[str, str]:
         """Returns result texts by call id; the result of a call that got none in time says so."""
         remaining = 0.0 if self.pointless else journal.deadline - self._ports.clock.now() - ANSWER_SECONDS
-        seconds, earlier_call_ids = max(min(RESULT_TIMEOUT_SECONDS, remaining), 0.0), made_before(journal)
+        seconds, earlier_call_ids = max(min(RESULT_TIMEOUT_SECONDS, remaining), 0.0), inherited_call_ids(journal)
         handed_out = [call for call in calls if seconds and call.call_id not in earlier_call_ids]
         self.waiting = tuple(
             HandedCall(call_id=call.call_id, tool=call.tool, arguments=json.loads(call.arguments))

@@ -14,18 +14,18 @@ from agent.analysis.in_chat import offered_with_analysis
 from agent.domain import hand_over
 from agent.domain.client_tools import with_client_tools
 from agent.domain.context.compression import Compressed, PromptMessage
-from agent.domain.grounding import grounded, query_of
+from agent.domain.grounding import knowledge_query, with_grounding
 from agent.domain.knowledge import Numbers, best_within_budget, sources
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.own_words import OwnWords, words_of
-from agent.domain.pictures import TOKENS, Picture, PictureSupport, fitting_pictures
+from agent.domain.pictures import PICTURE_TOKENS, Picture, PictureSupport, fitting_pictures
 from agent.domain.providers import window_of
 from agent.domain.sent_files import ReadFile, files_of, only_files
 from agent.domain.shortcuts.answers import list_step, recent_answers, rule_calls_answer, undo_step
 from agent.domain.shortcuts.memory_words import memory_requests
 from agent.domain.shortcuts.steps import READ, next_step, rest_of, rule_answer, rule_step, settled_rule_calls, step
-from agent.domain.tool_choice import chosen_tools
+from agent.domain.tool_choice import choose_tools
 from agent.domain.tool_results import searches
 from agent.domain.turn.effects import CallModel, RunCalls
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall
@@ -155,7 +155,7 @@ class TurnInputs:
     def _search_of(self, snapshot: Snapshot, history: PromptHistory, language: Language) -> PassageQuery:
         """Returns the search of the company's knowledge for the unanswered messages."""
         if self._search is None or self._search[0] != snapshot.seq:
-            query = query_of(history.messages, snapshot.basis, language)
+            query = knowledge_query(history.messages, snapshot.basis, language)
             self._search = (snapshot.seq, PassageQuery(self._ports.knowledge, self.key.company, query))
         return self._search[1]
 
@@ -201,7 +201,7 @@ class TurnInputs:
         if effect.journal.iterations or effect.last:
             return None
         history = await asyncio.shield(self.begin(effect.view.seq))
-        after = max(effect.view.basis, hand_over.last_handed_over(effect.journal))
+        after = max(effect.view.basis, hand_over.last_handed_over_seq(effect.journal))
         text = _joined_texts(history.unanswered(after))
         rule, is_asked = person_rule_for(config, snapshot.requester, text), only_asks_for_person(text)
         if rule == "never":
@@ -230,7 +230,7 @@ class TurnInputs:
         call = TurnCall(f"{id_}-person", hand_over.NAME, arguments)
         journal = Journal(id_, view.newest_visitor, started_at=0.0, deadline=0.0)
         by = snapshot.requester.user or "visitor"
-        return hand_over.completed_call(call, history.messages, journal, snapshot.requester.language, by=by)
+        return hand_over.complete_call(call, history.messages, journal, snapshot.requester.language, by=by)
 
     async def unread_files(self, effect: CallModel, language: Language) -> ModelAnswer | None:
         """Returns the offline provider's reply to messages of files only; None if they contain words too."""
@@ -249,7 +249,7 @@ class TurnInputs:
             return {}
         history = await asyncio.shield(self.begin(effect.view.seq))
         messages, language = history.messages, snapshot.requester.language
-        return {call.call_id: hand_over.completed_call(call, messages, effect.journal, language) for call in calls}
+        return {call.call_id: hand_over.complete_call(call, messages, effect.journal, language) for call in calls}
 
     async def own_words(self, effect: RunCalls, snapshot: TurnSnapshot, config: CompanyConfig) -> OwnWords:
         """Returns the user's own words, with the prompt's foreign texts for comparison. An agent that continues another
@@ -294,7 +294,7 @@ class TurnInputs:
             if person_rule_for(config, snapshot.requester, unanswered_text) != "never":
                 tools = hand_over.offered_with_hand_over(tools, snapshot.requester.language)
             earlier_texts = [entry.text for entry in history.settled(effect.view.basis)]
-            shown = chosen_tools(tools, [*earlier_texts, unanswered_text], effect.journal, snapshot.requester.language)
+            shown = choose_tools(tools, [*earlier_texts, unanswered_text], effect.journal, snapshot.requester.language)
             own_tool_count, tools = len(tools), with_client_tools(tools, snapshot.wishes)
             shown = (*shown, *tools[own_tool_count:])  # all tools of the client are shown
             model, name = choice.candidates[0]
@@ -304,7 +304,7 @@ class TurnInputs:
             sight = PictureSupport(config.own_model, self._limits.sees)
             if any(sight.of(entry.provider, its_name) for entry, its_name in choice.candidates):
                 files = await self._with_pictures(effect.view.seq, files)
-                window -= TOKENS * sum(entry.picture is not None for entry in files)
+                window -= PICTURE_TOKENS * sum(entry.picture is not None for entry in files)
             composer = Composer(
                 PromptMaterial(
                     config=config,
@@ -360,7 +360,7 @@ class TurnInputs:
         if (reply.calls and not effect.last) or self.inputs is None:
             return reply
         search = self._search_of(effect.view, self.inputs.history, self.inputs.seen.requester.language)
-        return grounded(reply, effect.journal, self.knowledge, search.original_query)
+        return with_grounding(reply, effect.journal, self.knowledge, search.original_query)
 
     async def record_estimate(self) -> None:
         """Records the last prompt's estimated tokens on the turn's span. Counted after the answer was sent, so that

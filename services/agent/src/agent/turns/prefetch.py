@@ -8,7 +8,7 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from agent.domain.cost import Reservation, SpendingAccount
-from agent.domain.knowledge import TOKENS
+from agent.domain.knowledge import MAX_TOKENS
 from agent.domain.turn.effects import CallModel
 from agent.domain.turn.journal import ModelAnswer
 from agent.early_start import start_early
@@ -98,7 +98,7 @@ class Prefetch:
 
         def reserve_tokens(prompt: ModelRequest, search: PassageQuery | None = None) -> None:
             if is_paid and self._advance is None:
-                tokens = prompt_tokens(prompt, 0 if search is None else TOKENS, self._limits.window.most)
+                tokens = prompt_tokens(prompt, 0 if search is None else MAX_TOKENS, self._limits.window.most)
                 further, self._next_reservation = self._next_reservation, None
                 if further is not None and search is None and tokens + prompt.max_tokens <= further.tokens:
                     self._advance = EarlyReservation.of_granted(ports.spending, further)

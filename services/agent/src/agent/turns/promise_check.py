@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.domain.offered_tool import OfferedTool
-from agent.domain.promise import MEMORY_TOOLS, is_broken, without_promises
+from agent.domain.promise import MEMORY_TOOLS, has_broken_promise, without_promises
 from agent.domain.turn.journal import Journal, ModelAnswer
 from agent.errors import BudgetSpentError, ModelError
 from agent.llm.paid_calls import ask_paid
@@ -32,7 +32,7 @@ async def reply_without_empty_promises(
     prompt = call.prompt
     reply = await ask_paid(ports.spending, ports.models, call.account, config, prompt, sink, call.choice, call.advance)
     offered = frozenset(tool.name for tool in tools)
-    if reply.calls or reply.provider == "offline" or not is_broken(reply.text, journal, offered):
+    if reply.calls or reply.provider == "offline" or not has_broken_promise(reply.text, journal, offered):
         return reply
     correction = {"role": "system", "content": TEXTS["prompt.broken_promise"].in_language(prompt.language)}
     messages = [*prompt.messages, {"role": "assistant", "content": reply.text}, correction]
@@ -48,7 +48,7 @@ async def reply_without_empty_promises(
         second_reply = replace(second_reply, usage=reply.usage + second_reply.usage)
     except (ModelError, BudgetSpentError):
         second_reply, outcome = reply, "asked_in_vain"
-    if not second_reply.calls and is_broken(second_reply.text, journal, offered):
+    if not second_reply.calls and has_broken_promise(second_reply.text, journal, offered):
         outcome = "broken" if second_reply is not reply else outcome
         kept_text = without_promises(second_reply.text, journal, offered)
         second_reply = replace(

@@ -6,7 +6,7 @@ the turn.
 """
 
 from agent.adapters.proofs import MemoryProofs
-from agent.domain.prompt.proposals import proposal_messages, read_proposals
+from agent.domain.prompt.proposals import parse_proposals, proposal_messages
 from agent.metrics import PROPOSALS, PROPOSALS_JUDGED
 from agent.ports import ConversationKey, Requester
 from agent.turns.after_turn import AfterTurn, SmallModel
@@ -42,7 +42,7 @@ class Proposer:
         reply = await self._model.ask(key, requester, config, messages, max_tokens=MAX_RESPONSE_TOKENS)
         if reply is None:
             return "no_model"
-        proposals = read_proposals(reply)
+        proposals = parse_proposals(reply)
         if proposals is None:
             return "unreadable"
         judged = await self._proofs.judge(turn, proposals)

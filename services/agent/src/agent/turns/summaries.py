@@ -5,7 +5,7 @@ Nothing waits for a summary. One that is lost with its agent is made by the next
 
 from agent.adapters.encodings import Encodings
 from agent.domain.context.compression import PromptMessage
-from agent.domain.context.extract import extract, limited
+from agent.domain.context.extract import extract, limit_summary
 from agent.domain.prompt.summary import summary_messages
 from agent.metrics import SUMMARIES
 from agent.ports import Contexts, ConversationKey, Requester
@@ -57,7 +57,7 @@ class Summarizer:
                 counter.text,
                 requester.language,
             )
-        text = limited(text or "", counter.text)
+        text = limit_summary(text or "", counter.text)
         if not text:
             return "empty"
         message_count = len(unsummarised) + (earlier_summary.messages if earlier_summary else 0)

@@ -13,16 +13,16 @@ from agent.domain.own_words import KINDS, OwnWords, refusal
 from agent.domain.prompt.messages import INTERRUPTED
 from agent.domain.shortcuts.steps import rule_calls
 from agent.domain.tool_choice import NAME as SHOW_TOOLS
-from agent.domain.tool_choice import shown_more
+from agent.domain.tool_choice import show_tools_result
 from agent.domain.tool_results import (
     answered_from_earlier,
     asked_again,
-    cut,
+    cut_result,
+    is_outcome_unknown,
+    is_unrecorded,
     marked_as_repeat,
-    outcome_unknown,
     repeats_within,
     room_for_each,
-    unrecorded,
 )
 from agent.domain.turn.journal import Journal, TurnCall
 from agent.ports import ConversationKey, Live, OwnCalls, Requester, ToolCalls
@@ -89,7 +89,7 @@ async def run_calls(
     }
     for call in journal.unsettled:
         if call.tool == SHOW_TOOLS:
-            results[call.call_id] = shown_more(call.arguments, round_.tools)
+            results[call.call_id] = show_tools_result(call.arguments, round_.tools)
     refused_ids = [
         call.call_id
         for call in journal.unsettled
@@ -116,10 +116,10 @@ async def run_calls(
         )
     )
     max_length = room_for_each(journal)
-    results.update(zip((call.call_id for call in calls), (cut(result, max_length) for result in texts), strict=True))
+    results.update(zip((call.call_id for call in calls), (cut_result(result, max_length) for result in texts), strict=True))
     if handed_out is not None and handed_calls:
         handed_results = await handed_out.outcomes(journal, handed_calls, requester)
-        results.update((call_id, cut(result, max_length)) for call_id, result in handed_results.items())
+        results.update((call_id, cut_result(result, max_length)) for call_id, result in handed_results.items())
     for call_id, first in first_by_repeat.items():
         if call_id not in results:
             results[call_id] = marked_as_repeat(results[first])
@@ -140,15 +140,15 @@ async def _outcome(tools: ToolCalls, live: Live, round_: CallRound, call: TurnCa
     with span(f"{SPAN_TOOL} {call.tool}", **attributes):
         started_at = time.monotonic()
         result = await tools.outcome(key, call, category, requester, turn_id, round_.seconds)
-        may_have_run = may_have_run or outcome_unknown(result)
+        may_have_run = may_have_run or is_outcome_unknown(result)
         if (
-            outcome_unknown(result)
+            is_outcome_unknown(result)
             and result != INTERRUPTED
             and (remaining := round_.seconds - (time.monotonic() - started_at)) > 0
         ):
             # A service that stood still for a moment may know the outcome by now, which is better than "unknown".
             result = await tools.outcome(key, call, category, requester, turn_id, remaining)
-        if may_have_run and unrecorded(result) and (tool is None or tool.changes):
+        if may_have_run and is_unrecorded(result) and (tool is None or tool.changes):
             result = INTERRUPTED  # this request did nothing, but an earlier one may have
     parsed = object_of(json.loads(result))
     cached = bool(object_of(parsed.get("metadata")).get("cached"))

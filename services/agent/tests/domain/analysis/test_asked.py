@@ -2,8 +2,8 @@
 
 import pytest
 
-from agent.domain.analysis.asked import Refusal, is_about_all_tickers, is_analysis, language_in, period_in, refusal_of
-from agent.domain.analysis.follow_ups import whole_question
+from agent.domain.analysis.asked import Refusal, find_refusal, is_about_all_tickers, is_analysis, language_in, period_in
+from agent.domain.analysis.follow_ups import complete_question
 from agent.domain.tickers import tickers_in
 
 
@@ -85,12 +85,12 @@ def test_the_period_that_leads_is_the_questions(query: str, period: str, named: 
     ],
 )
 def test_markets_alone_and_neither_advice_nor_guarantees(query: str, why: Refusal | None) -> None:
-    assert refusal_of(query, tickers_given=False) is why
+    assert find_refusal(query, tickers_given=False) is why
 
 
 def test_given_tickers_make_a_vague_question_one_about_markets_and_a_poem_none() -> None:
-    assert refusal_of("What has happened to them?", tickers_given=True) is None
-    assert refusal_of("Write me a poem about them", tickers_given=True) is Refusal.OTHER
+    assert find_refusal("What has happened to them?", tickers_given=True) is None
+    assert find_refusal("Write me a poem about them", tickers_given=True) is Refusal.OTHER
 
 
 @pytest.mark.parametrize(
@@ -201,4 +201,4 @@ ALL = "Which of the five stocks rose most this year?"
     ],
 )
 def test_what_a_message_leaves_out_is_taken_from_those_before(text: str, before: list[str], whole: str | None) -> None:
-    assert whole_question(text, before) == whole
+    assert complete_question(text, before) == whole

@@ -9,12 +9,12 @@ import pytest
 
 from agent.domain.analysis.asked import AskedPeriod, is_analysis, language_in
 from agent.domain.analysis.derived import derived_text, requested_figures_text
-from agent.domain.analysis.figures import Gathered, gathered
+from agent.domain.analysis.figures import CollectedResults, collect_results
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.plan import ToolInfo
 from agent.domain.analysis.report import limits_of_data
 from agent.domain.analysis.steps import AnalysisPolicy, CallTools, Finish, advance, with_results
-from agent.domain.claims.checker import unsupported
+from agent.domain.claims.checked_text import unsupported_claims
 from agent.domain.claims.facts import facts_of_findings
 from agent.testing.figures import output
 from contracts.analysis_report import report_schema
@@ -43,7 +43,7 @@ def performance() -> dict[str, Any]:
 def findings() -> list[dict[str, Any]]:
     tickers = ["IBM", "MSFT"]
     result = {"success": True, "data": performance()}
-    return gathered(
+    return collect_results(
         tickers, [AnalysisCall(call_id="c", tool="get_performance", tickers=tickers, result=result)]
     ).findings
 
@@ -61,7 +61,7 @@ def findings() -> list[dict[str, Any]]:
     ],
 )
 def test_what_was_measured_may_be_said(sentence: str) -> None:
-    assert unsupported(sentence, facts_of_findings(findings()), YEAR) == []
+    assert unsupported_claims(sentence, facts_of_findings(findings()), YEAR) == []
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_what_was_measured_may_be_said(sentence: str) -> None:
     ],
 )
 def test_what_was_not_is_found_out(sentence: str) -> None:
-    assert unsupported(sentence, facts_of_findings(findings()), YEAR)
+    assert unsupported_claims(sentence, facts_of_findings(findings()), YEAR)
 
 
 def test_each_stretch_is_told_once_with_its_days() -> None:
@@ -111,8 +111,8 @@ def test_an_indicator_is_told_with_its_day_and_nothing_else_is() -> None:
     report = reported("RSI de IBM el 1 de junio de 2012", data, "get_indicators", "symbol")
     assert report["summary"].splitlines()[0] == "El 1 de junio de 2012, IBM: RSI (14) 27,09."
     assert len(report["summary"].splitlines()) == 2
-    assert unsupported("IBM's RSI is 27.09.", facts_of_findings(report["findings"])) == []
-    assert unsupported("IBM's RSI is 72.09.", facts_of_findings(report["findings"]))
+    assert unsupported_claims("IBM's RSI is 27.09.", facts_of_findings(report["findings"])) == []
+    assert unsupported_claims("IBM's RSI is 72.09.", facts_of_findings(report["findings"]))
 
 
 def test_where_a_price_stands_to_its_average_is_told() -> None:
@@ -180,8 +180,8 @@ def test_as_many_of_the_best_are_told_as_are_asked_for() -> None:
         "10.0% (1 July 2008 to 28 July 2008); worst month -20.0% (1 October 2008 to 28 October 2008)."
     )
     facts = facts_of_findings(report["findings"])
-    assert unsupported("IBM's best month in 2008 was 12.0%.", facts) == []
-    assert unsupported("IBM's worst month in 2008 was 12.0%.", facts)
+    assert unsupported_claims("IBM's best month in 2008 was 12.0%.", facts) == []
+    assert unsupported_claims("IBM's worst month in 2008 was 12.0%.", facts)
 
 
 def test_falls_are_told_with_their_days() -> None:
@@ -293,7 +293,7 @@ def test_results_ahead_are_those_of_the_stretch_that_is_asked_for(query: str, fi
 
 def known(tools: tuple[str, ...] = ("market_snapshot", "fundamentals_events")) -> list[dict[str, Any]]:
     tickers = ["IBM", "MSFT"]
-    return gathered(
+    return collect_results(
         tickers,
         [
             AnalysisCall(
@@ -324,7 +324,7 @@ def test_stretches_that_do_not_begin_together_are_not_ranked() -> None:
 def test_data_that_begins_later_is_said(asked: str, told: list[str]) -> None:
     begun = {"IBM": "2011-01-03", "FB": "2012-05-18"}
     derived = [figure(name, "return", 0.5, asked=asked, **{"from": first}) for name, first in begun.items()]
-    known = Gathered(findings=[{"ticker": one["ticker"], "derived": [one]} for one in derived])
+    known = CollectedResults(findings=[{"ticker": one["ticker"], "derived": [one]} for one in derived])
     notes = limits_of_data(known, AskedPeriod(), "en")
     assert notes == [f"{name}: there is no data before 18 May 2012: its figures are from then on." for name in told]
 
@@ -339,7 +339,7 @@ def test_an_average_that_is_not_known_is_left_out() -> None:
 def test_what_a_trial_assumed_is_kept() -> None:
     data = {**performance(), "assumptions": ["Costs of 0.1 % of each trade."]}
     call = AnalysisCall(call_id="c", tool="backtest_strategy", tickers=["IBM"], result={"success": True, "data": data})
-    assert gathered(["IBM"], [call, call]).assumptions == ["Costs of 0.1 % of each trade."]
+    assert collect_results(["IBM"], [call, call]).assumptions == ["Costs of 0.1 % of each trade."]
 
 
 def test_a_careless_question_is_read_in_its_own_language() -> None:

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from agent.domain.analysis.grammar import read_question
-from agent.domain.analysis.normalization import normalized
+from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.wanted_calls import Question
 from agent.domain.tickers import tickers_in
 
 
 def read(query: str) -> Question:
-    return read_question(query, tuple(tickers_in(normalized(query).text)))
+    return read_question(query, tuple(tickers_in(normalize(query).text)))
 
 
 def stretches(query: str) -> list[dict[str, Any]]:
@@ -98,5 +98,5 @@ def test_buying_and_holding_is_no_rule_where_another_is_held_against_it() -> Non
     ],
 )
 def test_a_word_with_a_letter_wrong_is_read_and_told(query: str, text: str | None, spelt: tuple[Any, ...]) -> None:
-    found = normalized(query)
+    found = normalize(query)
     assert (found.text, found.spelt) == (text or query, spelt)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agent.domain.claims.agreement import as_figures
+from agent.domain.claims.agreement import normalize_figure_phrases
 from agent.domain.claims.checker import ClaimChecker
 from agent.domain.claims.facts import Facts, facts_of_results
 
@@ -65,8 +65,8 @@ def reports() -> Facts:
 def test_the_true_sentence_is_kept_and_its_twin_is_not(known: Callable[[], Facts], right: str, wrong: str) -> None:
     for strict in (True, False):
         asked = "1y" if strict else None
-        assert not ClaimChecker(known(), asked, strict=strict).judged(right)[1]
-        assert ClaimChecker(known(), asked, strict=strict).judged(wrong)[1]
+        assert not ClaimChecker(known(), asked, strict=strict).judge(right)[1]
+        assert ClaimChecker(known(), asked, strict=strict).judge(wrong)[1]
 
 
 @pytest.mark.parametrize(
@@ -79,10 +79,10 @@ def test_the_true_sentence_is_kept_and_its_twin_is_not(known: Callable[[], Facts
     ],
 )  # fmt: skip
 def test_a_multiple_of_two_figures_needs_no_period(known: Callable[[], Facts], right: str, wrong: str) -> None:
-    assert not ClaimChecker(known(), strict=False).judged(right)[1]
-    assert ClaimChecker(known(), strict=False).judged(wrong)[1]
+    assert not ClaimChecker(known(), strict=False).judge(right)[1]
+    assert ClaimChecker(known(), strict=False).judge(wrong)[1]
 
 
 def test_what_is_no_range_of_a_price_is_left_as_it_is() -> None:
     for said in ("IBM moved from 5% to 7%", "between its 50-day and 200-day averages", "the 18% that MSFT gained"):
-        assert as_figures(said) == said
+        assert normalize_figure_phrases(said) == said

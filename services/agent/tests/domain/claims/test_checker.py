@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.domain.analysis.asked import Period
-from agent.domain.analysis.figures import gathered
+from agent.domain.analysis.figures import collect_results
 from agent.domain.analysis.summary import rule_summary
-from agent.domain.claims.checker import unsupported as unsupported_by
+from agent.domain.claims.checked_text import unsupported_claims as unsupported_by
 from agent.domain.claims.facts import facts_of_findings
 from agent.testing.figures import output
 from contracts.events.analysis import AnalysisCall
@@ -22,7 +22,7 @@ def findings() -> list[dict[str, Any]]:
         AnalysisCall(call_id=tool, tool=tool, tickers=TICKERS, result={"success": True, "data": output(tool, TICKERS)})
         for tool in ("market_snapshot", "fundamentals_events")
     ]
-    return gathered(TICKERS, calls).findings
+    return collect_results(TICKERS, calls).findings
 
 
 def unsupported(text: str, found: list[dict[str, Any]], period: Period) -> list[str]:

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from agent.domain.claims.checker import ClaimChecker, checked, unsupported
+from agent.domain.claims.checked_text import check_text, unsupported_claims
+from agent.domain.claims.checker import ClaimChecker
 from agent.domain.claims.facts import Facts, facts_of_findings, facts_of_results
 from agent.domain.claims.sentences import sentences
 from agent.testing.figures import output
@@ -112,12 +113,12 @@ HOLDINGS: dict[str, object] = {
 
 @pytest.mark.parametrize("sentence", TRUE)
 def test_what_the_figures_say_holds(sentence: str) -> None:
-    assert unsupported(sentence, facts(), "1y") == []
+    assert unsupported_claims(sentence, facts(), "1y") == []
 
 
 @pytest.mark.parametrize("sentence", FALSE)
 def test_what_they_do_not_say_is_found_out(sentence: str) -> None:
-    assert unsupported(sentence, facts(), "1y")
+    assert unsupported_claims(sentence, facts(), "1y")
 
 
 IN_A_CHAT = [
@@ -179,7 +180,7 @@ def test_a_chat_may_say_whatever_a_report_may(sentence: str) -> None:
 )
 def test_what_a_chat_supposes_or_has_done_is_no_figure_of_the_market(sentence: str) -> None:
     known = facts()
-    known.loose += [5.0, 210.0]
+    known.loose_numbers += [5.0, 210.0]
     assert ClaimChecker(known, strict=False).reasons(sentence) == ()
 
 
@@ -285,14 +286,14 @@ def test_what_is_said_of_two_years_is_held_against_both(right: str, wrong: str) 
 
 
 def test_only_the_sentence_that_is_wrong_goes() -> None:
-    said = checked("IBM rose 2.7% over the year. IBM's CEO resigned. MSFT fell 13.4%.", facts(), "1y")
+    said = check_text("IBM rose 2.7% over the year. IBM's CEO resigned. MSFT fell 13.4%.", facts(), "1y")
     assert said.text == "IBM rose 2.7% over the year. MSFT fell 13.4%."
     assert [one.sentence for one in said.dropped] == ["IBM's CEO resigned."]
-    assert said.kept == 2
+    assert said.kept_count == 2
 
 
 def test_what_leans_on_a_dropped_sentence_goes_with_it() -> None:
-    said = checked("IBM rose 2.7% over the year. MSFT's CEO resigned. Its volatility is 19.9%.", facts(), "1y")
+    said = check_text("IBM rose 2.7% over the year. MSFT's CEO resigned. Its volatility is 19.9%.", facts(), "1y")
     assert said.text == "IBM rose 2.7% over the year."
 
 
@@ -300,10 +301,10 @@ def test_results_of_any_tool_are_facts() -> None:
     price = {"symbol": "IBM", "price": 202.91, "change_percent": 1.04, "currency": "USD", "source": "sample"}
     rsi = {"symbol": "IBM", "indicators": {"RSI": {"value": 61.2, "period": 14}, "SMA": {"value": 198.0, "period": 50}}}
     known = facts_of_results([("get_price", price), ("get_indicators", rsi)])
-    assert unsupported("IBM rose 1.0% on the day to USD 202.91; its RSI is 61.2.", known) == []
-    assert unsupported("IBM is above its 50-day average.", known) == []
-    assert unsupported("IBM's RSI is 71.2.", known)
-    assert unsupported("IBM fell 1.0% on the day.", known)
+    assert unsupported_claims("IBM rose 1.0% on the day to USD 202.91; its RSI is 61.2.", known) == []
+    assert unsupported_claims("IBM is above its 50-day average.", known) == []
+    assert unsupported_claims("IBM's RSI is 71.2.", known)
+    assert unsupported_claims("IBM fell 1.0% on the day.", known)
 
 
 @pytest.mark.parametrize(
@@ -374,8 +375,8 @@ YEAR_2008: dict[str, object] = {
     ],
 )  # fmt: skip
 def test_a_report_may_word_its_figures_as_models_do(right: str, wrong: str) -> None:
-    assert unsupported(right, facts(), "1y") == []
-    assert unsupported(wrong, facts(), "1y")
+    assert unsupported_claims(right, facts(), "1y") == []
+    assert unsupported_claims(wrong, facts(), "1y")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 import pytest
 
-from agent.domain.claims.checker import ClaimChecker, checked
+from agent.domain.claims.checked_text import check_text
+from agent.domain.claims.checker import ClaimChecker
 from agent.domain.claims.excerpts import excerpts
 from agent.domain.claims.facts import Facts, facts_of_results
 from agent.testing.figures import output
@@ -38,19 +39,19 @@ def facts() -> Facts:
 def test_what_is_backed_of_a_sentence_is_kept(written: str, left: str, strict: bool) -> None:
     known = facts()
     if strict or ClaimChecker(known, "1y", strict=False).reasons(written):
-        assert ClaimChecker(known, "1y", strict=strict).judged(written)[0] == left
+        assert ClaimChecker(known, "1y", strict=strict).judge(written)[0] == left
 
 
 def test_a_shortened_sentence_counts_as_dropped_and_as_kept() -> None:
-    said = checked(
+    said = check_text(
         "IBM rose 2.7% over the last year, and its CEO resigned. MSFT fell. Its CEO resigned.", facts(), "1y"
     )
     assert said.text == "IBM rose 2.7% over the last year. MSFT fell."
-    assert (said.kept, len(said.dropped), said.is_mostly_dropped) == (2, 2, False)
+    assert (said.kept_count, len(said.dropped), said.is_mostly_dropped) == (2, 2, False)
 
 
 def test_the_next_sentence_goes_on_from_what_is_left() -> None:
-    said = checked("IBM rose 2.7% over the last year, thanks to its cloud. Its volatility is 16.5%.", facts(), "1y")
+    said = check_text("IBM rose 2.7% over the last year, thanks to its cloud. Its volatility is 16.5%.", facts(), "1y")
     assert said.text == "IBM rose 2.7% over the last year. Its volatility is 16.5%."
 
 

@@ -77,7 +77,7 @@ def of_report() -> Facts:
     ]
     findings[0] |= {"news": NEWS, "crossings": CROSSINGS}
     known = facts_of_findings(findings, [{"ticker": "AAPL", "source": "sample"}])
-    known.named.append("GOOG")
+    known.known_tickers.append("GOOG")
     known.add_amount(("AAPL", "IBM"), {"amount": 10_000})
     return known
 
@@ -90,7 +90,7 @@ def of_chat() -> Facts:
         ("get_news", {"symbol": "AAPL", "items": NEWS}),
         ("get_crossings", {"symbol": "AAPL", "crossings": CROSSINGS}),
     ])  # fmt: skip
-    known.named.append("GOOG")
+    known.known_tickers.append("GOOG")
     known.add_amount(("AAPL", "IBM"), {"amount": 10_000})
     return known
 

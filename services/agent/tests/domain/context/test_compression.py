@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from agent.adapters.encodings import load
 from agent.domain.context.compression import Compressed, PromptDraft, PromptMessage, TokenWindow, compress
-from agent.domain.context.extract import TOKENS, WORDS, extract, limited
+from agent.domain.context.extract import MAX_TOKENS, MAX_WORDS, extract, limit_summary
 from agent.domain.context.tokens import Counter
-from agent.domain.context.truncation import cut, fitted
+from agent.domain.context.truncation import cut_text, fit_messages
 from agent.domain.prompt.copilot import Customer, copilot_sections
 from agent.domain.prompt.messages import conversation
 from agent.domain.turn.journal import TurnCall, TurnStep
@@ -122,7 +122,7 @@ def test_any_conversation_fits_and_keeps_what_is_newest(
 @settings(max_examples=40, deadline=None)
 @given(st.text(max_size=30_000), st.integers(30, 2_000))
 def test_a_cut_text_fits_and_shows_that_it_is_cut(text: str, most: int) -> None:
-    shorter = cut(text, most, COUNTER.fresh, "en")
+    shorter = cut_text(text, most, COUNTER.fresh, "en")
     assert COUNTER.fresh(shorter) <= most
     assert shorter == text or "characters left out" in shorter or shorter == "…"
 
@@ -194,7 +194,7 @@ def test_a_long_result_gives_way_before_the_question_does() -> None:
 
 def test_where_nothing_else_helps_the_oldest_go_in_groups() -> None:
     messages = conversation("s", [(False, "hi")], steps_of([[50] * 4] * 40), language="en", last=False)
-    fit = fitted(messages, 1_000, COUNTER, "en")
+    fit = fit_messages(messages, 1_000, COUNTER, "en")
     assert COUNTER.messages(fit) <= 1_000
     assert fit[:2] == messages[:2]
     assert fit[-1]["tool_call_id"] == messages[-1]["tool_call_id"]
@@ -206,12 +206,12 @@ def test_a_summary_by_rules_keeps_to_its_limits(texts: list[str], earlier: str |
     spoken = [(n % 3 == 0, text) for n, text in enumerate(texts)]
     summary = extract(earlier, spoken, COUNTER.fresh, "en")
     if summary is not None:
-        assert len(summary.split()) <= WORDS
-        assert COUNTER.fresh(summary) <= TOKENS
+        assert len(summary.split()) <= MAX_WORDS
+        assert COUNTER.fresh(summary) <= MAX_TOKENS
 
 
 @pytest.mark.parametrize("text", ["word " * 500, "x" * 5_000, "中" * 3_000, "ok"])
 def test_any_summary_is_brought_inside_its_limits(text: str) -> None:
-    short = limited(text, COUNTER.fresh)
-    assert 0 < len(short.split()) <= WORDS
-    assert COUNTER.fresh(short) <= TOKENS
+    short = limit_summary(text, COUNTER.fresh)
+    assert 0 < len(short.split()) <= MAX_WORDS
+    assert COUNTER.fresh(short) <= MAX_TOKENS

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tiktoken_ext import openai_public
 
 from agent.adapters.encodings import DEFAULT_ENCODING, Encodings, encoding_of, load
-from agent.domain.context.tokens import KEPT_CHARACTERS, KEPT_TEXTS, PER_MESSAGE, Counter, most_tokens
+from agent.domain.context.tokens import MAX_KEPT_CHARACTERS, MAX_KEPT_TEXTS, PER_MESSAGE, Counter, token_upper_bound
 from agent.domain.offered_tool import OfferedTool
 
 TEXT = "The quick brown fox costs $12.50.\n\n¿Qué tal va mi cartera?  Bien.\n- AAPL: 182.5 (+1.2%)\n/a\n 中文 👍"
@@ -106,18 +106,18 @@ def test_each_text_is_counted_once_and_the_counts_are_bounded() -> None:
     for _ in range(5):
         counter.messages([{"role": "user", "content": "the same"}])
     assert counted == ["user", "the same"]
-    for number in range(KEPT_TEXTS + 10):
+    for number in range(MAX_KEPT_TEXTS + 10):
         counter.keep(f"{number}", 1)
-    assert counter.uncounted([{"content": "0"}, {"content": f"{KEPT_TEXTS}"}]) == ["0"]
-    counter.keep("x" * KEPT_CHARACTERS, 1)
-    assert counter.uncounted([{"content": f"{KEPT_TEXTS}"}]) == [f"{KEPT_TEXTS}"]
+    assert counter.uncounted([{"content": "0"}, {"content": f"{MAX_KEPT_TEXTS}"}]) == ["0"]
+    counter.keep("x" * MAX_KEPT_CHARACTERS, 1)
+    assert counter.uncounted([{"content": f"{MAX_KEPT_TEXTS}"}]) == [f"{MAX_KEPT_TEXTS}"]
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(ODD, max_size=5))
 def test_the_quick_bound_is_never_too_low(texts: list[str]) -> None:
     messages = [{"role": "user", "content": text} for text in texts]
-    assert Counter(exact).messages(messages) <= most_tokens(messages)
+    assert Counter(exact).messages(messages) <= token_upper_bound(messages)
 
 
 async def test_an_encoding_is_loaded_beside_everything_else() -> None:

@@ -10,7 +10,7 @@ _CURRENCIES = {
 }  # fmt: skip
 _MONEY = rf"(?:{'|'.join(_CURRENCIES.values())})"
 _VALUE = rf"(?:\b{LARGE}|{DIGITS}(?: ?[km]\b)?)"
-_PUT_IN = re.compile(
+_INVESTMENT = re.compile(
     r"\b(?:invest\w*|inver\w+|put|puesto|pon\w+|metid\w+|met\w+|placed?|bought|would (?:be|have|i|now)|worth|"
     r"bec[ao]me|grown?|turn(?:ed)? into|convertid\w*|convirti\w+|convertiri\w+|tendri\w+|valdri\w+|quedari\w+|"
     r"habria\w*|hubiera\w*|if i|si hubi\w+|cash|capital|starting with|(?:con|with) (?=\W?\d))"
@@ -18,34 +18,37 @@ _PUT_IN = re.compile(
 WITH_MONEY = re.compile(
     rf"(?<![\w.,])(?:{_MONEY} ?(?P<a>{_VALUE})|(?P<b>{_VALUE}|{BELOW_100}|an?|una?)(?: de)? ?{_MONEY})(?!\w)"
 )
-_PLAIN = re.compile(
+_INVESTED_NUMBER = re.compile(
     rf"(?:\b(?:invest(?:ed|ing)?|put|invert(?:id[oa]s?|ir)|invirtiendo|invierto|metid[oa]s?|puesto) (?:an? |una? "
     rf")?(?P<a>{_VALUE})(?!\w)|(?<![\w.,])(?P<b>{_VALUE})(?= (?:invested|put in(?:to)?|invertid[oa]s?|metid[oa]s?|"
     rf"placed)\b))"
 )
 _SUM = rf"(?:\d{{1,3}}(?:[.,]\d{{3}})+|{LARGE}|\d+(?:[.,]\d+)?k\b)"
-_LARGE = re.compile(
+_LARGE_SUM = re.compile(
     rf"(?<![\w.,$€£])(?:(?P<a>{_SUM})(?= (?:in|en)\b)|(?:(?<=\bwith )|(?<=\bcon ))"
     rf"(?P<b>{_SUM}|(?!(?:19|20)\d\d\b)\d{{4,12}})(?![\w.,]*\d| ?%| (?:shares|acciones)))"
 )
-"""10,000 in IBM, a trial with 50,000: large, and in something or to begin with."""
+"""A large number that is invested in something or the cash of a backtest: 10,000 in IBM, a trial with 50,000."""
 
 
 def amount_in(unread: Unread) -> tuple[float, str | None] | None:
-    """Returns the amount put in, with its currency if it is named; None if there is none. The words that were read are
-    taken."""
-    for pattern in (WITH_MONEY, _PLAIN, _LARGE):
-        if pattern is not _PLAIN and not _PUT_IN.search(unread.text) and not _LARGE_IN.search(unread.text):
+    """Takes the invested amount from a text, with its currency if it is named; None if there is none."""
+    for pattern in (WITH_MONEY, _INVESTED_NUMBER, _LARGE_SUM):
+        if (
+            pattern is not _INVESTED_NUMBER
+            and not _INVESTMENT.search(unread.text)
+            and not _LARGE_SUM_IN.search(unread.text)
+        ):
             continue
         match = unread.first(pattern)
         if match is not None:
-            parts = match.groupdict()
-            # The article of "a dollar" is no number, and counts one.
-            return value_of(parts.get("a") or parts.get("b") or "") or 1.0, _currency(match[0])
+            groups = match.groupdict()
+            # The article of "a dollar" has no value and counts as one.
+            return value_of(groups.get("a") or groups.get("b") or "") or 1.0, _currency(match[0])
     return None
 
 
-_LARGE_IN = re.compile(rf"(?:{_MONEY}|\d{{3}}|k|\bmil|\bthousand) ?(?:de )?(?:{_MONEY} )?(?:in|en) ")
+_LARGE_SUM_IN = re.compile(rf"(?:{_MONEY}|\d{{3}}|k|\bmil|\bthousand) ?(?:de )?(?:{_MONEY} )?(?:in|en) ")
 
 
 def _currency(text: str) -> str | None:

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Literal
 
 from agent.domain.analysis.grammar import read_question
-from agent.domain.analysis.normalization import normalized
+from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.question_patterns import EXTREME, OVERALL, PER_RISK
 from agent.domain.analysis.wanted_calls import BACKTEST, CORRELATION, CROSSINGS, PERFORMANCE, SNAPSHOT, Question
 from agent.domain.text_features import language_of, plain
@@ -22,8 +22,8 @@ from contracts.languages import Language
 Period = Literal["1d", "1w", "1m", "3m", "1y", "ytd"]
 
 
-LONGEST = 1_000
-"""Characters of a chat message that are read as a question for an analysis."""
+MAX_QUESTION_LENGTH = 1_000
+"""Characters of a chat message that are read as a question for an analysis; the rest is ignored."""
 
 
 class Refusal(Enum):
@@ -36,7 +36,7 @@ class Refusal(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AskedPeriod:
-    """The period that leads the answer. `beyond`: the query names one that the tools do not reach."""
+    """The main period of the answer. `named`: the query names it; `beyond`: the query names one that no tool covers."""
 
     period: Period = "1y"
     named: bool = False
@@ -66,10 +66,10 @@ _ANALYSE = re.compile(
     r"\b(compar\w+|analy[sz]\w*|analiza\w*|analisis|versus|vs|how (?:has|have|did|is|are|does|do)|look at|overview|"
     r"report|summar\w+|como (?:le|les|ha|han|va|van|estuvo|esta|estan)|resum\w+|informe|panorama|evolucion|frente a)\b"
 )
-_CHOOSES = re.compile(
+_WHICH_ONE = re.compile(
     r"\b(?:which|who|what(?:'?s| is| was) the|cual(?:es)?|quien(?:es)?|que (?:accion|valor|empresa))\b"
 )
-_MOST_OF = re.compile(
+_SUPERLATIVE = re.compile(
     r"\b(?:mas|menos|mejor|peor|mayor|menor|most|least|more|less|better|best|worse|worst|"
     r"(?:cheap|high|low|larg|bigg|small|strong|weak|calm|risk|deep)i?e(?:r|st))\b"
 )
@@ -97,9 +97,9 @@ _OF_ALL = re.compile(
     r"|(?:of|de) (?:them )?(?:all|todas|todos)|(?:the )?whole market|todo el mercado"
     r")\b(?! (?:market|exchange|price|time)s?\b)"
 )
-"""Matches a question about all tickers that there are."""
+"""Matches a question about all tickers of the market."""
 _OWN = re.compile(r"\b(?:my|mine|mis?|i|tengo|do i|own|compr\w+|buy|sell|vend\w+)\b")
-_BESIDE_ONE = re.compile(r"\b(?:beat\w*|outperform\w*|underperform\w*|than|que|bati\w+|super\w+)\b")
+_COMPARISON_WITH_ONE = re.compile(r"\b(?:beat\w*|outperform\w*|underperform\w*|than|que|bati\w+|super\w+)\b")
 _OTHER = re.compile(
     r"\b(poem|recipe|joke|song|story|essay|translate|weather|football|soccer|movie|film|diagnos\w+|symptom\w*|lawsuit|"
     r"homework|python|javascript|source code|horoscope|election|vote for|poema|receta|chiste|cancion|cuento|traduc\w+|"
@@ -126,7 +126,7 @@ _GUARANTEE = re.compile(
     r"sin (?:ningun )?riesgo|(?:seguro|segura|seguramente|ciertamente) (?:que )?(?:sub\w+|gan\w+|dobl\w+)|100 ?% "
     r"segur[oa]|no puedo perder)\b"
 )
-_TOLD = re.compile(
+_SELF_STATEMENT = re.compile(
     r"\W*(?:i|we|my|our|yo|nosotros|mis?|nuestr\w+|me|nos|tengo|compr[eo]|vendi|vendo|inverti|invierto|opero|uso)\b"
 )
 """Matches what people say about themselves."""
@@ -155,8 +155,8 @@ _FUTURE = re.compile(
 
 def language_in(query: str, default: Language) -> Language:
     """The language that the query is written in."""
-    said = plain(query)
-    spanish, english = len(_ES.findall(said)), len(_EN.findall(said))
+    normalized = plain(query)
+    spanish, english = len(_ES.findall(normalized)), len(_EN.findall(normalized))
     if any(mark in query for mark in "¿¡ñ"):
         return "es"
     if spanish != english:
@@ -164,80 +164,90 @@ def language_in(query: str, default: Language) -> Language:
     return language_of(query, default)
 
 
-def refusal_of(query: str, *, tickers_given: bool) -> Refusal | None:
-    """Why this query is not answered; None: it may be. Markets and finance, no personal advice, no guarantees."""
-    said = plain(query).replace("’", "'")
-    if _GUARANTEE.search(said):
+def find_refusal(query: str, *, tickers_given: bool) -> Refusal | None:
+    """Why a query is not answered; None if it is: it is about markets and finance, without advice or guarantees."""
+    normalized = plain(query).replace("’", "'")
+    if _GUARANTEE.search(normalized):
         return Refusal.GUARANTEE
-    if _ADVICE.search(said):
+    if _ADVICE.search(normalized):
         return Refusal.ADVICE
-    looks_back = _ANALYSE.search(said) and any(pattern.search(said) for _, pattern in _PERIODS)
-    about_markets = bool(_FINANCE.search(said) or looks_back or tickers_in(query))
-    if _OTHER.search(said) and not _FINANCE.search(said):
+    looks_back = _ANALYSE.search(normalized) and any(pattern.search(normalized) for _, pattern in _PERIODS)
+    about_markets = bool(_FINANCE.search(normalized) or looks_back or tickers_in(query))
+    if _OTHER.search(normalized) and not _FINANCE.search(normalized):
         return Refusal.OTHER
     return None if about_markets or tickers_given else Refusal.OTHER
 
 
 def is_about_all_tickers(text: str) -> bool:
-    """Whether a text asks for figures of all tickers that there are: "which of the five fell most?"."""
-    said = plain(text)
-    # "Which stocks beat IBM?" is of all, and of that one.
-    alone = not (named := tickers_in(text)) or (len(named) == 1 and _BESIDE_ONE.search(said) is not None)
-    about = alone and _OF_ALL.search(said) is not None and _OWN.search(said) is None
-    if not about:
+    """Whether a text asks for figures of all tickers of the market: "which of the five fell most?"."""
+    normalized = plain(text)
+    # "Which stocks beat IBM?" is about all, compared with one.
+    has_no_subject = not (tickers := tickers_in(text)) or (
+        len(tickers) == 1 and _COMPARISON_WITH_ONE.search(normalized) is not None
+    )
+    is_about_all = has_no_subject and _OF_ALL.search(normalized) is not None and _OWN.search(normalized) is None
+    if not is_about_all:
         return False
-    best_of_a_period = re.search(_BEST, said) and any(pattern.search(said) for _, pattern in _PERIODS)
-    return bool(best_of_a_period or read_question(text, ()).figures or OVERALL.search(said))
+    best_of_a_period = re.search(_BEST, normalized) and any(pattern.search(normalized) for _, pattern in _PERIODS)
+    return bool(best_of_a_period or read_question(text, ()).figures or OVERALL.search(normalized))
 
 
 def is_analysis(text: str) -> bool:
-    """Whether a chat message asks for an analysis of tickers: it compares, chooses among them or looks back, or asks
-    for more than one tool tells."""
-    text = normalized(text[:LONGEST]).text
-    said, tickers = plain(text), tickers_in(text)
-    if not tickers or _OTHER.search(said):
+    """Whether a chat message asks for an analysis of tickers: it compares them, chooses one, looks back, or asks for
+    more than one tool returns."""
+    text = normalize(text[:MAX_QUESTION_LENGTH]).text
+    normalized, tickers = plain(text), tickers_in(text)
+    if not tickers or _OTHER.search(normalized):
         return False
     if (
-        PER_RISK.search(said)
-        or EXTREME.search(said)
-        or (len(tickers) > 1 and _CHOOSES.search(said) and _MOST_OF.search(said))
+        PER_RISK.search(normalized)
+        or EXTREME.search(normalized)
+        or (len(tickers) > 1 and _WHICH_ONE.search(normalized) and _SUPERLATIVE.search(normalized))
     ):
         return True
-    if _ANALYSE.search(said):
-        looks_back = any(pattern.search(said) for _, pattern in _PERIODS)
-        compares = bool(re.search(r"\b(compar\w+|versus|vs|frente a|analy[sz]\w*|analiza\w*|analisis)\b", said))
+    if _ANALYSE.search(normalized):
+        looks_back = any(pattern.search(normalized) for _, pattern in _PERIODS)
+        compares = bool(re.search(r"\b(compar\w+|versus|vs|frente a|analy[sz]\w*|analiza\w*|analisis)\b", normalized))
         if compares or looks_back:
             return True
-    return not (_TOLD.match(said) and "?" not in text) and _takes_more(read_question(text, tuple(tickers)))
+    return not (_SELF_STATEMENT.match(normalized) and "?" not in text) and _needs_several_figures(
+        read_question(text, tuple(tickers))
+    )
 
 
-def _takes_more(question: Question) -> bool:
-    """Whether it takes figures of a stretch of time, or several kinds of calls or figures."""
+def _needs_several_figures(question: Question) -> bool:
+    """Whether a question needs figures of a period, or several kinds of calls or figures."""
     calls = question.calls
-    days = {(one.arguments.get("start"), one.arguments.get("end")) for one in calls}
+    days = {(call.arguments.get("start"), call.arguments.get("end")) for call in calls}
     if question.figures == ["price"] and len(days) == 1 and all(first == last for first, last in days):
         return False  # of one day, or of now
-    derived = any(one.tool in (PERFORMANCE, CORRELATION, CROSSINGS, BACKTEST) for one in calls)
-    derived = derived or (bool(question.figures) and any(one.tool == SNAPSHOT for one in calls))
-    several = max((len(one.tickers) for one in calls), default=0) > 1 and question.figures != ["price"]
-    more = {"end", "length", "timeframe"} & {name for one in calls for name in one.arguments}
-    many = len(question.figures) > 1 or len({(one.tool, repr(one.arguments)) for one in calls}) > 1
-    more = more or set(question.now_only)
-    return derived or many or bool(more) or (several and bool(question.figures)) or "atr_share" in question.figures
+    is_derived = any(call.tool in (PERFORMANCE, CORRELATION, CROSSINGS, BACKTEST) for call in calls)
+    is_derived = is_derived or (bool(question.figures) and any(call.tool == SNAPSHOT for call in calls))
+    has_several_tickers = max((len(call.tickers) for call in calls), default=0) > 1 and question.figures != ["price"]
+    period_arguments = {"end", "length", "timeframe"} & {name for call in calls for name in call.arguments}
+    has_several = len(question.figures) > 1 or len({(call.tool, repr(call.arguments)) for call in calls}) > 1
+    period_arguments = period_arguments or set(question.now_only)
+    return (
+        is_derived
+        or has_several
+        or bool(period_arguments)
+        or (has_several_tickers and bool(question.figures))
+        or "atr_share" in question.figures
+    )
 
 
 def period_in(query: str) -> AskedPeriod:
-    """The period that the query asks about: a year where it names none."""
-    said = plain(query)
-    beyond = bool(_BEYOND.search(said))
-    if beyond:
+    """The period that the query asks about; a year if it names none."""
+    normalized = plain(query)
+    is_beyond = bool(_BEYOND.search(normalized))
+    if is_beyond:
         return AskedPeriod("1y", named=False, beyond=True)
     for period, pattern in _PERIODS:
-        if pattern.search(said):
+        if pattern.search(normalized):
             return AskedPeriod(period, named=True)
     return AskedPeriod()
 
 
-def asks_for_a_forecast(query: str) -> bool:
-    """Whether the query asks about what is to come."""
+def asks_for_forecast(query: str) -> bool:
+    """Whether the query asks about the future."""
     return bool(_FUTURE.search(plain(query)))

@@ -20,24 +20,24 @@ from agent.domain.analysis.wanted_calls import (
     SENTIMENT,
     SNAPSHOT,
     Question,
-    WantedCall,
+    RequestedCall,
 )
 from contracts.json_values import JsonObject
 
 ByKind = dict[Kind, list[str]]
-"""A question's figures, by who has them."""
+"""A question's figures, by their source."""
 _SNAPSHOT_FIGURES = {"return": SNAPSHOTS, **dict.fromkeys(("volatility", "max_drawdown", "current_drawdown"), ("1y",))}
-"""Figures of stretches that a snapshot has, of these periods; of a year where none is named."""
+"""The periods for which a snapshot has a figure; a year if the question names none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The parts of a question besides figures that are asked for by name.
+class RequestedParts:
+    """What a question asks for besides figures by name.
 
-    `amount`: money put in. `relation`, `rule`, `crossing`: the arguments of a correlation or beta, of a trial, of a
-    search for crossings. `lengths`: of indicators, by name. `every`: the parts that stretches are cut into.
-    `timeframe`: of bars, where it is not the usual one. `now`: prices and indicators of now are asked for beside a
-    past time.
+    `amount`: money invested. `relation`, `rule`, `crossing`: the arguments of a correlation or beta, of a backtest, of
+    a search for crossings. `lengths`: of indicators, by name. `every`: the unit into which periods are divided.
+    `timeframe`: of bars, if it is not the default. `now`: current prices and indicators are asked for as well as past
+    ones.
     """
 
     amount: float | None
@@ -51,92 +51,105 @@ class Asked:
 
 
 class CallPlan:
-    """The calls of one question. `own`: the stretches of the tickers that have one of their own."""
+    """The calls of one question. `own_stretches`: by ticker, for those with a period of their own."""
 
     def __init__(
-        self, tickers: tuple[str, ...], asked: Asked, question: Question, by_kind: ByKind, own: Mapping[str, When]
+        self,
+        tickers: tuple[str, ...],
+        requested: RequestedParts,
+        question: Question,
+        by_kind: ByKind,
+        own_stretches: Mapping[str, When],
     ) -> None:
-        self._all = self._tickers = tickers
-        self._own = own
-        self._asked = asked
+        self._all_tickers = self._tickers = tickers
+        self._own_stretches = own_stretches
+        self._requested = requested
         self._question = question
         self._by_kind = by_kind
-        self._merged: dict[tuple[str, str], WantedCall] = {}
+        self._merged: dict[tuple[str, str], RequestedCall] = {}
 
-    def calls(self, stretches: Sequence[When]) -> list[WantedCall]:
-        """Returns the calls of each stretch, and those that need none."""
-        for when in stretches or [When({})]:
-            self._tickers = tuple(one for one in self._all if self._own.get(one, when) == when) or self._all
-            self._rule_calls(when)
-            self._stretch_calls(when)
-            if when.is_day or not self._asked.now:
-                self._indicator_calls(when)
+    def calls(self, stretches: Sequence[When]) -> list[RequestedCall]:
+        """Returns the calls for each period, and those without one."""
+        for stretch in stretches or [When({})]:
+            self._tickers = (
+                tuple(ticker for ticker in self._all_tickers if self._own_stretches.get(ticker, stretch) == stretch)
+                or self._all_tickers
+            )
+            self._rule_calls(stretch)
+            self._stretch_calls(stretch)
+            if stretch.is_day or not self._requested.now:
+                self._indicator_calls(stretch)
             for name in self._by_kind.get("news", []):
-                self._each(NEWS if name == "news" else SENTIMENT, when.tool_arguments)
-        self._tickers = self._all
-        if self._asked.now:
+                self._each(NEWS if name == "news" else SENTIMENT, stretch.tool_arguments)
+        self._tickers = self._all_tickers
+        if self._requested.now:
             self._indicator_calls(When({}))
-        if "standing" in self._by_kind or (self._asked.now and "price" in self._question.figures):
+        if "standing" in self._by_kind or (self._requested.now and "price" in self._question.figures):
             self._call(SNAPSHOT, {})
         if "company" in self._by_kind:
             self._call(COMPANY, {})
         order = [PERFORMANCE, CORRELATION, BACKTEST, CROSSINGS, SNAPSHOT, INDICATORS, NEWS, SENTIMENT, COMPANY]
         return sorted(self._merged.values(), key=lambda call: order.index(call.tool))
 
-    def _rule_calls(self, when: When) -> None:
-        asked = self._asked
-        if asked.rule is not None:
-            cash = {} if asked.amount is None else {"cash": asked.amount}
-            self._each(BACKTEST, {**asked.rule, **when.tool_arguments, **cash})
-        if asked.crossing is not None:
-            self._each(CROSSINGS, {**asked.crossing, **when.tool_arguments})
-        if asked.relation is not None:
-            self._call(CORRELATION, {**when.tool_arguments, **asked.relation})
+    def _rule_calls(self, stretch: When) -> None:
+        requested = self._requested
+        if requested.rule is not None:
+            cash = {} if requested.amount is None else {"cash": requested.amount}
+            self._each(BACKTEST, {**requested.rule, **stretch.tool_arguments, **cash})
+        if requested.crossing is not None:
+            self._each(CROSSINGS, {**requested.crossing, **stretch.tool_arguments})
+        if requested.relation is not None:
+            self._call(CORRELATION, {**stretch.tool_arguments, **requested.relation})
 
-    def _stretch_calls(self, when: When) -> None:
-        names, question, every = self._by_kind.get("stretch", []), self._question, self._asked.every
-        amount = self._asked.amount if self._asked.rule is None else None
-        if names == ["dividends"] and not when.tool_arguments:
+    def _stretch_calls(self, stretch: When) -> None:
+        names, question, part_unit = self._by_kind.get("stretch", []), self._question, self._requested.every
+        amount = self._requested.amount if self._requested.rule is None else None
+        if names == ["dividends"] and not stretch.tool_arguments:
             question.figures = [
-                *(one for one in question.figures if one != "dividends"), "dividend_yield", "next_dividend_date"
+                *(name for name in question.figures if name != "dividends"), "dividend_yield", "next_dividend_date"
             ]  # fmt: skip
             self._call(COMPANY, {})
             return
-        standing = [
-            one
-            for one in names
-            if not when.arguments and (one == "price" or (when.period or "1y") in _SNAPSHOT_FIGURES.get(one, ()))
+        snapshot_names = [
+            name
+            for name in names
+            if not stretch.arguments
+            and (name == "price" or (stretch.period or "1y") in _SNAPSHOT_FIGURES.get(name, ()))
         ]
-        if names == ["price"] == standing or (names and standing == names and amount is None and every is None):
+        if names == ["price"] == snapshot_names or (
+            names and snapshot_names == names and amount is None and part_unit is None
+        ):
             self._call(SNAPSHOT, {})
-        elif names or (when.arguments and not question.figures):
-            more: JsonObject = {"amount": amount} if amount else {}
-            more |= {"every": every} if every else {}
-            more |= {"top": max(question.most.values())} if question.most else {}
-            self._call(PERFORMANCE, {**when.tool_arguments, **more})
+        elif names or (stretch.arguments and not question.figures):
+            extra_arguments: JsonObject = {"amount": amount} if amount else {}
+            extra_arguments |= {"every": part_unit} if part_unit else {}
+            extra_arguments |= {"top": max(question.most.values())} if question.most else {}
+            self._call(PERFORMANCE, {**stretch.tool_arguments, **extra_arguments})
 
-    def _indicator_calls(self, when: When) -> None:
-        names, lengths = self._by_kind.get("indicator", []), self._asked.lengths
-        end = when.arguments.get("end")
-        beside: JsonObject = {"end": end} if end else {}
-        if self._asked.timeframe is not None:
-            beside["timeframe"] = self._asked.timeframe
-        usual = list(
-            dict.fromkeys(INDICATOR_OF.get(one, one) for one in names if one not in lengths and one != "averages")
+    def _indicator_calls(self, stretch: When) -> None:
+        names, lengths = self._by_kind.get("indicator", []), self._requested.lengths
+        end = stretch.arguments.get("end")
+        shared_arguments: JsonObject = {"end": end} if end else {}
+        if self._requested.timeframe is not None:
+            shared_arguments["timeframe"] = self._requested.timeframe
+        default_indicators = list(
+            dict.fromkeys(
+                INDICATOR_OF.get(figure, figure) for figure in names if figure not in lengths and figure != "averages"
+            )
         )
-        if usual:
-            self._each(INDICATORS, {"indicators": usual, **beside})
+        if default_indicators:
+            self._each(INDICATORS, {"indicators": default_indicators, **shared_arguments})
         for name, length in lengths.items():
-            self._each(INDICATORS, {"indicators": [name], "length": length, **beside})
+            self._each(INDICATORS, {"indicators": [name], "length": length, **shared_arguments})
         if "averages" in names:
             for length in self._question.averages:
-                self._each(INDICATORS, {"indicators": ["SMA"], "length": length, **beside})
+                self._each(INDICATORS, {"indicators": ["SMA"], "length": length, **shared_arguments})
 
     def _each(self, tool: str, arguments: JsonObject) -> None:
-        """A call for each ticker."""
+        """Adds a call for each ticker."""
         for ticker in self._tickers:
             self._call(tool, arguments, (ticker,))
 
     def _call(self, tool: str, arguments: JsonObject, tickers: tuple[str, ...] | None = None) -> None:
-        call = WantedCall(tool, tickers or self._tickers, arguments)
+        call = RequestedCall(tool, tickers or self._tickers, arguments)
         self._merged.setdefault((tool, repr((call.tickers, sorted(arguments.items(), key=str)))), call)

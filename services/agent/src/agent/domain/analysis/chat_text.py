@@ -1,4 +1,4 @@
-"""Shows a report in a chat: its summary, the sources of the figures, and what the reader must know about them."""
+"""Writes a report for a chat: its summary, the sources of the figures, and their limitations."""
 
 from typing import Any
 
@@ -10,20 +10,27 @@ MAX_LIMITATIONS = 4
 
 
 def report_in_chat(report: dict[str, Any], language: Language) -> str:
-    """Plain text with a few paragraphs; figures as the summary has them."""
-    parts = [str(report["summary"])]
+    """Returns plain text of a few paragraphs, with the figures as in the summary."""
+    paragraphs = [str(report["summary"])]
     sources: dict[str, list[str]] = {}
-    for one in report["sources"]:
-        reports = sources.setdefault(f"{one['ticker']}: {one['source']}, {day(one['as_of'], language)}", [])
-        if one.get("report"):
-            reports.append(str(one["report"]))
+    for source in report["sources"]:
+        reports = sources.setdefault(f"{source['ticker']}: {source['source']}, {day(source['as_of'], language)}", [])
+        if source.get("report"):
+            reports.append(str(source["report"]))
     if sources:
-        lines = (f"- {'; '.join([told_from, *reports])}" for told_from, reports in sources.items())
-        parts.append("\n".join([TEXTS["analysis.told.sources"].in_language(language), *lines]))
-    limitations = [one for one in report["limitations"] if one not in parts[0]][:MAX_LIMITATIONS]
+        lines = (f"- {'; '.join([origin, *reports])}" for origin, reports in sources.items())
+        paragraphs.append("\n".join([TEXTS["analysis.told.sources"].in_language(language), *lines]))
+    limitations = [limitation for limitation in report["limitations"] if limitation not in paragraphs[0]][
+        :MAX_LIMITATIONS
+    ]
     if limitations and report["findings"]:
-        parts.append(
-            "\n".join([TEXTS["analysis.told.limitations"].in_language(language), *(f"- {one}" for one in limitations)])
+        paragraphs.append(
+            "\n".join(
+                [
+                    TEXTS["analysis.told.limitations"].in_language(language),
+                    *(f"- {limitation}" for limitation in limitations),
+                ]
+            )
         )
-    parts.append(str(report["disclaimer"]))
-    return "\n\n".join(parts)
+    paragraphs.append(str(report["disclaimer"]))
+    return "\n\n".join(paragraphs)

@@ -15,12 +15,12 @@ _IN_CURRENCY = frozenset(("market_cap", "revenue"))
 
 
 def comparison(findings: Sequence[Mapping[str, Any]], period: Period) -> JsonObject | None:
-    """The figures that several findings have, the period's return first; None for fewer than two tickers."""
+    """The figures that several findings share, the period's return first; None for fewer than two tickers."""
     if len(findings) < 2:
         return None
     names = [f"returns.{period}", *(f"returns.{other}" for other in PERIODS if other != period), *_FIGURES]
     one_currency = len({finding.get("currency") for finding in findings if finding.get("currency")}) <= 1
-    ranked: list[JsonObject] = []
+    entries: list[JsonObject] = []
     for name in names:
         if name in _IN_CURRENCY and not one_currency:
             continue
@@ -32,13 +32,13 @@ def comparison(findings: Sequence[Mapping[str, Any]], period: Period) -> JsonObj
         if len(known) == len(values) and max(known) != min(known):
             entry["highest"] = max(values, key=lambda ticker: values[ticker] or 0.0)
             entry["lowest"] = min(values, key=lambda ticker: values[ticker] or 0.0)
-        ranked.append(entry)
+        entries.append(entry)
     tickers = [str(finding["ticker"]) for finding in findings]
-    return {"period": period, "tickers": tickers, "figures": ranked} if ranked else None
+    return {"period": period, "tickers": tickers, "figures": entries} if entries else None
 
 
 def value_of(finding: Mapping[str, Any], name: str) -> float | None:
-    """A figure by its name, returns as returns.1y."""
+    """The value of a figure by its name; returns are named returns.1y."""
     group, _, period = name.partition(".")
     value = finding.get(group)
     if period:

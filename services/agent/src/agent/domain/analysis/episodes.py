@@ -1,4 +1,4 @@
-"""Writes sentences about results with dates of their own: drawdowns, crossings of averages, results that are due."""
+"""Writes sentences about results with their own dates: drawdowns, crossings of averages, upcoming earnings."""
 
 from calendar import monthrange
 from collections.abc import Mapping, Sequence
@@ -14,65 +14,69 @@ _NEXT_RESULTS = "next_earnings_date"
 _DAYS = {"d": 1, "w": 7, "m": 30}
 
 
-def drawdowns_text(finding: Finding, language: Language, most: int | None = None) -> list[str]:
-    """The deepest falls from a peak, with their days; no more than `most`."""
-    found = cast("Sequence[Mapping[str, Any]]", finding.get("drawdowns") or ())
-    found = sorted(found, key=lambda one: float(one["depth"]))[:most]
-    said: list[str] = []
-    # A fall that a longer stretch has too is told once, with its recovery.
-    for one in {(one["peak"], one["trough"]): one for one in found}.values():
-        depth, peak, low = (
-            percent(float(one["depth"]), language),
-            day(one["peak"], language),
-            day(one["trough"], language),
+def drawdowns_text(finding: Finding, language: Language, max_falls: int | None = None) -> list[str]:
+    """Lists the deepest falls from a peak with their days, at most `max_falls`."""
+    falls_found = cast("Sequence[Mapping[str, Any]]", finding.get("drawdowns") or ())
+    falls_found = sorted(falls_found, key=lambda fall: float(fall["depth"]))[:max_falls]
+    texts: list[str] = []
+    # A fall that is also in a longer period is listed once, with its recovery.
+    for fall in {(fall["peak"], fall["trough"]): fall for fall in falls_found}.values():
+        depth, peak, trough = (
+            percent(float(fall["depth"]), language),
+            day(fall["peak"], language),
+            day(fall["trough"], language),
         )
         end = TEXTS["analysis.episodes.not_recovered"].in_language(language)
-        if one.get("recovered"):
-            end = TEXTS["analysis.episodes.recovered"].in_language(language).format(day=day(one["recovered"], language))
-        told = TEXTS["analysis.episodes.fall"].in_language(language)
-        said.append(told.format(depth=depth, peak=peak, low=low, end=end))
+        if fall.get("recovered"):
+            end = (
+                TEXTS["analysis.episodes.recovered"].in_language(language).format(day=day(fall["recovered"], language))
+            )
+        template = TEXTS["analysis.episodes.fall"].in_language(language)
+        texts.append(template.format(depth=depth, peak=peak, low=trough, end=end))
     falls = TEXTS["analysis.episodes.falls"].in_language(language)
-    return [falls.format(ticker=finding["ticker"], falls="; ".join(said))] if said else []
+    return [falls.format(ticker=finding["ticker"], falls="; ".join(texts))] if texts else []
 
 
 def crossings_text(
     finding: Finding,
     language: Language,
-    within: str = "",
-    most: int | None = None,
+    period: str = "",
+    max_crossings: int | None = None,
     *,
     upward: bool | None = None,
 ) -> list[str]:
-    """The days on which averages crossed, or that there are none; the newest `most`. `within`: the stretch, in words;
-    `upward`: only those to above, or to below."""
+    """Lists the days on which averages crossed, the newest `max_crossings`, or says that there are none. `period`: the
+    period in words; `upward`: only crossings to above (True) or to below (False)."""
     if finding.get("crossings") is None:
         return []
     fast, slow = cast("Sequence[int]", finding.get("crossing_averages") or (50, 200))
-    found = cast("Sequence[Mapping[str, Any]]", finding["crossings"])
+    crossings = cast("Sequence[Mapping[str, Any]]", finding["crossings"])
     head = TEXTS["analysis.episodes.crossings"].in_language(language).format(fast=fast, slow=slow)
     if fast == 1:
         head = TEXTS["analysis.episodes.crossings_of_close"].in_language(language).format(slow=slow)
-    head = ", ".join(filter(None, (within, finding["ticker"], head)))
-    found = [one for one in found if upward in (None, bool(one["above"]))]
-    ways = [TEXTS[f"analysis.episodes.went_{way}"].in_language(language) for way in ("below", "above")]
-    said = [f"{day(str(one['on']), language)} ({ways[bool(one['above'])]})" for one in found]
-    none = TEXTS["analysis.episodes.no_crossing"].in_language(language)
-    return [f"{head}: {', '.join(said[-(most or 0) :]) or none}."]
+    head = ", ".join(filter(None, (period, finding["ticker"], head)))
+    crossings = [crossing for crossing in crossings if upward in (None, bool(crossing["above"]))]
+    ways = [TEXTS[f"analysis.episodes.went_{direction}"].in_language(language) for direction in ("below", "above")]
+    texts = [f"{day(str(crossing['on']), language)} ({ways[bool(crossing['above'])]})" for crossing in crossings]
+    no_crossing = TEXTS["analysis.episodes.no_crossing"].in_language(language)
+    return [f"{head}: {', '.join(texts[-(max_crossings or 0) :]) or no_crossing}."]
 
 
 def upcoming_results_text(findings: Sequence[Finding], ahead: str, language: Language) -> list[str]:
-    """Reports which tickers publish results in the period ahead (`Question.ahead`); nothing if no date is known."""
-    dated = {str(one["ticker"]): as_date(one[_NEXT_RESULTS]) for one in findings if one.get(_NEXT_RESULTS)}
-    if not dated:
+    """Says which tickers publish results in the period ahead (`Question.ahead`); empty if no date is known."""
+    result_days = {
+        str(finding["ticker"]): as_date(finding[_NEXT_RESULTS]) for finding in findings if finding.get(_NEXT_RESULTS)
+    }
+    if not result_days:
         return []
-    first, last = _stretch_ahead(ahead, max(as_date(one["as_of"]) for one in findings if one.get("as_of")))
-    due = [ticker for ticker, on in dated.items() if first <= on <= last]
-    who = joined(due, language) or TEXTS["analysis.episodes.nobody_due"].in_language(language)
-    told = TEXTS["analysis.episodes.due"].in_language(language)
-    return [told.format(first=day(first, language), last=day(last, language), who=who)]
+    first, last = _days_ahead(ahead, max(as_date(finding["as_of"]) for finding in findings if finding.get("as_of")))
+    due = [ticker for ticker, result_day in result_days.items() if first <= result_day <= last]
+    ticker_list = joined(due, language) or TEXTS["analysis.episodes.nobody_due"].in_language(language)
+    template = TEXTS["analysis.episodes.due"].in_language(language)
+    return [template.format(first=day(first, language), last=day(last, language), who=ticker_list)]
 
 
-def _stretch_ahead(ahead: str, today: date) -> tuple[date, date]:
+def _days_ahead(ahead: str, today: date) -> tuple[date, date]:
     if ahead == "week":
         monday = today + timedelta(days=7 - today.weekday())
         return monday, monday + timedelta(days=6)

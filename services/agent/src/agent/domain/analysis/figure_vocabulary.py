@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.domain.claims.figure_words import FIGURES
-from agent.domain.claims.words import WORDS
+from agent.domain.claims.words import PLAIN_WORDS
 from contracts.calendar_names import NUMBERS
 
 Kind = Literal["stretch", "standing", "company", "indicator", "news"]
@@ -20,7 +20,7 @@ _CLAIMS = {names[0]: pattern for names, pattern in FIGURES}
 
 @dataclass(frozen=True, slots=True)
 class FigureWords:
-    """A row: the figures that some words ask for."""
+    """Figures, and the words that ask for them."""
 
     names: tuple[str, ...]
     kind: Kind
@@ -85,9 +85,9 @@ _RUNNING = (
     rf"(?:cuant[oa]s? (?:{_DAYS}|tiempo)(?: {_ROW})? )?(?:lleva|llevan|llevas)\b[^?;\x00]{{0,20}}?\b{_EITHER_WAY}",
     r"(?:current|present) (?:(?:winning|losing) )?(?:streak|run)|racha (?:alcista |bajista )?actual",
 )
-"""The run of sessions that lasts until now."""
+"""The current run of sessions."""
 INDICATOR_OF = {"atr_share": "ATR"}
-"""Figures that an indicator gives beside its own."""
+"""Figures that an indicator returns besides its own."""
 ROWS: tuple[FigureWords, ...] = (
     _row("indicator", "atr_share", rf"(?:{INDICATOR_WORDS['ATR']}){_OF_THE_PRICE}",
          rf"(?:percentage|percent|relative|normali[sz]ed|porcentual|relativo) (?:{INDICATOR_WORDS['ATR']})"),
@@ -226,14 +226,14 @@ ROWS: tuple[FigureWords, ...] = (
     _row("company", "beta", r"betas?"),
 )  # fmt: skip
 FELL = r"(?:f[ae]ll(?:en)?|lost|lose|dropped|declined|ca(?:yo|yeron|ido)|perdi(?:o|eron|do)|baj(?:o|aron|ado))"
-LOWEST = re.compile(
+LOWEST_FIRST = re.compile(
     rf"\b(?:(?:{FELL}|down) (?:the )?(?:most|more|furthest|mas)|mas (?:(?:se )?han? )?{FELL}|"
     r"losers(?: first)?|weakest first|cheap(?:er|est)?|smallest|lowest|least|fewest|minimum|calm(?:er|est)?|shallowest|"
     r"safest|worst|barat[oa]s?|menor(?:es)?|menos|mas baj[oa]s?|ascending|de menor a mayor|lowest first|"
     r"tranquil[oa]s?|minim[oa]|peor(?:es)?|underperform\w*)\b"
 )
 """Words that rank from the lowest up."""
-_ASKING = """
+_QUESTION_WORDS = """
 buying closely comprando deepest dinero direction distribuyo haz holding losers movio
 mueve movido cotizo cotizaron reparte repartido repartio shallowest
 suppose supon tend winners
@@ -263,12 +263,13 @@ valen valia vender ver versus
 view vs want way whats whether whose
 explica explicar pon ensena cuenta furthest farthest pagan pagaron repartieron
 """
-QUESTION_WORDS = WORDS | frozenset(_ASKING.split()) | NUMBERS.keys()
-"""Words that a question may have and that ask for nothing by themselves."""
+QUESTION_WORDS = PLAIN_WORDS | frozenset(_QUESTION_WORDS.split()) | NUMBERS.keys()
+"""Words of questions that ask for nothing by themselves."""
 
 
-def disambiguated(name: str, kind: Kind | None, *, timed: bool, dated: bool) -> tuple[str, Kind | None]:
-    """Most profitable over some time is a return, else it is a margin; a volume between days is a day's average."""
+def disambiguate(name: str, kind: Kind | None, *, timed: bool, dated: bool) -> tuple[str, Kind | None]:
+    """Resolves ambiguous words: "most profitable" over a period is a return, otherwise a margin; a volume between days
+    is the daily average."""
     if name == "profitable":
         return ("return", "stretch") if timed else ("net_margin", kind)
     return ("average_volume", "stretch") if name == "volume_zscore" and dated else (name, kind)

@@ -1,6 +1,6 @@
 """Collects what the tools returned for each ticker: findings, sources and failures. Nothing is computed here.
 
-Answers of several calls about one ticker become one finding; an answer without a word about a ticker is noted.
+Results of several calls about one ticker become one finding; a result without the ticker is noted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ _WINDOW = ("first", "last", "bars", "open", "high", "low", "close", "volume")
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class CollectedResults:
     """The results of the calls. `findings` by ticker, in order; `unanswered`: (ticker, tool) without a result."""
 
     findings: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -34,56 +34,57 @@ class Gathered:
     notes: list[str] = field(default_factory=list[str])
     """The notes of the tools about all their figures."""
     assumptions: list[str] = field(default_factory=list[str])
-    """What trials of rules assumed."""
+    """What backtests assumed."""
 
     @property
     def unknown(self) -> set[str]:
-        """The tickers of which every call has failed."""
-        return {str(one["ticker"]) for one in self.errors} - {str(one["ticker"]) for one in self.findings}
+        """The tickers for which every call failed."""
+        return {str(entry["ticker"]) for entry in self.errors} - {str(entry["ticker"]) for entry in self.findings}
 
 
-def gathered(tickers: Sequence[str], calls: Sequence[AnalysisCall]) -> Gathered:
-    """Collects what usable answers say about the analysis' own tickers. Later answers about a ticker replace earlier
-    ones."""
-    found = Gathered()
+def collect_results(tickers: Sequence[str], calls: Sequence[AnalysisCall]) -> CollectedResults:
+    """Collects the usable results for the analysis' tickers. Later results for a ticker replace earlier ones."""
+    results = CollectedResults()
     figures: dict[str, dict[str, Any]] = {}
     for call in calls:
         data = data_of(call)
         if data is None:
             continue
-        if (noted := data.get("note")) and noted not in found.notes:
-            found.notes.append(str(noted))
-        assumed = cast("list[str]", data.get("assumptions") or [])
-        found.assumptions.extend(one for one in assumed if one not in found.assumptions)
-        answered = cast("dict[str, Any]", data.get("tickers") or {})
-        failed = {
+        if (tool_note := data.get("note")) and tool_note not in results.notes:
+            results.notes.append(str(tool_note))
+        assumptions = cast("list[str]", data.get("assumptions") or [])
+        results.assumptions.extend(assumption for assumption in assumptions if assumption not in results.assumptions)
+        ticker_data = cast("dict[str, Any]", data.get("tickers") or {})
+        failed_tickers = {
             str(entry["ticker"]): {**entry, "tool": call.tool}
             for entry in cast("list[dict[str, Any]]", data.get("errors") or [])
         }
         for ticker in call.tickers:
-            if call.tool not in (SNAPSHOT, EVENTS) and not answered:
-                if ticker in failed:
-                    found.errors.append(failed[ticker])
+            if call.tool not in (SNAPSHOT, EVENTS) and not ticker_data:
+                if ticker in failed_tickers:
+                    results.errors.append(failed_tickers[ticker])
                 else:
-                    said = _beside(data, ticker)
-                    if said:
+                    ticker_fields = _other_tool_fields(data, ticker)
+                    if ticker_fields:
                         finding = figures.setdefault(ticker, {"ticker": ticker, "as_of": data.get("as_of")})
                         for name in ("derived", "drawdowns", "news", "crossings"):
-                            if name in said or name in finding:
-                                said[name] = [*finding.get(name, []), *said.get(name, [])]
-                        finding.update({name: value for name, value in said.items() if value or name not in _LISTS})
-                        found.sources.append(_source(call.tool, ticker, data))
-            elif ticker in answered:
-                entry = cast("dict[str, Any]", answered[ticker])
-                figures.setdefault(ticker, {"ticker": ticker}).update(_figures(call.tool, entry))
-                found.sources.append(_source(call.tool, ticker, entry))
-            elif ticker in failed:
-                found.errors.append(failed[ticker])
+                            if name in ticker_fields or name in finding:
+                                ticker_fields[name] = [*finding.get(name, []), *ticker_fields.get(name, [])]
+                        finding.update(
+                            {name: value for name, value in ticker_fields.items() if value or name not in _LISTS}
+                        )
+                        results.sources.append(_source(call.tool, ticker, data))
+            elif ticker in ticker_data:
+                entry = cast("dict[str, Any]", ticker_data[ticker])
+                figures.setdefault(ticker, {"ticker": ticker}).update(_own_fields(call.tool, entry))
+                results.sources.append(_source(call.tool, ticker, entry))
+            elif ticker in failed_tickers:
+                results.errors.append(failed_tickers[ticker])
             else:
-                found.unanswered.append((ticker, call.tool))
-    found.findings.extend(figures[ticker] for ticker in tickers if ticker in figures)
-    found.sources.sort(key=lambda source: list(tickers).index(source["ticker"]))
-    return found
+                results.unanswered.append((ticker, call.tool))
+    results.findings.extend(figures[ticker] for ticker in tickers if ticker in figures)
+    results.sources.sort(key=lambda source: list(tickers).index(source["ticker"]))
+    return results
 
 
 def data_of(call: AnalysisCall) -> dict[str, Any] | None:
@@ -94,57 +95,56 @@ def data_of(call: AnalysisCall) -> dict[str, Any] | None:
 
 
 def has_prices(finding: Mapping[str, Any]) -> bool:
-    """Whether the finding says how the price has moved."""
+    """Whether the finding has returns."""
     return finding.get("returns") is not None
 
 
-def _figures(tool: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _own_fields(tool: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     names = _SNAPSHOT_FIGURES if tool == SNAPSHOT else _EVENTS_FIGURES
-    taken = {name: entry[name] for name in names if name in entry}
-    taken["as_of"] = entry["as_of"]
+    fields = {name: entry[name] for name in names if name in entry}
+    fields["as_of"] = entry["as_of"]
     if tool == SNAPSHOT:
         window = entry.get("ohlcv")
         if isinstance(window, dict):
             bars = cast("dict[str, Any]", window)
-            taken["window"] = {name: bars[name] for name in _WINDOW if name in bars}
+            fields["window"] = {name: bars[name] for name in _WINDOW if name in bars}
     elif "currency" in entry:
-        taken["currency"] = entry["currency"]
-    return taken
+        fields["currency"] = entry["currency"]
+    return fields
 
 
-def _beside(data: Mapping[str, Any], ticker: str) -> dict[str, Any]:
-    """Collects what any other tool says about a ticker: typed figures, crossings, headlines; from an unknown tool, its
-    numbers under their own names."""
+def _other_tool_fields(data: Mapping[str, Any], ticker: str) -> dict[str, Any]:
+    """Fields of a finding from any other tool: typed figures, crossings, headlines; of an unknown tool, its numbers
+    under their own names."""
     if "crossings" in data:
         return {"crossings": data["crossings"], "crossing_averages": [data.get("fast"), data.get("slow")]}
     if "indicators" in data:
-        return {"derived": _indicators(data, ticker)}
+        return {"derived": _indicator_figures(data, ticker)}
     if "score" in data and "label" in data:
         return {"derived": [{"ticker": ticker, "figure": "sentiment", "value": data["score"], "label": data["label"]}]}
     if "items" in data:
         items = cast("list[dict[str, Any]]", data["items"])
-        return {"news": [{name: one.get(name) for name in ("title", "time", "source")} for one in items]}
+        return {"news": [{name: item.get(name) for name in ("title", "time", "source")} for item in items]}
     if "figures" in data:
-        typed = cast("list[dict[str, Any]]", data["figures"])
-        mine = [one for one in typed if ticker in (one.get("ticker"), one.get("other"))]
-        falls = [one for one in cast("list[dict[str, Any]]", data.get("drawdowns") or ()) if one["ticker"] == ticker]
+        typed_figures = cast("list[dict[str, Any]]", data["figures"])
+        own_figures = [figure for figure in typed_figures if ticker in (figure.get("ticker"), figure.get("other"))]
+        falls = [fall for fall in cast("list[dict[str, Any]]", data.get("drawdowns") or ()) if fall["ticker"] == ticker]
         if falls:
-            return {"derived": mine, "drawdowns": falls}
+            return {"derived": own_figures, "drawdowns": falls}
     else:
-        mine = [
+        own_figures = [
             {"ticker": ticker, "figure": name, "value": value}
             for name, value in data.items()
             if isinstance(value, int | float) and not isinstance(value, bool)
         ]
-    return {"derived": mine} if mine else {}
+    return {"derived": own_figures} if own_figures else {}
 
 
-def _indicators(data: Mapping[str, Any], ticker: str) -> list[dict[str, Any]]:
-    """Returns each part of an indicator as a figure, under the names that claims use, and the close that it belongs
-    to."""
+def _indicator_figures(data: Mapping[str, Any], ticker: str) -> list[dict[str, Any]]:
+    """Returns each part of an indicator as a figure, named as in claims, and the close that it belongs to."""
     day = str(data["as_of"])[:10]
     head = {"ticker": ticker, "currency": data.get("currency"), "on": day, "asked": f"{day}/{day}"}
-    found = [{**head, "figure": "price", "value": data.get("price")}]
+    figures = [{**head, "figure": "price", "value": data.get("price")}]
     for name, values in cast("Mapping[str, Mapping[str, Any]]", data["indicators"]).items():
         length = values.get("period")
         for part, value in values.items():
@@ -152,8 +152,8 @@ def _indicators(data: Mapping[str, Any], ticker: str) -> list[dict[str, Any]]:
                 figure = f"sma_{length}" if name == "SMA" else name if part == "value" else part
                 if part in ("gap", "share"):
                     figure = f"gap_{length}" if part == "gap" else ATR_SHARE
-                found.append({**head, "figure": figure, "value": value, "length": length})
-    return found
+                figures.append({**head, "figure": figure, "value": value, "length": length})
+    return figures
 
 
 def _source(tool: str, ticker: str, entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,68 +1,73 @@
-"""Makes whole questions of messages that leave out what was spoken of: "sort them by volatility", "and in 2010?"."""
+"""Completes questions that refer to earlier messages: "sort them by volatility", "and in 2010?"."""
 
 import re
 from collections.abc import Sequence
 
 from agent.domain.analysis.asked import is_about_all_tickers, is_analysis, language_in
 from agent.domain.analysis.grammar import read_question
-from agent.domain.analysis.normalization import normalized
+from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.question_patterns import unread_words
 from agent.domain.analysis.stretches import BLANK, Unread, stretches_in, when_in
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import plain
 from agent.domain.tickers import tickers_in
 
-_RANKS_THEM = re.compile(
+_RANKING_REQUEST = re.compile(
     r"\b(?:sort|rank|order)(?: all(?: of)?)? (?:them|these|those|all)\b|\b(?:ordena|clasifica)(?:me)?l[oa]s\b|"
     r"^\W*(?:(?:and|y|e|now|ahora)\b\W*)?(?:by|por) "
 )
-"""Matches a request for an order of what was spoken of."""
-_SPOKEN = 6
-"""Messages back that may name it."""
-_FEW = 8
-"""Words of a message that only names another time."""
+"""Matches a request to sort the tickers of earlier messages."""
+_MAX_MESSAGES_BACK = 6
+"""How many messages back may name the tickers."""
+_MAX_PERIOD_WORDS = 8
+"""Maximum words of a message that only names another period."""
 
 
-def whole_question(text: str, before: Sequence[str]) -> str | None:
-    """The question that a message goes on with, in full; None: it goes on with none about several tickers. `before`:
-    the messages before it, oldest first."""
-    if tickers_in(text) or not before:
+def complete_question(text: str, earlier_messages: Sequence[str]) -> str | None:
+    """Completes a message that continues a question about several tickers; None if it continues none.
+    `earlier_messages`: oldest first."""
+    if tickers_in(text) or not earlier_messages:
         return None
-    return _ranking(text, before) or _at_another_time(text, before)
+    return _complete_ranking(text, earlier_messages) or _complete_period(text, earlier_messages)
 
 
-def _ranking(text: str, before: Sequence[str]) -> str | None:
-    """A request to sort what was spoken of, with its tickers and its days."""
-    if not _RANKS_THEM.search(plain(text)) or not read_question(text, ()).figures:
+def _complete_ranking(text: str, earlier_messages: Sequence[str]) -> str | None:
+    """Adds the tickers and days of earlier messages to a request to sort them."""
+    if not _RANKING_REQUEST.search(plain(text)) or not read_question(text, ()).figures:
         return None
-    found: list[str] = []
+    words: list[str] = []
     days = when_in(text).arguments
-    for earlier in reversed(before[-_SPOKEN:]):
+    for earlier in reversed(earlier_messages[-_MAX_MESSAGES_BACK:]):
         days = days or when_in(earlier).arguments
-        if not found and is_about_all_tickers(earlier):
-            found = ["all", "stocks"] if language_in(text, "en") == "en" else ["todas las", "acciones"]
+        if not words and is_about_all_tickers(earlier):
+            words = ["all", "stocks"] if language_in(text, "en") == "en" else ["todas las", "acciones"]
             break
-        named = tickers_in(normalized(earlier).text)
-        found = [*(one for one in named if one not in found), *found]
-        if len(named) > 1:
+        tickers = tickers_in(normalize(earlier).text)
+        words = [*(ticker for ticker in tickers if ticker not in words), *words]
+        if len(tickers) > 1:
             break
-    if len(found) < 2:
+    if len(words) < 2:
         return None
     first, last = (str(days.get(name, "")) for name in ("start", "end"))
     stretch = f"{first} to {last}" if first and last else f"since {first}" if first else ""
-    return " ".join(filter(None, [*found, stretch, text]))
+    return " ".join(filter(None, [*words, stretch, text]))
 
 
-def _at_another_time(text: str, before: Sequence[str]) -> str | None:
-    """The last question about several tickers, of the time that a message names."""
+def _complete_period(text: str, earlier_messages: Sequence[str]) -> str | None:
+    """The last question about several tickers, with the period that the message names."""
     unread = Unread(folded(text))
-    names_time = len(text.split()) <= _FEW and bool(stretches_in(unread)) and not unread_words(unread.text, ())
+    names_time = (
+        len(text.split()) <= _MAX_PERIOD_WORDS and bool(stretches_in(unread)) and not unread_words(unread.text, ())
+    )
     if not names_time or read_question(text, ()).figures:
         return None
-    asked = whole_question(before[-1], before[:-1]) or before[-1]
-    if not (is_about_all_tickers(asked) or (is_analysis(asked) and len(tickers_in(asked)) > 1)):
+    question = complete_question(earlier_messages[-1], earlier_messages[:-1]) or earlier_messages[-1]
+    if not (is_about_all_tickers(question) or (is_analysis(question) and len(tickers_in(question)) > 1)):
         return None
-    rest = Unread(folded(asked))
-    stretches_in(rest)
-    kept = "".join(" " if taken == BLANK else said for said, taken in zip(asked, rest.text, strict=False))
-    return f"{' '.join(kept.strip(' ?!.').split())}: {text.strip('¿ ')}"
+    unread_question = Unread(folded(question))
+    stretches_in(unread_question)
+    text_without_period = "".join(
+        " " if unread_character == BLANK else character
+        for character, unread_character in zip(question, unread_question.text, strict=False)
+    )
+    return f"{' '.join(text_without_period.strip(' ?!.').split())}: {text.strip('¿ ')}"

@@ -54,7 +54,7 @@ def figure(value: float, language: Language) -> str:
 
 
 def signed(text: str) -> str:
-    """A figure or a percentage that tells a move: with its sign, also where that is a plus."""
+    """A number or percentage of a move, with its sign even if it is a plus."""
     return text if text.startswith("-") else f"+{text}"
 
 
@@ -73,31 +73,35 @@ def money(value: float, currency: str | None, language: Language) -> str:
 
 def day(moment: str | date | datetime, language: Language) -> str:
     """2013-03-01 as 1 March 2013 or 1 de marzo de 2013."""
-    found = as_date(moment)
-    month = month_name(found.month, language)
-    return TEXTS["analysis.day"].in_language(language).format(day=found.day, month=month, year=found.year)
+    date_of_moment = as_date(moment)
+    month = month_name(date_of_moment.month, language)
+    return (
+        TEXTS["analysis.day"]
+        .in_language(language)
+        .format(day=date_of_moment.day, month=month, year=date_of_moment.year)
+    )
 
 
 def moment(written: object, language: Language) -> str:
     """2012-11-01T20:00:00Z as 1 November 2012, 20:00 UTC or 1 de noviembre de 2012, 20:00 UTC; a date as its day.
 
-    What is neither is given as it is: providers call some periods by names of their own.
+    Other texts are returned as they are, since providers have their own names for some periods.
     """
     text = str(written)
     if not _DATED.match(text):
         return text
     try:
-        found = datetime.fromisoformat(text)
+        parsed = datetime.fromisoformat(text)
     except ValueError:
         return text
     if len(text) == len("2012-11-01"):
-        return day(found, language)
-    found = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
-    return f"{day(found, language)}, {found:%H:%M} UTC"
+        return day(parsed, language)
+    parsed = parsed.replace(tzinfo=parsed.tzinfo or UTC).astimezone(UTC)
+    return f"{day(parsed, language)}, {parsed:%H:%M} UTC"
 
 
 def as_date(moment: str | date | datetime) -> date:
-    """The date of a moment as the tools write it (RFC 3339), or of a date."""
+    """The date of a date, a time, or a text as the tools write it (RFC 3339)."""
     if isinstance(moment, datetime):
         return moment.date()
     return moment if isinstance(moment, date) else date.fromisoformat(moment[:10])
@@ -111,32 +115,32 @@ def joined(parts: Sequence[str], language: Language) -> str:
     return ", ".join(parts[:-1]) + last + parts[-1]
 
 
-_CLOSED_FOR = timedelta(days=7)
-"""No market is closed for longer before the end of a period."""
+_MAX_CLOSED_TIME = timedelta(days=7)
+"""No market is closed longer than this before the end of a period."""
 
 
-def over(asked: str, language: Language, until: str | None = None) -> str:
+def period_text(period: str, language: Language, until: str | None = None) -> str:
     """2008-01-01/2008-12-31 as from 1 January 2008 to 31 December 2008; 5y as over the last 5 years. `until`: the last
-    day that is known (ISO 8601): what was asked of a year that goes on is told up to there."""
-    first, slash, last = asked.partition("/")
-    if until and last and first < until[:10] and as_date(last) - as_date(until) > _CLOSED_FOR:
+    day with data (ISO 8601), at which the text of an unfinished period ends."""
+    first, slash, last = period.partition("/")
+    if until and last and first < until[:10] and as_date(last) - as_date(until) > _MAX_CLOSED_TIME:
         last = until[:10]
     if slash and first == last:
         return TEXTS["analysis.stretch.day"].in_language(language).format(first=day(first, language))
     if slash and first == ALL_TIME.arguments["start"] and last:
         return TEXTS["analysis.stretch.all_up_to"].in_language(language).format(last=day(last, language))
     if slash and last:
-        told = TEXTS["analysis.stretch.from_to"].in_language(language)
-        return told.format(first=day(first, language), last=day(last, language))
-    if asked == ALL_TIME.period:
+        template = TEXTS["analysis.stretch.from_to"].in_language(language)
+        return template.format(first=day(first, language), last=day(last, language))
+    if period == ALL_TIME.period:
         return TEXTS["analysis.stretch.all"].in_language(language)
     if slash:
         return TEXTS["analysis.stretch.since"].in_language(language).format(first=day(first, language))
-    if asked == "ytd":
+    if period == "ytd":
         return TEXTS["analysis.stretch.ytd"].in_language(language)
-    count = int(asked[:-1])
+    count = int(period[:-1])
     return (
-        TEXTS[f"analysis.stretch.{'one' if count == 1 else 'several'}_{asked[-1]}"]
+        TEXTS[f"analysis.stretch.{'one' if count == 1 else 'several'}_{period[-1]}"]
         .in_language(language)
         .format(count=count)
     )

@@ -1,4 +1,4 @@
-"""Shows requested headlines, each with its source and its date."""
+"""Writes requested headlines, each with its source and date."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -19,11 +19,11 @@ def news_text(finding: Mapping[str, Any], language: Language) -> list[str]:
     head = TEXTS["analysis.told.headlines"].in_language(language).format(ticker=finding["ticker"])
     return [
         head,
-        *(f"- {one['title']} ({one['source']}, {day(_published(str(one['time'])), language)})" for one in items),
+        *(f"- {item['title']} ({item['source']}, {day(_published(str(item['time'])), language)})" for item in items),
     ]
 
 
 def _published(moment: str) -> date:
-    """The day in New York; a source that knows only the day gives the end of that day."""
-    found = datetime.fromisoformat(moment)
-    return found.astimezone(_NEW_YORK).date() if found.tzinfo else found.date()
+    """The day in New York. Sources that only know the day give the end of that day."""
+    time = datetime.fromisoformat(moment)
+    return time.astimezone(_NEW_YORK).date() if time.tzinfo else time.date()

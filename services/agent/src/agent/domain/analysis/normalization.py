@@ -1,4 +1,4 @@
-"""Rewrites a question in words that the grammar can read: adds what people leave out, and corrects spelling.
+"""Rewrites a question for the grammar: adds what people leave out, and corrects spelling.
 
 "the best month and the worst" → "the best month and the worst month"; "Q2 2012 against the first" → "… against the
 first quarter of 2012"; "micorsoft" → "microsoft".
@@ -18,7 +18,7 @@ from agent.domain.text_features import is_one_letter_apart, is_transposed
 from agent.domain.tickers import NAMES, tickers_in
 from contracts.calendar_names import MONTHS, NUMBERS
 
-_ENDS = r"(?=\W*(?:$|[?.,;:!]))"
+_CLAUSE_END = r"(?=\W*(?:$|[?.,;:!]))"
 _ORDER = r"(?:first|second|third|fourth|primero?|segundo|tercero?|cuarto)"
 _QUARTER = rf"(?:q[1-4]|{_ORDER} (?:quarter|trimestre))"
 _BESIDE = r"(?:and|y|or|o|vs\.?|versus|against|than|to|with|frente a(?:l)?|que(?: en)?(?: el)?|con(?: el)?)"
@@ -45,10 +45,10 @@ def _other_part(match: re.Match[str]) -> str:
 
 
 def _both_parts(match: re.Match[str]) -> str:
-    one, two = (_NUMBERED.get(name, name) for name in (match["one"], match["two"]))
+    first, second = (_NUMBERED.get(name, name) for name in (match["one"], match["two"]))
     part = f" {match['part']}" if match["part"] else ""
-    head = one if one.startswith("q") or one.endswith((" quarter", " trimestre")) else f"{one}{part}"
-    return f"{head} {match['year']}, {two}{part} {match['year']}"
+    head = first if first.startswith("q") or first.endswith((" quarter", " trimestre")) else f"{first}{part}"
+    return f"{head} {match['year']}, {second}{part} {match['year']}"
 
 
 def _extreme_of(match: re.Match[str]) -> str:
@@ -70,19 +70,21 @@ _ANY_SPANISH = re.compile(r"\b(?:el|la|los|las|de|del|en|que|como|cual|fecha)\b"
 
 
 def _iso(match: re.Match[str]) -> str:
-    """14/02/2012: the day first, unless that cannot be, or the text is English and both can be."""
-    one, two = int(match["one"]), int(match["two"])
-    month_first = two > MONTHS_OF_A_YEAR or (one <= MONTHS_OF_A_YEAR and not _ANY_SPANISH.search(match.string))
-    month, day = (one, two) if month_first else (two, one)
+    """14/02/2012 as 2012-02-14. The day comes first, unless it cannot, or the text is English and both orders can."""
+    first, second = int(match["one"]), int(match["two"])
+    month_first = second > MONTHS_OF_A_YEAR or (first <= MONTHS_OF_A_YEAR and not _ANY_SPANISH.search(match.string))
+    month, day = (first, second) if month_first else (second, first)
     return f"{match['year']}-{month:02}-{day:02}"
 
 
 MONTHS_OF_A_YEAR = 12
 
 
-def _rule(pattern: str, put: Callable[[re.Match[str]], str]) -> tuple[re.Pattern[str], Callable[[re.Match[str]], str]]:
+def _rule(
+    pattern: str, replacement: Callable[[re.Match[str]], str]
+) -> tuple[re.Pattern[str], Callable[[re.Match[str]], str]]:
     """A pattern, and the text that replaces what it matches."""
-    return re.compile(pattern), put
+    return re.compile(pattern), replacement
 
 
 _RULES = (
@@ -113,7 +115,7 @@ _RULES = (
     ),
     # How far is it from its 50-day?
     _rule(
-        rf"\b(?P<head>(?:from|above|below|over|under) (?:its|the|their) \d{{2,3}})[- ]day(?={_ENDS}| "
+        rf"\b(?P<head>(?:from|above|below|over|under) (?:its|the|their) \d{{2,3}})[- ]day(?={_CLAUSE_END}| "
         rf"in (?:%|per ?cent))",
         lambda match: f"{match['head']}-day average",
     ),
@@ -158,7 +160,8 @@ _RULES = (
     # The best month of 2010 and the worst.
     _rule(
         rf"\b(?:best|worst|mejor(?:es)?|peor(?:es)?) {UNIT}\b[^.?!]*?\b(?:and|y|or|o) (?:cual (?:fue "
-        rf")?)?(?:(?:the|its|their|el|la|su) )?(?:best|worst|mejor|peor)(?= ones?{_ENDS}|{_ENDS}| (?:of|in|de|en) )",
+        rf")?)?(?:(?:the|its|their|el|la|su) )?(?:best|worst|mejor|peor)"
+        rf"(?= ones?{_CLAUSE_END}|{_CLAUSE_END}| (?:of|in|de|en) )",
         _other_extreme,
     ),
     # Q1 and Q2 2012, the first and second quarter of 2012.
@@ -171,7 +174,7 @@ _RULES = (
     _rule(
         rf"(?P<head>\b(?:q[1-4]|{_ORDER} (?P<part>quarter|trimestre|half|semestre)) (?:of |de |del )?"
         rf"(?P<year>{times.YEAR})\b[^.?!]*?\b(?:the |el |al |la )?)(?P<other>q[1-4]|{_ORDER})"
-        rf"(?: (?:one|quarter|trimestre|half|semestre))?{_ENDS}",
+        rf"(?: (?:one|quarter|trimestre|half|semestre))?{_CLAUSE_END}",
         _other_part,
     ),
     # In 2011 and 2012: two years; from 2011 to 2012, or between them, one stretch.
@@ -224,7 +227,7 @@ _RULES = (
     ),
     _rule(
         r"(?P<head>\b(?:averages?|sma|medias?)\b[^?;]*?\b(?:its|the|and|or) )(?P<length>\d{1,3})[- ]"
-        rf"(?:day|session)s?(?: ones?)?(?= (?:in|since|during|over|now|today)\b|{_ENDS})",
+        rf"(?:day|session)s?(?: ones?)?(?= (?:in|since|during|over|now|today)\b|{_CLAUSE_END})",
         lambda match: f"{match['head']}{match['length']}-day average",
     ),
 )
@@ -233,67 +236,73 @@ volatility correlation drawdown drawdowns dividend dividends return returns perf
 earnings revenue margin volatilidad correlacion dividendo dividendos rentabilidad media volumen cruces resultados
 ingresos margen
 """
-_SPELT = frozenset(name for name in (*NAMES, *MONTHS) if name.isalpha() and len(name) > 4) | frozenset(
+_CORRECTABLE = frozenset(name for name in (*NAMES, *MONTHS) if name.isalpha() and len(name) > 4) | frozenset(
     _FIGURE_WORDS.split()
 )
-"""Words that are recognised though a letter is wrong, missing, too many or in another's place."""
-_OTHERS = frozenset("apply ample apples maple inter until intern medias medio medir marcha".split())  # noqa: SIM905
-"""Words that are near to one of those and another."""
+"""Words that are recognised with one letter wrong, missing, added or transposed."""
+_LOOKALIKES = frozenset("apply ample apples maple inter until intern medias medio medir marcha".split())  # noqa: SIM905
+"""Words similar to one of those that mean something else."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SHORT = ("how", "what", "when", "which", "much", "the", "and", "did", "que", "como", "cual", "cuanto")
 
 
 @dataclass(frozen=True, slots=True)
 class NormalizedQuery:
-    """The question as it is read, and the words that were read as others: (written, read)."""
+    """The normalized question, and the words that were corrected: (written, read)."""
 
     text: str
     spelt: tuple[tuple[str, str], ...] = ()
 
 
 @lru_cache(maxsize=256)
-def normalized(query: str) -> NormalizedQuery:
-    """The question with omitted words added. Raises nothing; unknown words stay."""
-    text, spelt = _corrected(with_days_in_figures(query))
-    for pattern, put in _RULES:
-        low, at = folded(text), 0
-        while (match := pattern.search(low, at)) is not None:
-            new = put(match)
-            text = text[: match.start()] + _in_case(new, text[match.start() : match.end()]) + text[match.end() :]
-            at, low = match.start() + len(new), folded(text)
+def normalize(query: str) -> NormalizedQuery:
+    """Adds omitted words to a question and corrects spelling. Raises nothing; unknown words stay."""
+    text, spelt = _correct_spelling(with_days_in_figures(query))
+    for pattern, replacement in _RULES:
+        folded_text, position = folded(text), 0
+        while (match := pattern.search(folded_text, position)) is not None:
+            new_text = replacement(match)
+            text = (
+                text[: match.start()]
+                + _with_original_case(new_text, text[match.start() : match.end()])
+                + text[match.end() :]
+            )
+            position, folded_text = match.start() + len(new_text), folded(text)
     return NormalizedQuery(text, spelt)
 
 
-def _in_case(new: str, old: str) -> str:
-    """The words of the old text as it wrote them: tickers are known by their capitals."""
+def _with_original_case(new: str, old: str) -> str:
+    """Restores the case of words of the old text, since tickers are recognised by their capitals."""
     written = {folded(word): word for word in re.findall(r"\S+", old)}
     return " ".join(written.get(word, word) for word in new.split(" "))
 
 
-def _corrected(query: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    low, spelt = folded(query), list[tuple[str, str]]()
-    for match in reversed(list(_WORD.finditer(low))):
+def _correct_spelling(query: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    folded_query, corrections = folded(query), list[tuple[str, str]]()
+    for match in reversed(list(_WORD.finditer(folded_query))):
         written = query[match.start() : match.end()]
         if written.isupper() or tickers_in(written):
             continue
-        read = _meant(match[0])
-        if read is not None:
-            query = query[: match.start()] + read + query[match.end() :]
-            spelt.insert(0, (written, read))
-    return query, tuple(spelt)
+        correction = _correction_of(match[0])
+        if correction is not None:
+            query = query[: match.start()] + correction + query[match.end() :]
+            corrections.insert(0, (written, correction))
+    return query, tuple(corrections)
 
 
 @lru_cache(maxsize=4096)
-def _meant(word: str) -> str | None:
-    """The one word that it is likely to be; None: it is itself, or nobody knows."""
-    if word in _SPELT or word in QUESTION_WORDS or word in _OTHERS or word.rstrip("s") in _SPELT:
+def _correction_of(word: str) -> str | None:
+    """The only word that a misspelt word can be; None if it is spelt right or several fit."""
+    if word in _CORRECTABLE or word in QUESTION_WORDS or word in _LOOKALIKES or word.rstrip("s") in _CORRECTABLE:
         return None
     if len(word) < 4:
-        found = [
-            one for one in _SHORT if (sorted(one) == sorted(word) and one[0] != word[0]) or is_transposed(word, one)
+        candidates = [
+            candidate
+            for candidate in _SHORT
+            if (sorted(candidate) == sorted(word) and candidate[0] != word[0]) or is_transposed(word, candidate)
         ]
     else:
-        found = [one for one in _SPELT if is_one_letter_apart(word, one)] or [
-            one for one in _SHORT if is_transposed(word, one)
+        candidates = [candidate for candidate in _CORRECTABLE if is_one_letter_apart(word, candidate)] or [
+            candidate for candidate in _SHORT if is_transposed(word, candidate)
         ]
-    return found[0] if len(set(found)) == 1 else None
+    return candidates[0] if len(set(candidates)) == 1 else None

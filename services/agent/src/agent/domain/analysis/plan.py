@@ -14,7 +14,7 @@ from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError, parse_symbol
 
 ANALYSIS_TOOLS = ("market_snapshot", "fundamentals_events")
-"""The tools that take several tickers and answer each by itself; the fall-back calls all of them, in this order."""
+"""Tools that take several tickers and answer for each. The fallback plan calls all of them, in this order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +31,12 @@ class ToolInfo:
 
     @property
     def is_per_ticker(self) -> bool:
-        """Whether it is asked about one ticker a call."""
+        """Whether a call takes only one ticker."""
         return "symbol" in self.parameters.get("properties", {})
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedCall:
     """A planned call of a tool on tickers; `arguments` are its other arguments."""
 
     tool: str
@@ -46,59 +46,59 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class AnalysisPlan:
-    """Calls in their order, within the budgets, and what had to be left out."""
+    """Calls in order, within the budgets, and notes on what was left out."""
 
-    calls: tuple[Planned, ...]
+    calls: tuple[PlannedCall, ...]
     notes: tuple[str, ...]
 
 
-def fall_back(tickers: Sequence[str]) -> tuple[Planned, ...]:
+def fallback_plan(tickers: Sequence[str]) -> tuple[PlannedCall, ...]:
     """Returns the plan that calls every tool on every ticker."""
-    return tuple(Planned(tool, tuple(tickers)) for tool in ANALYSIS_TOOLS)
+    return tuple(PlannedCall(tool, tuple(tickers)) for tool in ANALYSIS_TOOLS)
 
 
 def within_budgets(
-    wanted: Sequence[Planned],
+    wanted: Sequence[PlannedCall],
     tickers: Sequence[str],
     tools: Sequence[ToolInfo],
     max_calls: int,
     language: Language,
 ) -> AnalysisPlan:
-    """The wanted calls as far as they may be made: known tools, the analysis' own tickers, each tool so often on a
-    ticker as its budget says, and at most `max_calls` in all, counted per tool and ticker, in the wanted order.
+    """The wanted calls that may be made: known tools, the analysis' own tickers, each tool within its budget per
+    ticker, and at most `max_calls` in all, counted per tool and ticker, in the wanted order.
     """
     budgets = {tool.name: tool.budget for tool in tools}
     single = {tool.name for tool in tools if tool.is_per_ticker}
     used: dict[tuple[str, str], int] = {}
     spent = 0
-    calls: list[Planned] = []
+    calls: list[PlannedCall] = []
     unknown: set[str] = set()
-    foreign = repeated = False
+    has_foreign = has_repeated = False
     left_out: dict[str, list[str]] = {}
-    for one in wanted:
-        if one.tool not in budgets:
-            unknown.add(one.tool)
+    for wanted_call in wanted:
+        if wanted_call.tool not in budgets:
+            unknown.add(wanted_call.tool)
             continue
         granted: list[str] = []
-        for ticker in one.tickers:
+        for ticker in wanted_call.tickers:
             if ticker not in tickers:
-                foreign = True
-            elif ticker in granted or used.get((one.tool, ticker), 0) >= budgets[one.tool]:
-                repeated = True
+                has_foreign = True
+            elif ticker in granted or used.get((wanted_call.tool, ticker), 0) >= budgets[wanted_call.tool]:
+                has_repeated = True
             elif spent >= max_calls:
-                left_out.setdefault(one.tool, []).append(ticker)
+                left_out.setdefault(wanted_call.tool, []).append(ticker)
             else:
-                used[one.tool, ticker] = used.get((one.tool, ticker), 0) + 1
+                used[wanted_call.tool, ticker] = used.get((wanted_call.tool, ticker), 0) + 1
                 spent += 1
                 granted.append(ticker)
         if granted:
-            calls += _each(one, tuple(granted), ones=one.tool in single)
+            calls += _calls_of_size(wanted_call, tuple(granted), is_per_ticker=wanted_call.tool in single)
     notes: list[str] = []
     if unknown:
         notes.append(note("unknown_tools", language))
-    if foreign:
+    if has_foreign:
         notes.append(note("other_tickers", language))
-    if repeated:
+    if has_repeated:
         notes.append(note("over_ticker_budget", language))
     for tool, missed in left_out.items():
         names = ", ".join(dict.fromkeys(missed))
@@ -106,22 +106,25 @@ def within_budgets(
     return AnalysisPlan(tuple(calls), tuple(notes))
 
 
-def _each(one: Planned, granted: tuple[str, ...], *, ones: bool) -> list[Planned]:
-    """The call, or several where a tool takes fewer tickers; what relates tickers to each other is one call."""
-    size = 1 if ones else len(granted) if one.tool == CORRELATION else MAX_TICKERS
-    return [Planned(one.tool, granted[at : at + size], one.arguments) for at in range(0, len(granted), size)]
+def _calls_of_size(planned_call: PlannedCall, granted: tuple[str, ...], *, is_per_ticker: bool) -> list[PlannedCall]:
+    """The call, or several if the tool takes fewer tickers. A correlation of tickers stays one call."""
+    size = 1 if is_per_ticker else len(granted) if planned_call.tool == CORRELATION else MAX_TICKERS
+    return [
+        PlannedCall(planned_call.tool, granted[start : start + size], planned_call.arguments)
+        for start in range(0, len(granted), size)
+    ]
 
 
-def read_routing(text: str) -> tuple[Planned, ...] | None:
+def parse_routing(text: str) -> tuple[PlannedCall, ...] | None:
     """The calls in a model's answer ``{"tools": [{"tool", "tickers"}]}``; None when it cannot be read.
 
-    A tool named with no tickers it can be run on counts as chosen for none.
+    A tool without valid tickers counts as chosen for none.
     """
     body = _json_object(text)
     items = body.get("tools") if body is not None else None
     if not isinstance(items, list):
         return None
-    calls: list[Planned] = []
+    calls: list[PlannedCall] = []
     for item in cast("list[Any]", items):
         if not isinstance(item, dict):
             return None
@@ -130,13 +133,13 @@ def read_routing(text: str) -> tuple[Planned, ...] | None:
         if not isinstance(tool, str) or not isinstance(tickers, list):
             return None
         arguments = entry.get("arguments")
-        known = cast("JsonObject", arguments) if isinstance(arguments, dict) else {}
-        beside = {name: value for name, value in known.items() if name not in ("tickers", "symbol")}
-        calls.append(Planned(tool, _symbols(cast("list[Any]", tickers)), beside))
+        given_arguments = cast("JsonObject", arguments) if isinstance(arguments, dict) else {}
+        other_arguments = {name: value for name, value in given_arguments.items() if name not in ("tickers", "symbol")}
+        calls.append(PlannedCall(tool, _symbols(cast("list[Any]", tickers)), other_arguments))
     return tuple(calls)
 
 
-def read_tickers(text: str) -> tuple[str, ...] | None:
+def parse_tickers(text: str) -> tuple[str, ...] | None:
     """The tickers in a model's answer ``{"tickers": [...]}``, at most twelve; None when it cannot be read."""
     body = _json_object(text)
     tickers = body.get("tickers") if body is not None else None
@@ -146,7 +149,8 @@ def read_tickers(text: str) -> tuple[str, ...] | None:
 
 
 def _symbols(texts: list[Any]) -> tuple[str, ...]:
-    """The symbols in their internal form and order, without texts that are none. Repeats stay, since they count."""
+    """The symbols in their internal form, in order; texts that are no symbol are left out. Repeats stay, since they
+    count."""
     names: list[str] = []
     for text in texts:
         try:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent.domain.analysis.plan import ToolInfo
-from agent.domain.claims.checker import Dropped
+from agent.domain.claims.checked_text import DroppedSentence
 from agent.texts import TEXTS
 from contracts.languages import Language
 
@@ -27,12 +27,12 @@ _ROUTING = (
 
 
 def ticker_messages(query: str) -> Messages:
-    """Asks for ``{"tickers": [...]}``."""
+    """The messages that ask for ``{"tickers": [...]}``."""
     return [{"role": "system", "content": _TICKERS}, {"role": "user", "content": _json({"question": query})}]
 
 
 def routing_messages(query: str, tickers: Sequence[str], tools: Sequence[ToolInfo], max_calls: int) -> Messages:
-    """Asks for ``{"tools": [{"tool", "tickers"}]}``, with the tools' descriptions and examples."""
+    """The messages that ask for ``{"tools": [{"tool", "tickers"}]}``, with the tools' descriptions and examples."""
     offered = [
         {
             "tool": tool.name,
@@ -43,10 +43,10 @@ def routing_messages(query: str, tickers: Sequence[str], tools: Sequence[ToolInf
         }
         for tool in tools
     ]
-    asked = {"question": query, "tickers": list(tickers), "tools": offered}
+    payload = {"question": query, "tickers": list(tickers), "tools": offered}
     return [
         {"role": "system", "content": _ROUTING.format(max_calls=max_calls)},
-        {"role": "user", "content": _json(asked)},
+        {"role": "user", "content": _json(payload)},
     ]
 
 
@@ -57,19 +57,21 @@ def summary_messages(
     period: str,
     language: Language,
 ) -> Messages:
-    """Asks for a summary of the findings."""
-    asked = {"question": query, "findings": list(findings), "limitations": list(limitations)}
+    """The messages that ask for a summary of the findings."""
+    payload = {"question": query, "findings": list(findings), "limitations": list(limitations)}
     return [
         {"role": "system", "content": TEXTS["prompt.analysis"].in_language(language).format(period=period)},
-        {"role": "user", "content": _json(asked)},
+        {"role": "user", "content": _json(payload)},
     ]
 
 
-def once_more(messages: Messages, said: str, dropped: Sequence[Dropped], language: Language) -> Messages:
-    """The same, after a summary of which the data does not back these sentences."""
-    told = "\n".join(f"- {one.sentence} ({'; '.join(one.reasons)})" for one in dropped)
-    asked = {"role": "user", "content": TEXTS["prompt.analysis_again"].in_language(language).format(dropped=told)}
-    return [*messages, {"role": "assistant", "content": said}, asked]
+def retry_messages(
+    messages: Messages, summary: str, dropped: Sequence[DroppedSentence], language: Language
+) -> Messages:
+    """The messages that ask again, after a summary with sentences that the data does not back."""
+    reasons = "\n".join(f"- {sentence.sentence} ({'; '.join(sentence.reasons)})" for sentence in dropped)
+    request = {"role": "user", "content": TEXTS["prompt.analysis_again"].in_language(language).format(dropped=reasons)}
+    return [*messages, {"role": "assistant", "content": summary}, request]
 
 
 def _json(value: object) -> str:

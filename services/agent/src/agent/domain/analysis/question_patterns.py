@@ -51,13 +51,13 @@ FIRST_DAY = re.compile(
     r"\b(?:first (?:trading )?day|(?:ipo|listing) day|day (?:of|it) (?:its )?(?:ipo|listed|listing|went public|debut)|"
     r"primer dia|dia (?:de su salida a bolsa|que salio a bolsa))\b"
 )
-FROM_THE_TOP = re.compile(
+TOP_FIRST = re.compile(
     r"\b(?:de mejor(?:es)? a peor(?:es)?|best to worst|winners first|strongest first|de mayor a menor|"
     r"de mas (?:\w+ )?a menos|(?:highest|largest|most|best)(?: \w+)? first|descending|"
     rf"{FELL} (?:the )?(?:least|less|menos)|menos (?:(?:se )?han? )?{FELL})\b"
 )
 """Returns are listed from the best: the ticker that fell least comes first."""
-APART = re.compile(
+FIGURE_DIFFERENCE = re.compile(
     r"\b(?:by how (?:much|many \w+)|por cuantos?(?: puntos)?|(?:the )?(?:gap|difference|spread) (?:between|in)|(?:la "
     r")?diferencia (?:entre|de|en)|(?:bought|compr(?:ad[oa]|e)) [^?;]{0,20}?(?:at|on|en) (?:the|its|el|su)(?= "
     r"[^?;]{0,15}?(?:lows?|highs?|bottom|top|minimo|maximo|worst|best|peor|mejor))|(?:what )?(?:share|percentage|"
@@ -86,7 +86,7 @@ LENGTH_OF = re.compile(
     rf"(?P<name2>{'|'.join(INDICATOR_WORDS.values())}) ?(?:\(|de |of |a )? ?(?P<after>\d{{1,3}})\b\)?(?: (?:sesiones|"
     rf"dias|days|sessions|velas)|(?![\d.,/]| de | of |st|nd|rd|th| [a-z]+ \d{{4}})))"
 )
-ODD_BARS = re.compile(
+UNSUPPORTED_BARS = re.compile(
     rf"\b(?:weekly|monthly|semanal|mensual) (?:{'|'.join(INDICATOR_WORDS.values())})"
     rf"|\b(?:{'|'.join(INDICATOR_WORDS.values())}) (?:weekly|monthly|semanal|mensual)\b"
 )
@@ -116,11 +116,11 @@ EACH = re.compile(
     r"(?! (?:media|compuesta|anualizada)))\b"
 )
 WHICH_PARTS = re.compile(r"\b(?:which|what|que) (?P<unit>weeks|months|quarters|semanas|meses|trimestres)\b")
-"""Which months fell: the return of each tells it."""
+"""Which months fell; the return of each month answers it."""
 _ABOVE = re.compile(r"\b(?:above|over|golden|dorad[oa]s?|por encima|al alza|hacia arriba|upwards?)\b")
 _BELOW = re.compile(r"\b(?:below|under|death|muerte|por debajo|a la baja|hacia abajo|downwards?)\b")
 """The direction in which averages crossed."""
-TRIAL = re.compile(
+BACKTEST_REQUEST = re.compile(
     r"\b(?:buy(?:ing)?[- ]and[- ]hold(?:ing)?|comprar y mantener)\b(?=[^?;]{0,60}?\b(?:cross\w*|cruces?|averages?|"
     r"medias?|rsi)\b)|\b(?:backtest\w*|back-test\w*|(?:(?<=trading )|(?<=momentum )|(?<=rsi )|(?<=average ))rule|"
     r"strateg\w+|estrateg\w+|regla de)\b|\b(?:test(?:ed|ing)?|try(?:ing)?|simulat\w+|prueba|probar|simula\w*)\b"
@@ -130,30 +130,30 @@ TRIAL = re.compile(
     r"imos)|siguiendo)\b(?=[^?]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi)\b)|\b(?:would|"
     r"habria\w*)\b(?=[^?]{0,40}?\b(?:buying|comprando|comprar)\b[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
 )
-TRIED = re.compile(
+HYPOTHETICAL_RESULT = re.compile(
     r"\b(?:buy(?:ing)?[- ]and[- ]hold(?:ing)?|comprar y mantener|would (?:\w+ ){0,2}have \w+|"
     r"(?:habrian?|hubieran?) (?:\w+(?:do|cho|to)\b)?|buys|sells|compra y (?:vende|vendo))"
 )
-"""What somebody would have got; of averages or the RSI, it asks for a trial."""
-OF_RULES = re.compile(r"\b(?:cross\w*|cruces?|averages|medias|rsi|smas?|moment(?:um|o))\b")
-REGULAR = re.compile(
+"""A hypothetical result, which asks for a backtest if it is about averages or the RSI."""
+RULE_WORDS = re.compile(r"\b(?:cross\w*|cruces?|averages|medias|rsi|smas?|moment(?:um|o))\b")
+REGULAR_INVESTMENT = re.compile(
     r"(?:[$€£] ?)?(?<![\w.,])\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))? (?:(?:an?|per|"
     r"each|every|al|por|cada) (?:day|week|month|quarter|year|dia|semana|mes|trimestre|ano)|monthly|mensual(?:es)?)\b|"
     r"\b(?:each|every|per|cada) (?:day|week|month|quarter|year|dia|semana|mes|trimestre|ano) (?:with|of|for|con|de|"
     r"por) (?:[$€£] ?)?\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))?"
 )
-"""An amount put in again and again, which no tool counts."""
-LEVEL = re.compile(
+"""An amount invested repeatedly, which no tool computes."""
+CLOSE_BEYOND_PRICE = re.compile(
     r"\b(?:clos(?:e|ed|es|ing)|cerr\w+|cierr\w+|cierres?|traded?|cotiz\w+|was|estuvo)\b[^?;\x00]{0,30}?"
     r"(?:\b(?P<up>above|over|por encima de|mas de|sobre)|\b(?:below|under|por debajo de|menos de)) "
     r"[$€]?\d[\d.,]*\b(?![- ]?(?:day|session|dia|sesion|%))"
 )
 """A close above a price."""
-BEYOND = re.compile(
+PRICE_BEYOND = re.compile(
     r"\b(?:super(?:o|aron|aba|ado)|exceed(?:ed)?|topp?(?:ed)?|br(?:oke|eak|oken)(?: above| through)?) "
     r"(?:[^?;\x00\d]{0,25}? )?[$€]?\d[\d.,]*(?: ?(?:dollars|dolares|euros|usd))?(?![\d.,]*%| ?%)"
 )
-"""A price that was gone beyond, which is no amount put in."""
+"""A price that was exceeded, which is no amount invested."""
 HAD_BOUGHT = re.compile(
     r"\b(?:if (?:i|we)|had (?:i|we)|i d|si) (?:(?:had|d|hubier\w+|hubies\w+|habia\w*|have) )?"
     r"(?:bought|got|comprad[oa])\b"
@@ -161,7 +161,7 @@ HAD_BOUGHT = re.compile(
 DURING = re.compile(r"\b(?:during|durante|throughout|a lo largo de)\b")
 PER_RISK = re.compile(r"\b(?:sharpe|sortino)\b")
 """Figures that no tool measures; the report says so."""
-NO_TOOL = re.compile(
+UNSUPPORTED_PERIOD = re.compile(
     r"\b(?:first|primer[oa]s?) (?:\w+ )?(?:days|weeks|months|years|dias|semanas|meses|anos)\b|\b(?:average|mean|"
     r"median) (?:daily |weekly )?(?:clos(?:e|ing)(?: price)?|price|moves?|returns?)\b|\b(?:cierre|precio|movimiento) "
     r"(?:medio|promedio)\b|\b(?:from|desde) (?:(?:its|the|su|el) )?(?:\w+ )?(?:high|peak|maximo)\b.{0,25}\b(?:to|"
@@ -177,8 +177,8 @@ UP = re.compile(r"\b(?:subio|subieron|ha subido|rose|rise|gained|went up|go up)\
 DOWN = re.compile(r"\b(?:bajo|bajaron|ha bajado|cayo|cayeron|fell|fall|lost|went down|go down)\b")
 """The direction of counted days, if the verb stands apart from them."""
 NOW = re.compile(r"(?<!until )(?<!to )(?<!hasta )(?<!a )\b(?:now|today|hoy|ahora|actual(?:mente)?)\b")
-OF_SHARES = re.compile(r"(?<![\w.,])\d[\d.,]* (?:shares|acciones)\b")
-"""A number of shares, whose worth no tool computes."""
+SHARE_COUNT = re.compile(r"(?<![\w.,])\d[\d.,]* (?:shares|acciones)\b")
+"""A number of shares, whose value no tool computes."""
 LAST_TIME = re.compile(
     r"\b(?:(?:last|latest|most recent) (?:(?!days?|weeks?|months?|quarters?|years?|\d)[a-z]+ ){0,3}"
     r"(?:time|cross\w*)|cross\w* last|most recent(?:ly)?|"
@@ -192,12 +192,12 @@ WHICH_YEAR = re.compile(
 HOW_MANY = re.compile(rf"\b(?:how many|cuant[oa]s|on how many|en cuant[oa]s) {UNIT}\b")
 IN_A_ROW = re.compile(r"\bin a row\b|\bconsecutiv\w+|\bseguid[oa]s\b|\bstraight\b")
 HOW_OFTEN = re.compile(r"\b(?:how (?:often|many times)|cuantas veces)\b")
-RULES = (
+RULE_PATTERNS = (
     ("rsi_reversion", re.compile(r"\brsi\b(?: (?:strategy|reversion))?")),
     ("momentum", re.compile(r"\bmoment(?:um|o)\b")),
     ("buy_and_hold", re.compile(r"\b(?:buy(?:ing)? and hold(?:ing)?|comprar y mantener|manteniendo|holding)\b")),
 )
-BEATING = re.compile(
+BENCHMARK_COMPARISON = re.compile(
     r"\b(?:beat\w*|outperform\w*|better|worse|than|vs\.?|versus|against|compar\w+|superad\w+|bat(?:e|ir|ido|io)\w*|"
     r"mejor|frente|contra|mas que)\b"
 )
@@ -208,33 +208,32 @@ COSTS = re.compile(
     rf"|{_COSTS} (?:of |de(?:l)? )?(?:un )?(?P<b>\d++(?:[.,]\d++)?) ?%"
 )
 WORST = re.compile(r"\b(?:worst|peor(?:es)?)\b")
-PAST = re.compile(r"\bago\b|\bhace (?!falta)")
-"""A price of then, beside the one of now."""
+PAST_TIME = re.compile(r"\bago\b|\bhace (?!falta)")
+"""A price of the past, as opposed to the current one."""
 OVERALL = re.compile(
     r"\bhow(?:'s| (?:did|has|have|had|is|are|was|were))\b[^?;,]*?\b(?:do|done|doing|far(?:e|ed)|perform\w*)\b|"
     r"\bcompar\w+|\b(?:had|tuvo|tuvieron) (?:the |an? |el |un )?(?:better|worse|best|worst|mejor|peor)(?= [\x00\x01])|"
     r"\bcomo (?:(?:les?|se) (?:fue|fueron|han?|va|iba|comport\w+)|(?:va|van|iba|iban|anda|andan)(?= \x01| la | las ))"
 )
 WORD = re.compile(r"[a-z][a-z'-]+|(?<![\w.,])\d[\d.,]{0,20}(?: ?%| per ?cent| por ?ciento)")
-"""A word, or a percentage: what a question measures by and no rule has read is said too."""
+"""A word or a percentage. Percentages that no rule has read are reported too."""
 
 _JOINS = re.compile(r"[,;]|\b(?:and|y|e)\b")
 
 
 def crossing_direction(query: str) -> bool | None:
-    """Whether averages that crossed to above are asked for, or those to below (False); None: both."""
+    """The direction of the crossings asked for: above (True) or below (False); None for both."""
     above, below = bool(_ABOVE.search(query)), bool(_BELOW.search(query))
     return above if above != below else None
 
 
 def in_one_clause(query: str, places: Collection[int]) -> bool:
-    """Whether figures are named in one clause: "how much did its volume rise" asks for no return."""
+    """Whether figures are named in one clause: "how much did its volume rise" does not ask for a return."""
     return bool(places) and not _JOINS.search(query, min(places), max(places))
 
 
 def period_ahead(ahead: re.Match[str]) -> str:
-    """Returns the period that AHEAD has found: week, month, a month's number, or so many days, weeks or months from now
-    (2w)."""
+    """The period of a match of `AHEAD`: week, month, a month's number, or a count of days, weeks or months (2w)."""
     if ahead["name"]:
         return str(MONTHS[ahead["name"]])
     if ahead["count"]:
@@ -242,13 +241,13 @@ def period_ahead(ahead: re.Match[str]) -> str:
     return "week" if ahead["week"] else "month"
 
 
-def numbers_of(match: re.Match[str]) -> list[int]:
-    """The whole numbers in what was found."""
-    return [int(one) for one in re.findall(r"\d+", match[0])]
+def whole_numbers(match: re.Match[str]) -> list[int]:
+    """The whole numbers in a match."""
+    return [int(digits) for digits in re.findall(r"\d+", match[0])]
 
 
 def unit_of(words: str) -> str:
-    """The length that a word of UNIT is: day, week, month, quarter or year."""
+    """The unit of a word that `UNIT` matches: day, week, month, quarter or year."""
     return next(unit for name, unit in UNITS.items() if words.startswith(name))
 
 
@@ -256,17 +255,19 @@ _PRONOUN = re.compile(r"(?<=[a-z]{3})(?:me|nos|(?:me)?l[oa]s?)$")
 """A pronoun at the end of a Spanish verb that asks for something: explícame, compáralas."""
 
 
-def unread_words(text: str, known: Collection[str]) -> list[str]:
-    """The runs of words that no rule has read and that are no words of any question. `known`: parts of tickers."""
-    found: list[str] = []
+def unread_words(text: str, known_parts: Collection[str]) -> list[str]:
+    """Runs of words that no rule has read and that are no usual words of questions. `known_parts`: parts of tickers."""
+    runs: list[str] = []
     run: list[str] = []
     for match in [*WORD.finditer(text), None]:
         word = match[0].removesuffix("'s").strip("'-") if match else ""
-        said = word in known or all(part in QUESTION_WORDS or part in known for part in word.split("-"))
-        said = said or any(one in QUESTION_WORDS for one in (word, word.replace("-", ""), _PRONOUN.sub("", word)))
-        if match and len(word) > 1 and not said:
+        is_read = word in known_parts or all(part in QUESTION_WORDS or part in known_parts for part in word.split("-"))
+        is_read = is_read or any(
+            form in QUESTION_WORDS for form in (word, word.replace("-", ""), _PRONOUN.sub("", word))
+        )
+        if match and len(word) > 1 and not is_read:
             run.append(word)
         elif run:
-            found.append(" ".join(run))
+            runs.append(" ".join(run))
             run = []
-    return found
+    return runs

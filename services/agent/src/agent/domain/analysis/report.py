@@ -1,6 +1,6 @@
 """Builds the report from the results of the calls (contracts.analysis_report), with everything a reader must know.
 
-Limits are told in sentences: what was not answered and why, where data ends, which words no rule read.
+Limits are written as sentences: what was not answered and why, where data ends, which words no rule read.
 """
 
 import re
@@ -11,31 +11,32 @@ from typing import Any, cast
 from agent.domain.analysis.asked import AskedPeriod
 from agent.domain.analysis.call_names import call_name
 from agent.domain.analysis.comparison import comparison, value_of
-from agent.domain.analysis.derived import answers, begin_together
-from agent.domain.analysis.figures import Gathered, has_prices
+from agent.domain.analysis.figure_entries import has_answer
+from agent.domain.analysis.figures import CollectedResults, has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name
 from agent.domain.analysis.plan import ANALYSIS_TOOLS
+from agent.domain.analysis.rankings import begin_together
 from agent.domain.analysis.texts import disclaimer, note, plain_reason, plain_summary
 from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.facts import HOLDING
 from contracts.events.analysis import AnalysisCall, AnalysisRecord
 from contracts.languages import Language
 
-FULL_YEAR = 245
-"""Sessions from which a window counts as a year."""
-THIN_EARNINGS = 200.0
-"""A P/E from which it says more about the earnings than about the price."""
+MIN_YEAR_SESSIONS = 245
+"""Sessions from which a window counts as a full year."""
+MAX_MEANINGFUL_PE = 200.0
+"""Above this P/E the ratio says more about the earnings than about the price."""
 NOT_MADE = "NOT_MADE"
-"""The code of a call that was never sent, since time had run out."""
-_WORTH_NAMING = (
+"""The error code of a call that was not sent because time had run out."""
+_REPORTED_IF_MISSING = (
     "volatility", "sma_200", "pe", "eps", "revenue", "market_cap", "gross_margin", "net_margin", "dividend_yield",
     "beta",
 )  # fmt: skip
 
 
-def report_of(
+def build_report(
     record: AnalysisRecord,
-    found: Gathered,
+    results: CollectedResults,
     summary: str,
     limitations: Sequence[str],
     period: AskedPeriod,
@@ -43,38 +44,37 @@ def report_of(
     now: datetime,
     dropped: int = 0,
 ) -> dict[str, Any]:
-    """The report as JSON values; `limitations` in the order in which they came up."""
+    """Returns the report as JSON values. `limitations`: in the order in which they arose."""
     report: dict[str, Any] = {
         "query": record.request.query,
         "tickers": list(record.tickers),
         "summary": summary,
-        "findings": found.findings,
+        "findings": results.findings,
         "tools_used": tools_used(record.calls),
-        "sources": found.sources,
+        "sources": results.sources,
         "limitations": list(dict.fromkeys(limitations)),
         "disclaimer": disclaimer(language),
         "generated_at": now.isoformat().replace("+00:00", "Z"),
-        "errors": [{name: entry[name] for name in ("error", "ticker", "reason")} for entry in found.errors],
+        "errors": [{name: entry[name] for name in ("error", "ticker", "reason")} for entry in results.errors],
         "language": language,
         "dropped_sentences": dropped,
     }
-    compared = comparison(found.findings, period.period)
-    if compared is not None:
-        report["comparison"] = compared
+    comparison_of_tickers = comparison(results.findings, period.period)
+    if comparison_of_tickers is not None:
+        report["comparison"] = comparison_of_tickers
     return report
 
 
-def without_figures(
+def report_without_figures(
     record: AnalysisRecord, key: str, limitations: Sequence[str], language: Language, now: datetime
 ) -> dict[str, Any]:
-    """The report of a question that nothing was looked up for."""
+    """Returns the report of a question for which no tool was called."""
     summary = plain_summary(key, language)
-    return report_of(record, Gathered(), summary, limitations, AskedPeriod(), language, now)
+    return build_report(record, CollectedResults(), summary, limitations, AskedPeriod(), language, now)
 
 
 def tools_used(calls: Sequence[AnalysisCall]) -> list[dict[str, Any]]:
-    """Each tool with its tickers; calls are counted per ticker, and the one more try after a bad answer is no new "
-    "one."""
+    """Each tool with its tickers. Calls are counted per ticker; the retry after a bad answer is not counted."""
     used: dict[str, dict[str, Any]] = {}
     for call in calls:
         error: dict[str, Any] = (call.result or {}).get("error") or {}
@@ -86,145 +86,178 @@ def tools_used(calls: Sequence[AnalysisCall]) -> list[dict[str, Any]]:
     return list(used.values())
 
 
-def not_answered(calls: Sequence[AnalysisCall], found: Gathered, language: Language) -> list[str]:
-    """Lists what the question asked for by name and no tool could answer, with the tool's reason, and the tickers of
-    which nothing is known."""
-    told: list[str] = []
+def unanswered_calls(calls: Sequence[AnalysisCall], results: CollectedResults, language: Language) -> list[str]:
+    """Lists what the question asked for by name and no tool could answer, with the tool's reason, and the tickers
+    without any data."""
+    notes: list[str] = []
     for call in calls:
         if call.again:
             continue
         by_name = call.tool not in ANALYSIS_TOOLS
-        what = call_name(call.tool, call.arguments or {}, language)
+        call_label = call_name(call.tool, call.arguments or {}, language)
         error: dict[str, Any] = (call.result or {}).get("error") or {}
         if error and by_name:
-            wrong = "; ".join(str(one["message"]) for one in error.get("fields") or ())
-            reason = _reason(wrong or error.get("message") or error.get("code"))
-            told.append(note("not_answered", language, what=what, tickers=", ".join(call.tickers), reason=reason))
-        told += [
-            note("not_answered", language, what=what, tickers=entry["ticker"], reason=_reason(entry["error"]))
-            for entry in found.errors
+            field_errors = "; ".join(str(error_field["message"]) for error_field in error.get("fields") or ())
+            reason = _reason(field_errors or error.get("message") or error.get("code"))
+            notes.append(
+                note("not_answered", language, what=call_label, tickers=", ".join(call.tickers), reason=reason)
+            )
+        notes += [
+            note("not_answered", language, what=call_label, tickers=entry["ticker"], reason=_reason(entry["error"]))
+            for entry in results.errors
             if entry["tool"] == call.tool and entry["ticker"] in call.tickers
-            if by_name or entry["ticker"] in found.unknown
+            if by_name or entry["ticker"] in results.unknown
         ]
-    return list(dict.fromkeys(told))
+    return list(dict.fromkeys(notes))
 
 
 def _reason(text: object) -> str:
-    """A tool's own sentence, as the end of one: "You have reached" as "you have reached"."""
-    said = str(text).rstrip(".")
-    return said[:1].lower() + said[1:] if said[1:2].islower() else said
+    """A tool's sentence as the end of another: "You have reached" as "you have reached"."""
+    sentence = str(text).rstrip(".")
+    return sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence
 
 
-def not_read(
-    question: Question, record: AnalysisRecord, found: Gathered, language: Language, *, by_rule: bool
+def unanswered_parts(
+    question: Question, record: AnalysisRecord, results: CollectedResults, language: Language, *, by_rule: bool
 ) -> list[str]:
-    """Lists what the question asks for and the answers do not hold: a figure that the source has not, or has of now
-    alone; words that no rule reads."""
-    told: list[str] = []
+    """Lists what the question asks for and the results do not contain: figures that the source does not have, or only
+    has current ones of, and words that no rule reads."""
+    notes: list[str] = []
     unknown: set[str] = set()
     tickers = ", ".join(record.tickers)
-    failed = found.unknown | {str(entry["ticker"]) for entry in found.errors if entry["tool"] not in ANALYSIS_TOOLS}
-    away = {call.tool for call in question.calls} - {call.tool for call in record.calls} if by_rule else set[str]()
+    failed_tickers = results.unknown | {
+        str(entry["ticker"]) for entry in results.errors if entry["tool"] not in ANALYSIS_TOOLS
+    }
+    uncalled_tools = (
+        {call.tool for call in question.calls} - {call.tool for call in record.calls} if by_rule else set[str]()
+    )
     for name in question.figures:
-        have = {str(one["ticker"]) for one in found.findings if answers(one, name, question.periods)}
-        lack = [one for one in record.tickers if one not in have and one not in failed]
-        if lack and have | failed != set(record.tickers) and (found.findings or away):
+        tickers_with_figure = {
+            str(finding["ticker"]) for finding in results.findings if has_answer(finding, name, question.periods)
+        }
+        tickers_without = [
+            one for one in record.tickers if one not in tickers_with_figure and one not in failed_tickers
+        ]
+        if (
+            tickers_without
+            and tickers_with_figure | failed_tickers != set(record.tickers)
+            and (results.findings or uncalled_tools)
+        ):
             unknown.add(name)
-            reason = plain_reason("no_tool" if away and not have else "no_figure", language)
-            told.append(
-                note("not_answered", language, what=figure_name(name, language), tickers=", ".join(lack), reason=reason)
+            reason = plain_reason("no_tool" if uncalled_tools and not tickers_with_figure else "no_figure", language)
+            notes.append(
+                note(
+                    "not_answered",
+                    language,
+                    what=figure_name(name, language),
+                    tickers=", ".join(tickers_without),
+                    reason=reason,
+                )
             )
-    for name in (one for one in question.now_only if one not in unknown):
+    for name in (figure for figure in question.now_only if figure not in unknown):
         reason = plain_reason("now_only", language)
-        told.append(note("not_answered", language, what=figure_name(name, language), tickers=tickers, reason=reason))
+        notes.append(note("not_answered", language, what=figure_name(name, language), tickers=tickers, reason=reason))
     if by_rule:
-        made = [(call.tool, call.arguments or {}, ticker) for call in record.calls for ticker in call.tickers]
+        made_calls = [(call.tool, call.arguments or {}, ticker) for call in record.calls for ticker in call.tickers]
         for call in question.calls:
-            lack = [one for one in call.tickers if (call.tool, call.arguments, one) not in made]
-            if lack and call.tool not in away:
-                what, reason = call_name(call.tool, call.arguments, language), plain_reason("budget", language)
-                told.append(note("not_answered", language, what=what, tickers=", ".join(lack), reason=reason))
+            tickers_without = [
+                ticker for ticker in call.tickers if (call.tool, call.arguments, ticker) not in made_calls
+            ]
+            if tickers_without and call.tool not in uncalled_tools:
+                call_label, reason = call_name(call.tool, call.arguments, language), plain_reason("budget", language)
+                notes.append(
+                    note("not_answered", language, what=call_label, tickers=", ".join(tickers_without), reason=reason)
+                )
         for words in question.unread:
             reason = plain_reason("unread", language)
-            told.append(note("not_answered", language, what=f"“{words}”", tickers=tickers, reason=reason))
-    return told
+            notes.append(note("not_answered", language, what=f"“{words}”", tickers=tickers, reason=reason))
+    return notes
 
 
-def in_own_currency(question: Question, found: Gathered, language: Language) -> list[str]:
+def currency_notes(question: Question, results: CollectedResults, language: Language) -> list[str]:
     """Says that an amount in another currency was computed as if it were in the ticker's own."""
-    derived = [one for finding in found.findings for one in finding.get("derived") or () if one["figure"] == "growth"]
-    other = sorted({str(one["currency"]) for one in derived if one.get("currency")} - {question.currency})
-    if question.currency is None or not other:
+    growth_figures = [
+        figure
+        for finding in results.findings
+        for figure in finding.get("derived") or ()
+        if figure["figure"] == "growth"
+    ]
+    other_currencies = sorted(
+        {str(figure["currency"]) for figure in growth_figures if figure.get("currency")} - {question.currency}
+    )
+    if question.currency is None or not other_currencies:
         return []
-    return [note("own_currency", language, asked=question.currency, counted=", ".join(other))]
+    return [note("own_currency", language, asked=question.currency, counted=", ".join(other_currencies))]
 
 
-def limits_of_data(found: Gathered, period: AskedPeriod, language: Language, *, reached: bool = False) -> list[str]:
-    """Says what a reader must know about the figures: where they end, what they leave out, what is missing. `reached`:
-    the question's stretch was asked for as it is."""
+def limits_of_data(
+    results: CollectedResults, period: AskedPeriod, language: Language, *, is_period_answered: bool = False
+) -> list[str]:
+    """Says where the figures end, what they leave out, and what is missing. `is_period_answered`: the tools were asked
+    for exactly the period of the question."""
     notes: list[str] = []
-    same: dict[tuple[str, str, str], list[str]] = {}
-    for entry in found.errors:
-        if entry["tool"] not in ANALYSIS_TOOLS or entry["ticker"] in found.unknown:
+    tools_by_failure: dict[tuple[str, str, str], list[str]] = {}
+    for entry in results.errors:
+        if entry["tool"] not in ANALYSIS_TOOLS or entry["ticker"] in results.unknown:
             continue  # told as not answered
-        same.setdefault((entry["ticker"], entry["reason"], entry["error"]), []).append(entry["tool"])
-    for (ticker, reason, error), tools in same.items():
+        tools_by_failure.setdefault((entry["ticker"], entry["reason"], entry["error"]), []).append(entry["tool"])
+    for (ticker, reason, error), tools in tools_by_failure.items():
         notes.append(note("ticker_failed", language, ticker=ticker, tool=", ".join(tools), reason=reason, error=error))
-    for ticker, tool in found.unanswered:
+    for ticker, tool in results.unanswered:
         notes.append(note("no_answer", language, ticker=ticker, tool=tool))
-    if period.beyond and not reached:
+    if period.beyond and not is_period_answered:
         notes.append(note("beyond", language))
-    samples = sorted({as_date(one["as_of"]) for one in found.sources if one["source"] == "sample"})
-    notes += [*found.notes, *found.assumptions]
-    if samples and not found.notes:
+    samples = sorted({as_date(source["as_of"]) for source in results.sources if source["source"] == "sample"})
+    notes += [*results.notes, *results.assumptions]
+    if samples and not results.notes:
         notes.append(note("sample", language, date=day(samples[-1], language)))
-    for ticker, first in _late(found.findings).items():
-        notes.append(note("begins_late", language, ticker=ticker, date=day(first, language)))
-    priced = [finding for finding in found.findings if has_prices(finding)]
+    for ticker, first_day in _late_starts(results.findings).items():
+        notes.append(note("begins_late", language, ticker=ticker, date=day(first_day, language)))
+    priced = [finding for finding in results.findings if has_prices(finding)]
     if priced:
         notes.append(note("price_return", language))
     dates = sorted({as_date(finding["as_of"]) for finding in priced})
     if len(dates) > 1:
-        notes.append(note("dates_differ", language, dates=", ".join(day(one, language) for one in dates)))
-    currencies = sorted({str(finding["currency"]) for finding in found.findings if finding.get("currency")})
+        notes.append(note("dates_differ", language, dates=", ".join(day(data_day, language) for data_day in dates)))
+    currencies = sorted({str(finding["currency"]) for finding in results.findings if finding.get("currency")})
     if len(currencies) > 1:
         notes.append(note("currencies_differ", language, currencies=", ".join(currencies)))
-    return [*notes, *_missing(found.findings, period, language)]
+    return [*notes, *_missing_figures(results.findings, period, language)]
 
 
-def _late(findings: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The first day of tickers whose figures begin later than those of others over the same stretch, or than the day
-    that was asked for."""
+def _late_starts(findings: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The first day of each ticker whose figures begin later than those of others for the same period, or later than
+    the day asked for."""
     begins: dict[str, dict[str, str]] = {}
     for finding in findings:
-        for one in finding.get("derived") or ():
-            if one.get("from") and not one.get("on"):
-                with_other = f", {one['other']}" if one.get("other") not in (None, HOLDING) else ""
-                begins.setdefault(str(one["asked"]), {})[f"{one['ticker']}{with_other}"] = str(one["from"])
+        for figure in finding.get("derived") or ():
+            if figure.get("from") and not figure.get("on"):
+                with_other = f", {figure['other']}" if figure.get("other") not in (None, HOLDING) else ""
+                begins.setdefault(str(figure["asked"]), {})[f"{figure['ticker']}{with_other}"] = str(figure["from"])
     late: dict[str, str] = {}
-    for asked, days in begins.items():
-        begin = [*days.values(), *([asked[:10]] if re.match(r"(?!1900)\d{4}-\d\d-\d\d/", asked) else [])]
+    for period, days in begins.items():
+        begin = [*days.values(), *([period[:10]] if re.match(r"(?!1900)\d{4}-\d\d-\d\d/", period) else [])]
         late |= {ticker: day for ticker, day in days.items() if not begin_together([min(begin), day])}
     return late
 
 
-def _missing(findings: Sequence[Mapping[str, Any]], period: AskedPeriod, language: Language) -> list[str]:
+def _missing_figures(findings: Sequence[Mapping[str, Any]], period: AskedPeriod, language: Language) -> list[str]:
     lead = f"returns.{period.period}"
     notes: list[str] = []
     unknown: dict[str, list[str]] = {}
     expected: list[str] = []
     for finding in findings:
         ticker = str(finding["ticker"])
-        names = [name for name in _WORTH_NAMING if name in finding and finding[name] is None]
+        names = [name for name in _REPORTED_IF_MISSING if name in finding and finding[name] is None]
         if has_prices(finding) and value_of(finding, lead) is None:
             names.insert(0, lead)
         if names:
             unknown.setdefault(", ".join(figure_name(name, language) for name in names), []).append(ticker)
         window = cast("Mapping[str, Any]", finding.get("window") or {})
-        if window and int(window["bars"]) < FULL_YEAR:
-            since = day(window["first"], language)
-            notes.append(note("short_history", language, ticker=ticker, bars=window["bars"], date=since))
-        if (value_of(finding, "pe") or 0.0) > THIN_EARNINGS:
+        if window and int(window["bars"]) < MIN_YEAR_SESSIONS:
+            first_day = day(window["first"], language)
+            notes.append(note("short_history", language, ticker=ticker, bars=window["bars"], date=first_day))
+        if (value_of(finding, "pe") or 0.0) > MAX_MEANINGFUL_PE:
             notes.append(note("thin_earnings", language, ticker=ticker))
         if finding.get("next_earnings_date") and finding.get("next_earnings_status") == "expected":
             expected.append(ticker)

@@ -1,10 +1,10 @@
 """An analysis as a state machine: a pure function from its record to the next step.
 
-    tickers ─► routing ─► calls ─► once more, if an answer is unusable ─► summary ─► once more, if the
-    tools prove less than half of it ─► report
+    tickers ─► routing ─► calls ─► retry, if a result is unusable ─► summary ─► retry, if the tools back less
+    than half of it ─► report
 
-The next step depends only on the record, the policy, and whether an answer fits its schema. So an agent that takes an
-analysis over continues where the last one stopped, and recorded replies and results are not requested again.
+The next step depends only on the record, the policy, and whether a result fits its schema. So an agent that takes over
+an analysis continues where the last one stopped, and recorded replies and results are not requested again.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,41 +14,41 @@ from typing import Any
 
 from agent.domain.analysis.asked import (
     Period,
-    asks_for_a_forecast,
+    asks_for_forecast,
+    find_refusal,
     is_about_all_tickers,
     language_in,
     period_in,
-    refusal_of,
 )
 from agent.domain.analysis.derived import derived_text, requested_figures_text
-from agent.domain.analysis.figures import Gathered, data_of, gathered
+from agent.domain.analysis.figures import CollectedResults, collect_results, data_of
 from agent.domain.analysis.grammar import read_question
-from agent.domain.analysis.normalization import normalized
+from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.plan import (
     ANALYSIS_TOOLS,
-    Planned,
+    PlannedCall,
     ToolInfo,
-    fall_back,
-    read_routing,
-    read_tickers,
+    fallback_plan,
+    parse_routing,
+    parse_tickers,
     within_budgets,
 )
-from agent.domain.analysis.prompts import Messages, once_more, routing_messages, summary_messages, ticker_messages
+from agent.domain.analysis.prompts import Messages, retry_messages, routing_messages, summary_messages, ticker_messages
 from agent.domain.analysis.report import (
-    in_own_currency,
+    build_report,
+    currency_notes,
     limits_of_data,
-    not_answered,
-    not_read,
-    report_of,
-    without_figures,
+    report_without_figures,
+    unanswered_calls,
+    unanswered_parts,
 )
 from agent.domain.analysis.stretches import when_in
-from agent.domain.analysis.summary import basis, rule_summary
+from agent.domain.analysis.summary import rule_summary, sources_sentence
 from agent.domain.analysis.texts import note, plain_summary, reason_of
 from agent.domain.analysis.wanted_calls import Question
-from agent.domain.claims.checker import Checked, checked
+from agent.domain.claims.checked_text import CheckedText, check_text
 from agent.domain.claims.facts import facts_of_findings
-from agent.domain.tickers import normal_tickers, tickers_in
+from agent.domain.tickers import normalize_tickers, tickers_in
 from contracts.company import CompanyConfig
 from contracts.events.analysis import (
     MAX_TICKERS,
@@ -60,10 +60,10 @@ from contracts.events.analysis import (
 )
 from contracts.languages import Language
 
-Usable = Callable[[str, Mapping[str, Any]], bool]
-"""Whether a tool's data fit the tool's output schema."""
-MAX_SUMMARY = 4_000
-"""Characters of a model's summary; a longer one is no summary."""
+FitsSchema = Callable[[str, Mapping[str, Any]], bool]
+"""Returns whether a tool's data fit its output schema."""
+MAX_SUMMARY_LENGTH = 4_000
+"""Characters of a model's summary; a longer text is rejected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +75,12 @@ class AnalysisPolicy:
     default_tickers: Sequence[str] = ()
     company: CompanyConfig | None = None
     symbols: Sequence[str] = ()
-    """All that the market has, where a question is about all of it and they can be listed."""
+    """All symbols of the market, if the question is about all of them and they can be listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskModel:
-    """Ask the model."""
+    """The next step: ask the model."""
 
     step: ModelStep
     messages: Messages
@@ -88,14 +88,14 @@ class AskModel:
 
 @dataclass(frozen=True, slots=True)
 class CallTools:
-    """Run these calls, side by side."""
+    """The next step: run these calls in parallel."""
 
     calls: tuple[AnalysisCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """This is the report."""
+    """The last step: the report."""
 
     report: dict[str, Any]
 
@@ -105,15 +105,14 @@ Step = AskModel | CallTools | Finish
 
 def language_of(record: AnalysisRecord, company: CompanyConfig | None) -> Language:
     """The language that the report is in: the query's own, if the company speaks it."""
-    asked = language_in(record.request.query, record.request.language or "en")
-    return company.answer_language(asked) if company else asked
+    query_language = language_in(record.request.query, record.request.language or "en")
+    return company.answer_language(query_language) if company else query_language
 
 
 def advance(
-    record: AnalysisRecord, policy: AnalysisPolicy, usable: Usable, now: datetime
+    record: AnalysisRecord, policy: AnalysisPolicy, usable: FitsSchema, now: datetime
 ) -> tuple[AnalysisRecord, Step]:
-    """The record with what follows from it, and the next step. Raises InvalidSymbolError for a given ticker that is
-    none."""
+    """Returns the updated record and the next step. Raises InvalidSymbolError if a given ticker is no symbol."""
     language = language_of(record, policy.company)
     if not record.tickers:
         record, step = _with_tickers(record, policy, language, now)
@@ -128,16 +127,16 @@ def advance(
         record, waiting = _with_second_tries(record, usable)
     if waiting:
         return record.model_copy(update={"stage": "calling"}), CallTools(waiting)
-    return _finished(record, usable, language, now)
+    return _finish(record, usable, language, now)
 
 
 def with_reply(record: AnalysisRecord, reply: AnalysisReply) -> AnalysisRecord:
-    """The record with one more model reply, or failure."""
+    """The record with another model reply or failure."""
     return record.model_copy(update={"replies": [*record.replies, reply]})
 
 
 def with_results(record: AnalysisRecord, results: Mapping[str, dict[str, Any]]) -> AnalysisRecord:
-    """The record with results, by call id."""
+    """The record with these results, by call id."""
     calls = [
         call.model_copy(update={"result": results[call.call_id]}) if call.call_id in results else call
         for call in record.calls
@@ -145,44 +144,47 @@ def with_results(record: AnalysisRecord, results: Mapping[str, dict[str, Any]]) 
     return record.model_copy(update={"calls": calls})
 
 
-def is_of_all(request: AnalysisRequested) -> bool:
-    """Whether a request names no tickers and is about all that there are."""
-    return not request.tickers and is_about_all_tickers(normalized(request.query).text)
+def is_about_all(request: AnalysisRequested) -> bool:
+    """Whether a request names no tickers and is about all of the market."""
+    return not request.tickers and is_about_all_tickers(normalize(request.query).text)
 
 
 def _with_tickers(
     record: AnalysisRecord, policy: AnalysisPolicy, language: Language, now: datetime
 ) -> tuple[AnalysisRecord, Step | None]:
     request = record.request
-    given = normal_tickers(request.tickers or [])
-    query = normalized(request.query)
-    of_all = is_of_all(request)
-    most = max(MAX_TICKERS, policy.max_calls)
-    given = list(policy.symbols) if of_all and len(policy.symbols) <= most else given
-    refusal = refusal_of(query.text, tickers_given=bool(given) or of_all)
+    given_tickers = normalize_tickers(request.tickers or [])
+    query = normalize(request.query)
+    covers_all = is_about_all(request)
+    max_tickers = max(MAX_TICKERS, policy.max_calls)
+    given_tickers = list(policy.symbols) if covers_all and len(policy.symbols) <= max_tickers else given_tickers
+    refusal = find_refusal(query.text, tickers_given=bool(given_tickers) or covers_all)
     if refusal is not None:
-        return record, Finish(without_figures(record, refusal.value, [note("refused", language)], language, now))
-    notes = [*record.notes, *(note("spelt", language, written=written, read=read) for written, read in query.spelt)]
-    tickers = given or tickers_in(query.text)
-    if not given and len(tickers) > MAX_TICKERS:
+        return record, Finish(report_without_figures(record, refusal.value, [note("refused", language)], language, now))
+    notes = [
+        *record.notes,
+        *(note("spelt", language, written=written_word, read=read_word) for written_word, read_word in query.spelt),
+    ]
+    tickers = given_tickers or tickers_in(query.text)
+    if not given_tickers and len(tickers) > MAX_TICKERS:
         notes.append(note("too_many", language, max=MAX_TICKERS))
         tickers = tickers[:MAX_TICKERS]
     if not tickers and request.use_llm:
         reply = _reply(record, "tickers")
         if reply is None:
             return record.model_copy(update={"stage": "reading"}), AskModel("tickers", ticker_messages(request.query))
-        tickers = list(dict.fromkeys(read_tickers(reply.text or "") or ()))
+        tickers = list(dict.fromkeys(parse_tickers(reply.text or "") or ()))
         if tickers:
             notes.append(note("inferred", language, tickers=", ".join(tickers)))
     if not tickers and policy.default_tickers:
         tickers = list(policy.default_tickers)[:MAX_TICKERS]
         notes.append(note("proxies", language, tickers=", ".join(tickers)))
     if not tickers:
-        why = note("asks", language)
-        if of_all and policy.symbols:
-            why = note("more_than_budget", language, symbols=", ".join(policy.symbols), max=most)
-        return record, Finish(without_figures(record, "no_tickers", [*notes, why], language, now))
-    if asks_for_a_forecast(request.query):
+        reason = note("asks", language)
+        if covers_all and policy.symbols:
+            reason = note("more_than_budget", language, symbols=", ".join(policy.symbols), max=max_tickers)
+        return record, Finish(report_without_figures(record, "no_tickers", [*notes, reason], language, now))
+    if asks_for_forecast(request.query):
         notes.append(note("no_forecast", language))
     return record.model_copy(update={"tickers": tickers, "notes": notes}), None
 
@@ -191,12 +193,14 @@ def _with_plan(
     record: AnalysisRecord, policy: AnalysisPolicy, language: Language
 ) -> tuple[AnalysisRecord, Step | None]:
     request, notes = record.request, list(record.notes)
-    known = {tool.name for tool in policy.tools}
-    asked = read_question(request.query, tuple(record.tickers)).calls
-    by_rule = tuple(Planned(one.tool, one.tickers, one.arguments) for one in asked) or fall_back(record.tickers)
-    notes_away = [note("tool_away", language, tool=one.tool) for one in by_rule if one.tool not in known]
-    by_rule = tuple(one for one in by_rule if one.tool in known)
-    wanted: Sequence[Planned] | None = None
+    known_tools = {tool.name for tool in policy.tools}
+    requested_calls = read_question(request.query, tuple(record.tickers)).calls
+    by_rule = tuple(PlannedCall(call.tool, call.tickers, call.arguments) for call in requested_calls) or fallback_plan(
+        record.tickers
+    )
+    notes_away = [note("tool_away", language, tool=call.tool) for call in by_rule if call.tool not in known_tools]
+    by_rule = tuple(call for call in by_rule if call.tool in known_tools)
+    wanted_calls: Sequence[PlannedCall] | None = None
     if request.use_llm:
         reply = _reply(record, "routing")
         if reply is None:
@@ -205,136 +209,141 @@ def _with_plan(
         if reply.text is None:
             notes.append(note("model_away", language, reason=reason_of(reply.failure, language)))
         else:
-            wanted = read_routing(reply.text)
-            if wanted is None:
+            wanted_calls = parse_routing(reply.text)
+            if wanted_calls is None:
                 notes.append(note("bad_routing", language))
     else:
         notes.append(note("no_model_asked", language))
-    if wanted is None:
-        wanted = by_rule
+    if wanted_calls is None:
+        wanted_calls = by_rule
         notes += notes_away
-    plan = within_budgets(wanted, record.tickers, policy.tools, policy.max_calls, language)
+    plan = within_budgets(wanted_calls, record.tickers, policy.tools, policy.max_calls, language)
     notes += plan.notes
-    if not plan.calls and wanted is not by_rule:
+    if not plan.calls and wanted_calls is not by_rule:
         notes += [note("empty_routing", language), *notes_away]
         plan = within_budgets(by_rule, record.tickers, policy.tools, policy.max_calls, language)
         notes += plan.notes
     calls = [
         AnalysisCall(
             call_id=f"{request.analysis_id}-{index}",
-            tool=one.tool,
-            tickers=list(one.tickers),
-            arguments=dict(one.arguments) or None,
+            tool=call.tool,
+            tickers=list(call.tickers),
+            arguments=dict(call.arguments) or None,
         )
-        for index, one in enumerate(plan.calls)
+        for index, call in enumerate(plan.calls)
     ]
     return record.model_copy(update={"planned": True, "calls": calls, "notes": notes}), None
 
 
-def _with_second_tries(record: AnalysisRecord, usable: Usable) -> tuple[AnalysisRecord, tuple[AnalysisCall, ...]]:
-    """One more try for what cannot be used, ticker by ticker: one bad answer must not cost the others theirs."""
-    tried = {(call.tool, ticker) for call in record.calls if call.again for ticker in call.tickers}
-    more: list[AnalysisCall] = []
+def _with_second_tries(record: AnalysisRecord, usable: FitsSchema) -> tuple[AnalysisRecord, tuple[AnalysisCall, ...]]:
+    """Adds a retry of each unusable call, ticker by ticker, so that one bad result does not affect the others."""
+    retried = {(call.tool, ticker) for call in record.calls if call.again for ticker in call.tickers}
+    new_calls: list[AnalysisCall] = []
     for call in record.calls:
-        if call.again or not _invalid(call, usable):
+        if call.again or not _is_invalid(call, usable):
             continue
         for ticker in call.tickers:
-            if (call.tool, ticker) not in tried:
-                call_id = f"{record.request.analysis_id}-{len(record.calls) + len(more)}"
-                more.append(
+            if (call.tool, ticker) not in retried:
+                call_id = f"{record.request.analysis_id}-{len(record.calls) + len(new_calls)}"
+                new_calls.append(
                     call.model_copy(update={"call_id": call_id, "tickers": [ticker], "again": True, "result": None})
                 )
-                tried.add((call.tool, ticker))
-    if not more:
+                retried.add((call.tool, ticker))
+    if not new_calls:
         return record, ()
-    return record.model_copy(update={"calls": [*record.calls, *more]}), tuple(more)
+    return record.model_copy(update={"calls": [*record.calls, *new_calls]}), tuple(new_calls)
 
 
-def _finished(record: AnalysisRecord, usable: Usable, language: Language, now: datetime) -> tuple[AnalysisRecord, Step]:
-    request, period = record.request, period_in(normalized(record.request.query).text)
-    good = [call for call in record.calls if data_of(call) is not None and not _invalid(call, usable)]
-    found = gathered(record.tickers, good)
-    asked = when_in(normalized(request.query).text).period or period.period
+def _finish(
+    record: AnalysisRecord, usable: FitsSchema, language: Language, now: datetime
+) -> tuple[AnalysisRecord, Step]:
+    request, period = record.request, period_in(normalize(record.request.query).text)
+    good = [call for call in record.calls if data_of(call) is not None and not _is_invalid(call, usable)]
+    results = collect_results(record.tickers, good)
+    asked_period = when_in(normalize(request.query).text).period or period.period
     question = read_question(request.query, tuple(record.tickers))
     routed = _reply(record, "routing")
     by_rule = not (request.use_llm and routed is not None and routed.text is not None)
     missing = [
-        *not_answered(record.calls, found, language),
-        *not_read(question, record, found, language, by_rule=by_rule),
+        *unanswered_calls(record.calls, results, language),
+        *unanswered_parts(question, record, results, language, by_rule=by_rule),
     ]
     limitations = [
         *record.notes,
         *missing,
-        *_failures(record.calls, usable, language),
-        *in_own_currency(question, found, language),
-        *limits_of_data(found, period, language, reached=any(call.arguments for call in record.calls)),
+        *_failure_notes(record.calls, usable, language),
+        *currency_notes(question, results, language),
+        *limits_of_data(results, period, language, is_period_answered=any(call.arguments for call in record.calls)),
     ]
-    if not found.findings:
+    if not results.findings:
         tickers = ", ".join(record.tickers)
         summary = "\n".join([plain_summary("nothing", language, tickers=tickers), *missing])
-        report = report_of(record, found, summary, limitations, period, language, now)
+        report = build_report(record, results, summary, limitations, period, language, now)
         return record, Finish({**report, "not_answered": missing})
     routing = _reply(record, "routing")
     if request.use_llm and routing is not None and routing.text is not None:
-        messages = summary_messages(request.query, found.findings, limitations, asked, language)
+        messages = summary_messages(request.query, results.findings, limitations, asked_period, language)
         replies = [reply for reply in record.replies if reply.step == "summary"]
         if not replies:
             return record.model_copy(update={"stage": "writing"}), AskModel("summary", messages)
-        said = [_backed(reply, found, record.calls, asked) for reply in replies]
-        if len(said) == 1 and said[0] is not None and said[0].is_mostly_dropped:
-            again = once_more(messages, replies[0].text or "", said[0].dropped, language)
-            return record.model_copy(update={"stage": "writing"}), AskModel("summary", again)
-        best = next((one for one in reversed(said) if one is not None), None)
-        by_rule_said = _by_rule(found, question, missing, period.period, language)
-        summary, remark, dropped = _judged(replies[0], best, found, by_rule_said, language)
+        checked_summaries = [_check_summary(reply, results, record.calls, asked_period) for reply in replies]
+        if len(checked_summaries) == 1 and checked_summaries[0] is not None and checked_summaries[0].is_mostly_dropped:
+            retry = retry_messages(messages, replies[0].text or "", checked_summaries[0].dropped, language)
+            return record.model_copy(update={"stage": "writing"}), AskModel("summary", retry)
+        best = next((checked for checked in reversed(checked_summaries) if checked is not None), None)
+        by_rule_said = _rule_summary(results, question, missing, period.period, language)
+        summary, remark, dropped = _choose_summary(replies[0], best, results, by_rule_said, language)
         limitations = [*limitations, *remark]
     else:
-        summary, dropped = _by_rule(found, question, missing, period.period, language), 0
-    report = report_of(record, found, summary, limitations, period, language, now, dropped)
+        summary, dropped = _rule_summary(results, question, missing, period.period, language), 0
+    report = build_report(record, results, summary, limitations, period, language, now, dropped)
     return record, Finish({**report, "not_answered": missing})
 
 
-def _backed(reply: AnalysisReply, found: Gathered, calls: Sequence[AnalysisCall], asked: str) -> Checked | None:
-    """Returns the part of a model's summary that the tools support; None if there is no text that could be a
-    summary."""
-    if reply.text is None or not reply.text.strip() or len(reply.text) > MAX_SUMMARY:
+def _check_summary(
+    reply: AnalysisReply, results: CollectedResults, calls: Sequence[AnalysisCall], asked_period: str
+) -> CheckedText | None:
+    """Checks a model's summary against the tools' figures; None if its text cannot be a summary."""
+    if reply.text is None or not reply.text.strip() or len(reply.text) > MAX_SUMMARY_LENGTH:
         return None
-    facts = facts_of_findings(found.findings, found.sources)
+    facts = facts_of_findings(results.findings, results.sources)
     for call in calls:
         facts.add_amount(call.tickers, call.arguments or {})
-    return checked(reply.text.strip(), facts, asked)
+    return check_text(reply.text.strip(), facts, asked_period)
 
 
-def _judged(
-    reply: AnalysisReply, said: Checked | None, found: Gathered, by_rule: str, language: Language
+def _choose_summary(
+    reply: AnalysisReply, checked: CheckedText | None, results: CollectedResults, by_rule: str, language: Language
 ) -> tuple[str, list[str], int]:
-    """The summary, what to say of it, and how many of the model's sentences are not in it as they were; where less than
-    half of them is left, the summary is the rule's."""
+    """Returns the summary, remarks on it, and how many of the model's sentences were dropped or shortened. If less than
+    half of them are left, the summary by rules is used."""
     if reply.text is None or not reply.text.strip():
         return by_rule, [note("summary_away", language)], 0
-    dropped = len(said.dropped) if said else 0
-    if said is None or said.is_mostly_dropped:
+    dropped = len(checked.dropped) if checked else 0
+    if checked is None or checked.is_mostly_dropped:
         return by_rule, [note("summary_unsupported", language)], dropped
     remarks = [note("sentences_dropped", language, count=dropped)] if dropped else []
-    return f"{said.text}\n{basis(found.findings, found.sources, language)}", remarks, dropped
+    return f"{checked.text}\n{sources_sentence(results.findings, results.sources, language)}", remarks, dropped
 
 
-def _by_rule(found: Gathered, question: Question, missing: Sequence[str], period: Period, language: Language) -> str:
-    """Summarises by rules: what was asked for, and what could not be answered; if no figure was named, how the tickers
-    stand."""
-    said = [requested_figures_text(found.findings, question, language)] if question.figures else []
-    if not any(said) and not (question.figures and missing):
-        said = [derived_text(found.findings, language), rule_summary(found.findings, period, language)]
-    text = "\n".join(filter(None, [*said, *missing]))
-    return f"{text}\n{basis(found.findings, found.sources, language)}".strip()
+def _rule_summary(
+    results: CollectedResults, question: Question, missing: Sequence[str], period: Period, language: Language
+) -> str:
+    """Writes the summary by rules: what was asked for and what could not be answered, or how the tickers stand if no
+    figure was named."""
+    texts = [requested_figures_text(results.findings, question, language)] if question.figures else []
+    if not any(texts) and not (question.figures and missing):
+        texts = [derived_text(results.findings, language), rule_summary(results.findings, period, language)]
+    text = "\n".join(filter(None, [*texts, *missing]))
+    return f"{text}\n{sources_sentence(results.findings, results.sources, language)}".strip()
 
 
-def _failures(calls: Sequence[AnalysisCall], usable: Usable, language: Language) -> list[str]:
-    """Returns what calls could not answer, unless a second try did."""
+def _failure_notes(calls: Sequence[AnalysisCall], usable: FitsSchema, language: Language) -> list[str]:
+    """Notes on calls that failed, unless a retry succeeded."""
     notes: list[str] = []
     for call in calls:
         tickers = ", ".join(call.tickers)
-        if _invalid(call, usable):
+        if _is_invalid(call, usable):
             if call.again:
                 notes.append(note("invalid_output", language, tool=call.tool, tickers=tickers))
         elif data_of(call) is None and call.tool in ANALYSIS_TOOLS:
@@ -344,8 +353,8 @@ def _failures(calls: Sequence[AnalysisCall], usable: Usable, language: Language)
     return notes
 
 
-def _invalid(call: AnalysisCall, usable: Usable) -> bool:
-    """Whether the answer is one that does not fit its schema, as the executor or we found."""
+def _is_invalid(call: AnalysisCall, usable: FitsSchema) -> bool:
+    """Whether the result does not fit its schema, by the executor's check or ours."""
     data = data_of(call)
     if data is not None:
         return not usable(call.tool, data)

@@ -32,14 +32,14 @@ ReadT = TypeVar("ReadT")
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """A stretch as tools take it: days, or a length up to now; `period`: as claims write it."""
+    """A period as arguments of tools: days, or a length up to now. `period`: as claims write it."""
 
     arguments: JsonObject
     period: str | None = None
 
     @property
     def tool_arguments(self) -> JsonObject:
-        """The same, a snapshot's period as a length too."""
+        """The arguments, with a snapshot's period as a length."""
         return self.arguments or ({"period": self.period} if self.period else {})
 
     @property
@@ -54,8 +54,8 @@ class When:
 
 
 ALL_TIME = When({"start": times.FIRST_DAY}, f"{times.FIRST_DAY}/")
-"""All the data there are."""
-ALL_TIME_WORDS = re.compile(
+"""All available data."""
+ALL_TIME_PHRASE = re.compile(
     r"\b(?:all[- ]time|ever(?! since)|in (?:its|their) (?:whole |entire |full )?history|(?<=maximo )historico|"
     r"(?<=minimo )historico|(?:de|en) (?:toda )?su historia|desde siempre|alguna vez|"
     r"(?:since|at|on) (?:(?:its|the|their) )?(?:ipo(?: day)?|listing|flotation|debut|first (?:trading )?day)|"
@@ -68,102 +68,105 @@ ALL_TIME_WORDS = re.compile(
 
 @dataclass(slots=True)
 class Unread:
-    """The part of a text that no pattern has taken yet; places stay."""
+    """The part of a text that no pattern has taken yet. Positions stay the same."""
 
     text: str
 
     def take(
-        self, pattern: re.Pattern[str], read: Callable[[re.Match[str]], ReadT | None]
+        self, pattern: re.Pattern[str], parse: Callable[[re.Match[str]], ReadT | None]
     ) -> Iterator[tuple[int, ReadT]]:
-        """Yields what is read at every place that the pattern finds, with the place; the words are taken unless that is
-        None."""
-        at = 0
-        while (match := pattern.search(self.text, at)) is not None:
-            at = max(match.end(), match.start() + 1)
-            value = read(match) if BLANK not in match[0] else None
+        """Yields the position and the parsed value of each match. The words are taken unless the value is None."""
+        start = 0
+        while (match := pattern.search(self.text, start)) is not None:
+            start = max(match.end(), match.start() + 1)
+            value = parse(match) if BLANK not in match[0] else None
             if value is not None:
                 self.replace(match, BLANK)
                 yield match.start(), value
 
     def first(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """The first place, taken."""
+        """Takes the first match."""
         return next((match for _, match in self.take(pattern, lambda match: match)), None)
 
     def replace(self, match: re.Match[str], text: str) -> None:
-        """Puts something in its place, as long as it was."""
+        """Replaces a match by a text, padded to the same length."""
         start, end = match.span()
         filled = text * (end - start) if text in (BLANK, MARK) else text.ljust(end - start)
         self.text = self.text[:start] + filled + self.text[end:]
 
 
 def when_in(query: str) -> When:
-    """The stretch that leads the question: one between days before a length, and the first of those; a length that a
-    snapshot has is a period and no arguments."""
-    found = stretches_in(Unread(folded(query)))
-    return found[0] if found else When({})
+    """The main period of a question: the first one between days, or else the first length. A length that a snapshot has
+    is a period without arguments."""
+    stretches = stretches_in(Unread(folded(query)))
+    return stretches[0] if stretches else When({})
 
 
 def stretches_in(unread: Unread, *, invested: bool = False) -> list[When]:
-    """All of them, in the question's order; lengths, but for this year, only where no days are named. `invested`: an
-    amount was put in at the point that is named: from then on."""
-    found = sorted(_days_in(unread), key=lambda pair: pair[0])
-    if len(found) == 1 and unread.first(ALL_TIME_WORDS) is not None:
+    """Takes all periods from a text, in order. Lengths, except this year, only count if no days are named. `invested`:
+    an amount was invested at the named time, and the period begins there."""
+    dated = sorted(_days_in(unread), key=lambda pair: pair[0])
+    if len(dated) == 1 and unread.first(ALL_TIME_PHRASE) is not None:
         return [
-            _days(
-                f"{ALL_TIME.arguments['start']}/{found[0][1].arguments.get('end', '')}".rstrip("/")
-                + ("" if "end" in found[0][1].arguments else "/")
+            _stretch_of_days(
+                f"{ALL_TIME.arguments['start']}/{dated[0][1].arguments.get('end', '')}".rstrip("/")
+                + ("" if "end" in dated[0][1].arguments else "/")
             )
         ]
-    if found:
-        days = _each_once(one for _, one in found)
+    if dated:
+        days = _unique(stretch for _, stretch in dated)
         ends_alone = days[0].is_day or days[0].arguments.get("start") == times.FIRST_DAY
         if len(days) == 1 and "end" in days[0].arguments and ends_alone and not invested:
-            lengths = [one for one in _lengths(unread) if one.period != "1d" and one is not ALL_TIME]
+            lengths = [length for length in _lengths_in(unread) if length.period != "1d" and length is not ALL_TIME]
             if lengths:
                 return [
-                    _after(days[0], lengths[0]) if _follows(lengths[0], unread.text) else _up_to(days[0], lengths[0])
+                    _length_after(days[0], lengths[0])
+                    if _follows(lengths[0], unread.text)
+                    else _up_to(days[0], lengths[0])
                 ]
-        if invested and all("end" in one.arguments for one in days):
-            return _since_then(days)
-        this_year = not any(one.is_day for one in days) and any(one.period == "ytd" for one in _lengths(unread))
-        beside = [When({"period": "ytd"}, "ytd")] if this_year else []
-        return [*beside, *(_on_a_session(one) if one.is_day else one for one in days)]
-    return _lengths(unread)
+        if invested and all("end" in day.arguments for day in days):
+            return _invested_stretch(days)
+        this_year = not any(stretch.is_day for stretch in days) and any(
+            one.period == "ytd" for one in _lengths_in(unread)
+        )
+        this_year_stretches = [When({"period": "ytd"}, "ytd")] if this_year else []
+        return [*this_year_stretches, *(_on_a_session(day) if day.is_day else day for day in days)]
+    return _lengths_in(unread)
 
 
 _PARTS = re.compile(r"[,;]|\b(?:and|y|e|while|mientras(?: que)?|versus|vs\.?|against|frente a)\b")
 
 
-def own_stretches(query: str) -> dict[str, When]:
-    """Returns each ticker's own stretch in "IBM in 2008 and MSFT in 2010"; empty if the parts are not such pairs."""
-    found: dict[str, When] = {}
+def stretches_by_ticker(query: str) -> dict[str, When]:
+    """Each ticker's own period in "IBM in 2008 and MSFT in 2010"; empty if the parts are not such pairs."""
+    by_ticker: dict[str, When] = {}
     parts = _PARTS.split(query)
     for part in parts:
-        named, stretches = tickers_in(part), stretches_in(Unread(folded(part)))
-        if len(named) != 1 or len(stretches) != 1 or not stretches[0].arguments:
+        tickers, stretches = tickers_in(part), stretches_in(Unread(folded(part)))
+        if len(tickers) != 1 or len(stretches) != 1 or not stretches[0].arguments:
             return {}
-        found[named[0]] = stretches[0]
-    return found if len(found) == len(parts) > 1 else {}
+        by_ticker[tickers[0]] = stretches[0]
+    return by_ticker if len(by_ticker) == len(parts) > 1 else {}
 
 
-def years_of(when: When) -> list[When]:
-    """The years of a stretch of whole years; none of any other."""
-    first, _, last = (when.period or "").partition("/")
+def years_of(stretch: When) -> list[When]:
+    """The years of a period of whole years; empty for any other."""
+    first, _, last = (stretch.period or "").partition("/")
     if not (first.endswith("-01-01") and last.endswith("-12-31")):
         return []
-    return [_days(times.year_range(year)) for year in range(int(first[:4]), int(last[:4]) + 1)]
+    return [_stretch_of_days(times.year_range(year)) for year in range(int(first[:4]), int(last[:4]) + 1)]
 
 
-def without_end(when: When) -> When:
-    """The same with no end."""
-    return _days(f"{when.arguments['start']}/") if "start" in when.arguments else when
+def without_end(stretch: When) -> When:
+    """The period without its end."""
+    return _stretch_of_days(f"{stretch.arguments['start']}/") if "start" in stretch.arguments else stretch
 
 
 def _up_to(day: When, length: When) -> When:
-    """The year up to a day, and not up to now."""
+    """A length up to a day instead of up to now."""
     end = str(day.arguments["end"])
     if length.period == "ytd":
-        return _days(f"{end[:4]}-01-01/{end}")
+        return _stretch_of_days(f"{end[:4]}-01-01/{end}")
     return When({"end": end, "period": length.period}, f"{end}/{end}")
 
 
@@ -174,32 +177,32 @@ def _follows(length: When, text: str) -> bool:
     return bool(_AFTER.search(text)) and re.fullmatch(r"\d+[dwmy]", length.period or "") is not None
 
 
-def _after(day: When, length: When) -> When:
-    """A length that begins behind a day: the week after it."""
-    first, period = date.fromisoformat(str(day.arguments["end"])), str(length.period)
+def _length_after(day: When, length: When) -> When:
+    """A length that begins after a day: the week after it."""
+    last_day, period = date.fromisoformat(str(day.arguments["end"])), str(length.period)
     days = int(period[:-1]) * {"d": 1, "w": 7, "m": 30, "y": 365}[period[-1]]
-    return _days(f"{first + timedelta(days=1)}/{first + timedelta(days=days)}")
+    return _stretch_of_days(f"{last_day + timedelta(days=1)}/{last_day + timedelta(days=days)}")
 
 
-def _lengths(unread: Unread) -> list[When]:
-    """Lengths up to now."""
-    if unread.first(ALL_TIME_WORDS) is not None:
+def _lengths_in(unread: Unread) -> list[When]:
+    """Takes the lengths up to now."""
+    if unread.first(ALL_TIME_PHRASE) is not None:
         return [ALL_TIME]
-    to_date = [one for _, one in sorted(_to_date(unread), key=lambda pair: pair[0])]
+    to_date = [stretch for _, stretch in sorted(_to_date_stretches(unread), key=lambda pair: pair[0])]
     if to_date:
-        return _each_once(iter(to_date))
-    lengths = list(unread.take(_AGO, _ago))
+        return _unique(iter(to_date))
+    lengths = list(unread.take(_AGO, _length_of_ago))
     if lengths:
-        return _each_once(one for _, one in lengths)
-    for name, pattern in times.NAMED:
-        lengths += unread.take(pattern, lambda match, name=name: _length(_named(name, match)))
-    named = _each_once(one for _, one in sorted(lengths, key=lambda pair: pair[0]))
-    # "Today" beside another length is when it is asked.
-    return [one for one in named if one.period != "1d"] or named
+        return _unique(stretch for _, stretch in lengths)
+    for name, pattern in times.PERIODS:
+        lengths += unread.take(pattern, lambda match, name=name: _stretch_of_length(_period_of_match(name, match)))
+    stretches = _unique(stretch for _, stretch in sorted(lengths, key=lambda pair: pair[0]))
+    # "Today" beside another length is the time of the question.
+    return [stretch for stretch in stretches if stretch.period != "1d"] or stretches
 
 
-def _to_date(unread: Unread) -> Iterator[tuple[int, When]]:
-    """This month, and since a month or a day of no year: up to now, wherever now is."""
+def _to_date_stretches(unread: Unread) -> Iterator[tuple[int, When]]:
+    """Takes "this month" and "since" a month or day without a year: up to now, whenever that is."""
     for period, pattern in _TO_DATE:
         yield from unread.take(pattern, lambda match, period=period: When({"period": period}))
     yield from unread.take(_SINCE_MONTH, _since_month)
@@ -223,47 +226,47 @@ _SINCE_MONTH = re.compile(
 
 def _since_month(match: re.Match[str]) -> When | None:
     day = int(match["d1"] or match["d2"] or 1)
-    after = f"-{day:02}" if day > 1 else ""
-    return When({"period": f"since-{times.month_of(match['month']):02}{after}"}) if 1 <= day <= 31 else None
+    day_suffix = f"-{day:02}" if day > 1 else ""
+    return When({"period": f"since-{times.month_of(match['month']):02}{day_suffix}"}) if 1 <= day <= 31 else None
 
 
-def _ago(match: re.Match[str]) -> When:
-    return _length(times.length_of(match["count"] or match["count2"], match["unit"] or match["unit2"]))
+def _length_of_ago(match: re.Match[str]) -> When:
+    return _stretch_of_length(times.length_of(match["count"] or match["count2"], match["unit"] or match["unit2"]))
 
 
-def _named(name: str, match: re.Match[str]) -> str:
+def _period_of_match(name: str, match: re.Match[str]) -> str:
     return times.span_of(match) if name == "span" else name
 
 
-def _each_once(found: Iterator[When]) -> list[When]:
-    kept: list[When] = []
-    for one in found:
-        if one not in kept:
-            kept.append(one)
-    return kept
+def _unique(stretches: Iterator[When]) -> list[When]:
+    unique: list[When] = []
+    for stretch in stretches:
+        if stretch not in unique:
+            unique.append(stretch)
+    return unique
 
 
 def _days_in(unread: Unread) -> Iterator[tuple[int, When]]:
-    """Finds every stretch between two days, and every single day."""
+    """Takes every period between two days, and every single day."""
     while (match := _EDGE.search(unread.text)) is not None:
         unread.replace(match, _edge(match))
-    for pattern, read in _STRETCHES:
-        yield from unread.take(pattern, lambda match, read=read: _read(read, match))
+    for pattern, parse in _STRETCHES:
+        yield from unread.take(pattern, lambda match, parse=parse: _parse_stretch(parse, match))
 
 
-def _read(read: Callable[[re.Match[str]], str | None], match: re.Match[str]) -> When | None:
+def _parse_stretch(parse: Callable[[re.Match[str]], str | None], match: re.Match[str]) -> When | None:
     try:
-        found = read(match)
+        days = parse(match)
     except ValueError:
         return None
-    return _days(found) if found else None
+    return _stretch_of_days(days) if days else None
 
 
 def _edge(match: re.Match[str]) -> str:
     """The first or the last day of a month or year."""
     year = int(match["year"])
-    whole = times.month_range(year, times.month_of(match["month"])) if match["month"] else times.year_range(year)
-    first, _, last = whole.partition("/")
+    days = times.month_range(year, times.month_of(match["month"])) if match["month"] else times.year_range(year)
+    first, _, last = days.partition("/")
     return first if match["first"] else last
 
 
@@ -271,11 +274,11 @@ _DAY = re.compile(rf"\b(?:(?:on|at|by|el|del|al?|as of|until|hasta) )?(?:the |el
 
 
 def _one_day(match: re.Match[str]) -> str | None:
-    """A day with its year, as a stretch."""
-    found = times.day_of(match)
-    if found.year is None:
+    """A day with its year, as a range."""
+    day_match = times.day_of(match)
+    if day_match.year is None:
         return None
-    day = date(found.year, found.month, found.day)
+    day = date(day_match.year, day_match.month, day_match.day)
     return f"{day}/{day}"
 
 
@@ -286,20 +289,20 @@ _WEEK_OF = re.compile(
 
 
 def _week_of(match: re.Match[str]) -> str | None:
-    """The week that has a day, from Monday to Sunday."""
-    found = _one_day(match)
-    if found is None:
+    """The week of a day, from Monday to Sunday."""
+    day_range = _one_day(match)
+    if day_range is None:
         return None
-    day = date.fromisoformat(found[:10])
+    day = date.fromisoformat(day_range[:10])
     monday = day - timedelta(days=day.weekday())
     return f"{monday}/{monday + timedelta(days=6)}"
 
 
-def _on_a_session(when: When) -> When:
-    """The Friday before a Saturday or Sunday; any other day as it is."""
-    day = date.fromisoformat(str(when.arguments["end"]))
+def _on_a_session(stretch: When) -> When:
+    """The Friday before a Saturday or Sunday; other days stay."""
+    day = date.fromisoformat(str(stretch.arguments["end"]))
     day -= timedelta(days=max(day.weekday() - 4, 0))
-    return _days(f"{day}/{day}")
+    return _stretch_of_days(f"{day}/{day}")
 
 
 _STRETCHES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...] = (
@@ -315,22 +318,22 @@ _STRETCHES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]],
 )
 
 
-def _since_then(found: list[When]) -> list[When]:
-    """From the first point named to the last one: 'put in March 2009, at the end of 2012'. A range stays one. What is
-    put in on a day is put in at its close, where a stretch that begins on the next day starts from."""
-    start, end = (str(found[0].arguments[name]) for name in ("start", "end"))
+def _invested_stretch(stretches: list[When]) -> list[When]:
+    """The period from the first named time to the last: "put in March 2009, at the end of 2012". A range stays. Money
+    invested on a day is invested at its close, from which a period that begins the next day starts."""
+    start, end = (str(stretches[0].arguments[name]) for name in ("start", "end"))
     if start == end:
         start = end = str(date.fromisoformat(start) + timedelta(days=1))
-    if len(found) > 1:
-        return [_days(f"{start}/{found[-1].arguments['end']}")]
+    if len(stretches) > 1:
+        return [_stretch_of_days(f"{start}/{stretches[-1].arguments['end']}")]
     a_point = start == end or start[:7] == end[:7] or (start[:4] == end[:4] and start[5:] + end[5:] == "01-0112-31")
-    return [_days(f"{start}/") if a_point else found[0]]
+    return [_stretch_of_days(f"{start}/") if a_point else stretches[0]]
 
 
-def _days(found: str) -> When:
-    first, _, last = found.partition("/")
-    return When({"start": first, **({"end": last} if last else {})}, found)
+def _stretch_of_days(days: str) -> When:
+    first, _, last = days.partition("/")
+    return When({"start": first, **({"end": last} if last else {})}, days)
 
 
-def _length(period: str) -> When:
+def _stretch_of_length(period: str) -> When:
     return When({}, period) if period in SNAPSHOTS else When({"period": period}, period)

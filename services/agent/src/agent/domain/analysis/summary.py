@@ -1,5 +1,7 @@
-"""Writes the summary by rules where the question names no figure: returns, risk, trend, value and dates; no
-conclusions."""
+"""Writes the summary by rules if the question names no figure: returns, risk, trend, value and dates.
+
+It draws no conclusions.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +16,7 @@ from contracts.languages import Language
 
 Finding = Mapping[str, Any]
 UNUSUAL_VOLUME = 2.0
-"""Standard deviations from which a session's volume is worth a word."""
+"""Standard deviations from which a session's volume is mentioned."""
 
 
 def rule_summary(findings: Sequence[Finding], period: Period, language: Language) -> str:
@@ -30,8 +32,8 @@ def rule_summary(findings: Sequence[Finding], period: Period, language: Language
     return "\n".join(" ".join(sentences) for sentences in paragraphs if sentences)
 
 
-def basis(findings: Sequence[Finding], sources: Sequence[Mapping[str, Any]], language: Language) -> str:
-    """States in a sentence where the figures come from and how old they are."""
+def sources_sentence(findings: Sequence[Finding], sources: Sequence[Mapping[str, Any]], language: Language) -> str:
+    """A sentence that says where the figures come from and how old they are."""
     names = joined(list(dict.fromkeys(str(source["source"]) for source in sources)), language)
     dates = sorted({as_date(source["as_of"]) for source in sources})
     if not dates or not findings:
@@ -42,27 +44,27 @@ def basis(findings: Sequence[Finding], sources: Sequence[Mapping[str, Any]], lan
 
 def _moves(priced: Sequence[Finding], period: Period, language: Language) -> list[str]:
     name = f"returns.{period}"
-    known = [(finding, value) for finding in priced if (value := value_of(finding, name)) is not None]
-    if not known:
+    returns = [(finding, value) for finding in priced if (value := value_of(finding, name)) is not None]
+    if not returns:
         label = period_name(period, language)
         tickers = joined([str(finding["ticker"]) for finding in priced], language)
         return [_text("too_short", language, period=label, tickers=tickers)]
-    over = TEXTS[f"analysis.over.{period}"].in_language(language).format(date=day(known[0][0]["as_of"], language))
-    known.sort(key=lambda pair: -pair[1])
-    said = [f"{finding['ticker']} {_moved(value, language)}" for finding, value in known]
-    sentences = [f"{over} {_text('price_alone', language)}, {joined(said, language)}."]
-    if len(known) > 1:
-        best, worst = known[0], known[-1]
+    heading = TEXTS[f"analysis.over.{period}"].in_language(language).format(date=day(returns[0][0]["as_of"], language))
+    returns.sort(key=lambda pair: -pair[1])
+    move_texts = [f"{finding['ticker']} {_move_text(value, language)}" for finding, value in returns]
+    sentences = [f"{heading} {_text('price_alone', language)}, {joined(move_texts, language)}."]
+    if len(returns) > 1:
+        best, worst = returns[0], returns[-1]
         if percent(best[1], language) == percent(worst[1], language):
             sentences.append(_text("no_difference", language))
-        elif len(known) == 2:
+        elif len(returns) == 2:
             sentences.append(_text("better", language, best=best[0]["ticker"], worst=worst[0]["ticker"]))
         else:
             sentences.append(_text("best", language, best=best[0]["ticker"], worst=worst[0]["ticker"]))
     return sentences
 
 
-def _moved(value: float, language: Language) -> str:
+def _move_text(value: float, language: Language) -> str:
     text = percent(abs(value), language)
     if text == percent(0.0, language):
         return _text("unmoved", language)
@@ -82,35 +84,35 @@ def _risk(priced: Sequence[Finding], language: Language) -> list[str]:
     if words:
         sentences.append(_text("risk", language, each="; ".join(words)))
     if len(known) == 2:
-        sentences += _calmer(known[0], known[1], language)
+        sentences += _calmer_sentence(known[0], known[1], language)
     return sentences
 
 
-def _calmer(one: Finding, other: Finding, language: Language) -> list[str]:
-    pairs = [(value_of(one, name), value_of(other, name)) for name in ("volatility", "max_drawdown")]
+def _calmer_sentence(first: Finding, second: Finding, language: Language) -> list[str]:
+    pairs = [(value_of(first, name), value_of(second, name)) for name in ("volatility", "max_drawdown")]
     (vol_one, vol_other), (fall_one, fall_other) = pairs
     if vol_one is None or vol_other is None or fall_one is None or fall_other is None:
         return []
     if vol_one < vol_other and fall_one > fall_other:
-        calm, rough = one, other
+        calm, rough = first, second
     elif vol_one > vol_other and fall_one < fall_other:
-        calm, rough = other, one
+        calm, rough = second, first
     else:
         return []
     return [_text("calmer", language, calm=calm["ticker"], rough=rough["ticker"])]
 
 
 def _other_periods(priced: Sequence[Finding], period: Period, language: Language) -> list[str]:
-    parts: list[str] = []
+    ticker_texts: list[str] = []
     for finding in priced:
-        said = [
+        period_texts = [
             f"{period_name(other, language)} {_signed(value, language)}"
             for other in PERIODS
             if other not in (period, "1d", "1w") and (value := value_of(finding, f"returns.{other}")) is not None
         ]
-        if said:
-            parts.append(f"{finding['ticker']}: {', '.join(said)}")
-    return [_text("other_periods", language, each="; ".join(parts))] if parts else []
+        if period_texts:
+            ticker_texts.append(f"{finding['ticker']}: {', '.join(period_texts)}")
+    return [_text("other_periods", language, each="; ".join(ticker_texts))] if ticker_texts else []
 
 
 def _signed(value: float, language: Language) -> str:
@@ -140,28 +142,32 @@ def _trend(finding: Finding, language: Language) -> list[str]:
     return sentences
 
 
-def _averages(known: Sequence[tuple[int, float]], currency: str | None, language: Language) -> str:
-    said = [_text("average_of", language, count=n, value=money(value, currency, language)) for n, value in known]
-    return _text("average" if len(known) == 1 else "averages", language, which=joined(said, language))
+def _averages(averages: Sequence[tuple[int, float]], currency: str | None, language: Language) -> str:
+    average_texts = [
+        _text("average_of", language, count=n, value=money(value, currency, language)) for n, value in averages
+    ]
+    return _text("average" if len(averages) == 1 else "averages", language, which=joined(average_texts, language))
 
 
 def _value(findings: Sequence[Finding], language: Language) -> list[str]:
-    parts: list[str] = []
+    ticker_texts: list[str] = []
     for finding in findings:
         known = [(name, value) for name in _VALUES if (value := value_of(finding, name)) is not None]
-        said = [f"{figure_name(name, language)} {_valued(finding, name, value, language)}" for name, value in known]
-        if said:
-            # FY2012 (to 2012-06-30): what stands in brackets is English, and in the findings.
+        figure_texts = [
+            f"{figure_name(name, language)} {_value_text(finding, name, value, language)}" for name, value in known
+        ]
+        if figure_texts:
+            # "FY2012 (to 2012-06-30)": the part in brackets is English, and the findings have it.
             period = str(finding.get("period") or "").partition(" (")[0]
             head = f"{finding['ticker']}, {period}" if period else str(finding["ticker"])
-            parts.append(f"{head}: {', '.join(said)}")
-    return [_text("fundamentals", language, each="; ".join(parts))] if parts else []
+            ticker_texts.append(f"{head}: {', '.join(figure_texts)}")
+    return [_text("fundamentals", language, each="; ".join(ticker_texts))] if ticker_texts else []
 
 
 _VALUES = ("pe", "market_cap", "net_margin", "dividend_yield")
 
 
-def _valued(finding: Finding, name: str, value: float, language: Language) -> str:
+def _value_text(finding: Finding, name: str, value: float, language: Language) -> str:
     if name == "pe":
         return plain_number(value, language, 1 if abs(value) < 100 else 0)
     return money(value, finding.get("currency"), language) if name == "market_cap" else percent(value, language)
@@ -172,8 +178,8 @@ def _dates(finding: Finding, language: Language) -> list[str]:
     earnings, dividend = finding.get("next_earnings_date"), finding.get("next_dividend_date")
     if earnings:
         sure = "confirmed" if finding.get("next_earnings_status") == "confirmed" else "expected"
-        on = day(earnings, language)
-        sentences.append(_text(f"earnings_{sure}", language, ticker=finding["ticker"], date=on))
+        earnings_day = day(earnings, language)
+        sentences.append(_text(f"earnings_{sure}", language, ticker=finding["ticker"], date=earnings_day))
     if dividend:
         sentences.append(_text("dividend", language, ticker=finding["ticker"], date=day(dividend, language)))
     return sentences

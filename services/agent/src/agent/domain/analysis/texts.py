@@ -10,18 +10,18 @@ def disclaimer(language: Language) -> str:
 
 
 def plain_reason(key: str, language: Language) -> str:
-    """Why something that was asked for is not answered."""
+    """The reason for which something is not answered."""
     return TEXTS[f"analysis.not_answered.{key}"].in_language(language)
 
 
 def reason_of(failure: str | None, language: Language) -> str:
-    """Why there is no model reply."""
+    """The reason for which there is no model reply."""
     reasons = TEXTS.section("analysis.no_model")
     return reasons.get(failure or "", reasons["away"]).in_language(language)
 
 
 def note(key: str, language: Language, **parts: object) -> str:
-    """A limitation, or another remark, in a sentence."""
+    """A limitation or another remark, as a sentence."""
     return TEXTS[f"analysis.note.{key}"].in_language(language).format(**parts)
 
 

@@ -12,7 +12,7 @@ SNAPSHOT, COMPANY = "market_snapshot", "fundamentals_events"
 
 
 @dataclass(frozen=True, slots=True)
-class WantedCall:
+class RequestedCall:
     """One call that the question asks for."""
 
     tool: str
@@ -22,26 +22,28 @@ class WantedCall:
 
 @dataclass(slots=True)
 class Question:
-    """What a question asks for. `figures`: by the names of findings, in its order; none: how the tickers stand.
-    `now_only`: figures asked for of a past time that the tools know of now alone; `unread`: words that no rule read."""
+    """What a question asks for. `figures`: by their names in findings, in the question's order; empty: how the tickers
+    stand. `now_only`: figures asked for of the past that the tools only know the current value of; `unread`: words
+    that no rule read."""
 
-    calls: list[WantedCall] = field(default_factory=list[WantedCall])
+    calls: list[RequestedCall] = field(default_factory=list[RequestedCall])
     figures: list[str] = field(default_factory=list[str])
     periods: list[str] = field(default_factory=list[str])
     averages: list[int] = field(default_factory=list[int])
     now_only: list[str] = field(default_factory=list[str])
     unread: list[str] = field(default_factory=list[str])
     most: dict[str, int] = field(default_factory=dict[str, int])
-    """How many of a best or worst part are asked for, by its figure, where it is more than one."""
+    """How many best or worst parts are asked for, by figure, if more than one."""
     lowest_first: bool = False
     by_size: bool = False
-    """Whether returns are ranked by their size, up or down alike: what moved most."""
+    """Whether returns are ranked by size, up or down alike: what moved most."""
     by_year: bool = False
-    """Whether one of several years is asked for."""
+    """Whether the question asks for one of several years."""
     place: int | None = None
-    """Of which one in the order by the first figure the others are asked for: 1 the second, -1 the last."""
+    """The place, in the ranking by the first figure, of the ticker whose other figures are asked for: 1 is the second,
+    -1 the last."""
     ahead: str | None = None
-    """When the results that are asked about are awaited: week, month, a month's number, or so many from now (2w)."""
+    """The coming period of the results asked about: week, month, a month's number, or a count from now (2w)."""
     upward: bool | None = None
-    """Which crossings are asked for: those to above alone, or to below; None: both."""
+    """Which crossings are asked for: only those to above (True) or to below (False); None: both."""
     currency: str | None = None

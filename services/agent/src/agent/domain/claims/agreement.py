@@ -1,8 +1,7 @@
-"""Checks whether a sentence contradicts itself, whatever the figures are: "rose from 25% to 4%", and whether its number
-has an owner.
+"""Checks whether a sentence contradicts itself, as "rose from 25% to 4%" does, and whether its number has an owner.
 
-It also rewrites a few phrases before a sentence is read, so that one rule reads them all: "2% lower than the previous
-close" becomes "down 2%".
+It also rewrites a few phrases before a sentence is read, so that one rule is enough for all: "2% lower than the
+previous close" becomes "down 2%".
 """
 
 import re
@@ -12,40 +11,40 @@ from itertools import chain
 from agent.domain.claims.lexer import Number, Token, folded
 from contracts.calendar_names import MONTHS, NUMBERS
 
-_N = r"[-+−]?\$?\d[\d.,]*\d|\$?\d"
+_AMOUNT = r"[-+−]?\$?\d[\d.,]*\d|\$?\d"
 _UNIT = r"(?P<{0}>\s?(?:%|billion|million|bn|millones|mil millones|usd|dollars|dolares))"
 _A_GAIN = r"(?:an? |una? )(?:gain|rise|return|growth|ganancia|subida|rentabilidad) (?:of|del?) "
 _SPAN = re.compile(
     r"\b(?:(?P<up>rose|grew|climbed|increased|went up|improved|widened|accelerated|sped up|acelero|subio|sube|crecio|"
     r"aumento|mejoro|paso a mas)|(?P<down>fell|dropped|shrank|declined|decreased|went down|narrowed|slowed|slipped|"
     r"desacelero|bajo|baja|cayo|disminuyo|se redujo|redujo))\b"
-    rf"[^.;]{{0,30}}?\b(?:from|del?) (?:{_A_GAIN})?(?P<a>{_N})\s?%?(?: in \d{{4}}| en \d{{4}})?,? (?:to|al?) "
-    rf"(?:just |only |solo |apenas )?(?:{_A_GAIN})?(?P<b>{_N})(?![\d.,]*\d)"
+    rf"[^.;]{{0,30}}?\b(?:from|del?) (?:{_A_GAIN})?(?P<a>{_AMOUNT})\s?%?(?: in \d{{4}}| en \d{{4}})?,? (?:to|al?) "
+    rf"(?:just |only |solo |apenas )?(?:{_A_GAIN})?(?P<b>{_AMOUNT})(?![\d.,]*\d)"
 )
-_BESIDE = re.compile(
-    rf"(?P<a>{_N}){_UNIT.format('ua')}[^.;%\d]{{0,30}}?\b(?:(?P<more>more|higher|greater|above|over|mas|mayor|superior)"
+_UNIT_COMPARISON = re.compile(
+    rf"(?P<a>{_AMOUNT}){_UNIT.format('ua')}[^.;%\d]{{0,30}}?\b(?:(?P<more>more|higher|greater|above|over|mas|mayor|superior)"
     rf"|(?P<less>less|lower|smaller|below|fewer|menos|menor|inferior)) (?:than|que|al?|de)\b[^.;%\d]{{0,30}}?"
-    rf"(?P<b>{_N}){_UNIT.format('ub')}"
+    rf"(?P<b>{_AMOUNT}){_UNIT.format('ub')}"
 )
 _AHEAD = re.compile(
-    rf"(?P<a>{_N})\s?%[^.;%\d]{{0,20}}?\b(?:(?P<more>ahead of|por delante de)|short of|behind|por detras de|"
+    rf"(?P<a>{_AMOUNT})\s?%[^.;%\d]{{0,20}}?\b(?:(?P<more>ahead of|por delante de)|short of|behind|por detras de|"
     r"lejos de)\b"
-    rf"[^.;%\d]{{0,20}}?(?P<b>{_N})\s?%"
+    rf"[^.;%\d]{{0,20}}?(?P<b>{_AMOUNT})\s?%"
 )
-_IN_BRACKETS = re.compile(
-    rf"(?:\(|, )(?P<a>{_N})(?P<ua>\s?%?)[),][^.;()\d]{{0,40}}?\b(?<!\bel )(?<!\bla )(?<!\bsu )(?:"
+_BRACKETED_COMPARISON = re.compile(
+    rf"(?:\(|, )(?P<a>{_AMOUNT})(?P<ua>\s?%?)[),][^.;()\d]{{0,40}}?\b(?<!\bel )(?<!\bla )(?<!\bsu )(?:"
     r"(?P<more>above|higher|more|over|exceeds?|tops|"
     rf"por encima|mayor|supera|"
     r"mas alt[oa])|below|lower|less|under|por debajo|menor|mas baj[oa])\b[^.;()\d]{0,30}?"
-    rf"\(?(?P<b>{_N})(?P<ub>\s?%?)(?![\d.,]*\d|[- ]?(?:day|d[ií]as|ses|points|puntos))"
+    rf"\(?(?P<b>{_AMOUNT})(?P<ub>\s?%?)(?![\d.,]*\d|[- ]?(?:day|d[ií]as|ses|points|puntos))"
 )
-"""The MACD (1.20) is below its signal (1.33); "y la menor caída (12,6 %)" compares with neither."""
+"""The MACD (1.20) is below its signal (1.33); "y la menor caída (12,6 %)" is no such comparison."""
 _VERSUS = re.compile(
     r"\b(?:(?P<more>higher|larger|greater|bigger|deeper|steeper|mayor|superior|mas alt[oa]|above|over|por encima)|"
     r"(?:lower|smaller|shallower|milder|menor|inferior|mas baj[oa]|below|under|por debajo))\b(?! than| que)"
-    rf"[^.;\d]{{0,25}}?(?P<a>{_N})(?P<ua>\s?%?) ?"
+    rf"[^.;\d]{{0,25}}?(?P<a>{_AMOUNT})(?P<ua>\s?%?) ?"
     r"(?:vs\.?|versus|against|frente al?|compared (?:with|to)) (?:el |un |the )?"
-    rf"(?P<b>{_N})(?P<ub>\s?%?)"
+    rf"(?P<b>{_AMOUNT})(?P<ub>\s?%?)"
 )
 """Its margin is higher too (23% vs 16%)."""
 _PRICE = r"(?:(?<=[\s(])[-−])?(?:\$\d[\d.,]*\d|(?<![\d.,])\d[\d.,]*[.,]\d\d(?!\d|\s?%))"
@@ -57,7 +56,7 @@ _OVER_ITS = re.compile(
 _ABOVE_THE_TOP = re.compile(
     r"\d\s?% (?:above|over|higher than|por encima de(?:l)?) (?:(?:its|the|their|sus?|el) )?(?:peak|high|top|maximos?)\b"
 )
-"""A peak is what nothing is above."""
+"""Nothing can be above a peak."""
 _CLOSE = re.compile(
     r"(?P<n>[\d.,]*\d(?:\s?(?:%|dollars|d[oó]lares|usd|euros))?)(?: \([^)]*\))? (?:(?P<up>higher|more|above|m[aá]s|"
     r"por encima)|(?:lower|less|below|menos|por debajo)) (?:(?:than|que|de) )?(?:(?:at|in|en) )?(?:(?:the|its|el|la|"
@@ -72,20 +71,20 @@ _DAY_BEFORE = re.compile(
     r"d[ií]a anterior|sesi[oó]n anterior|ayer)\b",
     re.I,
 )
-_THEN = re.compile(
-    rf"(?P<a>{_N}[.,]\d\d)\b[^.;]{{0,60}}?\b(?:(?P<up>rose|climbed|advanced|recovered|subio|avanzo|se recupero)"
+_SUCCESSIVE_PRICES = re.compile(
+    rf"(?P<a>{_AMOUNT}[.,]\d\d)\b[^.;]{{0,60}}?\b(?:(?P<up>rose|climbed|advanced|recovered|subio|avanzo|se recupero)"
     r"|fell|dropped|slipped|bajo|cayo|cedio) (?:to|a|hasta(?: los)?) "
-    rf"(?P<b>{_N}[.,]\d\d)\b"
+    rf"(?P<b>{_AMOUNT}[.,]\d\d)\b"
 )
-"""Two prices, one after the other: "closed at 202.33, rose to 200.83"."""
+"""Two successive prices: "closed at 202.33, rose to 200.83"."""
 _GREW = re.compile(
-    rf"(?P<a>{_N})[^.;%]{{0,90}}?\b(?:(?P<up>grown|crecido)|shrunk|reducido) (?:to|a|hasta)"
-    rf"(?: (?:some|about|roughly|around|just|unos|apenas))? (?P<b>{_N})(?!\s?%)"
+    rf"(?P<a>{_AMOUNT})[^.;%]{{0,90}}?\b(?:(?P<up>grown|crecido)|shrunk|reducido) (?:to|a|hasta)"
+    rf"(?: (?:some|about|roughly|around|just|unos|apenas))? (?P<b>{_AMOUNT})(?!\s?%)"
 )
 """$10,000 would have shrunk to $7,785."""
 _UNITS = r"day|session|week|month|quarter|year|d[ií]a|sesi[oó]n|semana|mes|trimestre|a[nñ]o"
-_END = re.compile(rf"\b(?:best|worst|mejor|peor) (?P<unit>{_UNITS})\b", re.I)
-_BARE_END = re.compile(
+_BEST_OR_WORST = re.compile(rf"\b(?:best|worst|mejor|peor) (?P<unit>{_UNITS})\b", re.I)
+_BARE_BEST_OR_WORST = re.compile(
     rf"\b((?:its|the) (?:best|worst)|(?:el|la|su) (?:mejor|peor))\b(?:,(?= (?:{'|'.join(MONTHS)})\b)|(?= (?:was|is|"
     rf"fue|es|en|in|on|el|{'|'.join(MONTHS)})\b|[,:]))",
     re.I,
@@ -107,9 +106,9 @@ _BARE_DAY = re.compile(
     re.I,
 )
 _BARE_AMOUNT = re.compile(
-    rf"(?:{_N}) ?(?P<unit>mil millones|millones|(?:b|m|tr)illion|bn)\b(?! (?:de )?(?:mil|"
+    rf"(?:{_AMOUNT}) ?(?P<unit>mil millones|millones|(?:b|m|tr)illion|bn)\b(?! (?:de )?(?:mil|"
     rf"bill))[^.;%\d]{{0,40}}?\b(?:frente a|"
-    rf"versus|vs\.?|against|compared (?:with|to)|and|y) (?:(?:the|l[oa]s|unos|some|about) )?(?:{_N})(?= ?[.,;:)]|"
+    rf"versus|vs\.?|against|compared (?:with|to)|and|y) (?:(?:the|l[oa]s|unos|some|about) )?(?:{_AMOUNT})(?= ?[.,;:)]|"
     rf"$)(?![.,]\d)",
     re.I,
 )
@@ -137,7 +136,7 @@ _RANGE = re.compile(
     r"(?:\w+ )?(?:price )?(?:range|rango)"
     rf"(?: (?:was|is|fue|es))?)(?: (?:an?|the|un|una) (?:\w+ )?(?:range|band|rango|banda|horquilla)| precios?)?"
     rf"(?: (?:of|between|from|de|entre|desde)){{0,2}} "
-    rf"(?P<a>{_N}(?: d[oó]lares)?) ?(?:and|to|y|al?|hasta|-|–) (?P<b>{_N})(?![\d.,]*\d)(?! ?%)",
+    rf"(?P<a>{_AMOUNT}(?: d[oó]lares)?) ?(?:and|to|y|al?|hasta|-|–) (?P<b>{_AMOUNT})(?![\d.,]*\d)(?! ?%)",
     re.I,
 )
 _THAN_AGO = re.compile(
@@ -147,21 +146,23 @@ _THAN_AGO = re.compile(
     re.I,
 )
 _SAME_AS = re.compile(
-    rf"(?P<n>(?:{_N}) ?%),? (?:igual que|lo mismo que|tanto como|the same as|as much as) (?P<whom>\w+)", re.I
+    rf"(?P<n>(?:{_AMOUNT}) ?%),? (?:igual que|lo mismo que|tanto como|the same as|as much as) (?P<whom>\w+)", re.I
 )
 _MONEY = re.compile(
     r"\b(?:(?P<lost>(?:has |have )?lost|(?:ha |han )?perdi(?:[oó]|eron|do)|losing)|(?:has |have )?made|"
     r"(?:ha |han )?gan(?:[oó]|aron|ado)|making) (?:money|dinero)\b",
     re.I,
 )
-_LITTLE = re.compile(
-    rf"(?P<a>{_N}) ?%(?P<whom>[^.;%\d]{{0,40}}?) (?:a (?:little|bit|touch|shade)|slightly|somewhat|algo|un poco) "
+_LITTLE_MORE_OR_LESS = re.compile(
+    rf"(?P<a>{_AMOUNT}) ?%(?P<whom>[^.;%\d]{{0,40}}?) (?:a (?:little|bit|touch|shade)|slightly|somewhat|algo|un poco) "
     rf"(?:(?P<more>more|higher|better|m[aá]s|mejor)|less|lower|worse|menos|peor),? "
-    rf"(?:at |with |by |con )?(?P<b>{_N}) ?%",
+    rf"(?:at |with |by |con )?(?P<b>{_AMOUNT}) ?%",
     re.I,
 )
 """Microsoft returned 17.8%, IBM a little less at 16.8%."""
-_WITHIN = re.compile(rf"\b(?:between|entre(?: un| el)?) (?P<a>{_N}) ?%? (?:and|y)(?: un| el)? (?P<b>{_N}) ?%", re.I)
+_WITHIN = re.compile(
+    rf"\b(?:between|entre(?: un| el)?) (?P<a>{_AMOUNT}) ?%? (?:and|y)(?: un| el)? (?P<b>{_AMOUNT}) ?%", re.I
+)
 _MONTHS_UP = re.compile(
     rf"\b(?:(?P<up>rose|gained|climbed|advanced|subi(?:[oó]|eron)|avanz(?:[oó]|aron)|gan(?:[oó]|aron))|fell|dropped|"
     rf"declined|lost|baj(?:[oó]|aron)|cay(?:[oó]|eron)|cedi(?:[oó]|eron)) (?:in|en) (?:the other |los otros )?"
@@ -179,140 +180,152 @@ _DAYS_UP = re.compile(
 _NOT = re.compile(r"\b(?:not|no|nor|ni|never|nunca)\b|n't\b")
 
 
-def beside_the_close(said: str) -> str:
-    """A sentence in which "2% lower than the previous close" is "down 2%", "lower than the day before" is "down", and
-    "the following year" behind 2011 is "in 2012"."""
-    if year := _YEAR.search(said):
-        said = _YEAR_BESIDE.sub(lambda match: f"in {int(year[0]) + (1 if match['next'] else -1)}", said)
-    said = _CLOSE.sub(lambda match: f"{'up' if match['up'] else 'down'} {match['n']}", said)
-    return _DAY_BEFORE.sub(lambda match: "up" if match["up"] else "down", said)
+def normalize_close_comparisons(sentence: str) -> str:
+    """Rewrites "2% lower than the previous close" as "down 2%", "lower than the day before" as "down", and "the
+    following year" after 2011 as "in 2012"."""
+    if year := _YEAR.search(sentence):
+        sentence = _YEAR_BESIDE.sub(lambda match: f"in {int(year[0]) + (1 if match['next'] else -1)}", sentence)
+    sentence = _CLOSE.sub(lambda match: f"{'up' if match['up'] else 'down'} {match['n']}", sentence)
+    return _DAY_BEFORE.sub(lambda match: "up" if match["up"] else "down", sentence)
 
 
-def with_each_average(said: str) -> str:
-    """A sentence in which "all of its averages" are the three that the tools look at, and "both
-    their 50-day and 200-day averages" are its own."""
-    return _BOTH_ITS.sub("its ", _AVERAGES.sub("its 20-day, 50-day and 200-day averages", said))
+def expand_averages(sentence: str) -> str:
+    """Rewrites "all of its averages" as the three that the tools compute, and "both their 50-day and 200-day averages"
+    as "its 50-day and 200-day averages"."""
+    return _BOTH_ITS.sub("its ", _AVERAGES.sub("its 20-day, 50-day and 200-day averages", sentence))
 
 
-def with_its_high(said: str) -> str:
-    """A sentence in which "at its high: 0.1% below it" is "0.1% below its high"."""
-    return _BELOW_IT.sub("below its high", said) if _HIGH.search(said) else said
+def expand_high(sentence: str) -> str:
+    """Rewrites "at its high: 0.1% below it" as "at its high: 0.1% below its high"."""
+    return _BELOW_IT.sub("below its high", sentence) if _HIGH.search(sentence) else sentence
 
 
-def as_figures(said: str) -> str:
-    """A sentence in which "traded between 158 and 210" is a low and a high, "higher than a year ago" is "up over the
-    last year", "lost money" is "fell", "19%, igual que IBM" says 19% of IBM too, and
-    "130 sesiones al alza" are "130 up days"."""
-    said = _MONEY.sub(lambda match: "fell" if match["lost"] else "rose", said)
-    said = _RANGE.sub(lambda match: f"had a low of {match['a']} and a high of {match['b']}", said)
-    said = _THAN_AGO.sub(_moved_since, said)
-    said = _SAME_AS.sub(lambda match: f"{match['n']}, and {match['whom']} {match['n']}", said)
-    said = _WITHIN.sub(lambda match: f"more than {match['a']}% and less than {match['b']}%", said)
-    if any(match["unit"] for match in _MONTHS_UP.finditer(said)):
-        said = _MONTHS_UP.sub(_months_so, said)
-    said = _LITTLE.sub(lambda match: f"{match['a']}%{match['whom']} {match['b']}%" if _is_so(match) else match[0], said)
+def normalize_figure_phrases(sentence: str) -> str:
+    """Rewrites "traded between 158 and 210" as a low and a high, "higher than a year ago" as "up over the last year",
+    "lost money" as "fell", "19%, igual que IBM" as 19% for IBM too, and "130 sesiones al alza" as "130 up days"."""
+    sentence = _MONEY.sub(lambda match: "fell" if match["lost"] else "rose", sentence)
+    sentence = _RANGE.sub(lambda match: f"had a low of {match['a']} and a high of {match['b']}", sentence)
+    sentence = _THAN_AGO.sub(_move_over_last, sentence)
+    sentence = _SAME_AS.sub(lambda match: f"{match['n']}, and {match['whom']} {match['n']}", sentence)
+    sentence = _WITHIN.sub(lambda match: f"more than {match['a']}% and less than {match['b']}%", sentence)
+    if any(match["unit"] for match in _MONTHS_UP.finditer(sentence)):
+        sentence = _MONTHS_UP.sub(_month_count, sentence)
+    sentence = _LITTLE_MORE_OR_LESS.sub(
+        lambda match: f"{match['a']}%{match['whom']} {match['b']}%" if _has_stated_direction(match) else match[0],
+        sentence,
+    )
     return _DAYS_UP.sub(
-        lambda match: f"had {match['n'] or match['m']} {'up' if match['es'] or match['en'] else 'down'} days", said
+        lambda match: f"had {match['n'] or match['m']} {'up' if match['es'] or match['en'] else 'down'} days", sentence
     )
 
 
-def _months_so(match: re.Match[str]) -> str:
+def _month_count(match: re.Match[str]) -> str:
     count = NUMBERS.get(match["n"].lower(), match["n"])
     return f"had {count} {'up' if match['up'] else 'down'} months"
 
 
-def _is_so(match: re.Match[str]) -> bool:
+def _has_stated_direction(match: re.Match[str]) -> bool:
     return (_value(match["b"]) > _value(match["a"])) == bool(match["more"])
 
 
-def _moved_since(match: re.Match[str]) -> str:
+def _move_over_last(match: re.Match[str]) -> str:
     count = NUMBERS.get(match["n"].lower(), match["n"])
     span = match["unit"] if match["n"].lower() in ("a", "an", "one", "un", "una") else f"{count} {match['unit']}s"
     return f"{'up' if match['up'] else 'down'} over the last {span}"
 
 
-def with_its_unit(said: str) -> str:
-    """A sentence in which "and the best, July" is "and the best month, July" once a worst month was named."""
-    named = _END.search(said)
-    if named is None:
-        return said
-    return said[: named.end()] + _BARE_END.sub(lambda match: f"{match[1]} {named['unit']}", said[named.end() :])
+def expand_best_worst_unit(sentence: str) -> str:
+    """Rewrites "and the best, July" as "and the best month, July" after a worst month was named."""
+    best_or_worst = _BEST_OR_WORST.search(sentence)
+    if best_or_worst is None:
+        return sentence
+    return sentence[: best_or_worst.end()] + _BARE_BEST_OR_WORST.sub(
+        lambda match: f"{match[1]} {best_or_worst['unit']}", sentence[best_or_worst.end() :]
+    )
 
 
-def with_each_unit(said: str) -> str:
-    """A sentence in which "over the past month and over the past three" is "… the past three months", "156 billion
-    against 50" is "156 billion against 50 billion", and behind "18 April" "on the 23rd" is of April,
-    and eleven points are 11 points."""
-    said = _BARE_COUNT.sub(lambda match: f"{match[0]} {match['unit']}s", said)
-    if named := _IN_MONTH.search(said):
-        said = _BARE_DAY.sub(lambda match: f"{match[0]} de {named[1]}", said)
-    said = _SPELLED.sub(lambda match: str(_COUNTS[match[0].lower()]), said)
-    return _BARE_AMOUNT.sub(lambda match: f"{match[0]} {match['unit']}", said)
+def expand_units(sentence: str) -> str:
+    """Rewrites "over the past month and over the past three" as "… the past three months", "156 billion against 50" as
+    "156 billion against 50 billion", "on the 23rd" after "18 April" as a day of April, and "eleven points" as "11
+    points"."""
+    sentence = _BARE_COUNT.sub(lambda match: f"{match[0]} {match['unit']}s", sentence)
+    if month := _IN_MONTH.search(sentence):
+        sentence = _BARE_DAY.sub(lambda match: f"{match[0]} de {month[1]}", sentence)
+    sentence = _SPELLED.sub(lambda match: str(_COUNTS[match[0].lower()]), sentence)
+    return _BARE_AMOUNT.sub(lambda match: f"{match[0]} {match['unit']}", sentence)
 
 
-def without_span_verbs(said: str) -> str:
-    """A sentence in which "shrank from 25% to 4%" is "was from 25% to 4%": neither number is a move."""
-    match = _SPAN.search(folded(said))
-    if match is None or "%" not in match[0] or len(folded(said)) != len(said):
-        return said
+def neutralize_span_verbs(sentence: str) -> str:
+    """Rewrites "shrank from 25% to 4%" as "was from 25% to 4%", since neither number is a move."""
+    match = _SPAN.search(folded(sentence))
+    if match is None or "%" not in match[0] or len(folded(sentence)) != len(sentence):
+        return sentence
     verb = match["up"] or match["down"]
-    return f"{said[: match.start()]}{'was'.ljust(len(verb))}{said[match.start() + len(verb) :]}"
+    return f"{sentence[: match.start()]}{'was'.ljust(len(verb))}{sentence[match.start() + len(verb) :]}"
 
 
-def directions_agree(low: str) -> bool:
-    """Whether the directions in a folded sentence are those of its own numbers."""
-    if _NOT.search(low):
+def directions_agree(folded_text: str) -> bool:
+    """Whether the directions that a folded sentence states agree with its own numbers."""
+    if _NOT.search(folded_text):
         return True
-    if _ABOVE_THE_TOP.search(low):
+    if _ABOVE_THE_TOP.search(folded_text):
         return False
-    for match in chain(_SPAN.finditer(low), _THEN.finditer(low), _GREW.finditer(low)):
+    for match in chain(
+        _SPAN.finditer(folded_text), _SUCCESSIVE_PRICES.finditer(folded_text), _GREW.finditer(folded_text)
+    ):
         if (_value(match["b"]) > _value(match["a"])) != bool(match["up"]):
             return False
-    if not all(map(_is_so, _LITTLE.finditer(low))):
+    if not all(map(_has_stated_direction, _LITTLE_MORE_OR_LESS.finditer(folded_text))):
         return False
-    for match in chain(_AHEAD.finditer(low), _OVER_ITS.finditer(low)):
+    for match in chain(_AHEAD.finditer(folded_text), _OVER_ITS.finditer(folded_text)):
         if (_value(match["a"]) > _value(match["b"])) != bool(match["more"]):
             return False
-    for match in chain(_BESIDE.finditer(low), _IN_BRACKETS.finditer(low), _VERSUS.finditer(low)):
-        one, two = _value(match["a"]), _value(match["b"])
-        if match["ua"].strip() == match["ub"].strip() and one != two and (one > two) != bool(match["more"]):
+    for match in chain(
+        _UNIT_COMPARISON.finditer(folded_text),
+        _BRACKETED_COMPARISON.finditer(folded_text),
+        _VERSUS.finditer(folded_text),
+    ):
+        first, second = _value(match["a"]), _value(match["b"])
+        if match["ua"].strip() == match["ub"].strip() and first != second and (first > second) != bool(match["more"]):
             return False
     return True
 
 
 def _value(digits: str) -> float:
-    """A number, its last mark the decimal one unless three digits follow it."""
-    bare = digits.replace("$", "").replace("−", "-")
-    whole, mark, rest = bare.rpartition("." if bare.rfind(".") > bare.rfind(",") else ",")
-    if not mark or len(rest) == 3:
-        return float(re.sub(r"[.,]", "", bare))
-    return float(re.sub(r"[.,]", "", whole) + "." + rest)
+    """Parses a number whose last mark is the decimal one unless three digits follow it."""
+    number = digits.replace("$", "").replace("−", "-")
+    integer_part, mark, last_digits = number.rpartition("." if number.rfind(".") > number.rfind(",") else ",")
+    if not mark or len(last_digits) == 3:
+        return float(re.sub(r"[.,]", "", number))
+    return float(re.sub(r"[.,]", "", integer_part) + "." + last_digits)
 
 
-_WHOM = ("ticker", "foreign")
+_TICKER_KINDS = ("ticker", "foreign")
 _COMMAS = frozenset((",", ":", "—"))
-_OF_IT = frozenset(("for", "of", "in", "de", "del", "para", "en", "by", "the", "el", "case", "caso"))
+_OWNER_WORDS = frozenset(("for", "of", "in", "de", "del", "para", "en", "by", "the", "el", "case", "caso"))
 
 
 def has_owner(number: Number | None, tokens: Sequence[Token]) -> bool:
-    """Whether a number can be nobody else's than the ticker's that is read for it: it stands beside one ("2.7% for
-    IBM"), or its sentence names no other and compares it with nobody."""
-    at = next((place for place, token in enumerate(tokens) if token.value is number), None)
-    if number is None or at is None:
+    """Whether a number can only belong to the ticker that was read for it: it is beside one ("2.7% for IBM"), or its
+    sentence names no other ticker and makes no comparison."""
+    index = next((offset for offset, token in enumerate(tokens) if token.value is number), None)
+    if number is None or index is None:
         return True
     tickers = {token.value for token in tokens if token.kind in ("ticker", "foreign")}
-    compared = [token.kind for token in tokens[:at] if token.kind in ("than", "ticker", "foreign")][-1:] == ["than"]
+    kinds = [token.kind for token in tokens[:index] if token.kind in ("than", "ticker", "foreign")]
+    is_compared = kinds[-1:] == ["than"]
     if len(tickers) < 2:
-        return not compared
-    for before, token in zip(reversed(tokens[: at - 1]), reversed(tokens[:at]), strict=False):
+        return not is_compared
+    for previous, token in zip(reversed(tokens[: index - 1]), reversed(tokens[:index]), strict=False):
         if token.kind in ("ticker", "foreign"):
-            return before.kind != "than"
-        if token.kind == "break" and (token.text == "," or (token.text in _COMMAS and before.kind in _WHOM)):
+            return previous.kind != "than"
+        if token.kind == "break" and (token.text == "," or (token.text in _COMMAS and previous.kind in _TICKER_KINDS)):
             continue  # IBM, -12.6%; IBM was the best of them, up 12.6%
         if token.kind in ("number", "break", "than"):
             break
-    after = [token for token in tokens[at + 1 : at + 6] if token.text not in ("(", ")")]
+    following = [token for token in tokens[index + 1 : index + 6] if token.text not in ("(", ")")]
     return any(
-        token.kind == "ticker" and all(one.word in _OF_IT or one.kind == "all" for one in after[:place])
-        for place, token in enumerate(after)
+        token.kind == "ticker"
+        and all(skipped.word in _OWNER_WORDS or skipped.kind == "all" for skipped in following[:offset])
+        for offset, token in enumerate(following)
     )

@@ -1,5 +1,4 @@
-"""Checks a text against what the tools returned: keeps the sentences that are proven, and drops the others with a
-reason.
+"""Checks sentences against what the tools returned: keeps those that are proven, and gives reasons against the others.
 
 A sentence passes `lexer` (tokens), `reader` (claims) and `verdicts` (is each claim backed?). "IBM rose 2.7%" is kept if
 a tool gave that return; "IBM rose 27%" is dropped, and of "IBM rose 2.7%, because its CEO left" the first clause is
@@ -10,116 +9,97 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
 from agent.domain.claims import sentence_patterns as patterns
 from agent.domain.claims.agreement import (
-    as_figures,
-    beside_the_close,
     directions_agree,
+    expand_averages,
+    expand_best_worst_unit,
+    expand_high,
+    expand_units,
     has_owner,
-    with_each_average,
-    with_each_unit,
-    with_its_high,
-    with_its_unit,
-    without_span_verbs,
+    neutralize_span_verbs,
+    normalize_close_comparisons,
+    normalize_figure_phrases,
 )
-from agent.domain.claims.claim import Carried, Claim, SentenceClaims
-from agent.domain.claims.clauses import BEARING
-from agent.domain.claims.crossings import COUNT, crossings_right, only_lengths
-from agent.domain.claims.events import events, is_about_speaker, is_general
+from agent.domain.claims.claim import CarriedContext, Claim, SentenceClaims
+from agent.domain.claims.clause_tokens import BEARING_KINDS
+from agent.domain.claims.crossings import COUNT, are_crossings_right, has_only_lengths
+from agent.domain.claims.events import find_events, is_about_speaker, is_general
 from agent.domain.claims.excerpts import excerpts, names_its_subject
 from agent.domain.claims.facts import HOLDING, Facts
 from agent.domain.claims.lexer import Lexer, Number, Token, folded, is_talk
-from agent.domain.claims.reader import read
-from agent.domain.claims.sentences import cells_of, sentences
-from agent.domain.claims.spoken_frame import without_frame
-from agent.domain.claims.states import count_right, judge_sentence, misreads_rsi
+from agent.domain.claims.reader import read_claims
+from agent.domain.claims.sentences import cells_of
+from agent.domain.claims.spoken_frame import without_spoken_frame
+from agent.domain.claims.states import is_count_right, judge_sentence, misreads_rsi
 from agent.domain.claims.times import YEAR, with_year
-from agent.domain.claims.unbacked import is_multiple, unbacked, wrong_days_apart
-from agent.domain.claims.verdicts import contradicted_part, unbacked_part
-from agent.domain.claims.words import OPINIONS, TALK
+from agent.domain.claims.unbacked import is_multiple, unbacked_statements, wrong_day_distances
+from agent.domain.claims.verdicts import contradiction, unbacked_reason
+from agent.domain.claims.words import EVENT_WORDS, OPINIONS
 from agent.domain.tickers import NAMES
 
 _MARKS = re.compile(r"[*`#]+|\b_+|_+\b|\[\w{1,4}\]|^\s*(?:[-•]|\d{1,2}[.)])\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
 _YEAR = re.compile(rf"\b{YEAR}\b")
-_SAYS = re.compile(r"\w.*:.*\w")
-"""A cell under its column; not the line below the columns."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """A sentence that is not published as it was written, why not, and the part of it that is."""
-
-    sentence: str
-    reasons: tuple[str, ...]
-    left: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """What is left of a text. `kept`: how many of its sentences, whole or in part."""
-
-    text: str
-    dropped: tuple[Dropped, ...]
-    kept: int
-
-    @property
-    def is_mostly_dropped(self) -> bool:
-        """Whether less than half of its sentences are left."""
-        return self.kept < sum(not one.left for one in self.dropped) or not self.kept
+_COLUMN_AND_CELL = re.compile(r"\w.*:.*\w")
+"""A cell with its column's name, as opposed to the line below the names."""
 
 
 class ClaimChecker:
-    """Judges a text sentence by sentence, in its order: a sentence may lean on the ones before it.
+    """Judges a text sentence by sentence, in order, since a sentence may depend on the ones before it.
 
-    `strict`: every sentence is about the figures (a report's), and only what is read to its end is kept. Otherwise (a
-    chat's) a sentence is dropped for what speaks against the figures, for figures, tickers and sources that no tool
-    gave, for what it says of a ticker without any figure, and for events that nothing told; a question back or an offer
-    is left alone.
+    `strict` (for reports): every sentence is about the figures, and only what is read completely is kept. Otherwise
+    (for chats) a sentence is dropped if it contradicts the figures, names figures, tickers or sources that no tool
+    returned, says something of a ticker without any figure, or reports an event that nothing backs; questions back and
+    offers are kept.
     """
 
-    def __init__(self, facts: Facts, asked: str | None = None, *, strict: bool = True) -> None:
+    def __init__(self, facts: Facts, question_period: str | None = None, *, strict: bool = True) -> None:
         self._facts = facts
-        self._asked = asked
+        self._question_period = question_period
         self._strict = strict
-        self._known = facts.subjects
-        told = {fact.subject for fact in facts.facts}
-        self._told = [one for one in self._known if one in told] or self._known
-        tickers = tuple(one for one in self._known if one != HOLDING)
-        self._carried = Carried(tickers if len(tickers) <= 2 else ())
-        names = {folded(name): name for name in self._known if len(name) > 2}
-        names |= {folded(spelling): ticker for spelling, ticker in NAMES.items() if ticker in self._known}
-        names |= {folded(name): name for name in self._known if len(name) <= 2}
-        if HOLDING in self._known and len(tickers) == 1:
-            its = [name for name, of in names.items() if of == tickers[0]]
-            names |= dict.fromkeys((*_HOLDING, *(f"{word} {name}" for word in _HOLDING for name in its)), HOLDING)
-        own = {word for texts in facts.texts.values() for text in texts for word in _WORD.findall(folded(text))}
-        self._lexer = Lexer(names, facts.sources, own)
+        self._tickers = facts.subjects
+        tickers_with_facts = {fact.subject for fact in facts.facts}
+        self._tickers_with_facts = [ticker for ticker in self._tickers if ticker in tickers_with_facts] or self._tickers
+        tickers = tuple(ticker for ticker in self._tickers if ticker != HOLDING)
+        self._carried = CarriedContext(tickers if len(tickers) <= 2 else ())
+        names = {folded(name): name for name in self._tickers if len(name) > 2}
+        names |= {folded(spelling): ticker for spelling, ticker in NAMES.items() if ticker in self._tickers}
+        names |= {folded(name): name for name in self._tickers if len(name) <= 2}
+        if HOLDING in self._tickers and len(tickers) == 1:
+            spellings = [name for name, named_ticker in names.items() if named_ticker == tickers[0]]
+            names |= dict.fromkeys(
+                (*_HOLDING_NAMES, *(f"{word} {name}" for word in _HOLDING_NAMES for name in spellings)), HOLDING
+            )
+        tool_words = {word for texts in facts.texts.values() for text in texts for word in _WORD.findall(folded(text))}
+        self._lexer = Lexer(names, facts.sources, tool_words)
         self._texts = sorted(
             {folded(text) for texts in facts.texts.values() for text in texts if len(text) > 8}, key=len
         )
-        self._given = [{word[:_SAME] for word in _WORD.findall(folded(text))} for text in facts.given]
+        self._conversation_stems = [
+            {word[:_STEM_LENGTH] for word in _WORD.findall(folded(text))} for text in facts.conversation_texts
+        ]
         self._year = facts.year
         self._lost = False
         self._claims = False
         self._columns: tuple[str, ...] = ()
 
-    def anew(self) -> "ClaimChecker":
-        """The same, before its first sentence."""
-        return ClaimChecker(self._facts, self._asked, strict=self._strict)
+    def restarted(self) -> "ClaimChecker":
+        """A new checker with the same facts, before its first sentence."""
+        return ClaimChecker(self._facts, self._question_period, strict=self._strict)
 
-    def judged(self, sentence: str) -> tuple[str, tuple[str, ...]]:
-        """What of this next sentence may be said: all of it, its clauses that are backed, or nothing; and why not the
-        rest."""
-        before = copy(self)
+    def judge(self, sentence: str) -> tuple[str, tuple[str, ...]]:
+        """Returns what may be said of the next sentence (all of it, its clauses that are backed, or nothing), and the
+        reasons against the rest."""
+        earlier_state = copy(self)
         reasons = self.reasons(sentence)
         if not reasons:
             return sentence, ()
         for text, from_start in excerpts(sentence):
-            trial = copy(before)
+            trial = copy(earlier_state)
             trial._strict = True
             if names_its_subject(self._lexer.tokens(text), from_start=from_start) and trial._proves(text):
                 self._carried, self._lost = trial._carried, trial._lost
@@ -131,264 +111,287 @@ class ClaimChecker:
         return not self._reasons(text) and self._claims
 
     def reasons(self, sentence: str) -> tuple[str, ...]:
-        """Why this next sentence, or row of a table, may not be said; empty: it may."""
+        """The reasons against the next sentence, or row of a table; empty if it may be said."""
         cells = cells_of(sentence)
         if cells and not self._columns:
-            self._columns, found = cells, self._reasons(" ".join(cells)) if self._strict else ()
-            return found
+            self._columns, problems = cells, self._reasons(" ".join(cells)) if self._strict else ()
+            return problems
         if not cells:
             self._columns = ()
             return self._reasons(sentence)
-        first, *rest = cells
-        told = [f"{column}: {first} {cell}" for column, cell in zip(self._columns[1:], rest, strict=False)]
-        return tuple(dict.fromkeys(reason for one in told if _SAYS.search(one) for reason in self._reasons(one)))
+        row_name, *values = cells
+        statements = [f"{column}: {row_name} {cell}" for column, cell in zip(self._columns[1:], values, strict=False)]
+        return tuple(
+            dict.fromkeys(
+                reason
+                for statement in statements
+                if _COLUMN_AND_CELL.search(statement)
+                for reason in self._reasons(statement)
+            )
+        )
 
     def _reasons(self, sentence: str) -> tuple[str, ...]:
-        said = with_its_unit(with_each_unit(as_figures(beside_the_close(_MARKS.sub(" ", sentence)))))
-        said = with_each_average(with_its_high(said))
-        years = {self._year} if self._year else {int(year) for year in _YEAR.findall(said)}
+        text = expand_best_worst_unit(
+            expand_units(normalize_figure_phrases(normalize_close_comparisons(_MARKS.sub(" ", sentence))))
+        )
+        text = expand_averages(expand_high(text))
+        years = {self._year} if self._year else {int(year) for year in _YEAR.findall(text)}
         if len(years) == 1:
-            said = with_year(said, years.pop())
+            text = with_year(text, years.pop())
         elif not years:
-            said = with_year(said, self._facts.year_of(ahead=bool(patterns.AHEAD.search(folded(said)))))
+            text = with_year(text, self._facts.years_by_month(ahead=bool(patterns.UPCOMING.search(folded(text)))))
         if self._year:
-            said = patterns.THAT_YEAR.sub(f"in {self._year}", said)
-        if not said.strip():
+            text = patterns.SAME_YEAR.sub(f"in {self._year}", text)
+        if not text.strip():
             return ()
-        if said.lstrip().startswith(("{", "[")) or "```" in sentence:
+        if text.lstrip().startswith(("{", "[")) or "```" in sentence:
             return ("it is no prose",)
         for quote in patterns.QUOTED_FROM.finditer(folded(sentence)):
-            if quote[1] not in {folded(one) for one in self._facts.sources}:
+            if quote[1] not in {folded(source) for source in self._facts.sources}:
                 return (f"a source that no tool named: {quote[1]}",)
-        calm = patterns.CALM.search(folded(said))
-        if calm is not None:
-            said = said[: calm.start()] + said[calm.end() :]
-        said = self._without_quotes(said if self._strict else without_frame(said))
-        tokens = self._lexer.tokens(without_span_verbs(said))
-        crossed = crossings_right(folded(said), tokens, self._facts.crossed)
+        neutral_rsi = patterns.NEUTRAL_RSI.search(folded(text))
+        if neutral_rsi is not None:
+            text = text[: neutral_rsi.start()] + text[neutral_rsi.end() :]
+        text = self._without_quotes(text if self._strict else without_spoken_frame(text))
+        tokens = self._lexer.tokens(neutralize_span_verbs(text))
+        crossed = are_crossings_right(folded(text), tokens, self._facts.crossings)
         if crossed is False:
             return ("averages did not cross like that",)
-        counted = count_right(folded(said), tokens, self._told, self._asked, self._facts)
-        if counted is False:
+        is_count_proven = is_count_right(
+            folded(text), tokens, self._tickers_with_facts, self._question_period, self._facts
+        )
+        if is_count_proven is False:
             return ("not so many of them",)
         if not self._strict:
-            if _asks(said, tokens):
+            if _is_question_or_offer(text, tokens):
                 return ()
-            measured = any(token.kind == "number" for token in tokens)
-            if happened := events(said, self._odd(tokens), measured=measured):
+            has_figures = any(token.kind == "number" for token in tokens)
+            if happened := find_events(text, self._odd(tokens), has_figures=has_figures):
                 return (f"an event that nothing told: {', '.join(happened)}",)
-            if is_talk(tokens) or (is_general(said) and not any(token.kind in _DEFINITE for token in tokens)):
+            if is_talk(tokens) or (is_general(text) and not any(token.kind in _DEFINITE_KINDS for token in tokens)):
                 return ()
-        reading = read(tokens, self._told, self._carried, self._asked)
-        self._claims = reading.named and any(claim.relation not in _OF_DAYS for claim in reading.claims)
+        reading = read_claims(tokens, self._tickers_with_facts, self._carried, self._question_period)
+        self._claims = reading.names_ticker and any(claim.relation not in _DATE_RELATIONS for claim in reading.claims)
         retells = not self._strict and self._retells(folded(sentence), tokens)
         if retells:
-            reading.claims = [one for one in reading.claims if one.number is None and one.relation not in _MOVES]
-            reading.problems = [one for one in reading.problems if not one.startswith("words")]
-        if patterns.EVERY_YEAR.search(folded(said)):
+            reading.claims = [
+                claim for claim in reading.claims if claim.number is None and claim.relation not in _MOVES
+            ]
+            reading.problems = [problem for problem in reading.problems if not problem.startswith("words")]
+        if patterns.EVERY_YEAR.search(folded(text)):
             reading.claims = list(self._in_every_stretch(reading.claims))
         if self._strict:
-            found = [
+            problems = [
                 *reading.problems,
-                *(reason for claim in reading.claims if (reason := unbacked_part(claim, self._facts))),
+                *(reason for claim in reading.claims if (reason := unbacked_reason(claim, self._facts))),
             ]
-            if reading.named and not reading.claims and any(token.word in OPINIONS for token in tokens):
-                found.append("a judgement without a figure")
+            if reading.names_ticker and not reading.claims and any(token.word in OPINIONS for token in tokens):
+                problems.append("a judgement without a figure")
         else:
-            found = self._against(reading, said, tokens)
+            problems = self._against(reading, text, tokens)
         proven, otherwise = judge_sentence(
-            folded(said), tokens, reading, self._facts, self._asked, counted=bool(counted)
+            folded(text), tokens, reading, self._facts, self._question_period, is_count_proven=bool(is_count_proven)
         )
-        found = [one for one in found if not one.startswith(proven)] + otherwise
-        if misreads_rsi(folded(said), self._facts, calm=calm is not None):
-            found.append("the RSI says otherwise")
-        if (tone := patterns.TONE.search(folded(said))) and not patterns.NOT_SAID.search(folded(said)[: tone.end()]):
+        problems = [problem for problem in problems if not problem.startswith(proven)] + otherwise
+        if misreads_rsi(folded(text), self._facts, is_called_neutral=neutral_rsi is not None):
+            problems.append("the RSI says otherwise")
+        if (tone := patterns.TONE.search(folded(text))) and not patterns.NEGATION_OR_CONDITION.search(
+            folded(text)[: tone.end()]
+        ):
             label = "bullish" if tone["up"] or tone["up2"] else "bearish"
-            if self._facts.labels and label not in self._facts.labels:
-                found.append("the signal says otherwise")
-        found += [
-            f"a headline in other words: {one[1]}" for one in patterns.QUOTE.finditer(sentence) if self._alters(one[1])
+            if self._facts.prediction_labels and label not in self._facts.prediction_labels:
+                problems.append("the signal says otherwise")
+        problems += [
+            f"a headline in other words: {quote[1]}"
+            for quote in patterns.QUOTE.finditer(sentence)
+            if self._alters(quote[1])
         ]
-        if not directions_agree(folded(said)):
-            found.append("the direction is not that of its numbers")
+        if not directions_agree(folded(text)):
+            problems.append("the direction is not that of its numbers")
         if crossed:
-            said = COUNT.sub(" ", folded(said))
-            if only_lengths(tokens):
-                found = [
+            text = COUNT.sub(" ", folded(text))
+            if has_only_lengths(tokens):
+                problems = [
                     reason
-                    for reason in found
+                    for reason in problems
                     if " sma_" not in reason and not reason.startswith(("an average", "a change"))
                 ]
-        gives_cause = reading.claims and not (self._strict or retells) and patterns.CAUSE.search(folded(said))
+        gives_cause = reading.claims and not (self._strict or retells) and patterns.CAUSE.search(folded(text))
         if gives_cause and (odd := self._odd(tokens)):
-            found.append(f"a cause that nothing told: {', '.join(odd)}")
-        if reading.named or reading.claims:
-            multiple = is_multiple(folded(said), tokens, reading.claims, self._facts, self._asked)
-            found += unbacked(folded(said), reading.claims, self._facts, reading.subjects, multiple=multiple)
-            found += wrong_days_apart(tokens, reading.claims, self._facts)
+            problems.append(f"a cause that nothing told: {', '.join(odd)}")
+        if reading.names_ticker or reading.claims:
+            multiple = is_multiple(folded(text), tokens, reading.claims, self._facts, self._question_period)
+            problems += unbacked_statements(
+                folded(text), reading.claims, self._facts, reading.subjects, multiple=multiple
+            )
+            problems += wrong_day_distances(tokens, reading.claims, self._facts)
             if multiple:
-                found = [reason for reason in found if not patterns.IS_SHARE.search(reason)]
-            found = [reason for reason in found if reason in otherwise or not reason.startswith(proven)]
-        if self._strict and not found and self._lost and reading.claims and not reading.named:
-            found.append("whom it is about was said in a sentence that was dropped")
-        if reading.claims or reading.named:
-            self._lost = bool(found)
-        self._carried = Carried(reading.subjects or self._carried.subjects, reading.periods)
-        return tuple(dict.fromkeys(found))
+                problems = [reason for reason in problems if not patterns.MULTIPLE_REASON.search(reason)]
+            problems = [reason for reason in problems if reason in otherwise or not reason.startswith(proven)]
+        if self._strict and not problems and self._lost and reading.claims and not reading.names_ticker:
+            problems.append("whom it is about was said in a sentence that was dropped")
+        if reading.claims or reading.names_ticker:
+            self._lost = bool(problems)
+        self._carried = CarriedContext(reading.subjects or self._carried.subjects, reading.periods)
+        return tuple(dict.fromkeys(problems))
 
-    def _against(self, reading: SentenceClaims, said: str, tokens: Sequence[Token]) -> list[str]:
-        """What speaks against a sentence of a chat."""
-        low = folded(said)
-        # What a rule or holding would have come to is no supposition: a trial has told it.
-        supposed, offers = (
-            HOLDING not in self._known and bool(patterns.SUPPOSED.search(low)),
-            bool(patterns.OFFER.search(low)),
-        )
+    def _against(self, reading: SentenceClaims, text: str, tokens: Sequence[Token]) -> list[str]:
+        """The reasons against a chat sentence."""
+        folded_text = folded(text)
+        # What a rule or holding would have returned is no supposition: a backtest computed it.
+        is_supposed = HOLDING not in self._tickers and bool(patterns.SUPPOSED.search(folded_text))
+        is_offer = bool(patterns.OFFER.search(folded_text))
         figures = [token.value for token in tokens if token.kind == "figure"]
         numbers = [token for token in tokens if token.kind == "number"]
-        beside, paired = frozenset(chain.from_iterable(figures)), 1 < len(figures) == len(numbers)
-        told: dict[str | None, list[str]] = {claim.subject: [] for claim in reading.claims}
-        whose = Counter(id(claim.number) for claim in reading.claims)
+        named_figures, is_paired = frozenset(chain.from_iterable(figures)), 1 < len(figures) == len(numbers)
+        reasons_by_subject: dict[str | None, list[str]] = {claim.subject: [] for claim in reading.claims}
+        claims_per_number = Counter(id(claim.number) for claim in reading.claims)
         for claim in reading.claims:
-            anyone = claim.relation == "is" and claim.figures not in _PAIRED and not has_owner(claim.number, tokens)
-            anyone = anyone and whose[id(claim.number)] == 1
-            of = self._known if anyone else ()
-            each = [replace(claim, subject=one) for one in dict.fromkeys((claim.subject, *of))]
-            why = [contradicted_part(one, self._facts, supposed=supposed, beside=beside, paired=paired) for one in each]
-            if (reason := why[0]) and all(why):
-                told[claim.subject].append(reason)
-        # "The stock", where nobody is named: whichever of those before it is so of.
-        anybody = not reading.named and not any(token.kind in ("all", "neither") for token in tokens)
-        found = [] if anybody and not all(told.values()) else list(chain.from_iterable(told.values()))
+            is_ownerless = (
+                claim.relation == "is" and claim.figures not in _PAIR_FIGURES and not has_owner(claim.number, tokens)
+            )
+            is_ownerless = is_ownerless and claims_per_number[id(claim.number)] == 1
+            other_tickers = self._tickers if is_ownerless else ()
+            candidate_claims = [
+                replace(claim, subject=ticker) for ticker in dict.fromkeys((claim.subject, *other_tickers))
+            ]
+            candidate_reasons = [
+                contradiction(
+                    candidate,
+                    self._facts,
+                    is_supposed=is_supposed,
+                    named_figures=named_figures,
+                    is_paired=is_paired,
+                )
+                for candidate in candidate_claims
+            ]
+            if (reason := candidate_reasons[0]) and all(candidate_reasons):
+                reasons_by_subject[claim.subject].append(reason)
+        # "The stock", without a named ticker: any of those before it, if the claim holds for it.
+        has_no_subject = not reading.names_ticker and not any(token.kind in ("all", "neither") for token in tokens)
+        problems = (
+            []
+            if has_no_subject and not all(reasons_by_subject.values())
+            else list(chain.from_iterable(reasons_by_subject.values()))
+        )
         kinds = {token.kind for token in tokens}
         symbols = any(token.kind == "foreign" and token.text == folded(token.value) for token in tokens)
-        unclaimed = offers or (
-            not kinds & (BEARING - {"unknown"}) and (bool(kinds & {"not", "unknown"}) or not symbols)
+        is_without_claim = is_offer or (
+            not kinds & (BEARING_KINDS - {"unknown"}) and (bool(kinds & {"not", "unknown"}) or not symbols)
         )
-        bare = [token for token in tokens if token.word not in _BY_THE_WAY]
-        unread = [three for three in zip(bare, bare[1:], bare[2:], strict=False) if _moves_unread(*three)]
-        if any(not figures or whom.kind == "figure" for whom, _, _ in unread):
-            found.append("a move that no rule reads")
+        bare_tokens = [token for token in tokens if token.word not in _FILLER_WORDS]
+        unread = [
+            triple
+            for triple in zip(bare_tokens, bare_tokens[1:], bare_tokens[2:], strict=False)
+            if _is_unread_move(*triple)
+        ]
+        if any(not figures or owner.kind == "figure" for owner, _, _ in unread):
+            problems.append("a move that no rule reads")
         for problem in reading.problems:
-            foreign = problem.startswith(("a source", "a change")) or (problem.startswith("a ticker") and not unclaimed)
-            promised = reading.named or bool(patterns.THE_STOCK.search(low))
-            promised = promised and problem.startswith("a promise") and not patterns.WILL_TELL.search(low)
-            untold = reading.named and not reading.claims and problem.startswith("words") and not offers
-            untold = untold and not is_about_speaker(said) and not (self._facts.labels and patterns.TONE.search(low))
-            if foreign or promised or untold:
-                found.append(problem)
-        return found
+            is_foreign = problem.startswith(("a source", "a change")) or (
+                problem.startswith("a ticker") and not is_without_claim
+            )
+            is_promise = reading.names_ticker or bool(patterns.UNNAMED_STOCK.search(folded_text))
+            is_promise = is_promise and problem.startswith("a promise") and not patterns.WILL_TELL.search(folded_text)
+            is_untold = reading.names_ticker and not reading.claims and problem.startswith("words") and not is_offer
+            is_untold = (
+                is_untold
+                and not is_about_speaker(text)
+                and not (self._facts.prediction_labels and patterns.TONE.search(folded_text))
+            )
+            if is_foreign or is_promise or is_untold:
+                problems.append(problem)
+        return problems
 
     def _in_every_stretch(self, claims: Sequence[Claim]) -> Iterator[Claim]:
-        """A claim about several stretches, repeated for each stretch of the tools' results."""
-        known = {one.period: None for one in self._facts.facts if one.period and "/" in one.period}
+        """Repeats each claim about several periods for each period of the tools' results."""
+        periods = {fact.period: None for fact in self._facts.facts if fact.period and "/" in fact.period}
         for claim in claims:
-            if claim.relation in _OF_STRETCHES and known:
-                yield from (replace(claim, periods=(period,)) for period in known)
+            if claim.relation in _PERIOD_RELATIONS and periods:
+                yield from (replace(claim, periods=(period,)) for period in periods)
             else:
                 yield claim
 
     def _alters(self, quote: str) -> bool:
-        """Whether a quotation is nearly, and not quite, what a tool's text says."""
+        """Whether a quotation is nearly, but not exactly, a tool's text."""
         words = set(_WORD.findall(folded(quote)))
         texts = [set(_WORD.findall(text)) for text in self._texts]
-        nearly = [text for text in texts if len(words & text) >= _NEARLY * len(words)]
+        nearly = [text for text in texts if len(words & text) >= _MIN_SHARED_WORDS * len(words)]
         return bool(nearly) and not any(words <= text for text in texts)
 
-    def _retells(self, low: str, tokens: Sequence[Token]) -> bool:
-        """Whether it says a headline again, with no number, direction or ticker beside its own: most of its words or,
-        in another language, its numbers, with who wrote it, and a cause only if the headline has one."""
-        stems = {token.text[:_SAME] for token in tokens}
-        odd = {token.word[:_SAME] for token in tokens if token.kind == "odd"}
-        cited = any(folded(one) in low for one in self._facts.sources if len(one) > _SAME)
+    def _retells(self, folded_text: str, tokens: Sequence[Token]) -> bool:
+        """Whether the sentence repeats a headline, without numbers, directions or tickers that the headline lacks. It
+        has most of its words or, in another language, its numbers and source; a cause only if the headline has one."""
+        stems = {token.text[:_STEM_LENGTH] for token in tokens}
+        odd = {token.word[:_STEM_LENGTH] for token in tokens if token.kind == "odd"}
+        cited = any(folded(source) in folded_text for source in self._facts.sources if len(source) > _STEM_LENGTH)
         for text in self._texts:
-            words = {word[:_SAME] for word in _WORD.findall(text)}
-            theirs = self._lexer.tokens(text)
-            translated = cited and _told(theirs, "number") and (patterns.CAUSE.search(text) or not odd)
-            if translated or (odd <= words and len(words & stems) >= _NEARLY * len(words)):
-                same = _told(tokens, "rise", "fall") == _told(theirs, "rise", "fall")
-                if same and _told(tokens, "number", "ticker") <= _told(theirs, "number", "ticker"):
+            words = {word[:_STEM_LENGTH] for word in _WORD.findall(text)}
+            text_tokens = self._lexer.tokens(text)
+            translated = cited and _token_texts(text_tokens, "number") and (patterns.CAUSE.search(text) or not odd)
+            if translated or (odd <= words and len(words & stems) >= _MIN_SHARED_WORDS * len(words)):
+                has_same_direction = _token_texts(tokens, "rise", "fall") == _token_texts(text_tokens, "rise", "fall")
+                if has_same_direction and _token_texts(tokens, "number", "ticker") <= _token_texts(
+                    text_tokens, "number", "ticker"
+                ):
                     return True
         return False
 
     def _odd(self, tokens: Sequence[Token]) -> list[str]:
-        """The words that no tool gave, unless one text of the talk has them all."""
+        """The words that no tool returned; empty if one text of the conversation has them all."""
         odd = [token.word for token in tokens if token.kind == "odd" and token.word]
-        told = any(all(word[:_SAME] in text for word in odd) for text in self._given)
-        return [] if told else odd
+        is_in_one_text = any(all(word[:_STEM_LENGTH] in text for word in odd) for text in self._conversation_stems)
+        return [] if is_in_one_text else odd
 
     def _without_quotes(self, sentence: str) -> str:
-        """The sentence without what it quotes word for word."""
+        """The sentence without literal quotations of tools' texts."""
         if not self._texts:
             return sentence
-        low = folded(sentence)
+        folded_sentence = folded(sentence)
         for text in reversed(self._texts):
-            at = low.find(text)
-            if at >= 0:
-                sentence = sentence[:at] + " " + sentence[at + len(text) :]
-                low = folded(sentence)
+            start = folded_sentence.find(text)
+            if start >= 0:
+                sentence = sentence[:start] + " " + sentence[start + len(text) :]
+                folded_sentence = folded(sentence)
         return sentence
 
 
-_HOLDING = ("buy-and-hold", "buying and holding", "holding", "comprar y mantener", "mantener")
+_HOLDING_NAMES = ("buy-and-hold", "buying and holding", "holding", "comprar y mantener", "mantener")
 _MOVES = ("rose", "fell")
-_NEARLY = 0.6
-"""Share of its words from which on a quotation is taken for one of a text."""
-_PAIRED = (("beta",), ("correlation",))
-"""Figures that are told beside a second ticker which is not their owner."""
-_OF_DAYS = frozenset(("dated", "during", "report"))
-"""Relations that say when, and nothing else."""
-_OF_STRETCHES = frozenset(("rose", "fell", "more", "less", "highest", "lowest"))
-_DEFINITE = frozenset(("ticker", "foreign", "number", "spelled", "source", "day"))
-"""What a sentence about things in general does not have."""
-_SAME = 5
-"""Letters in which the forms of a word agree: cancel, cancelled."""
+_MIN_SHARED_WORDS = 0.6
+"""Share of its words from which a quotation counts as a quotation of a text."""
+_PAIR_FIGURES = (("beta",), ("correlation",))
+"""Figures stated with a second ticker that is not their owner."""
+_DATE_RELATIONS = frozenset(("dated", "during", "report"))
+"""Relations that only state a date."""
+_PERIOD_RELATIONS = frozenset(("rose", "fell", "more", "less", "highest", "lowest"))
+_DEFINITE_KINDS = frozenset(("ticker", "foreign", "number", "spelled", "source", "day"))
+"""Kinds of tokens that a sentence about things in general does not have."""
+_STEM_LENGTH = 5
+"""Length of the common beginning of a word's forms: cancel, cancelled."""
 
 
-def _moves_unread(whom: Token, verb: Token, number: Token) -> bool:
-    """Whether three tokens tell a move by a verb of which nobody knows the direction: IBM forfeited 2.7%, its margin
-    expanded to 2.7%."""
-    if whom.kind not in ("ticker", "figure") or verb.kind != "odd" or number.kind != "number":
+def _is_unread_move(owner: Token, verb: Token, number: Token) -> bool:
+    """Whether three tokens state a move by a verb of unknown direction: "IBM forfeited 2.7%", "its margin expanded to
+    2.7%"."""
+    if owner.kind not in ("ticker", "figure") or verb.kind != "odd" or number.kind != "number":
         return False
     value: Number = number.value
     return value.percent and not value.sign
 
 
-_BY_THE_WAY = frozenset(("to", "by", "a", "hasta", "se", "un", "una", "en"))
+_FILLER_WORDS = frozenset(("to", "by", "a", "hasta", "se", "un", "una", "en"))
 """Words that may stand between a ticker, its verb and its number."""
 
 
-def _told(tokens: Sequence[Token], *kinds: str) -> set[str]:
-    """The tokens of these kinds: rises and falls as such, others as they are written."""
-    told = [one for one in tokens if one.kind in kinds]
-    return {one.kind if one.kind in ("rise", "fall") else one.text.replace(" ", "") for one in told}
+def _token_texts(tokens: Sequence[Token], *kinds: str) -> set[str]:
+    """The tokens of these kinds: rises and falls by their kind, others as written."""
+    selected = [token for token in tokens if token.kind in kinds]
+    return {token.kind if token.kind in ("rise", "fall") else token.text.replace(" ", "") for token in selected}
 
 
-def _asks(sentence: str, tokens: Sequence[Token]) -> bool:
-    """A question back or an offer, which states no figure and no event."""
+def _is_question_or_offer(sentence: str, tokens: Sequence[Token]) -> bool:
+    """Whether it is a question back or an offer that states no figure and no event."""
     stated = {"number", "rise", "fall", "better", "worse", "more", "less", "source", "promise", "highest", "lowest"}
-    said = any(token.kind in stated or token.word in TALK for token in tokens)
-    return not said and bool(patterns.OFFER.search(folded(sentence)))
-
-
-def checked(text: str, facts: Facts, asked: str | None = None) -> Checked:
-    """The text without the sentences that the facts do not back. `asked`: the question's own period."""
-    checker = ClaimChecker(facts, asked)
-    kept: list[str] = []
-    dropped: list[Dropped] = []
-    count = 0
-    for sentence, gap in sentences(text):
-        left, reasons = checker.judged(sentence)
-        if reasons:
-            dropped.append(Dropped(sentence.strip(), reasons, left))
-        count += bool(left.strip())
-        if left or not reasons:
-            kept.append(left + gap)
-        elif "\n" in gap and kept and not kept[-1].endswith("\n"):
-            kept[-1] = kept[-1].rstrip(" ") + gap
-    return Checked("".join(kept).strip(), tuple(dropped), count)
-
-
-def unsupported(text: str, facts: Facts, asked: str | None = None) -> list[str]:
-    """What a text says that no tool gave, a few words each."""
-    return [reason for one in checked(text, facts, asked).dropped for reason in one.reasons]
+    states_something = any(token.kind in stated or token.word in EVENT_WORDS for token in tokens)
+    return not states_something and bool(patterns.OFFER.search(folded(sentence)))

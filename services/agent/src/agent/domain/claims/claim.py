@@ -8,7 +8,7 @@ from agent.domain.claims.lexer import Number
 from agent.domain.claims.times import Day
 
 DENIAL = "a denial, which no figure can back"
-"""Why a sentence that says that something is not so is dropped."""
+"""The reason for which a sentence is dropped that says that something is not so."""
 Relation = Literal[
     "is", "rose", "fell", "flat", "even", "more", "less", "highest", "lowest", "above", "below", "between", "dated",
     "during", "unknown", "confirmed", "expected", "report",
@@ -17,7 +17,8 @@ Relation = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One thing that is said. `figures`: any of them; none: whichever fits. `periods`: any of them."""
+    """One statement. `figures` and `periods`: it may be about any of them; without figures, about whichever fits.
+    `other`: the ticker that the subject is compared with."""
 
     relation: Relation
     subject: str | None
@@ -28,15 +29,15 @@ class Claim:
     other: str | None = None
     day: Day | None = None
     year: int | None = None
-    soft: bool = False
-    """Whether the periods are those of other sentences, which this one need not be of."""
-    denied: bool = False
-    """Whether it is said not to be so."""
+    has_assumed_periods: bool = False
+    """Whether the periods are taken from other sentences, so that this one need not be about them."""
+    is_denied: bool = False
+    """Whether the sentence says that it is not so."""
 
 
 @dataclass(slots=True)
-class Carried:
-    """What a sentence takes over from those before it."""
+class CarriedContext:
+    """Tickers and periods that a sentence takes over from those before it."""
 
     subjects: tuple[str, ...] = ()
     periods: tuple[str, ...] = ()
@@ -44,29 +45,33 @@ class Carried:
 
 @dataclass(slots=True)
 class SentenceClaims:
-    """The claims of a sentence, what in it is no claim that could be checked, and whom it is about."""
+    """The claims of a sentence, its parts that cannot be checked (`problems`), and the tickers and periods that it is
+    about. `names_ticker`: whether it names a ticker itself."""
 
     claims: list[Claim] = field(default_factory=list["Claim"])
     problems: list[str] = field(default_factory=list[str])
     subjects: tuple[str, ...] = ()
     periods: tuple[str, ...] = ()
-    named: bool = False
+    names_ticker: bool = False
 
     def add(self, claim: Claim, subjects: Iterable[str | None]) -> None:
-        """The claim, of each of them."""
-        self.claims += [replace(claim, subject=one) for one in subjects]
+        """Adds the claim once for each subject."""
+        self.claims += [replace(claim, subject=subject) for subject in subjects]
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class ClauseContext:
+    """What a clause takes from its sentence. `later_periods`: named after it; `fallback_periods`: of the sentence, the
+    previous ones or the question; `is_plural`: it has several subjects."""
+
     subjects: tuple[str, ...]
     periods: tuple[str, ...]
-    later: tuple[str, ...]
-    fallback: tuple[str, ...]
+    later_periods: tuple[str, ...]
+    fallback_periods: tuple[str, ...]
     figure: tuple[str, ...]
     move: str | None
-    whole: tuple[str, ...]
-    named: bool
-    several: bool
+    sentence_tickers: tuple[str, ...]
+    is_subject_named: bool
+    is_plural: bool
     averages: tuple[str, ...]
-    """Moving averages that the clauses after this one go on naming."""
+    """Moving averages that the clauses right after this one name."""

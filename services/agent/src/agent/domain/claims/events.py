@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterator
 from itertools import pairwise
 
 from agent.domain.claims.lexer import folded
-from agent.domain.claims.words import TALK
+from agent.domain.claims.words import EVENT_WORDS
 
-_OF_TALK = re.compile(
+_CONVERSATION = re.compile(
     r"\b(?:i|i'\w+|we|we'\w+|you|you'\w+|your|my|me|our|let's|thanks|gracias|tu|tus|te|mi|mis|usted|alerts?|orders?|"
     r"rules?|strateg(?:y|ies)|backtests?|watchlist|list|portfolio|notes?|preferences?|reminders?|search(?:es)?|"
     r"requests?|results?|figures?|data|news|headlines?|charts?|tools?|answers?|quotes?|prices?|sessions?|alertas?|"
@@ -20,7 +20,7 @@ _OF_TALK = re.compile(
     r"datos|cifras?|noticias?|titulares?|graficos?|herramientas?|respuestas?|sesion|jornada)\b|^\W*(?:done|hecho|listo|"
     r"that (?:being )?said|dicho es[to]o)\b"
 )
-"""Somebody of the talk, or a thing of it."""
+"""The participants of the conversation, and its things."""
 _SPEAKER = re.compile(
     r"^\W*(?:[^,.:]{1,30}, )?(?:(?:ya|te|lo|la|no|now|just|sorry|ok|sure|done|listo|hecho|lo siento|vale|claro)\b\W*)*"
     r"(?:(?:i|we|here)'|(?:i|we|let me|here|you|your|tu|tus|tengo|tenemos|puedo|podemos|he|hemos|veo|vemos|aqui)\b|"
@@ -40,7 +40,7 @@ _ANYONE = re.compile(
     r"|^\W*(?:\w+[ -]){0,5}?(?:is|are|es|son) (?:an?|una?) .*\b(?:that|which|who|que)\b"
     r"|\b(?:means?|measures?|refers? to|compares|smooths|significan?|miden?|indican?|se refieren?)\b"
 )
-"""How things are, or what one may do: conditions, habits and advice; a subject that is anyone's, definitions."""
+"""General statements: any company as subject, and definitions. `_HABIT`: conditions, habits and advice."""
 _SOMEONE = re.compile(
     r"(?<!how far )(?<!how much )\b(?:its?|it's|they|their|both|the (?:stocks?|company)|su|sus|ambos|ambas)\b"
 )
@@ -60,7 +60,7 @@ _PAST = re.compile(
     r"drew|drove|fought|fled|forbade|froze|hid|hurt|bid|bet|blew|brought|dealt|shook|shot|shut|swept|overtook|"
     r"undertook|oversaw|\w{2,}ó|\w{2,}(?:aron|ieron|eron)|dijo|hizo|puso|tuvo|vino|dio|trajo|quiso|\w*dujo"
 )
-_UNLED = re.compile(r"\w{2,}ó|\w{2,}(?:aron|ieron)")
+_PAST_WITHOUT_SUBJECT = re.compile(r"\w{2,}ó|\w{2,}(?:aron|ieron)")
 _PERFECT = re.compile(
     r"\b(?:has|have|had|ha|han|(?P<passive>was|were|(?:is|are) being|fue|fueron)) "
     r"(?:\w+ly |just |already |also |now |been |ya |sido )*(?P<verb>[a-z]{2,}ed|[a-z]{2,}(?:ad|id)[oa]s?|"
@@ -74,8 +74,8 @@ _MARKET = re.compile(
 _DIRECTION = re.compile(
     r"\W*(?:\w+ly )?(?:up|higher|lower|through|above|below|al alza|a la baja|por encima|por debajo)\b"
 )
-"""After what "it" did: a move of its price."""
-_OF_PRICES = re.compile(
+"""After a verb with the subject "it": a move of its price."""
+_PRICE_VERBS = re.compile(
     r"(?:cross|last|touch|mov|chang|edg|inch|tick|bounc|eas|slow|follow|finish|end|trad|hover|settl|recover|clos|"
     r"open|paus|stay|"
     r"remain|seem|appear)ed|(?:termin|cerr|oscil|qued|cambi|recuper|situ|cruz|super|toc|encaden)(?:o|aron|ad[oa])|"
@@ -83,75 +83,87 @@ _OF_PRICES = re.compile(
     r"romp)(?:io|ieron|ido)|mov(?:io|ieron|ido)|need|speed|feed|seed|indeed|exceed|proceed|succeed|sido|estado|ido|"
     r"tenido"
 )
-"""What prices do, and what only looks like a past: an event by who is said to have done it alone."""
+"""Verbs of prices, and words that only look like a past tense. They are events only because of their subject."""
 _NO_SUBJECT = re.compile(
     r"i|we|you|they|an?|the|this|that|these|those|my|your|our|their|its|his|her|and|or|of|by|for|in|on|at|to|with|from|"
     r"as|than|is|are|be|was|were|been|being|gets?|has|have|had|not|more|most|less|least|very|well|so|too|also|any|some|"
     r"no|each|every|all|both|el|la|los|las|una?|de|que|en|con|por|y|o|ya|lo|les?"
 )
-"""Before a word in -ed that tells nothing: an automated order, orders are queued."""
+"""Words before a form in -ed that reports no action: an automated order, orders are queued."""
 _JOINT = re.compile(r"[,;:]|\b(?:and|but|while|y|e|pero|mientras)\b")
 _FIGURE = re.compile(r"\d")
 _FINITE = re.compile(r"\b(?:is|are|can|may|could|would|do|does|es|son|pueden?|estan?|hay|deben?)\b")
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def events(said: str, odd: Collection[str], *, measured: bool = False) -> list[str]:
-    """The words that tell an event; `odd`: those of its words, folded, that neither a tool nor the talk has given.
-    `measured`: the sentence tells figures, which have their own judge: its verbs are theirs, and only a company's
-    people, the words of company news and what a clause without a figure says was done tell an event."""
-    low = folded(said)
-    if not odd or _ANYONE.search(low) or _HABIT.search(low):
+def find_events(sentence: str, odd: Collection[str], *, has_figures: bool = False) -> list[str]:
+    """Returns the words that report an event. `odd`: the folded words that neither a tool nor the conversation gave.
+
+    `has_figures`: the sentence states figures, which are judged elsewhere, and its verbs belong to them. Then an event
+    needs a company's people, a word of company news, or an action in a clause without figures."""
+    folded_text = folded(sentence)
+    if not odd or _ANYONE.search(folded_text) or _HABIT.search(folded_text):
         return []
-    found = [verb for before, subject, verb in _done(said, low) if _is_event(before, subject, verb, odd)]
-    if measured:
-        people = _PEOPLE.search(low)
-        clauses = [one for one in _JOINT.split(said) if not _FIGURE.search(one)]
-        apart = {
+    verbs = [
+        verb
+        for before, subject, verb in _reported_actions(sentence, folded_text)
+        if _is_event(before, subject, verb, odd)
+    ]
+    if has_figures:
+        people = _PEOPLE.search(folded_text)
+        clauses = [clause for clause in _JOINT.split(sentence) if not _FIGURE.search(clause)]
+        verbs_without_figure = {
             verb
-            for one in clauses
-            for before, subject, verb in _done(one, folded(one))
+            for clause in clauses
+            for before, subject, verb in _reported_actions(clause, folded(clause))
             if verb in odd and _is_event(before, subject, verb, odd)
         }
-        return sorted({word for word in odd if word in TALK} | (set(found) if people else apart))
-    if not found and not is_about_speaker(said):
-        found = [word for word in odd if word in TALK or _COMPANY.search(low)]
-    return sorted(set(found))
+        return sorted({word for word in odd if word in EVENT_WORDS} | (set(verbs) if people else verbs_without_figure))
+    if not verbs and not is_about_speaker(sentence):
+        verbs = [word for word in odd if word in EVENT_WORDS or _COMPANY.search(folded_text)]
+    return sorted(set(verbs))
 
 
-def is_general(said: str) -> bool:
-    """Whether it says how things are, or what the talk does, of nobody else that is spoken of."""
-    low = folded(said)
-    return bool(_ANYONE.search(low) or ((_HABIT.search(low) or is_about_speaker(said)) and not _SOMEONE.search(low)))
+def is_general(sentence: str) -> bool:
+    """Whether a sentence is about things in general, or about the conversation and no company."""
+    folded_text = folded(sentence)
+    return bool(
+        _ANYONE.search(folded_text)
+        or ((_HABIT.search(folded_text) or is_about_speaker(sentence)) and not _SOMEONE.search(folded_text))
+    )
 
 
-def is_about_speaker(said: str) -> bool:
-    """Whether it tells what the one who answers did, or has for the one who asked."""
-    return bool(_SPEAKER.search(said))
+def is_about_speaker(sentence: str) -> bool:
+    """Whether a sentence says what the assistant did, or has for the user."""
+    return bool(_SPEAKER.search(sentence))
 
 
-def _done(said: str, low: str) -> Iterator[tuple[str, str, str]]:
-    """What is said to have been done: all that is before it, who did it (its last word), the verb."""
-    for match in _PERFECT.finditer(low):
+def _reported_actions(sentence: str, folded_text: str) -> Iterator[tuple[str, str, str]]:
+    """Yields each reported action: the text before it, the last word of its subject, the verb."""
+    for match in _PERFECT.finditer(folded_text):
         subject = "" if match["passive"] or " been " in match[0] else "has"
-        # Se ha guardado tu aviso, no se encontraron resultados: what was done comes after it.
-        yield low if low[: match.start()].endswith("se ") else low[: match.start()], subject, match["verb"]
-    words = list(_WORD.finditer(said.lower()))
-    if words and _UNLED.fullmatch(words[0][0]):
-        yield "", "", low[words[0].start() : words[0].end()]
-    participles = bool(_FINITE.search(low))
-    for before, word in pairwise(words):
-        subject, verb = low[before.start() : before.end()], low[word.start() : word.end()]
+        # "Se ha guardado tu aviso", "no se encontraron resultados": the object follows the verb.
+        yield (
+            folded_text if folded_text[: match.start()].endswith("se ") else folded_text[: match.start()],
+            subject,
+            match["verb"],
+        )
+    words = list(_WORD.finditer(sentence.lower()))
+    if words and _PAST_WITHOUT_SUBJECT.fullmatch(words[0][0]):
+        yield "", "", folded_text[words[0].start() : words[0].end()]
+    participles = bool(_FINITE.search(folded_text))
+    for previous, word in pairwise(words):
+        subject, verb = folded_text[previous.start() : previous.end()], folded_text[word.start() : word.end()]
         if not _PAST.fullmatch(word[0]) or (participles and verb.endswith("ed")):
             continue
         if subject == "se":
-            yield low, subject, verb
-        elif not _NO_SUBJECT.fullmatch(subject) and not (subject == "it" and _DIRECTION.match(low, word.end())):
-            yield low[: before.end()], subject, verb
+            yield folded_text, subject, verb
+        elif not _NO_SUBJECT.fullmatch(subject) and not (subject == "it" and _DIRECTION.match(folded_text, word.end())):
+            yield folded_text[: previous.end()], subject, verb
 
 
 def _is_event(before: str, subject: str, verb: str, odd: Collection[str]) -> bool:
-    """Whether somebody outside the talk and the market did it, by a verb or under a name that nothing has given."""
-    if _OF_TALK.search(before) or (subject and _MARKET.search(before)):
+    """Whether somebody outside the conversation and the market did it, and the verb or the subject is an odd word."""
+    if _CONVERSATION.search(before) or (subject and _MARKET.search(before)):
         return False
-    return subject in odd or (verb in odd and not _OF_PRICES.fullmatch(verb))
+    return subject in odd or (verb in odd and not _PRICE_VERBS.fullmatch(verb))

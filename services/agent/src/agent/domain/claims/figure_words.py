@@ -191,7 +191,7 @@ _FIGURES: tuple[tuple[str, str], ...] = (
 )
 FIGURES: tuple[tuple[tuple[str, ...], str], ...] = tuple((tuple(names.split()), pattern) for names, pattern in _FIGURES)
 _FALL_IS = r"(?=[^.;,]{0,40}?\b(?:was|of|is|fue|es|era|del?|:) ?(?:del? |un |of )?\d)"
-PARTS = (
+FIGURE_PHRASES = (
     (("pe",), re.compile(r"(?<=\d)x (?:trailing )?(?:earnings|beneficios)\b")),
     (("RSI",), re.compile(r"\b(?:rsi de 14 (?:sesiones|dias|periodos)|14[- ](?:day|session|period) rsi)\b")),
     (
@@ -214,4 +214,4 @@ PARTS = (
         ),
     ),
 )
-"""Names in which days, months, weeks and years are no periods; the deepest fall of a stretch, with its number."""
+"""Phrases in which days, weeks, months and years are no periods; the deepest fall of a period, with its number."""

@@ -8,35 +8,39 @@ from agent.domain.claims.facts import Facts
 from agent.domain.claims.lexer import Token
 from agent.domain.claims.values import value_of
 
-ORDER = re.compile(
+RANKING = re.compile(
     r"\b(?:(?:pecking )?order|rank(?:s|ed|ings?)?|followed by|then come|orden(?:ad[oa]s)?|clasificacion(?:es)?|ranking|"
     r"seguid[oa]s? (?:de|por)|por este orden)\b"
 )
-"""What says that tickers are named in the order of a figure."""
-_FROM_LOW = re.compile(
+"""Words that say that tickers are named in the order of a figure."""
+_ASCENDING = re.compile(
     r"\b(?:from (?:the )?(?:lowest|least|smallest|weakest|worst|cheapest|calmest)|ascending|increasing|"
     r"de menor a mayor|de menos a mas|de peor a mejor|ascendente|creciente)\b"
 )
 
 
-def order_right(low: str, tokens: Sequence[Token], asked: str | None, facts: Facts) -> bool | None:
-    """Whether three tickers or more stand in the order of the figure that the folded sentence names, or else of their
-    returns; None: it ranks nobody, or a figure of one of them is not known. Where no period is said or asked about, one
-    in which it is so is enough."""
+def is_order_right(folded_text: str, tokens: Sequence[Token], question_period: str | None, facts: Facts) -> bool | None:
+    """Whether three or more tickers are in the order of the figure that the sentence names, or else of their returns.
+    None if it ranks no tickers or a value is not known. If neither it nor the question names a period, it is enough
+    that the order is right in one."""
     tickers = list(dict.fromkeys(token.value for token in tokens if token.kind == "ticker"))
-    if len(tickers) < 3 or not ORDER.search(low):
+    if len(tickers) < 3 or not RANKING.search(folded_text):
         return None
     figures = [token.value for token in tokens if token.kind == "figure"]
-    named = next((token for token in tokens if token.kind in ("highest", "lowest") and token.value), None)
-    figure = (named.value,) if named else figures[0] if figures else ("return",)
-    upwards = bool(_FROM_LOW.search(low)) or (named is not None and named.kind == "lowest")
-    said = [token.value for token in tokens if token.kind == "period"][:1] or [asked] * bool(asked)
-    for period in said or sorted({one.period or "" for one in facts.facts}):
-        found = [value_of(facts, one, figure, [period]) for one in tickers]
-        known = [value for value in found if value is not None]
+    superlative = next((token for token in tokens if token.kind in ("highest", "lowest") and token.value), None)
+    figure = (superlative.value,) if superlative else figures[0] if figures else ("return",)
+    is_ascending = bool(_ASCENDING.search(folded_text)) or (superlative is not None and superlative.kind == "lowest")
+    periods = [token.value for token in tokens if token.kind == "period"][:1] or [question_period] * bool(
+        question_period
+    )
+    for period in periods or sorted({fact.period or "" for fact in facts.facts}):
+        values = [value_of(facts, ticker, figure, [period]) for ticker in tickers]
+        known = [value for value in values if value is not None]
         if len(known) == len(tickers):
-            if all((one < other) if upwards else (one > other) for one, other in pairwise(known)):
+            if all(
+                (value < next_value) if is_ascending else (value > next_value) for value, next_value in pairwise(known)
+            ):
                 return True
-        elif said:
+        elif periods:
             return None
     return False

@@ -43,9 +43,9 @@ _UNDER = (
     r"(?:(?:less|lower|smaller) than|under|below|within|nearly|almost|casi|(?:menos|por debajo) de|inferior(?:es)? a)"
 )
 BOUND = re.compile(rf"\b(?:(?P<over>{_OVER})|{_UNDER})(?:l| el| los| un| an?)? ?$")
-"""What says that a figure is above the number that follows, or below it."""
+"""Words that say that a figure is above, or below, the number that follows."""
 _WHOLE_PART = r"(?: (?:(?:of )?(?:its|their|the)|de su) (?:value|worth|price|valor|precio))"
-PARTS = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10, "two_thirds": 2 / 3}
+PART_SHARES = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10, "two_thirds": 2 / 3}
 PART = re.compile(
     r"\b(?<!\bin )(?<!\bfor )(?<!\bover )(?<!\bfirst )(?<!\bsecond )(?<!primera )(?<!segunda )"
     rf"(?:(?:(?P<over>{_OVER})|(?P<under>{_UNDER}))(?:l| el| los)? )?(?:(?P<half>half|(?:la )?mitad)|"
@@ -54,7 +54,7 @@ PART = re.compile(
     rf"|(?P<fifth>fifth|quinto|quinta parte)|(?P<tenth>tenth|decimo|decima parte)))\b(?:{_WHOLE_PART}|(?= (?:in|over|"
     r"during|since|this|from|en|durante|desde|este)\b| ?[,.;:()]|$))"
 )
-"""A part of the whole, as a rise or a fall is told: a third of its value, by half in 2008."""
+"""A share of the whole that states a rise or a fall: a third of its value, by half in 2008."""
 STREAK = re.compile(
     r"\b(?:(?:winning|losing) runs?|streaks?|rachas?|in a row|straight|(?:seguid|consecutiv)[oa]s|consecutive)\b"
 )
@@ -133,7 +133,7 @@ _ADJECTIVES = {
     "-current_drawdown": "closest nearest closer nearer cercan",
 }
 ADJECTIVES = {start: figure for figure, starts in _ADJECTIVES.items() for start in starts.split()}
-"""Beginnings of adjectives, and the figure that each compares; with a minus, less of it is meant."""
+"""Beginnings of adjectives, with the figure that each compares; a minus means less of it."""
 ADJ = (
     r"(?:volatile|volatil(?:es)?|risky|arriesgad\w+|expensive|car[oa]s?|cheap|barat[oa]s?|profitable|rentables?|"
     r"valuable|valios\w+|stable|estables?|calm|tranquil[oa]s?|steady|"
@@ -167,7 +167,7 @@ DOWN = (
 HIGHEST = r"(?:highest|largest|biggest|greatest|deepest|steepest|most|mayor|mas alt[oa]|mas elevad[oa]|mas grande)"
 LOWEST = r"(?:lowest|smallest|shallowest|mildest|least|menor|mas baj[oa]|mas reducid[oa]|mas pequen[oa])"
 _GAINS = r"(?:(?:net|gross|profit) )?(?:margins?|margen)\b|(?:dividend )?yield\b|rentabilidad\b"
-"""Figures of which the best is the highest."""
+"""Figures whose best value is the highest."""
 
 SMA = re.compile(
     r"\b(?:de |the |its )?(?P<n>20|50|200)(?:[- ]?(?:day|session|dia|sesion)\w*|(?=(?:[- ]?,? ?(?:and|y|/|&|or)?,? "
@@ -188,12 +188,12 @@ data figures sources source tool tools results report reports numbers market cal
 fuente herramienta herramientas resultados informe informes mercado calendarios calendario accounts cuentas its
 their sus su los las this these estos estas share cent ticker day year month week
 """
-FINE_SOURCES = frozenset(_FINE_SOURCES.split())
+PLAIN_SOURCES = frozenset(_FINE_SOURCES.split())
 REPORT = re.compile(
     r"\b(?:fy ?|fiscal (?:year )?|full-year |ejercicio (?:fiscal )?(?:de )?|"
     r"ano fiscal (?:de )?)(?P<year>(?:19|20)\d\d)\b"
 )
-FINE = re.compile(
+PLAIN_PHRASES = re.compile(
     r"\b(?:(?:dividends?|dividendos) (?:are |were |is )?(?:not (?:counted|included)|excluded|no (?:contados|incluidos|"
     r"se cuentan))|(?:without|excluding|ignoring|not counting|not including|sin(?: contar| incluir)?|before) (?:the |"
     r"los )?(?:dividends|dividendos)|price alone|solo (?:el )?precio|not (?:financial |investment )?advice|"
@@ -221,13 +221,13 @@ UNTRUE = re.compile(
     r"think|state|conclude))? that\b|\bno (?:es|seria) (?:cierto|verdad|correcto|exacto)(?: decir)? que\b|\b(?:es|"
     r"seria) (?:falso|mentira|incorrecto|erroneo|un error)(?: (?:decir|afirmar|pensar))? que\b"
 )
-"""What turns the rest of its clause into its opposite."""
+"""Words that turn the rest of their clause into its opposite."""
 _TOKENS: tuple[tuple[str, str | re.Pattern[str]], ...] = (
     ("untrue", UNTRUE),
     ("spelled", SPELLED),
     ("promise", PROMISE),
     ("unknown", UNKNOWN),
-    ("word", FINE),
+    ("word", PLAIN_PHRASES),
     ("flat", FLAT),
     ("even", EVEN),
     ("super", SUPERLATIVE),

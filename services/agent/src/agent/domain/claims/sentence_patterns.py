@@ -6,34 +6,36 @@ import re
 from contracts.calendar_names import NUMBERS
 
 _EXTREME = r"(?:en )?(?:over(?:bought|sold)|sobre(?:compra|ven)\w*)"
-CALM = re.compile(
+NEUTRAL_RSI = re.compile(
     r"\b(?:in )?(?:neutral (?:zone|territory)|(?:en )?zona neutral)\b|"
     rf"\b(?:no (?:esta|se encuentra) )?(?:neither|ni) {_EXTREME} (?:nor|ni) {_EXTREME}\b"
 )
-"""Of an RSI between the usual 30 and 70."""
-STATE = re.compile(r"\b(?:(?P<over>overbought|sobrecompra(?:d[oa]s?)?)|oversold|sobreven(?:ta|did[oa]s?))\b")
-MACD = re.compile(
+"""Says that an RSI is between the usual 30 and 70."""
+OVERBOUGHT_OR_OVERSOLD = re.compile(
+    r"\b(?:(?P<over>overbought|sobrecompra(?:d[oa]s?)?)|oversold|sobreven(?:ta|did[oa]s?))\b"
+)
+MACD_SIDE = re.compile(
     r"\bmacd\b[^.;,]{0,60}?\b(?:(?P<up>above|over|(?:por )?encima)|below|under|beneath|(?:por )?debajo|bajo)\b"
     r"[^.;,\d]{0,20}\b(?:signal|senal)\b"
 )
-"""Where the MACD stands, by its signal."""
+"""Places the MACD above or below its signal."""
 TONE = re.compile(
     r"\b(?:(?P<up>bullish|alcista)|bearish|bajista)\b[^.;]{0,20}\b(?:signals?|prediction|senal(?:es)?|prediccion)\b|"
     r"\b(?:model|prediction|signals?|modelo|prediccion|senal(?:es)?)\b[^.;]{0,30}\b(?:(?P<up2>bullish|alcista)|bearish|"
     r"bajista)\b"
 )
-NOT_SAID = re.compile(r"\b(?:not|no|neither|nor|without|if|ni|sin|si)\b|n't\b")
+NEGATION_OR_CONDITION = re.compile(r"\b(?:not|no|neither|nor|without|if|ni|sin|si)\b|n't\b")
 QUOTE = re.compile(r"[\"“«]([^\"“”«»]{12,})[\"”»]")
 QUOTED_FROM = re.compile(r"[\"”»] ?\(([^()\d]+)\)")
-NEITHER = re.compile(
+STATE_EXCLUDED = re.compile(
     r"\b(?:not|neither|nor|no|ni|near|close to|approach\w+|cerca|lejos|far from|if|above|below|over|under|si|when|"
     r"cuando|usually|suele\w*|considera\w*|considered|means?|signals?|indica\w*|would|levels?|niveles)\b|n't\b|\?"
 )
-IS_SHARE = re.compile(
+MULTIPLE_REASON = re.compile(
     r"^(?:a number in words|a (?:difference or a )?multiple|words that .*: (?:half|third|quarter|fifth|mitad|tercio|"
     r"cuarto|quinta|parte|multiplica\w*|times|veces)$|a comparison that cannot be read: (?:more|less|mas|menos)$)"
 )
-"""A reason that a multiple which its numbers bear out takes away."""
+"""Reasons that no longer apply if the multiple is right."""
 EVERY_YEAR = re.compile(
     r"\b(?:both|either|each|every) (?:of the (?:two )?)?(?:years?|periods?|stretch(?:es)?)\b"
     r"|\b(?:l[oa]s dos|ambos|cada|(?:ninguno|cada uno) de los dos) (?:anos?|periodos?|tramos?)\b"
@@ -47,15 +49,19 @@ CAUSE = re.compile(
     r"(?! (?:(?:just|only|about|around|some|roughly|nearly|almost|over|under|more|less|than|an?|little|bit|well|close|"
     r"to) )*(?:[$€]?\d|half|third|quarter|percent)))\b"
 )
-SOME_OF = re.compile(rf"\b(?P<n>{'|'.join(NUMBERS)}) (?:of (?:the|these|those|them)|de (?:l[ao]s|est[ao]s|ell[ao]s))\b")
-"""So many of those that are known."""
-AHEAD = re.compile(r"\b(?:next|due|upcoming|expected|scheduled|proxim[oa]s?|previst[oa]s?|se esperan?|presentara\w*)\b")
-"""Of what is to come."""
-STRONG = re.compile(
+COUNT_OF_TICKERS = re.compile(
+    rf"\b(?P<n>{'|'.join(NUMBERS)}) (?:of (?:the|these|those|them)|de (?:l[ao]s|est[ao]s|ell[ao]s))\b"
+)
+"""Counts the tickers that did something."""
+UPCOMING = re.compile(
+    r"\b(?:next|due|upcoming|expected|scheduled|proxim[oa]s?|previst[oa]s?|se esperan?|presentara\w*)\b"
+)
+"""Announces something in the future."""
+STRONG_MOVE = re.compile(
     r"\b(?:plummet|crater|collaps|crash|plung|tumbl|soar|rocket|surg|skyrocket|leap|hund|desplom|dispar)\w*\b"
 )
-"""Moves that are large."""
-THAT_YEAR = re.compile(
+"""Large moves."""
+SAME_YEAR = re.compile(
     r"\b(?:in |over |during )?(?:that|the same) year\b|\b(?:en )?(?:ese|aquel|el mismo) a[nñ]o\b", re.I
 )
 SUPPOSED = re.compile(
@@ -63,13 +69,13 @@ SUPPOSED = re.compile(
     r"si|cuando|hasta que|en caso|supon\w+|ponga\w*|aviso|alerta|objetivo|orden|limite|\w{2,}(?:[aei]|[nl]d|b)ria[ns]?|"
     r"seria[ns]?)\b"
 )
-"""Tells of what may be, or of what somebody wants."""
-THE_STOCK = re.compile(r"\b(?:the (?:stock|shares?|price)|l?as? accion(?:es)?|el (?:precio|valor))\b")
+"""Hypothetical: what may be, or what somebody wants."""
+UNNAMED_STOCK = re.compile(r"\b(?:the (?:stock|shares?|price)|l?as? accion(?:es)?|el (?:precio|valor))\b")
 WILL_TELL = re.compile(
     r"\b(?:i|we)(?:'ll| will) (?:let|tell|notify|warn|ping|alert|send|keep|watch|message)\b|\b(?:te|le|os) "
     r"(?:avis|dir|notific|mandar|enviar)\w+"
 )
-"""What the assistant promises of itself."""
+"""What the assistant promises to do."""
 OFFER = re.compile(
     r"\?\s*$|^\W*(?:let me know|would you|do you|if you|you can|i can|shall i|feel free|want me|avisame|dime|quieres|"
     r"si quieres|puedes|puedo|te gustaria|deseas|necesitas)\b"

@@ -10,15 +10,15 @@ _END = re.compile(
 
 
 def cells_of(row: str) -> tuple[str, ...]:
-    """The cells of a table's row; none where it is no row."""
-    bare = row.strip()
-    return tuple(cell.strip(" *_`") for cell in bare.strip("|").split("|")) if bare.count("|") > 1 else ()
+    """The cells of a table's row; empty if the text is no row."""
+    stripped = row.strip()
+    return tuple(cell.strip(" *_`") for cell in stripped.strip("|").split("|")) if stripped.count("|") > 1 else ()
 
 
 def sentences(text: str) -> Iterator[tuple[str, str]]:
-    """Each sentence, and the space after it."""
-    at = 0
+    """Yields each sentence with the space after it."""
+    start = 0
     for match in _END.finditer(text):
-        yield text[at : match.start()], match[0]
-        at = match.end()
-    yield text[at:], ""
+        yield text[start : match.start()], match[0]
+        start = match.end()
+    yield text[start:], ""

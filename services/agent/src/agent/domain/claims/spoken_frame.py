@@ -1,7 +1,7 @@
-"""Removes what surrounds the figures in a spoken sentence and is no figure of a ticker.
+"""Removes numbers and words of a chat sentence that are no figure of a ticker.
 
-That is yes or no, the ends of a scale ("from -1 to 1"), a yardstick ("an RSI above 70") and a day without its month.
-Models that explain something say all of these.
+These are yes or no, the ends of a scale ("from -1 to 1"), a yardstick ("an RSI above 70") and a day without its month.
+Models that explain something use all of them.
 """
 
 import re
@@ -30,9 +30,9 @@ _DAY = re.compile(
 )
 
 
-def without_frame(said: str) -> str:
-    """The sentence with blanks for what is none of its claims."""
-    said = _ANSWER.sub("", said, count=1)
+def without_spoken_frame(sentence: str) -> str:
+    """The sentence with spaces instead of what is no claim."""
+    sentence = _ANSWER.sub("", sentence, count=1)
     for pattern in (_SCALE, _YARDSTICK):
-        said = pattern.sub(" ", said)
-    return _DAY.sub(" ", said) if _MONTH.search(said) else said
+        sentence = pattern.sub(" ", sentence)
+    return _DAY.sub(" ", sentence) if _MONTH.search(sentence) else sentence

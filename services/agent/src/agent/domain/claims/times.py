@@ -1,6 +1,6 @@
 """Reads lengths of time, ranges and dates, in Spanish and English.
 
-A period is written like a figure's own: 1d, 1w, 1m, 3m, 1y, ytd; 2008-01-01/2008-12-31 for a range; 2008-01-01/ since a
+A period is written as in the figures: 1d, 1w, 1m, 3m, 1y, ytd; 2008-01-01/2008-12-31 for a range; 2008-01-01/ since a
 day. The text is folded: lower case, no accents.
 """
 
@@ -16,7 +16,7 @@ _SHORT = {month_name(number, "en")[:3].lower(): number for number in range(1, 13
 FIRST_DAY = "1900-01-01"
 """A day before all data."""
 MONTH = rf"(?:{'|'.join(MONTHS)}|sept|{'|'.join(_SHORT)})\b\.?"
-"""Not the short ones of Spanish: "ago" is how long ago."""
+"""Without Spanish abbreviations, since "ago" is an English word."""
 _NUMBERS = {**NUMBERS, "un": 1, "una": 1, "a": 1}
 COUNT = rf"(?:\d{{1,3}}|{'|'.join(_NUMBERS)})"
 YEAR = r"(?:19|20)\d\d"
@@ -31,13 +31,13 @@ RANGE = re.compile(
     rf"(?: *(?:(?:up )?to|until|till|through|thru|-|a|al|"
     rf"hasta|(?(between)(?:and|y)|hasta))(?: el| the| la)? )(?P<last>{_POINT})(?![\w%])"
 )
-"""From one point to another: of two that are named side by side ("in March and in May") each stands alone."""
+"""From one point to another. Two points side by side ("in March and in May") are no range."""
 SINCE = re.compile(rf"\b(?:since|desde)(?: el| the)? (?P<first>{_POINT})(?![\w%])")
 UNTIL = re.compile(
     rf"\b(?:(?P<before>before|prior to|antes de(?:l)?)(?: el| the)? (?P<point>{_FULL}|{MONTH}{_OF}{YEAR}|{YEAR})"
     rf"|(?:until|till|up to|hasta)(?: el| the)? (?P<last>{MONTH}{_OF}{YEAR}|{YEAR}))(?![\w%])"
 )
-"""All that was before a point, or up to the end of a month or year."""
+"""Everything before a point, or up to the end of a month or year."""
 _BARE_MONTH = re.compile(
     rf"(?<!\d )(?<!\d de )(?<!\d of )\b(?:{'|'.join(MONTHS)})\b(?! \d| (?:of|de|del) \d|, \d{{4}})", re.I
 )
@@ -51,10 +51,10 @@ HALF = re.compile(
     rf"(?:{_OF}| )(?P<year>{YEAR})\b"
 )
 IN_MONTH = re.compile(rf"\b(?:(?:in|during|en|durante|of|de|for|over) )?(?P<month>{MONTH}){_OF}(?P<year>{YEAR})\b(?!-)")
-OF_MONTH = re.compile(
+MONTH_MOOD = re.compile(
     rf"\b(?:(?P<up>strong|good|great|solid|buen|gran|fuerte)|weak|bad|poor|rough|dismal|mal|flojo|pesimo) (?={MONTH})"
 )
-"""What a month was like."""
+"""How a month went."""
 DATE = re.compile(
     rf"\b(?:(?P<iso>{_ISO})(?:t[\d:.]+z?)?"
     rf"|(?P<d1>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<m1>{MONTH})(?:{_OF}(?P<y1>{YEAR}))?"
@@ -71,7 +71,7 @@ _WORD = (
 COUNT_OF_DAYS = re.compile(
     rf"\b(?P<count>{COUNT}) (?:straight |consecutive )?(?:trading )?(?:days?|sessions?|dias?|sesion(?:es)?)\b"
 )
-"""How long a streak was."""
+"""The length of a streak."""
 _UNITS = {
     **dict.fromkeys(("day", "session", "dia", "sesion"), "d"),
     **dict.fromkeys(("week", "semana"), "w"),
@@ -79,18 +79,18 @@ _UNITS = {
     **dict.fromkeys(("quarter", "trimestre"), "q"),
     **dict.fromkeys(("year", "ano"), "y"),
 }
-UNIT = re.compile(r"\b(?:year[- ]end|year|month|week|quarter|day|ano|mes|semana|trimestre|dia)\b")
-SORT_OF = re.compile(
+BARE_UNIT = re.compile(r"\b(?:year[- ]end|year|month|week|quarter|day|ano|mes|semana|trimestre|dia)\b")
+BEFORE_BARE_UNIT = re.compile(
     r"\b(?:was|were|been|is|fue|era|es|sido) (?:an?|una?) (?:[\w-]+ ){0,3}$|"
     r"\b(?<!since the )(?<!desde )(?<!desde el )(?:end|close|start|beginning|cierre|"
     r"final(?:es)?|comienzos?|principios?) (?:of|del?) (?:the |that |el |ese )?$|\b(?:end|start|finish|clos|termin|"
     r"acab|cerr|empez)\w* (?:the |el )?$|\b(?:in|en) (?:an?|one|una?) (?:single|solo|sola) $"
 )
-"""What comes before a unit that is no length: 2008 was a rough year, by the end of the year."""
+"""Text before a unit that is no period: 2008 was a rough year, by the end of the year."""
 LAST_YEAR = "last_year"
-"""The calendar year before this one, and for some the twelve months up to now."""
+"""The previous calendar year or, as some use it, the twelve months up to now."""
 IN_LAST_YEAR = re.compile(r"\b(?<!the )last year\b|\b(?:en )?el ano pasado\b")
-NAMED: tuple[tuple[str, re.Pattern[str]], ...] = (
+PERIODS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "ytd",
         re.compile(
@@ -120,7 +120,7 @@ NAMED: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("3m", re.compile(rf"\b{_WORD}(?:quarter(?:ly)?|trimestral(?:es)?|trimestre|3m)\b")),
     ("1y", re.compile(rf"\b{_WORD}(?:year(?:ly)?|anual(?:es)?|ano|1y|12m)\b(?: alone\b)?")),
 )
-_SAME = {
+_EQUAL_LENGTHS = {
     **dict.fromkeys(("5d", "7d"), "1w"),
     **dict.fromkeys(("30d", "4w"), "1m"),
     **dict.fromkeys(("90d", "13w", "1q"), "3m"),
@@ -129,24 +129,24 @@ _SAME = {
     "24m": "2y",
     "36m": "3y",
 }
-"""Lengths that are told in another unit."""
+"""Periods that are written in another unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day, of which the year may not be said."""
+    """A day, possibly without its year."""
 
     month: int
     day: int
     year: int | None
 
     def fits(self, other: date) -> bool:
-        """Whether it is that day, as far as it is said."""
+        """Whether it can be that day."""
         return (self.month, self.day) == (other.month, other.day) and self.year in (None, other.year)
 
 
 def span_of(match: re.Match[str]) -> str:
-    """12 months as 1y, seven days as 1w, six months as 6m."""
+    """The period of a count and a unit: 12 months as 1y, seven days as 1w, six months as 6m."""
     return length_of(match["count"], match["unit"])
 
 
@@ -156,103 +156,108 @@ def count_of(count: str) -> int:
 
 
 def length_of(count: str, unit: str, *, exact: bool = False) -> str:
-    """A count and a unit, as words: six months as 6m; unless it is to be `exact`, seven days as 1w."""
+    """The period of a count and a unit in words: six months as 6m and, unless `exact`, seven days as 1w."""
     code = next(code for name, code in _UNITS.items() if unit.startswith(name))
     number = count_of(count)
     if exact:
         return f"{number}{code}"
-    return _SAME.get(f"{number}{code}", f"{number * 3}m" if code == "q" else f"{number}{code}")
+    return _EQUAL_LENGTHS.get(f"{number}{code}", f"{number * 3}m" if code == "q" else f"{number}{code}")
 
 
 def day_of(match: re.Match[str]) -> Day:
-    """What DATE has found; raises ValueError for no day of any calendar."""
+    """The day of a match of `DATE`. Raises ValueError if no calendar has it."""
     if match["iso"]:
-        found = date.fromisoformat(match["iso"])
-        return Day(found.month, found.day, found.year)
+        day = date.fromisoformat(match["iso"])
+        return Day(day.month, day.day, day.year)
     month = month_of(match["m1"] or match["m2"])
     year = match["y1"] or match["y2"]
     return Day(month, int(match["d1"] or match["d2"]), int(year) if year else None)
 
 
 def month_of(name: str) -> int:
-    """march, mar., marzo: 3."""
+    """The number of a month: 3 for march, mar. and marzo."""
     return MONTHS.get(name.rstrip("."), 0) or _SHORT[name[:3]]
 
 
 def year_range(year: int) -> str:
-    """All of a year."""
+    """The range of a whole year."""
     return f"{year}-01-01/{year}-12-31"
 
 
 def month_range(year: int, first: int, last: int | None = None) -> str:
-    """Whole months."""
+    """The range of whole months."""
     end = last or first
     return f"{year}-{first:02}-01/{year}-{end:02}-{calendar.monthrange(year, end)[1]:02}"
 
 
 def with_year(text: str, year: int | Mapping[int, int]) -> str:
-    """A sentence in which October is October of that year: the one that all the figures are of, or the month's own."""
+    """Adds the year to months without one: the year of all figures, or by month."""
 
     def dated(match: re.Match[str]) -> str:
-        its = year if isinstance(year, int) else year.get(month_of(match[0].lower()))
-        since = not isinstance(year, int) and text[: match.start()].lower().endswith(("since ", "desde "))
-        return match[0] if match[0] in ("may", "march") or its is None or since else f"{match[0]} {its}"
+        month_year = year if isinstance(year, int) else year.get(month_of(match[0].lower()))
+        is_open_range = not isinstance(year, int) and text[: match.start()].lower().endswith(("since ", "desde "))
+        return (
+            match[0]
+            if match[0] in ("may", "march") or month_year is None or is_open_range
+            else f"{match[0]} {month_year}"
+        )
 
     return _BARE_MONTH.sub(dated, text)
 
 
 def quarter_range(match: re.Match[str]) -> str:
-    """q3 2012 as its three months."""
+    """The range of a quarter, such as q3 2012."""
     number = int(match["q"]) if match["q"] else _ORDINALS[match["word"]]
     return month_range(int(match["year"]), 3 * number - 2, 3 * number)
 
 
 def half_range(match: re.Match[str]) -> str:
-    """The first half of 2012 as its six months."""
+    """The range of a half year, such as the first half of 2012."""
     first = match["word"].startswith(("first", "primer"))
     return month_range(int(match["year"]), 1 if first else 7, 6 if first else 12)
 
 
 def range_of(first: str, last: str) -> str | None:
-    """From one point to another, as RANGE has found them; None where they are no range."""
-    end = _edges(last, None, at_end=True)
+    """The range between two points of a match of `RANGE`; None if they are no range."""
+    end = _edge(last, None, at_end=True)
     if end is None:
         return None
-    start = _edges(first, end.year, at_end=False)
+    start = _edge(first, end.year, at_end=False)
     if start is None or start > end:
         return None
     return f"{start.isoformat()}/{end.isoformat()}"
 
 
 def since_of(first: str) -> str | None:
-    """Since a point."""
-    start = _edges(first, None, at_end=False)
+    """The range since a point."""
+    start = _edge(first, None, at_end=False)
     return None if start is None else f"{start.isoformat()}/"
 
 
 def until_of(match: re.Match[str]) -> str | None:
-    """All that was until a point, as UNTIL has found it."""
-    last = _edges(match["point"] or match["last"], None, at_end=match["before"] is None)
+    """The range from the first day to the point of a match of `UNTIL`."""
+    last = _edge(match["point"] or match["last"], None, at_end=match["before"] is None)
     if last is None:
         return None
     return f"{FIRST_DAY}/{(last - timedelta(days=1) if match['before'] else last).isoformat()}"
 
 
-def _edges(point: str, year: int | None, *, at_end: bool) -> date | None:
+def _edge(point: str, year: int | None, *, at_end: bool) -> date | None:
+    """The first (`at_end`: last) day of a day, month or year; None without a year or if no calendar has it."""
     try:
         if re.fullmatch(YEAR, point):
             return date(int(point), 12, 31) if at_end else date(int(point), 1, 1)
         match = DATE.fullmatch(point)
         if match is not None:
-            found = day_of(match)
-            known = found.year or year
-            return date(known, found.month, found.day) if known else None
+            day = day_of(match)
+            known_year = day.year or year
+            return date(known_year, day.month, day.day) if known_year else None
         match = re.fullmatch(rf"(?P<month>{MONTH})(?:{_OF}(?P<year>{YEAR}))?", point)
         if match is None:
             return None
-        known, month = int(match["year"]) if match["year"] else year, month_of(match["month"])
-        if known is None:
+        known_year, month = int(match["year"]) if match["year"] else year, month_of(match["month"])
+        if known_year is None:
             return None
-        return date(known, month, calendar.monthrange(known, month)[1] if at_end else 1)
+        return date(known_year, month, calendar.monthrange(known_year, month)[1] if at_end else 1)
     except ValueError:
         return None

@@ -1,7 +1,7 @@
 """Finds statements that no tool can prove, by their words.
 
 These are multiples, differences in points, ranks by number, records, "in every period", "next week", and "only one of
-them did". Some are checked against the claims all the same: "twice as much" of two numbers. The text is folded.
+them did". Some are checked against the claims all the same: "twice as much" of two numbers. All text is folded.
 """
 
 import re
@@ -14,7 +14,7 @@ from agent.domain.claims.facts import Facts
 from agent.domain.claims.lexer import Token
 from agent.domain.claims.times import COUNT, YEAR, count_of
 from agent.domain.claims.values import value_of
-from agent.domain.claims.verdicts import is_difference, is_of_now, unbacked_part
+from agent.domain.claims.verdicts import is_difference, is_of_now, unbacked_reason
 from contracts.calendar_names import NUMBERS
 
 _ENDMOST = r"best|worst|(?:strong|weak|high|low|large|bigg|small|steep|deep)est|mejor|peor|mayor|menor"
@@ -114,7 +114,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
 )
-_AT_AN_END = re.compile(
+_AT_EXTREME = re.compile(
     r"\b(?:at|near|close to|(?<!er )(?<!est )(?<!gap )to|hit|set|reached|marked|en|cerca de) (?:its|their|an?|the|sus?|"
     r"el|la)? ?(?:new |fresh |very )?(?:(?:52-week|one-year|12-month|yearly|annual) )?(?:(?P<high>highs?|peak|maximos?|"
     r"(?:top|parte alta) (?:of|de))|lows?|minimos?|(?:bottom|parte baja) (?:of|de))\b(?! of)"
@@ -122,7 +122,7 @@ _AT_AN_END = re.compile(
 _AGO = re.compile(
     r"\b(?:days?|weeks?|months?|years?) ago\b|\bhace (?:un|una|dos|tres|\d+) (?:dias?|semanas?|mes|anos?)"
 )
-_ONLY = re.compile(
+_ONLY_ONE = re.compile(
     r"\b(?:only|(?<!day )(?<!session )(?<!week )(?<!month )(?<!quarter )(?<!year )alone|solo|unicamente|"
     r"solamente|unic[oa]s?)\b"
 )
@@ -151,109 +151,122 @@ _TIMES = re.compile(
     rf"multiplic\w+ (?:casi )?por (?P<by>{COUNT}))\b(?![- ]digit| digito)"
 )
 _AS_MUCH = re.compile(r" as (?:much|many|high|large|deep)[:,]? \(?\d")
-"""Behind a multiple: its own number is the second one, as in "IBM fell 22%, and AAPL twice as much: 57%"."""
+"""After a multiple: its own number is the second one, as in "IBM fell 22%, and AAPL twice as much: 57%"."""
 _WORTH = re.compile(r"\b(?:worth|valued|valen?|valuad[oa])\b")
-_RATIO = {name: ratio for name, ratio, _ in _SHARES}
-_ABOUT = 0.15
-"""How far a multiple that is said in a word may be off."""
-_BEYOND = 0.5
-"""The same of one that is said to be more or less than it, on that side."""
-AT = 0.03
-"""How far from its high a price may be that is said to be at it."""
+_RATIOS = {name: ratio for name, ratio, _ in _SHARES}
+_MULTIPLE_TOLERANCE = 0.15
+"""Relative error of a multiple that is stated in a word."""
+_OPEN_MULTIPLE_TOLERANCE = 0.5
+"""The same for "more than" or "less than" a multiple, on that side."""
+MAX_DISTANCE_FROM_HIGH = 0.03
+"""Relative distance from its high of a price that is said to be at it."""
 _MULTIPLE = _KINDS[0][0]
 _ALIKE = re.compile(
     r"\b(?:identical|similar(?:es)?|alike|parecid[oa]s?|identic[oa]s?)\b"
     r"(?! (?:story|picture|pattern|direction|historia|patron))"
 )
-"""Said of figures, not of how they tell the same story."""
+"""Says that figures are alike, not that they tell the same story."""
 
 
-_HALF = 0.5
-"""From which on a correlation is called high."""
-_MIDDLE = 50.0
-"""Of an RSI."""
-_CALLED = re.compile(
+_MIN_HIGH_CORRELATION = 0.5
+"""From this value on a correlation is called high."""
+_RSI_MIDDLE = 50.0
+_CORRELATION_STRENGTH = re.compile(
     r"\b(?:(?P<high>high|strong|alta|fuerte|elevada)|low|weak|baja|debil)\b"
     r"(?= correlation|[,:]? (?:(?:at|of|de|con) )?\(?\d)"
 )
-_STRETCHED = re.compile(r"\b(?:(?P<over>overbought|sobrecompra\w*)|oversold|sobrevent\w*)\b")
-_DENIED = re.compile(r"\b(?:not|no|neither|nor|ni|far|lejos)\b|n't\b")
-_WHOM = ("ticker", "rest")
+_OVERBOUGHT_OR_OVERSOLD = re.compile(r"\b(?:(?P<over>overbought|sobrecompra\w*)|oversold|sobrevent\w*)\b")
+_NEGATION = re.compile(r"\b(?:not|no|neither|nor|ni|far|lejos)\b|n't\b")
+_TICKER_KINDS = ("ticker", "rest")
 _SIDES = {"before": -1, "after": 1, "antes": -1, "despues": 1}
 _DAYS = re.compile(rf"(?P<n>\d+|{'|'.join(NUMBERS)}) (?:(?P<day>days?|dias?)|weeks?|semanas?)")
 
 
 def is_multiple(
-    low: str, tokens: Sequence[Token], claims: Sequence[Claim], facts: Facts, asked: str | None
+    folded_text: str, tokens: Sequence[Token], claims: Sequence[Claim], facts: Facts, question_period: str | None
 ) -> bool | None:
-    """Whether the two numbers of a sentence, or without numbers its one figure of two tickers, are that many times each
-    other, the first of the second or, of money that was put in, the second of the first; None: it says no such thing,
-    or there are no such numbers. Where no period is said, one in which it is so is enough."""
-    match = next((one for one in _TIMES.finditer(low) if one.lastgroup), None)
-    if match is None or any(claim.number is not None and claim.number.part for claim in claims):
+    """Whether the multiple that a sentence states is right: of its two numbers or, without numbers, of its one figure
+    of two tickers. The first is that many times the second; for invested money, the second that many times the first.
+    None if it states no multiple or there are no such values. Without a stated period, one that fits is enough."""
+    match = next((candidate for candidate in _TIMES.finditer(folded_text) if candidate.lastgroup), None)
+    if match is None or any(claim.number is not None and claim.number.is_share for claim in claims):
         return None
-    told = {claim.number: claim for claim in claims if claim.number is not None and not claim.number.times}
-    if len(told) > 1:
-        values = [number.readings[0][0] * number.scale for number in told]
-        if any("growth" in claim.figures for claim in told.values()) or _AS_MUCH.match(low, match.end()):
+    claims_by_number = {claim.number: claim for claim in claims if claim.number is not None and not claim.number.times}
+    if len(claims_by_number) > 1:
+        values = [number.readings[0][0] * number.scale for number in claims_by_number]
+        if any("growth" in claim.figures for claim in claims_by_number.values()) or _AS_MUCH.match(
+            folded_text, match.end()
+        ):
             values.reverse()
-        pairs = [(values[0], values[1])] if len(values) == 2 and len({number.percent for number in told}) == 1 else []
+        pairs = (
+            [(values[0], values[1])]
+            if len(values) == 2 and len({number.percent for number in claims_by_number}) == 1
+            else []
+        )
     else:
         pairs = list[tuple[float, float]]()
         tickers = [token.value for token in tokens if token.kind == "ticker"]
         figures = {token.value for token in tokens if token.kind == "figure"}
         figures |= {claim.figures for claim in claims if claim.relation in ("more", "less")}
-        figures = figures or {("market_cap",) if _WORTH.search(low) else ("return",)}
-        said = [token.value for token in tokens if token.kind == "period"][:1] or [asked] * bool(asked)
-        for period in said or sorted({one.period or "" for one in facts.facts}):
-            found = [value_of(facts, one, min(figures), [period]) for one in tickers if len(figures) == 1]
-            if len(found) == 2 and None not in found:
-                pairs.append((found[0] or 0.0, found[1] or 0.0))
-    return any(_is_so_many(match, one, other) for one, other in pairs) if pairs else None
+        figures = figures or {("market_cap",) if _WORTH.search(folded_text) else ("return",)}
+        periods = [token.value for token in tokens if token.kind == "period"][:1] or [question_period] * bool(
+            question_period
+        )
+        for period in periods or sorted({fact.period or "" for fact in facts.facts}):
+            ticker_values = [value_of(facts, ticker, min(figures), [period]) for ticker in tickers if len(figures) == 1]
+            if len(ticker_values) == 2 and None not in ticker_values:
+                pairs.append((ticker_values[0] or 0.0, ticker_values[1] or 0.0))
+    return any(_is_multiple_of(match, first, second) for first, second in pairs) if pairs else None
 
 
-def _is_so_many(match: re.Match[str], one: float, other: float) -> bool:
+def _is_multiple_of(match: re.Match[str], first: float, second: float) -> bool:
     count = match["count"] or match["by"]
-    wanted = float(count_of(count)) if count else next(_RATIO[name] for name in _RATIO if match[name])
-    wanted += 0.5 if match["half_more"] else 0
-    off = one / other / wanted - 1 if other else -1.0
-    below = _BEYOND if match["less"] else 0 if match["more"] else _ABOUT
-    above = _BEYOND if match["more"] else 0 if match["less"] or match["nearly"] else _ABOUT
-    return -below <= off <= above
+    stated = float(count_of(count)) if count else next(_RATIOS[name] for name in _RATIOS if match[name])
+    stated += 0.5 if match["half_more"] else 0
+    deviation = first / second / stated - 1 if second else -1.0
+    below = _OPEN_MULTIPLE_TOLERANCE if match["less"] else 0 if match["more"] else _MULTIPLE_TOLERANCE
+    above = (
+        _OPEN_MULTIPLE_TOLERANCE if match["more"] else 0 if match["less"] or match["nearly"] else _MULTIPLE_TOLERANCE
+    )
+    return -below <= deviation <= above
 
 
-def wrong_days_apart(tokens: Sequence[Token], claims: Sequence[Claim], facts: Facts) -> list[str]:
-    """That no date is so many days before, or after, another ticker's: "on 18 April, five days before Apple"."""
-    found: list[str] = []
-    told = [token for token in tokens if token.kind != "than" and token.text not in ("que", "than")]
-    for span, way, whom in zip(told, told[1:], told[2:], strict=False):
-        length = _DAYS.fullmatch(span.text.strip()) if span.kind == "period" and whom.kind in _WHOM else None
-        if length is None or way.text not in _SIDES:
+def wrong_day_distances(tokens: Sequence[Token], claims: Sequence[Claim], facts: Facts) -> list[str]:
+    """Returns a problem for each wrong distance between two tickers' dates: "on 18 April, five days before Apple"."""
+    problems: list[str] = []
+    relevant = [token for token in tokens if token.kind != "than" and token.text not in ("que", "than")]
+    for span, direction, owner in zip(relevant, relevant[1:], relevant[2:], strict=False):
+        length = _DAYS.fullmatch(span.text.strip()) if span.kind == "period" and owner.kind in _TICKER_KINDS else None
+        if length is None or direction.text not in _SIDES:
             continue
-        days = int(NUMBERS.get(length["n"], length["n"])) * (1 if length["day"] else 7) * _SIDES[way.text]
-        dated = [(one.subject, one.figures) for one in claims if one.relation == "dated" and one.subject != whom.value]
+        days = int(NUMBERS.get(length["n"], length["n"])) * (1 if length["day"] else 7) * _SIDES[direction.text]
+        dated_claims = [
+            (claim.subject, claim.figures)
+            for claim in claims
+            if claim.relation == "dated" and claim.subject != owner.value
+        ]
         pairs = [
-            (mine.value, theirs.value)
-            for subject, figures in dated
-            for mine in facts.of(str(subject), figures)
-            for other in ([whom.value] if whom.kind == "ticker" else facts.subjects)
-            for theirs in facts.of(other, figures)
+            (date_fact.value, other_fact.value)
+            for subject, figures in dated_claims
+            for date_fact in facts.find(str(subject), figures)
+            for other in ([owner.value] if owner.kind == "ticker" else facts.subjects)
+            for other_fact in facts.find(other, figures)
             if other != subject
         ]
         if not pairs or any(
-            not isinstance(mine, date) or not isinstance(theirs, date) or (mine - theirs).days != days
-            for mine, theirs in pairs
+            not isinstance(day, date) or not isinstance(other_day, date) or (day - other_day).days != days
+            for day, other_day in pairs
         ):
-            found.append("days apart that no tool gave")
-    return found
+            problems.append("days apart that no tool gave")
+    return problems
 
 
-def _is_called_otherwise(low: str, claim: Claim) -> bool:
-    """Whether a correlation is called high and is none, or low and is not."""
+def _is_correlation_mislabelled(folded_text: str, claim: Claim) -> bool:
+    """Whether a correlation is called high or low and is not."""
     if claim.figures != ("correlation",) or claim.number is None:
         return False
-    called = _CALLED.search(low)
-    return called is not None and (abs(claim.number.readings[0][0]) < _HALF) == bool(called["high"])
+    strength = _CORRELATION_STRENGTH.search(folded_text)
+    return strength is not None and (abs(claim.number.readings[0][0]) < _MIN_HIGH_CORRELATION) == bool(strength["high"])
 
 
 _TOGETHER = re.compile(
@@ -262,79 +275,89 @@ _TOGETHER = re.compile(
 )
 
 
-def _move_otherwise(low: str, claim: Claim) -> bool:
-    """Whether tickers of a positive correlation are said to move in opposite directions, or those of a negative one
-    together."""
-    said = _TOGETHER.search(low)
-    if said is None or _DENIED.search(low) or claim.figures != ("correlation",) or claim.number is None:
+def _is_correlation_sign_wrong(folded_text: str, claim: Claim) -> bool:
+    """Whether tickers with a positive correlation are said to move in opposite directions, or those with a negative
+    one together."""
+    direction = _TOGETHER.search(folded_text)
+    if direction is None or _NEGATION.search(folded_text) or claim.figures != ("correlation",) or claim.number is None:
         return False
     value = claim.number.readings[0][0] * (-1 if claim.number.sign == "-" else 1)
-    return (value > 0) != bool(said["same"])
+    return (value > 0) != bool(direction["same"])
 
 
-def _is_stretched_otherwise(low: str, claim: Claim) -> bool:
-    """Whether an RSI in the lower half is spoken of as overbought, or one in the upper half as oversold."""
-    called = _STRETCHED.search(low)
-    if called is None or _DENIED.search(low) or claim.figures != ("RSI",) or claim.number is None:
+def _is_rsi_mislabelled(folded_text: str, claim: Claim) -> bool:
+    """Whether an RSI in the lower half is called overbought, or one in the upper half oversold."""
+    state = _OVERBOUGHT_OR_OVERSOLD.search(folded_text)
+    if state is None or _NEGATION.search(folded_text) or claim.figures != ("RSI",) or claim.number is None:
         return False
-    return (claim.number.readings[0][0] > _MIDDLE) != bool(called["over"])
+    return (claim.number.readings[0][0] > _RSI_MIDDLE) != bool(state["over"])
 
 
 def _differ(claims: Sequence[Claim]) -> bool:
-    """Whether the figures that are told of two tickers are far apart."""
-    told: dict[tuple[str, ...], set[float]] = {}
+    """Whether the claimed figures of two tickers are far apart."""
+    values_by_figure: dict[tuple[str, ...], set[float]] = {}
     for claim in claims:
         if claim.number is not None and claim.relation == "is":
-            told.setdefault(claim.figures, set()).add(claim.number.readings[0][0] * claim.number.scale)
-    return any(len(values) == 2 and max(values) > (1 + _ABOUT) * min(values) for values in told.values())
+            values_by_figure.setdefault(claim.figures, set()).add(claim.number.readings[0][0] * claim.number.scale)
+    return any(
+        len(values) == 2 and max(values) > (1 + _MULTIPLE_TOLERANCE) * min(values)
+        for values in values_by_figure.values()
+    )
 
 
-def _is_at(subject: str, high: str | None, facts: Facts) -> bool:
-    """Whether a price is at its high, or low, of the year that the tools looked at."""
-    prices = [one.value for one in facts.of(subject, ("price",)) if isinstance(one.value, float)]
-    ends = [
-        one.value for one in facts.of(subject, ("high" if high else "low",), ("1y",)) if isinstance(one.value, float)
+def _is_at_extreme(subject: str, high: str | None, facts: Facts) -> bool:
+    """Whether a price is at its high, or low, of the year of the tools' data."""
+    prices = [fact.value for fact in facts.find(subject, ("price",)) if isinstance(fact.value, float)]
+    extremes = [
+        fact.value
+        for fact in facts.find(subject, ("high" if high else "low",), ("1y",))
+        if isinstance(fact.value, float)
     ]
-    return bool(prices and ends) and abs(prices[0] / ends[0] - 1) <= AT
+    return bool(prices and extremes) and abs(prices[0] / extremes[0] - 1) <= MAX_DISTANCE_FROM_HIGH
 
 
-def unbacked(
-    low: str, claims: Sequence[Claim], facts: Facts, subjects: Sequence[str], *, multiple: bool | None
+def unbacked_statements(
+    folded_text: str, claims: Sequence[Claim], facts: Facts, subjects: Sequence[str], *, multiple: bool | None
 ) -> list[str]:
-    """What a folded sentence with claims says that no tool can have given. `subjects`: whom it is about; `multiple`:
-    what `is_multiple` says of it."""
-    of = [claim.subject for claim in claims if claim.subject is not None] or subjects or facts.subjects
-    found = [reason for reason, pattern in _KINDS if pattern.search(low)]
-    if multiple is not None or any(claim.number is not None and claim.number.part for claim in claims):
-        found = [*(reason for reason in found if reason != _MULTIPLE), *([_MULTIPLE] if multiple is False else [])]
-    apart = [claim for claim in claims if claim.number is not None and claim.number.points]
-    if apart and all(is_difference(claim, facts) for claim in apart):
-        found = [reason for reason in found if reason != _APART]
-    if (end := _AT_AN_END.search(low)) and not any(_is_at(one, end["high"], facts) for one in of):
-        found.append("it is not there")
-    if _ALIKE.search(low) and _differ(claims):
-        found.append("they are not alike")
-    if any(_is_called_otherwise(low, claim) for claim in claims):
-        found.append("a correlation called otherwise")
-    if any(_move_otherwise(low, claim) for claim in claims):
-        found.append("a correlation of the other sign")
-    if any(_is_stretched_otherwise(low, claim) for claim in claims):
-        found.append("an RSI called otherwise")
-    if _AGO.search(low) and any(is_of_now(claim, facts) for claim in claims):
-        found.append("a figure of now, told of then")
+    """Returns reasons for what no tool can have returned. `subjects`: the tickers that the sentence is about;
+    `multiple`: what `is_multiple` returns for it."""
+    tickers = [claim.subject for claim in claims if claim.subject is not None] or subjects or facts.subjects
+    problems = [reason for reason, pattern in _KINDS if pattern.search(folded_text)]
+    if multiple is not None or any(claim.number is not None and claim.number.is_share for claim in claims):
+        problems = [
+            *(reason for reason in problems if reason != _MULTIPLE),
+            *([_MULTIPLE] if multiple is False else []),
+        ]
+    differences = [claim for claim in claims if claim.number is not None and claim.number.points]
+    if differences and all(is_difference(claim, facts) for claim in differences):
+        problems = [reason for reason in problems if reason != _APART]
+    if (end := _AT_EXTREME.search(folded_text)) and not any(
+        _is_at_extreme(ticker, end["high"], facts) for ticker in tickers
+    ):
+        problems.append("it is not there")
+    if _ALIKE.search(folded_text) and _differ(claims):
+        problems.append("they are not alike")
+    if any(_is_correlation_mislabelled(folded_text, claim) for claim in claims):
+        problems.append("a correlation called otherwise")
+    if any(_is_correlation_sign_wrong(folded_text, claim) for claim in claims):
+        problems.append("a correlation of the other sign")
+    if any(_is_rsi_mislabelled(folded_text, claim) for claim in claims):
+        problems.append("an RSI called otherwise")
+    if _AGO.search(folded_text) and any(is_of_now(claim, facts) for claim in claims):
+        problems.append("a figure of now, told of then")
     moves = [claim for claim in claims if claim.relation in _MOVES and claim.subject is not None]
-    named = {claim.subject for claim in moves}
+    moved_tickers = {claim.subject for claim in moves}
     if (
         len({claim.relation for claim in moves}) == 1
-        and _ONLY.search(low)
-        and not _EACH.search(low)
-        and not re.search(r"\b(?:only|solo) \d", low)
+        and _ONLY_ONE.search(folded_text)
+        and not _EACH.search(folded_text)
+        and not re.search(r"\b(?:only|solo) \d", folded_text)
     ):
-        others = [name for name in facts.subjects if name not in named]
+        others = [name for name in facts.subjects if name not in moved_tickers]
         if any(
-            unbacked_part(replace(claim, subject=other, number=None), facts) is None
+            unbacked_reason(replace(claim, subject=other, number=None), facts) is None
             for claim in moves
             for other in others
         ):
-            found.append("not the only one")
-    return found
+            problems.append("not the only one")
+    return problems

@@ -1,4 +1,4 @@
-"""The words that a sentence about markets may contain besides those that make a claim, in Spanish and English.
+"""Words that a sentence about markets may contain without claiming anything, in Spanish and English.
 
 A sentence with any other word says something that no figure can prove ("IBM's CEO resigned"), unless a tool returned
 that word in a text such as a headline.
@@ -168,8 +168,8 @@ solido solida solidos solidas claro clara claros claras evidente evidentes escas
 gran buen buena buenos buenas mal malo mala malos malas breve breves rapido rapida lento lenta
 """
 OPINIONS = frozenset(_OPINIONS.split())
-"""Words that judge. Beside a claim they add nothing to check; alone they are one: "IBM had a healthy quarter"."""
-WORDS = frozenset((_EN + _ES).split()) | OPINIONS
+"""Judgements. Beside a claim they add nothing to check; alone they are a claim: "IBM had a healthy quarter"."""
+PLAIN_WORDS = frozenset((_EN + _ES).split()) | OPINIONS
 _COMPARING = """
 higher greater larger bigger smaller lower superior superiores inferior inferiores mayor mayores menor menores
 better worse best worst mejor mejores peor peores stronger weaker strongest weakest strong weak deeper milder
@@ -177,7 +177,7 @@ deepest mildest highest lowest largest smallest biggest greatest more most less 
 debiles
 """
 COMPARING = frozenset(_COMPARING.split())
-"""Words that compare: where they are part of no comparison that can be read, nobody knows what they claim."""
+"""Words of comparison. Outside a comparison that can be read, what they claim is unknown."""
 _TALK = """
 ceo cfo coo chairman board director directors resigned resigns merger merge merged acquire acquired acquires
 acquisition takeover lawsuit sued fraud bankrupt bankruptcy layoffs fired hired appointed launched launches launch
@@ -186,11 +186,11 @@ guidance bloomberg reuters moody's s&p fitch investigation scandal default dimit
 adquiere compro demanda fraude quiebra despidos lanzo lanza producto acuerdo contrato recompra rebajo mejoro
 analistas objetivo consejero consejo presidente directiva rumor rumors rumores
 """
-TALK = frozenset(_TALK.split())
-"""Words of events: a sentence of a chat that has one claims something, also without a ticker."""
-POSITIONS = ("ahead", "behind", "por delante", "por detras")
-"""Who is ahead is so by the figure that was spoken of."""
-PAYS = frozenset(("pay", "pays", "paid", "paga", "pagan", "reparte", "reparten"))
-"""Said of dividends alone."""
-THEIRS = frozenset(("theirs", "suya", "suyas"))
-"""Behind above or below: the average that the clause before has named."""
+EVENT_WORDS = frozenset(_TALK.split())
+"""Words of events. A chat sentence with one of them claims something even without a ticker."""
+LEAD_PREFIXES = ("ahead", "behind", "por delante", "por detras")
+"""Beginnings of comparisons that are about the figure named before."""
+DIVIDEND_VERBS = frozenset(("pay", "pays", "paid", "paga", "pagan", "reparte", "reparten"))
+"""Verbs that are used of dividends only."""
+POSSESSIVES = frozenset(("theirs", "suya", "suyas"))
+"""After "above" or "below": the average that the previous clause named."""

@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from agent.domain.context.extract import extract
-from agent.domain.context.tokens import Counter, most_tokens
-from agent.domain.context.truncation import fitted
+from agent.domain.context.tokens import Counter, token_upper_bound
+from agent.domain.context.truncation import fit_messages
 from contracts.context_rpc import FullContext
 from contracts.files import FileRef
 from contracts.languages import Language
 
 Strategy = Literal["reduce_market_context", "trim_conversation", "summarize_conversation"]
-SYMBOLS = 5
-TRIMMED = 10
-KEPT = 5
+MAX_SYMBOLS = 5
+MAX_TRIMMED_MESSAGES = 10
+MAX_SUMMARIZED_MESSAGES = 5
 
 Messages = Sequence[Mapping[str, Any]]
 
@@ -92,7 +92,7 @@ def compress(
     """Compresses the draft for sending. Token counts are those of system prompt and messages, with calls and
     results."""
     messages = render(draft)
-    if most_tokens(messages) <= window.compress_above:
+    if token_upper_bound(messages) <= window.compress_above:
         # Far from any limit: not worth counting now. Whoever wants the figure counts later.
         return Compressed(draft, messages, 0, 0)
     original = tokens = counter.messages(messages)
@@ -115,7 +115,7 @@ def compress(
             strategies.append(name)
     if tokens <= window.most:
         return Compressed(draft, messages, original, tokens, tuple(strategies), dropped)
-    messages = fitted(messages, window.most, counter, language)
+    messages = fit_messages(messages, window.most, counter, language)
     return Compressed(draft, messages, original, counter.messages(messages), tuple(strategies), dropped, cut=True)
 
 
@@ -126,21 +126,21 @@ def _reduce_market(draft: PromptDraft) -> PromptDraft:
         return draft
     market = context.market
     events = [event for event in market.upcoming_events if event.impact == "high"]
-    if len(events) == len(market.upcoming_events) and len(market.relevant_symbols) <= SYMBOLS:
+    if len(events) == len(market.upcoming_events) and len(market.relevant_symbols) <= MAX_SYMBOLS:
         return draft
-    changes = {"relevant_symbols": market.relevant_symbols[:SYMBOLS], "upcoming_events": events}
+    changes = {"relevant_symbols": market.relevant_symbols[:MAX_SYMBOLS], "upcoming_events": events}
     reduced = context.model_copy(update={"market": market.model_copy(update=changes)})
     return replace(draft, context=reduced)
 
 
 def _trim(draft: PromptDraft) -> PromptDraft:
     """Keeps the last 10 messages; the others go into the summary if one is made."""
-    return replace(draft, spoken=draft.spoken[-TRIMMED:])
+    return replace(draft, spoken=draft.spoken[-MAX_TRIMMED_MESSAGES:])
 
 
 def _summarize(draft: PromptDraft) -> PromptDraft:
     """Keeps the last 5 messages; the others become key points."""
-    return replace(draft, spoken=draft.spoken[-KEPT:])
+    return replace(draft, spoken=draft.spoken[-MAX_SUMMARIZED_MESSAGES:])
 
 
 _STRATEGIES: tuple[tuple[Strategy, Callable[[PromptDraft], PromptDraft]], ...] = (

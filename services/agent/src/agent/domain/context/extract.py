@@ -7,18 +7,18 @@ from functools import lru_cache
 from agent.texts import TEXTS
 from contracts.languages import Language
 
-WORDS = 100
-TOKENS = 200
-EARLIER_WORDS = 55
+MAX_WORDS = 100
+MAX_TOKENS = 200
+MAX_EARLIER_WORDS = 55
 """How many words of an earlier summary are kept when it is extended by rules."""
-NEWEST = 24
+MAX_MESSAGES = 24
 """Messages that are looked at: what is older has its place in the earlier summary."""
-LOOKED_AT = 600
+MAX_MESSAGE_LENGTH = 600
 """Characters of each."""
-SENTENCES = 8
+MAX_SENTENCES = 8
 _SENTENCE = re.compile(r"(?:[^.!?¿¡\n]|[.!](?=\S))+[.!?]?")
 _SYMBOL = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z]{2,5}(?:/[A-Z]{3,4})?)(?![A-Za-z0-9])")
-_TELLING = re.compile(
+_SIGNIFICANT = re.compile(
     r"\b(buy|sell|bought|sold|decid\w+|prefer\w*|strateg\w+|stop|target|risk|plan\w*|hold\w*|alert|position|"
     r"compr\w+|vend\w+|decid\w+|prefier\w+|estrateg\w+|objetivo|riesgo|manten\w+|alerta|posici[oó]n|analisis|an[aá]lisis|"
     r"analysis|RSI|MACD)\b",
@@ -32,9 +32,9 @@ def extract(
     """Key points of the messages (each: whether it is the assistant's, and its text), after those of an earlier
     summary: the sentences that name symbols, figures, decisions or questions, in their order. None if there are
     none."""
-    parts = [_clipped(earlier, EARLIER_WORDS)] if earlier else []
-    left = WORDS - sum(len(part.split()) for part in parts)
-    points = [_point(text[:LOOKED_AT], mine, language) for mine, text in said[-NEWEST:]]
+    parts = [_clipped(earlier, MAX_EARLIER_WORDS)] if earlier else []
+    left = MAX_WORDS - sum(len(part.split()) for part in parts)
+    points = [_key_sentence(text[:MAX_MESSAGE_LENGTH], mine, language) for mine, text in said[-MAX_MESSAGES:]]
     chosen: dict[int, str] = {}
     for index, (_, text) in sorted(enumerate(points), key=lambda found: (-found[1][0], -found[0])):
         words = len(text.split())
@@ -43,34 +43,34 @@ def extract(
             left -= words
     parts.extend(chosen[index] for index in sorted(chosen))
     text = " ".join(parts)
-    return limited(text, count) if text else None
+    return limit_summary(text, count) if text else None
 
 
-def limited(text: str, count: Callable[[str], int]) -> str:
+def limit_summary(text: str, count: Callable[[str], int]) -> str:
     """A summary in at most 100 words and 200 tokens, on one line."""
-    words = text.split()[:WORDS]
-    while words and count(" ".join(words)) > TOKENS:
+    words = text.split()[:MAX_WORDS]
+    while words and count(" ".join(words)) > MAX_TOKENS:
         words = words[: max(len(words) * 9 // 10, 0)]
     if words:
         return " ".join(words)
     # One endless word.
-    short = text.strip()[:TOKENS]
-    while count(short) > TOKENS:
+    short = text.strip()[:MAX_TOKENS]
+    while count(short) > MAX_TOKENS:
         short = short[: len(short) // 2]
     return short
 
 
 @lru_cache(maxsize=4096)
-def _point(text: str, mine: bool, language: Language) -> tuple[float, str]:
+def _key_sentence(text: str, mine: bool, language: Language) -> tuple[float, str]:
     """A message's most telling sentence, with how telling it is."""
     best = (-10.0, "")
-    for match in list(_SENTENCE.finditer(text))[:SENTENCES]:
+    for match in list(_SENTENCE.finditer(text))[:MAX_SENTENCES]:
         sentence = _clipped(match[0], 24)
         if not sentence:
             continue
         score = (
             2.0 * bool(_SYMBOL.search(sentence))
-            + 1.5 * bool(_TELLING.search(sentence))
+            + 1.5 * bool(_SIGNIFICANT.search(sentence))
             + any(c.isdigit() for c in sentence)
             + sentence.endswith("?")
             - 1.5 * mine

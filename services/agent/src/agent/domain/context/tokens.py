@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 from agent.domain.offered_tool import OfferedTool
 
 PER_MESSAGE = 4
-KEPT_TEXTS = 8_000
-KEPT_CHARACTERS = 4_000_000
-KEPT_CUTS = 128
-LARGE = 256
+MAX_KEPT_TEXTS = 8_000
+MAX_KEPT_CHARACTERS = 4_000_000
+MAX_KEPT_CUTS = 128
+MIN_LINEWISE_LENGTH = 256
 """Characters from which a text is counted line by line, so that lines that come again are not counted again."""
 _LINES = re.compile(r"(?<=\n)(?=[^\s/])")
 """Where a text may be cut without changing its count: both encodings split behind a line's end, unless white space or
@@ -63,7 +63,7 @@ class Counter:
         if known is not None:
             self._kept.move_to_end(text)
             return known
-        lines = _LINES.split(text) if len(text) >= LARGE else ()
+        lines = _LINES.split(text) if len(text) >= MIN_LINEWISE_LENGTH else ()
         total = sum(map(self.text, lines)) if len(lines) > 1 else self._count(text)
         self.keep(text, total)
         return total
@@ -78,7 +78,7 @@ class Counter:
         shorter = self._cuts.get(key)
         if shorter is None:
             shorter = self._cuts[key] = cutting(text, most, self._count, language)
-            while len(self._cuts) > KEPT_CUTS:
+            while len(self._cuts) > MAX_KEPT_CUTS:
                 self._cuts.popitem(last=False)
         self._cuts.move_to_end(key)
         return shorter
@@ -88,7 +88,7 @@ class Counter:
         if text not in self._kept:
             self._characters += len(text)
         self._kept[text] = tokens
-        while len(self._kept) > KEPT_TEXTS or self._characters > KEPT_CHARACTERS:
+        while len(self._kept) > MAX_KEPT_TEXTS or self._characters > MAX_KEPT_CHARACTERS:
             oldest, _ = self._kept.popitem(last=False)
             self._characters -= len(oldest)
 
@@ -120,7 +120,7 @@ class Counter:
         return TokenEstimate(system, said, self.tools(tools), max(window - system - said, 0))
 
 
-def most_tokens(messages: Iterable[Message]) -> int:
+def token_upper_bound(messages: Iterable[Message]) -> int:
     """An upper bound for the tokens of the messages in any encoding: a token is at least one byte."""
     total = 0
     for message in messages:

@@ -7,24 +7,24 @@ from agent.domain.context.tokens import Counter
 from agent.texts import TEXTS
 from contracts.languages import Language
 
-STEP = 128
+CAP_STEP = 128
 """Caps of long texts are multiples of it, so that a text is cut in the same place turn after turn."""
-LEAST = 24
+MIN_MESSAGE_TOKENS = 24
 """Tokens that every message keeps before older ones are left out whole."""
-HEAD = 0.7
+HEAD_SHARE = 0.7
 """The part of a cut text that is kept from its beginning; the rest is kept from its end."""
 
 Message = Mapping[str, Any]
 
 
-def cut(text: str, most: int, count: Callable[[str], int], language: Language) -> str:
+def cut_text(text: str, most: int, count: Callable[[str], int], language: Language) -> str:
     """The text in at most so many tokens: its beginning and its end, and between them how much is left out."""
     tokens = count(text)
     if tokens <= most:
         return text
     kept = int(len(text) * most / tokens)
     while kept > 8:
-        head = int(kept * HEAD)
+        head = int(kept * HEAD_SHARE)
         mark = TEXTS["prompt.left_out"].in_language(language).format(count=len(text) - kept)
         shorter = f"{text[:head]}{mark}{text[len(text) - (kept - head) :]}"
         found = count(shorter)
@@ -34,7 +34,7 @@ def cut(text: str, most: int, count: Callable[[str], int], language: Language) -
     return "…" if most > 0 else ""
 
 
-def fitted(messages: Sequence[Message], most: int, counter: Counter, language: Language) -> list[Message]:
+def fit_messages(messages: Sequence[Message], most: int, counter: Counter, language: Language) -> list[Message]:
     """The messages in at most so many tokens.
 
     The longest texts are cut first, those of the system prompt and of the newest question last. Where not even short
@@ -42,7 +42,7 @@ def fitted(messages: Sequence[Message], most: int, counter: Counter, language: L
     """
     units = _units(messages)
     newest = max((i for i, unit in enumerate(units) if unit[0]["role"] == "user"), default=0)
-    while _least(units, counter) > most:
+    while _min_tokens(units, counter) > most:
         oldest = next((i for i in range(1, len(units)) if i != newest), None)
         if oldest is None:
             break
@@ -55,13 +55,15 @@ def fitted(messages: Sequence[Message], most: int, counter: Counter, language: L
     first = [i for i, message in enumerate(left) if i == 0 or message is question]
     reserved = sum(sizes[i] for i in first)
     others = [size for i, size in enumerate(sizes) if i not in first]
-    if reserved + sum(min(size, LEAST) for size in others) <= room:
-        cap = _level(others, room - reserved)
+    if reserved + sum(min(size, MIN_MESSAGE_TOKENS) for size in others) <= room:
+        cap = _common_cap(others, room - reserved)
         caps = [size if i in first else cap for i, size in enumerate(sizes)]
     else:
-        caps = [_level(sizes, room)] * len(sizes)
+        caps = [_common_cap(sizes, room)] * len(sizes)
     return [
-        message if size <= cap else {**message, "content": counter.cut(str(message["content"]), cap, language, cut)}
+        message
+        if size <= cap
+        else {**message, "content": counter.cut(str(message["content"]), cap, language, cut_text)}
         for message, size, cap in zip(left, sizes, caps, strict=True)
     ]
 
@@ -77,22 +79,22 @@ def _units(messages: Sequence[Message]) -> list[list[Message]]:
     return units
 
 
-def _least(units: Sequence[Sequence[Message]], counter: Counter) -> int:
+def _min_tokens(units: Sequence[Sequence[Message]], counter: Counter) -> int:
     total = 0
     for unit in units:
         for message in unit:
             size = counter.text(str(message.get("content") or ""))
-            total += counter.message(message) - size + min(size, LEAST)
+            total += counter.message(message) - size + min(size, MIN_MESSAGE_TOKENS)
     return total
 
 
-def _level(sizes: Sequence[int], room: int) -> int:
+def _common_cap(sizes: Sequence[int], room: int) -> int:
     """The greatest size to which all may be cut so that they fit together: short ones leave their room to long ones."""
     left = max(room, 0)
     ordered = sorted(sizes)
     for index, size in enumerate(ordered):
         share = left // (len(ordered) - index)
         if size > share:
-            return share - share % STEP if share > 4 * STEP else share
+            return share - share % CAP_STEP if share > 4 * CAP_STEP else share
         left -= size
     return max(ordered, default=0)

@@ -53,7 +53,7 @@ from agent.domain.offline.tool_words import OF_THE_PLAN, OWN, is_question
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.answers import rule_calls_answer
 from agent.domain.shortcuts.steps import FORGET, REMEMBER, rest_of
-from agent.domain.text_features import decision_words, language_of, plain, symbols_in
+from agent.domain.text_features import is_plain_yes, language_of, plain, symbols_in
 from contracts.company import CompanyConfig
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language, is_in_another_language, rule_language
@@ -102,7 +102,7 @@ def respond(
     question, *before = (_addressed(spelled_out(one, language, trades=trades), company) for one in (question, *before))
     language = rule_language(company.answer_language(language)) if company else language
     results, missed = results_in(after), any(map(is_unknown, said))
-    accepts = bool(said) and offers_person(said[-1]) and decision_words(question)
+    accepts = bool(said) and offers_person(said[-1]) and is_plain_yes(question)
     handed = any(tool == HAND_OFF for tool, _, _ in results)
     # After what memory was asked for, or a hand-over to which nobody has come, what else was asked is still due.
     done = rule_calls_answer(rule_calls_in(after), language, of_several=bool(rest_of(question)))

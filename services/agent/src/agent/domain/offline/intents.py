@@ -11,7 +11,7 @@ from datetime import date
 
 from agent.domain.analysis.amounts import amount_in
 from agent.domain.analysis.asked import is_about_all_tickers
-from agent.domain.analysis.follow_ups import whole_question
+from agent.domain.analysis.follow_ups import complete_question
 from agent.domain.analysis.stretches import Unread
 from agent.domain.claims.lexer import folded
 from agent.domain.offline import market_words, talk_words
@@ -83,7 +83,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     compared = bool(before) and len(symbols_in(before[-1])) > 1 and not market_words.OF_ALL.search(said)
     of_those = compared or (among and talk_words.OVERALL.fullmatch(said) is not None)
     analyses = "market_analysis" in schemas
-    of_all, whole = analyses and is_about_all_tickers(text), whole_question(text, before) if analyses else None
+    of_all, whole = analyses and is_about_all_tickers(text), complete_question(text, before) if analyses else None
     unlisted = market_words.MOVERS.search(said) and not symbols_in(text) and not of_those and not of_all
     if _ABOUT_PEOPLE in schemas and unlisted:
         return Wish(Intent.UNLISTED)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.domain.prompt.copilot_words import INSTRUCTIONS, SUPPORT, WORDS, Words
-from agent.domain.prompt.layers import LONGEST_SUMMARY, base_layer, persona_lines
+from agent.domain.prompt.layers import MAX_SUMMARY_LENGTH, base_layer, persona_lines
 from agent.domain.text_features import one_line
 from contracts.company import CompanyConfig
 from contracts.context_rpc import (
@@ -24,13 +24,13 @@ from contracts.languages import Language
 from contracts.market_rpc import ActiveAlert
 from contracts.memory_rpc import fact_id
 
-SYMBOLS = 5
-EVENTS = 3
-FAVOURITES = 5
-POSITIONS = 20
-ALERTS = 20
-NOTES = 12
-CORRECTS = "update_memory"
+MAX_SYMBOLS = 5
+MAX_EVENTS = 3
+MAX_FAVOURITES = 5
+MAX_POSITIONS = 20
+MAX_ALERTS = 20
+MAX_NOTES = 12
+CORRECTION_TOOL = "update_memory"
 """The tool that corrects a fact by its id."""
 
 
@@ -59,8 +59,8 @@ def copilot_sections(
         return _joined(
             base_layer(language, company),
             _person(words, context, customer),
-            _known(words, _untraded(context)),
-            _conversation(words, _untraded(context), summary),
+            _known(words, _without_trading(context)),
+            _conversation(words, _without_trading(context), summary),
             _section(words["instruct"], [*(words[one] for one in SUPPORT), *_missing(words, context)]),
         )
     own = (
@@ -83,7 +83,7 @@ def _joined(*sections: str | None) -> str:
     return "\n\n".join(section for section in sections if section)
 
 
-def _untraded(context: FullContext) -> FullContext:
+def _without_trading(context: FullContext) -> FullContext:
     """The memory without what is only remembered of traders."""
     memory, talk = context.memory, context.conversation
     return context.model_copy(
@@ -141,8 +141,8 @@ def _market(words: Words, market: ContextMarket, zone: tzinfo, language: Languag
         lines.append(status)
     if noted := (market.notes or {}).get(language):
         lines.append(one_line(noted))
-    lines.extend(_price(one, zone) for one in market.relevant_symbols[:SYMBOLS])
-    for event in market.upcoming_events[:EVENTS]:
+    lines.extend(_price(one, zone) for one in market.relevant_symbols[:MAX_SYMBOLS])
+    for event in market.upcoming_events[:MAX_EVENTS]:
         about = f"{event.symbol}: " if event.symbol else ""
         lines.append(f"{event.date.isoformat()} {one_line(about + event.name)} ({words[f'impacts.{event.impact}']})")
     return _section(words["market"], lines) if lines else None
@@ -154,18 +154,18 @@ def _holdings(words: Words, portfolio: ContextPortfolio | None, alerts: list[Act
         held = [
             f"{_number(one.quantity)} {one.symbol} {words['at']} {one.average_price:,.2f}"
             + (f" ({words['now']} {one.price:,.2f})" if one.price is not None else "")
-            for one in portfolio.positions[:POSITIONS]
+            for one in portfolio.positions[:MAX_POSITIONS]
         ]
-        more = len(portfolio.positions) - POSITIONS
+        more = len(portfolio.positions) - MAX_POSITIONS
         if more > 0:
             held.append(words["more"].format(count=more))
         held.append(f"{words['cash']} {portfolio.cash:,.2f} {portfolio.currency}")
         held.append(f"{words['equity']} {portfolio.equity:,.2f} {portfolio.currency}")
         lines.append(f"{words['holdings']}: {'; '.join(held)}")
     if alerts:
-        named = [f"{one.symbol} {one.condition} {one.price:,.2f}" for one in alerts[:ALERTS]]
-        if len(alerts) > ALERTS:
-            named.append(words["more"].format(count=len(alerts) - ALERTS))
+        named = [f"{one.symbol} {one.condition} {one.price:,.2f}" for one in alerts[:MAX_ALERTS]]
+        if len(alerts) > MAX_ALERTS:
+            named.append(words["more"].format(count=len(alerts) - MAX_ALERTS))
         lines.append(f"{words['alerts']}: {'; '.join(named)}")
     return _section(words["portfolio"], lines) if lines else None
 
@@ -174,10 +174,10 @@ def _known(words: Words, context: FullContext) -> str | None:
     user, memory = context.user, context.memory
     lines: list[str] = []
     offered = (context.system.available_tools if context.system else None) or ()
-    named = CORRECTS in offered
+    named = CORRECTION_TOOL in offered
     if memory is not None:
         if memory.favorite_symbols:
-            lines.append(f"{words['favourites']}: {', '.join(map(one_line, memory.favorite_symbols[:FAVOURITES]))}")
+            lines.append(f"{words['favourites']}: {', '.join(map(one_line, memory.favorite_symbols[:MAX_FAVOURITES]))}")
         if style := words.get(f"styles.{memory.trading_style}"):
             lines.append(f"{words['style']}: {style}")
         if memory.recent_strategies:
@@ -188,10 +188,12 @@ def _known(words: Words, context: FullContext) -> str | None:
             )
     if user is not None and user.preferences:
         lines.append(
-            f"{words['preferences']}: {'; '.join(_fact(text, named=named) for text in user.preferences[:NOTES])}"
+            f"{words['preferences']}: {'; '.join(_fact(text, named=named) for text in user.preferences[:MAX_NOTES])}"
         )
     if memory is not None and memory.user_notes:
-        lines.append(f"{words['notes']}: {'; '.join(_fact(text, named=named) for text in memory.user_notes[:NOTES])}")
+        lines.append(
+            f"{words['notes']}: {'; '.join(_fact(text, named=named) for text in memory.user_notes[:MAX_NOTES])}"
+        )
     return _section(words["known"], lines) if lines else None
 
 
@@ -203,7 +205,7 @@ def _fact(text: str, *, named: bool) -> str:
 def _conversation(words: Words, context: FullContext, summary: str | None) -> str | None:
     lines: list[str] = []
     if summary:
-        lines.append(f"{words['summary']}: {one_line(summary, LONGEST_SUMMARY)}")
+        lines.append(f"{words['summary']}: {one_line(summary, MAX_SUMMARY_LENGTH)}")
     conversation = context.conversation
     if conversation is not None:
         if conversation.recent_topics:

@@ -11,7 +11,7 @@ from contracts.languages import Language
 Layer = Literal["base", "brevity", "visitor", "tools"]
 
 
-LONGEST_SUMMARY = 1_500
+MAX_SUMMARY_LENGTH = 1_500
 """Characters: 200 tokens are less."""
 
 
@@ -56,7 +56,7 @@ def system_prompt(
     """
     layers = [text for _, text in layers_of(language, custom=copilot or custom, visitor=visitor, tool_names=tool_names)]
     if summary:
-        layers.append(f"{TEXTS['prompt.earlier'].in_language(language)} {one_line(summary, LONGEST_SUMMARY)}")
+        layers.append(f"{TEXTS['prompt.earlier'].in_language(language)} {one_line(summary, MAX_SUMMARY_LENGTH)}")
     return "\n\n".join(layers)
 
 

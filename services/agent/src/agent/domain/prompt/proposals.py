@@ -10,7 +10,7 @@ from contracts.json_values import JsonObject
 from contracts.languages import Language
 from contracts.proposal_rpc import MAX_PROPOSALS, FactProposal, ProposalGround
 
-MOST_CHARACTERS = 6_000
+MAX_CHARACTERS = 6_000
 """The most characters of all statements together; the newest are kept first."""
 _FORM = (
     '{"changes": [{"do": "add", "quote": "…"}, {"do": "supersede", "id": "…", "quote": "…"}, '
@@ -22,7 +22,7 @@ _NONE = '{"changes": []}'
 def proposal_messages(ground: ProposalGround, language: Language) -> list[JsonObject]:
     """The messages of the model call."""
     said: list[str] = []
-    room = MOST_CHARACTERS
+    room = MAX_CHARACTERS
     for text in reversed(ground.said):
         room -= len(text)
         if room < 0:
@@ -36,7 +36,7 @@ def proposal_messages(ground: ProposalGround, language: Language) -> list[JsonOb
     ]
 
 
-def read_proposals(text: str) -> list[FactProposal] | None:
+def parse_proposals(text: str) -> list[FactProposal] | None:
     """The proposals in a model's answer, limited to the maximum; malformed ones are left out. None: the answer has
     another form."""
     start, end = text.find("{"), text.rfind("}")

@@ -8,17 +8,17 @@ from agent.texts import TEXTS
 from contracts.json_values import JsonObject
 from contracts.languages import Language
 
-MOST_CHARACTERS = 60_000
+MAX_CHARACTERS = 60_000
 """The most characters of all messages together; older ones are left to the earlier summary."""
-MOST_OF_ONE = 1_500
+MAX_MESSAGE_CHARACTERS = 1_500
 
 
 def summary_messages(earlier: str | None, said: Iterable[PromptMessage], language: Language) -> list[JsonObject]:
     """The messages of the model call."""
     lines: list[dict[str, str]] = []
-    room = MOST_CHARACTERS
+    room = MAX_CHARACTERS
     for message in reversed(list(said)):
-        text = message.text[:MOST_OF_ONE]
+        text = message.text[:MAX_MESSAGE_CHARACTERS]
         room -= len(text)
         if room < 0:
             break

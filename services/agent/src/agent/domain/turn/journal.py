@@ -7,7 +7,7 @@ journalled reply and no second effect of a tool.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from agent.domain.turn.policy import PATIENCE, StopReason
+from agent.domain.turn.policy import MAX_BURST_SECONDS, StopReason
 from contracts.conversation import Snapshot
 from contracts.events.chat import Citation
 from contracts.knowledge import Grounding
@@ -72,7 +72,7 @@ class ModelAnswer:
     grounding: Grounding | None = None
 
 
-MOST_ANSWERED = 8
+MAX_ANSWERED_IDS = 8
 """Answered messages of a conversation whose later copies are recognised."""
 
 
@@ -112,7 +112,7 @@ class Journal:
     def has_answered(self) -> tuple[str, ...]:
         """The ids of the messages that were answered last, this turn's with them."""
         mine = (self.message,) if self.message is not None and self.answer is not None else ()
-        return (*self.answered, *mine)[-MOST_ANSWERED:]
+        return (*self.answered, *mine)[-MAX_ANSWERED_IDS:]
 
     @property
     def ended(self) -> bool:
@@ -166,7 +166,7 @@ def open_journal(previous: Journal | None, view: Snapshot, *, turn_id: str, now:
             kept = tuple(step for step in previous.steps if step.basis >= view.unanswered_from)
             cancels = previous.cancels + (0 if previous.released else 1)
             journal = replace(journal, steps=kept, cancels=cancels)
-    waited_long = view.first_unanswered_at is not None and now - view.first_unanswered_at >= PATIENCE
+    waited_long = view.first_unanswered_at is not None and now - view.first_unanswered_at >= MAX_BURST_SECONDS
     forced = journal.cancels >= MAX_CANCELS or waited_long
     return replace(journal, forced=forced, released=False, attempts=journal.attempts + 1)
 

@@ -33,12 +33,12 @@ MAX_ATTEMPTS = 8
 """Times that a turn is opened: one that kills its agent each time ends in a visible error."""
 MAX_FAILURES = 3
 """Rounds in which no provider answered; then the visitor is told."""
-SOON = 0.3
+RETRY_SECONDS = 0.3
 """Seconds after which a delivery that lost a race comes again."""
-EARLY = 0.02
+DUE_TOLERANCE_SECONDS = 0.02
 """Seconds before its time that a message is handled: a delivery handed back takes about as long to come again, and the
 bus's clock is known no better than the way to it and back."""
-LONGEST_WAIT = 60.0
+MAX_WAIT_SECONDS = 60.0
 """The longest single wait of a delivery in seconds, whatever a clock says."""
 
 
@@ -88,13 +88,13 @@ def advance(
         case effects.ConversationRead():
             return _decide(state, event, policy, now)
         case effects.DriverProbed(driven=True):
-            return _retry(state, SOON, "driven elsewhere")
+            return _retry(state, RETRY_SECONDS, "driven elsewhere")
         case effects.DriverProbed():
             return _open_turn(state, policy, now)
         case effects.Saved(revision=revision):
             return _after_save(state, revision, policy, now)
         case effects.SaveRefused():
-            return _retry(state, SOON, "another agent drives")
+            return _retry(state, RETRY_SECONDS, "another agent drives")
         case effects.ModelReplied(reply=reply):
             journal = _journal(state)
             last = journal.iterations >= policy.max_iterations
@@ -134,7 +134,7 @@ def _decide(
     if view.seq < state.seen:
         return state, effects.ReadConversation(state.seen)
     if state.rounds >= MAX_ROUNDS:
-        return _retry(state, SOON, "busy conversation")
+        return _retry(state, RETRY_SECONDS, "busy conversation")
     mine = state.journal if state.phase is Phase.CHECKING else None
     if mine is not None and mine.forced and policy.answers(view.owner) and view.basis < mine.basis:
         state = replace(state, phase=Phase.APPENDING, rounds=state.rounds + 1, seen=view.seq, view=view)
@@ -161,8 +161,8 @@ def _decide(
     if found is not None and _is_copy(found, view):
         return state, effects.Ack("a copy of what was answered")
     rest = due_at(view, policy) - now
-    if rest > EARLY:
-        return _retry(state, min(rest, LONGEST_WAIT), "not due")
+    if rest > DUE_TOLERANCE_SECONDS:
+        return _retry(state, min(rest, MAX_WAIT_SECONDS), "not due")
     if (
         found is not None
         and not found.released

@@ -29,7 +29,7 @@ class AnswerPolicy(AnswerRules):
         return may_answer(self, owner)
 
 
-PATIENCE = 8.0
+MAX_BURST_SECONDS = 8.0
 """Seconds after the first unanswered message from which nobody is made to wait for more of a burst."""
 
 
@@ -39,7 +39,7 @@ def due_at(view: Snapshot, policy: AnswerPolicy) -> float:
     newest = view.newest_visitor_at + policy.delay
     if view.first_unanswered_at is None:
         return newest
-    return min(newest, view.first_unanswered_at + max(PATIENCE, policy.delay))
+    return min(newest, view.first_unanswered_at + max(MAX_BURST_SECONDS, policy.delay))
 
 
 def stop_reason(fact: Fact, *, basis: int, forced: bool, policy: AnswerPolicy) -> StopReason | None:
