@@ -1,7 +1,7 @@
 """The figures and times that a question states or asks for, and whether a sentence answers them.
 
 "Can I come at 9?" is answered only by a sentence with hours, "how long does it take?" only by a duration, and "what
-does it cost?" not by a deposit. A sentence that lacks it is no answer, however similar it is. Spanish and English.
+does it cost?" not by a deposit. A sentence without it is no answer, however similar it is. Spanish and English.
 """
 
 import re
@@ -22,7 +22,7 @@ STATED_LENGTH = re.compile(
     rf"(?! (?:before|after|ahead|later|late|early|antes|despues|tarde)))"
     rf"{_COUNT}[ -](?:(?:working|business|full|whole) )?{UNIT}\b(?!\W+old\b)"
 )
-"""A length of time that a question states; "a month" alone is what a price is for."""
+"""A length of time that a question states; "a month" alone is the period of a price."""
 AGE = re.compile(
     rf"(?:\b(?:my|our|mi|nuestr[oa]) \w+ )?"
     rf"(?:\b(?:tiene|tengo|tienen|cumple|turns|aged?|de) {_COUNT} (?:years?|anos?|months?|mes(?:es)?)\b|"
@@ -30,7 +30,7 @@ AGE = re.compile(
     r"\b(?:is|am|turned|(?:s?he|i)['’ ](?:s|m)|tiene|tengo|hij[oa] de) (?:only |just |solo )?\d{1,2}(?= ?(?:$|[,.;?!]|"
     r"and\b|y\b|can\b|puede\b)))"
 )
-"""How old somebody is, with who it is: of a daughter's age nothing more is asked about daughters."""
+"""Somebody's age with the words for the person: a question with a daughter's age is not about daughters."""
 _HOW_MANY_UNITS = re.compile(rf"\b(?:how many|cuant[oa]s) (?:working )?{UNIT}\b")
 LENGTH: frozenset[str] = frozenset(("=length",))
 TELLS_LENGTH = re.compile(
@@ -58,7 +58,7 @@ _ON_CONDITION = re.compile(
     rf"\b(?:within|en|dentro de)(?: (?:the|los|las))? (?:(?:first|primer\w+) )?"
     rf"{_COUNT} (?:\w+ )?{UNIT} (?:of|after|from|since|siguientes|desde|tras|posteriores)\b[^,;.]*"
 )
-"""Until when, and on what condition: no time that something takes."""
+"""Deadlines and conditions, which are not durations."""
 _AT_ONCE = re.compile(
     r"\b(?:at once|immediate\w*|instant\w*|straight away|same day|al momento|inmediat\w+|en el acto|mismo dia|"
     r"at the end of|al final del?)\b"
@@ -83,16 +83,13 @@ CONTACTS = tuple(
         ("phone|telephone|telefono|numero de telefono|phone number", frozenset(("=number",))),
     )
 )
-"""Which is your e-mail? That is answered by one."""
+"""Questions for an e-mail address or a telephone number, with the keys of which an answer must have one."""
 BY_WAY_OF = re.compile(
     r"\b(?:by|via|over the|on|por|mediante) "
     r"(?P<way>phone|telephone|e?mail|whatsapp|sms|post|telefono|correo|telegram)\b"
 )
-"""Through what something is done: that very way is told, or nothing."""
-_SHOWN_CONTACTS = (
-    ("=address", re.compile(r"\S@\S")),
-    ("=number", re.compile(r"(?:\+|\b)\d[\d ()-]{7,}\d")),
-)
+"""The means by which something is done; an answer must name the same."""
+_SHOWN_CONTACTS = (("=address", re.compile(r"\S@\S")), ("=number", re.compile(r"(?:\+|\b)\d[\d ()-]{7,}\d")))
 WORTH = frozenset(("=worth",))
 ASKS_OPINION = re.compile(
     r"\b(?:which|what|cual(?:es)?|que)\b.{0,40}?\b(?:better|best|mejor(?:es)?|peor|worse|recom\w+)\b"
@@ -100,7 +97,7 @@ ASKS_OPINION = re.compile(
     r"\b(?:better|best) (?:value|deal|for me|for us)\b|\bworth it\b|\bmas a cuenta\b|\bcompensa\b|"
     r"\b(?:merece|vale)n? la pena\b|\bme conviene\b"
 )
-"""Which one is better is for whoever asks to say, unless a page does."""
+"""A question for the better one. Only a page that recommends something answers it."""
 SAYS_WORTH = re.compile(
     r"\b(?:best|better|ideal|perfect|popular|recommend\w*|suited|mejor|ideal|perfect[oa]|recom\w+|pensad[oa] para)\b"
 )
@@ -123,66 +120,67 @@ NEXT = re.compile(rf"\b(?:next|coming|proxim[oa]s?) (?={UNIT}\b)|\bque viene\b")
 FREE_OR_PAID = re.compile(
     r",? ?\b(?:or|o) (?:do|does|must|is|hay|tengo|tiene|es|se|have)\b.{0,20}\b(?:pay|paid|pag\w+)\b"
 )
-"""Is it free, or does it cost something: that is its price."""
+"""The second half of "is it free, or do I have to pay?", which is a question for the price."""
 
 
-def states_length(said: str) -> bool:
-    """Whether a question (plain) states a length of time, or asks for one in its unit; how old somebody is is none."""
-    return bool(STATED_LENGTH.search(AGE.sub(" ", said)) or _HOW_MANY_UNITS.search(said))
+def states_length(normalized: str) -> bool:
+    """Whether a normalized question states a length of time or asks for a number of time units; ages do not count."""
+    return bool(STATED_LENGTH.search(AGE.sub(" ", normalized)) or _HOW_MANY_UNITS.search(normalized))
 
 
-def without_length(said: str) -> str:
-    """The question without it."""
-    return " ".join(_HOW_MANY_UNITS.sub(" ", STATED_LENGTH.sub(" ", AGE.sub(" ", said))).split())
+def without_length(normalized: str) -> str:
+    """The question without its lengths of time and ages."""
+    return " ".join(_HOW_MANY_UNITS.sub(" ", STATED_LENGTH.sub(" ", AGE.sub(" ", normalized))).split())
 
 
 def states_duration(text: str) -> bool:
-    """Whether a sentence says how long something takes, and not until when something may be done."""
-    said = _ON_CONDITION.sub(" ", plain(text))
-    return bool(_AT_ONCE.search(said) or _LONG.search(said))
+    """Whether a sentence says how long something takes, apart from deadlines and conditions."""
+    unconditional = _ON_CONDITION.sub(" ", plain(text))
+    return bool(_AT_ONCE.search(unconditional) or _LONG.search(unconditional))
 
 
 def is_part_of_price(text: str) -> bool:
-    """Whether the one price of a sentence is that of a part: a deposit, a fee for being late."""
+    """Whether a sentence's only price is that of a part: a deposit, a fee for being late."""
     return bool(PART_OF_PRICE.search(plain(text))) and len(_MONEY.findall(text)) <= 1
 
 
 def shows_hour(text: str) -> bool:
-    """Whether a sentence tells an hour, and not only that something is closed."""
+    """Whether a sentence contains a time of day; "closed" is not one."""
     return _TIME.search(text) is not None
 
 
 def measured(text: str) -> bool:
-    """Whether a sentence tells a figure that is no price."""
+    """Whether a sentence contains a figure that is not a price."""
     return any(map(str.isdigit, in_figures(_MONEY_TOLD.sub(" ", plain(text)))))
 
 
 def shows_contact(text: str) -> set[str]:
-    """Which of an e-mail address and a telephone number stand in a sentence."""
-    return {key for key, shape in _SHOWN_CONTACTS if shape.search(text)}
+    """The keys of the contacts that a sentence contains: =address (e-mail), =number (telephone)."""
+    return {key for key, pattern in _SHOWN_CONTACTS if pattern.search(text)}
 
 
-def carried(question: str, before: str) -> list[frozenset[str]]:
-    """What a question asks for by leaning on the one before it: "and on Pro?", of how long it takes on Premium."""
-    said, earlier = plain(question), plain(before)
-    if len(said.split()) > _SHORT or any(
-        shape.search(said) for shape in (shapes.HOW_LONG, shapes.HOW_MUCH, shapes.PRICE_WORD)
+def carried(question: str, antecedent: str) -> list[frozenset[str]]:
+    """The keys that a short question inherits from the question that it refers to: "and on Pro?", after how long it
+    takes on Premium."""
+    normalized, normalized_antecedent = plain(question), plain(antecedent)
+    if len(normalized.split()) > _SHORT or any(
+        pattern.search(normalized) for pattern in (shapes.HOW_LONG, shapes.HOW_MUCH, shapes.PRICE_WORD)
     ):
         return []
-    needed: list[frozenset[str]] = []
-    if HOW_LONG_IT_TAKES.search(earlier):
-        needed = [TAKES]
-    elif shapes.HOW_LONG.search(earlier):
-        needed = [shapes.DURATION]
-    elif _HOW_OLD.search(earlier) and not _ASKS_ITSELF.search(said):
-        needed = [_AGE]
-    elif _PRICED.search(earlier) and not _ASKS_ITSELF.search(said):
-        needed = [shapes.COST]
-    return [*needed, *([shapes.CLOCK] if TOLD_CLOCK.search(said) else [])]
+    inherited: list[frozenset[str]] = []
+    if HOW_LONG_IT_TAKES.search(normalized_antecedent):
+        inherited = [TAKES]
+    elif shapes.HOW_LONG.search(normalized_antecedent):
+        inherited = [shapes.DURATION]
+    elif _HOW_OLD.search(normalized_antecedent) and not _ASKS_ITSELF.search(normalized):
+        inherited = [_AGE]
+    elif _PRICED.search(normalized_antecedent) and not _ASKS_ITSELF.search(normalized):
+        inherited = [shapes.COST]
+    return [*inherited, *([shapes.CLOCK] if TOLD_CLOCK.search(normalized) else [])]
 
 
 def without_how_long(text: str) -> str:
-    """What a question is for how long of."""
+    """The text without its words for how long something takes."""
     return _HOW_LONG.sub(" ", plain(text))
 
 
@@ -194,7 +192,7 @@ _PRICED = re.compile(f"{shapes.HOW_PRICED.pattern}|{shapes.COSTS.pattern}")
 _ASKS_ITSELF = re.compile(
     "|".join(one.pattern for one in (shapes.ASKS_WHICH, shapes.DO_YOU, shapes.MAY, shapes.OBLIGED))
 )
-"""What asks for something of its own, and not for the same of another thing."""
+"""Patterns of a question that asks for something of its own instead of repeating the previous one."""
 _HOW_LONG = re.compile(
     rf"{shapes.HOW_LONG.pattern}|\bhow fast\b|\b(?:tak|last|dur|tard|demor|arriv|lleg)\w*|"
     r"\b(?:until|active|activ[oa]|ready|list[oa])\b"
@@ -210,26 +208,26 @@ _HAS_NOT = re.compile(
     r"\bque no (?:teng|tien|inclu|trai|trae|est)\w*|"
     r"\b(?:that|which) (?:\w+ ){0,3}(?:doesn.?t|does not|don.?t|do not|isn.?t|is not)\b|\bnot in\b"
 )
-"""What one has and the other has not: no quotation says that."""
+"""Asks what one thing lacks; no quotation says that."""
 
 
-def meets_constraints(question: str, before: str, quoted: Sequence[Excerpt]) -> bool:
-    """Whether what is going to be quoted, as a whole, tells what the question states and asks for."""
-    said, text = plain(question), " ".join(f"{one.heading}: {one.text}" for one in quoted)
-    if states_length(said) and not TELLS_LENGTH.search(plain(text)):
+def meets_constraints(question: str, antecedent: str, quoted: Sequence[Excerpt]) -> bool:
+    """Whether the quotations together contain what the question states and asks for."""
+    normalized, text = plain(question), " ".join(f"{excerpt.heading}: {excerpt.text}" for excerpt in quoted)
+    if states_length(normalized) and not TELLS_LENGTH.search(plain(text)):
         return False
-    if _HAS_NOT.search(said):
+    if _HAS_NOT.search(normalized):
         return False
-    if A_DAY.search(said) and not (A_DAY.search(plain(text)) or _ANY_DAY.search(plain(text))):
+    if A_DAY.search(normalized) and not (A_DAY.search(plain(text)) or _ANY_DAY.search(plain(text))):
         return False
-    if TOLD_CLOCK.search(said) and not (_HOUR.search(text) or _DAY.search(text)):
+    if TOLD_CLOCK.search(normalized) and not (_HOUR.search(text) or _DAY.search(text)):
         return False
-    if ASKS_OPINION.search(said) and not SAYS_WORTH.search(plain(text)):
+    if ASKS_OPINION.search(normalized) and not SAYS_WORTH.search(plain(text)):
         return False
-    if HOW_LONG_IT_TAKES.search(said) and not any(states_duration(one.text) for one in quoted):
+    if HOW_LONG_IT_TAKES.search(normalized) and not any(states_duration(excerpt.text) for excerpt in quoted):
         return False
-    for keys in carried(question, before) if before else ():
-        if keys == TAKES and not any(states_duration(one.text) for one in quoted):
+    for keys in carried(question, antecedent) if antecedent else ():
+        if keys == TAKES and not any(states_duration(excerpt.text) for excerpt in quoted):
             return False
         if keys == shapes.DURATION and not _LONG.search(text):
             return False
@@ -237,7 +235,7 @@ def meets_constraints(question: str, before: str, quoted: Sequence[Excerpt]) -> 
             return False
         if keys == shapes.COST and not (_MONEY.search(text) or _FREE.search(plain(text))):
             return False
-    priced = bool(shapes.HOW_MUCH.search(said) or shapes.PRICE_WORD.search(said))
-    priced = priced and not PART_OF_PRICE.search(said)
-    figured = [one.text for one in quoted if _MONEY.search(one.text)]
-    return not (priced and figured and all(map(is_part_of_price, figured)))
+    asks_price = bool(shapes.HOW_MUCH.search(normalized) or shapes.PRICE_WORD.search(normalized))
+    asks_price = asks_price and not PART_OF_PRICE.search(normalized)
+    priced_texts = [excerpt.text for excerpt in quoted if _MONEY.search(excerpt.text)]
+    return not (asks_price and priced_texts and all(map(is_part_of_price, priced_texts)))

@@ -1,7 +1,7 @@
-"""What a quotation must contain to answer a question of a certain kind.
+"""What a quotation must contain to answer a certain kind of question.
 
 "How do I …?" needs something to do, "why?" a reason, "we are six" something about people. A quotation without it
-answers another question. Spanish and English; questions and quotations are plain.
+answers another question. Spanish and English; patterns match normalized text (`plain`).
 """
 
 import re
@@ -52,12 +52,12 @@ PARTY = re.compile(
     rf"\b(?:we are|we re|there are|there s|somos|seriamos|seremos) (?:{_COUNT} {PEOPLE}|"
     rf"(?:an? |un )?(?:party|group|grupo) (?:of|de) {_COUNT}|{_COUNT})\b"
 )
-"""How many somebody's group are, said beside a question."""
+"""Size of the asker's group, mentioned beside a question."""
 ONLY_HOW_MANY = re.compile(
     rf"\W*(?:(?:and|y) )?(?:how much |cuanto (?:es|seria|cuesta) )?(?:for|por|para) {_COUNT}"
     rf"(?: (?:people|persons|personas|of (?:us|them)))?\W*"
 )
-"""And for two?"""
+"""Matches "and for two?"."""
 _TELLS_PERSONS = re.compile(
     rf"\b{PEOPLE}\b|\b(?:groups?|part(?:y|ies)|per head|each|a head|everyone|anyone|famil\w+|capacity|grupos?|"
     rf"por cabeza|cada un[oa]|aforo|plazas|seats?|sleeps)\b|\bfor {_COUNT}\b|\bpara {_COUNT}\b"
@@ -70,7 +70,7 @@ _TELLS_AGE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A kind of question, and what a quotation that answers one tells."""
+    """A kind of question (`asks`), and what a quotation that answers one contains (`tells`)."""
 
     asks: re.Pattern[str]
     tells: re.Pattern[str]
@@ -129,13 +129,13 @@ HOW_HEADING = re.compile(
 )
 
 
-def has_evidence(question: str, said: str) -> bool:
-    """Whether a text has what questions of this kind ask for."""
-    asked, told = plain(question), plain(said)
-    return all(one.tells.search(told) for one in CHECKS if one.asks.search(asked))
+def has_evidence(question: str, text: str) -> bool:
+    """Whether a text contains what questions of this kind ask for."""
+    normalized_question, normalized_text = plain(question), plain(text)
+    return all(check.tells.search(normalized_text) for check in CHECKS if check.asks.search(normalized_question))
 
 
-def answers(question: str, before: str, quoted: Sequence[Excerpt]) -> bool:
-    """Whether what is quoted, as a whole, tells all that the question states and asks for."""
-    text = " ".join(f"{one.heading}: {one.text}" for one in quoted)
-    return bool(quoted) and has_evidence(question, text) and meets_constraints(question, before, quoted)
+def answers(question: str, antecedent: str, quoted: Sequence[Excerpt]) -> bool:
+    """Whether the quotations together contain all that the question states and asks for."""
+    text = " ".join(f"{excerpt.heading}: {excerpt.text}" for excerpt in quoted)
+    return bool(quoted) and has_evidence(question, text) and meets_constraints(question, antecedent, quoted)

@@ -1,6 +1,6 @@
 """Answers follow-ups to a quoted table row from its table: "and how much?", "and the red one?", "and in York?"."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from agent.domain.offline.common_words import is_common
 from agent.domain.offline.constraints import FREE_OR_PAID, LENGTH
@@ -8,7 +8,7 @@ from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.kinds import listed, table_of
 from agent.domain.offline.lexicon import keys_in
 from agent.domain.offline.passage_index import PassageIndex
-from agent.domain.offline.questions import is_bare, is_day, needed, terms
+from agent.domain.offline.questions import Query, is_bare, is_day, needed, terms
 from agent.domain.offline.shapes import COMPARING, OBLIGED, SHAPED, SHAPES, SHOWN
 from agent.domain.offline.superlatives import is_superlative
 from agent.domain.text_features import plain
@@ -17,7 +17,6 @@ _MOST = 3
 """Rows of an answer."""
 _LOOKS = (SHAPED | SHOWN | {"=free", "=percent"}) - LENGTH
 """What is seen by its look; for how long something is wanted need not stand in a row of prices."""
-_Terms = Mapping[str, frozenset[str]]
 
 
 def follow_up_rows(question: str, leans: bool, answered: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
@@ -49,7 +48,7 @@ def follow_up_rows(question: str, leans: bool, answered: str, passages: Sequence
     return _shown(asked, question, named) if 0 < len(named) <= _MOST else []
 
 
-def _shown(asked: _Terms, question: str, rows: Sequence[Excerpt]) -> list[Excerpt]:
+def _shown(asked: Query, question: str, rows: Sequence[Excerpt]) -> list[Excerpt]:
     """Those of the rows that tell what is asked for by its look, as a price or a time."""
     index, looks = PassageIndex(rows), [keys for keys in (*asked.values(), *needed(question)) if keys <= _LOOKS]
     return [
@@ -64,7 +63,7 @@ def _looks_like(one: Excerpt, keys: frozenset[str]) -> bool:
     return any(key in keys and shape.search(said) for key, shape in SHAPES)
 
 
-def _says(about: _Terms, name: str, one: Excerpt) -> bool:
+def _says(about: Query, name: str, one: Excerpt) -> bool:
     """Whether a name has a word that the question is about, and name and columns have all of them."""
     called, head = keys_in(name), keys_in(_head(one))
     return any(keys & called for keys in about.values()) and all(keys & (called | head) for keys in about.values())

@@ -16,107 +16,120 @@ from agent.domain.offline.previous_questions import is_follow_up
 from agent.domain.offline.questions import is_vague, lacks_subject, needed, terms
 
 _OWN = 2.9
-"""The share of the question that the sentence covers."""
+"""Weight of the share of the question that the sentence covers."""
 _SECTION = 1.17
-"""The share of the question that its whole section covers."""
+"""Weight of the share of the question that its whole section covers."""
 _EARLIER, _EARLIER_LEANT_ON = 0.97, 0.76
-"""The share of the previous question that it covers; the second is added where this question leans on that one."""
+"""Weight of the share of the previous question that the sentence covers; the second is added if this question depends
+on that one."""
 _THERE = 1.28
-"""It is in the section that was quoted last."""
+"""Weight of being in the section that was quoted last."""
 _HEADED = 1.2
-"""The share of the question's words that the heading has."""
+"""Weight of the share of the question's words that the heading has."""
 _SAME_QUESTION = 1.5
-"""The heading is the question in nearly the same words, common ones included (not fitted)."""
+"""Weight of the heading being the question in nearly the same words, common ones included (not fitted)."""
 _FOUND = 1.5
-"""It is in the passage that the search put first; divided by the place for later ones."""
+"""Weight of being in the passage that the search ranked first; divided by the rank for later ones."""
 _FOREIGN = 1.5
-"""It is written in another language: subtracted (not fitted)."""
+"""Subtracted if it is in another language (not fitted)."""
 _NEEDED, _NOT_ASKED = 0.79, 0.5
-"""It shows what the question needs, such as a price or a time; the second stands in where the question needs nothing.
-"""
+"""Weight of showing what the question needs, such as a price or a time; the second is added to every sentence if the
+question needs nothing."""
 _BEGINS_BESIDE, _BEGINS = 1.34, 1.97
-"""The share of the question's words that begin like a word of its section, or like one of its own."""
+"""Weight of the share of the question's words that have the same beginning as a word of the section; and of the
+sentence itself."""
 _NEAR = 12.0
-"""How near in meaning to the question its section is."""
+"""Weight of the section's similarity in meaning to the question."""
 _HALF_ALIKE = 0.5
+"""Share of common words below which a heading is not nearly the question."""
 _SHORTEST, _LONGEST = 4, 6
-"""Letters that two words must share at their beginning to count as the same word."""
+"""Minimum and maximum number of first letters compared to decide that two words are the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section, its sentences with the likeliest first, and its likelihood; over all sections these add up to 1."""
+    """A section of a page: its address and heading, the positions of its sentences among the candidates with the
+    likeliest first, and its likelihood. The likelihoods of all sections add up to 1."""
 
     place: tuple[str, str]
     sentences: tuple[int, ...]
     likelihood: float
 
 
-def likely(question: str, earlier: str, told: str, among: Candidates) -> list[Section]:
-    """The sections that were found, likeliest first. `earlier`: the previous question; `told`: the last quotation."""
-    passages, index = among.passages, among.index
+def likely(question: str, previous_question: str, last_quote: str, candidates: Candidates) -> list[Section]:
+    """Return the sections of the candidates, likeliest first. `last_quote` is what was quoted last."""
+    passages, index = candidates.passages, candidates.index
     if not passages:
         return []
-    asked = terms(FREE_OR_PAID.sub(" ", question))
-    before = {word: keys for word, keys in terms(earlier).items() if word not in asked}
-    must, vague = needed(question), is_vague(asked)
-    leaning = lacks_subject(question) or is_follow_up(question) or vague
-    if vague and before:
-        asked = {}  # "can she come?" is of what was asked before, and of nothing else that comes
-    said = [word for word in words_of(question) if len(word) >= _SHORTEST and not (vague and before)]
-    places: dict[tuple[str, str], list[int]] = {}
-    for at, one in enumerate(passages):
-        places.setdefault((one.url, one.heading), []).append(at)
-    scores: dict[int, float] = {}
-    for place, those in places.items():
-        headed = keys_in(place[1])
-        whole = sum(map(index.weight, asked.values()))
-        covered = sum(index.weight(keys) * max(index.has(keys, at) for at in those) for keys in asked.values())
-        of_section = (
-            _SECTION * (covered / whole if whole else 0.0)
-            + _THERE * any(passages[at].is_in(told) for at in those)
-            + _HEADED * (sum(bool(keys & headed) for keys in asked.values()) / max(len(asked), 1))
-            + _SAME_QUESTION * _alike(set(words_of(question)), set(words_of(place[1])))
-            + _BEGINS_BESIDE * _begun(said, [*words_of(place[1]), *(word for at in those for word in index.words(at))])
-        )
-        for at in those:
-            scores[at] = (
-                of_section
-                + _OWN * (index.share(asked, at) if asked else 0.0)
-                + (_EARLIER + _EARLIER_LEANT_ON * leaning) * (index.share(before, at) if before else 0.0)
-                + _FOUND / max(passages[at].number, 1)
-                - _FOREIGN * (passages[at].number in among.foreign)
-                + _NEEDED * (float(index.covers(must, at)) if must else _NOT_ASKED)
-                + _BEGINS * _begun(said, index.words(at))
-                + _NEAR * passages[at].near
-            )
-    ranked = _ranked(places, scores)
-    # Within a section, sentences that show what the question needs come first.
-    return [replace(one, sentences=tuple(sorted(one.sentences, key=lambda at: not index.covers(must, at))))
-            for one in ranked]  # fmt: skip
-
-
-def _ranked(places: Mapping[tuple[str, str], Sequence[int]], scores: Mapping[int, float]) -> list[Section]:
-    best = max(scores.values())
-    whole = sum(math.exp(score - best) for score in scores.values())
-    found = [
-        Section(
-            place,
-            tuple(sorted(those, key=lambda at: -scores[at])),
-            sum(math.exp(scores[at] - best) for at in those) / whole,
-        )
-        for place, those in places.items()
+    query = terms(FREE_OR_PAID.sub(" ", question))
+    earlier_terms = {word: keys for word, keys in terms(previous_question).items() if word not in query}
+    required, is_question_vague = needed(question), is_vague(query)
+    is_dependent = lacks_subject(question) or is_follow_up(question) or is_question_vague
+    if is_question_vague and earlier_terms:
+        query = {}  # "can she come?" asks only about what was asked before
+    question_words = [
+        word for word in words_of(question) if len(word) >= _SHORTEST and not (is_question_vague and earlier_terms)
     ]
-    return sorted(found, key=lambda one: -scores[one.sentences[0]])
+    positions_by_location: dict[tuple[str, str], list[int]] = {}
+    for i, passage in enumerate(passages):
+        positions_by_location.setdefault((passage.url, passage.heading), []).append(i)
+    scores: dict[int, float] = {}
+    for location, positions in positions_by_location.items():
+        heading_keys = keys_in(location[1])
+        total_weight = sum(map(index.weight, query.values()))
+        covered_weight = sum(index.weight(keys) * max(index.has(keys, i) for i in positions) for keys in query.values())
+        section_score = (
+            _SECTION * (covered_weight / total_weight if total_weight else 0.0)
+            + _THERE * any(passages[i].is_in(last_quote) for i in positions)
+            + _HEADED * (sum(bool(keys & heading_keys) for keys in query.values()) / max(len(query), 1))
+            + _SAME_QUESTION * _alike(set(words_of(question)), set(words_of(location[1])))
+            + _BEGINS_BESIDE
+            * _begun(question_words, [*words_of(location[1]), *(word for i in positions for word in index.words(i))])
+        )
+        for i in positions:
+            scores[i] = (
+                section_score
+                + _OWN * (index.share(query, i) if query else 0.0)
+                + (_EARLIER + _EARLIER_LEANT_ON * is_dependent)
+                * (index.share(earlier_terms, i) if earlier_terms else 0.0)
+                + _FOUND / max(passages[i].number, 1)
+                - _FOREIGN * (passages[i].number in candidates.foreign)
+                + _NEEDED * (float(index.covers(required, i)) if required else _NOT_ASKED)
+                + _BEGINS * _begun(question_words, index.words(i))
+                + _NEAR * passages[i].near
+            )
+    sections = _ranked(positions_by_location, scores)
+    # Within a section, sentences that show what the question needs come first.
+    return [replace(section, sentences=tuple(sorted(section.sentences, key=lambda i: not index.covers(required, i))))
+            for section in sections]  # fmt: skip
 
 
-def _alike(said: AbstractSet[str], heading: AbstractSet[str]) -> float:
-    """The share of words that two texts have in common; 0 below one half."""
-    shared = len(said & heading) / max(len(said | heading), 1)
+def _ranked(
+    positions_by_location: Mapping[tuple[str, str], Sequence[int]], scores: Mapping[int, float]
+) -> list[Section]:
+    """The sections, likeliest first: the softmax of the sentences' scores, added up for each section."""
+    best = max(scores.values())
+    total = sum(math.exp(score - best) for score in scores.values())
+    sections = [
+        Section(
+            location,
+            tuple(sorted(positions, key=lambda i: -scores[i])),
+            sum(math.exp(scores[i] - best) for i in positions) / total,
+        )
+        for location, positions in positions_by_location.items()
+    ]
+    return sorted(sections, key=lambda section: -scores[section.sentences[0]])
+
+
+def _alike(question_words: AbstractSet[str], heading_words: AbstractSet[str]) -> float:
+    """The share of words that question and heading have in common; 0 below `_MIN_WORD_OVERLAP`."""
+    shared = len(question_words & heading_words) / max(len(question_words | heading_words), 1)
     return shared if shared >= _HALF_ALIKE else 0.0
 
 
-def _begun(said: Sequence[str], words: Sequence[str]) -> float:
-    """The share of the question's words that begin like one of these."""
-    begun = {word[:length] for word in words for length in range(_SHORTEST, _LONGEST + 1) if len(word) >= length}
-    return sum(word[: max(_SHORTEST, min(_LONGEST, len(word) - 1))] in begun for word in said) / max(len(said), 1)
+def _begun(question_words: Sequence[str], words: Sequence[str]) -> float:
+    """The share of the question's words that have the same beginning as one of these words."""
+    prefixes = {word[:length] for word in words for length in range(_SHORTEST, _LONGEST + 1) if len(word) >= length}
+    return sum(word[: max(_SHORTEST, min(_LONGEST, len(word) - 1))] in prefixes for word in question_words) / max(
+        len(question_words), 1
+    )

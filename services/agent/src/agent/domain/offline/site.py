@@ -36,19 +36,21 @@ from contracts.person_rules import path_of
 
 TOOL = "fetch_page"
 AT_ONCE = 3
-"""Pages read side by side."""
+"""Pages read at the same time."""
 MOST = 5
-"""Pages read for one question."""
+"""Maximum pages read for one question."""
 SURE = 0.8
-"""Of a question's weight, what a passage must cover for nothing more to be read."""
+"""Minimum share (0 to 1) of a question's weight that a passage must cover for no further page to be read, and for
+passages in another language or parts of a message to answer."""
 _NO_CHANCE = 5
+"""Minimum letters of a word that can match another language's text as it stands."""
 _OF_A_PERSON = re.compile(
     r"\b(?:he(?! \w+(?:[ai]do|to|cho)\b)|she)\b|(?<!para )(?<!con )(?<!de )(?<!a )\b(?:él|ella)\b|\b(?:está|esta|"
     r"viene|atiende|trabaja) el\W*$|\bqu[eé] (?:d[ií]as|horas?) (?:viene|est[aá]|atiende|trabaja)\b|\b(?:viene|"
     r"atiende|pasa consulta)\W*$",
     re.IGNORECASE,
 )
-"""Of somebody who was spoken of: nobody else is meant."""
+"""Refers to a person mentioned before."""
 _OWN_RELATIVE = re.compile(r"\b(?:my|our|mi|nuestr[oa]) \w+", re.IGNORECASE)
 _WHAT_IT_HAS = re.compile(
     r"\bwhat (?:does|do) (?:it|that(?: one)?|this(?: one)?|they) (?:have|include|offer|come with|give)|"
@@ -59,25 +61,26 @@ _CLAUSE = re.compile(
     r"d[oó]nde|cu[aá]ndo|cu[aá]nt[oa]s?|puedo|hay|ten[eé]is)\b[^.,;:!?¿]{6,})",
     re.IGNORECASE,
 )
-"""A question, of a message that says more."""
+"""A question within a longer message."""
 _YES_OR_NO = re.compile(r"(?:yes|no|s[ií])\b(?=[,.;:!])", re.IGNORECASE)
 _NAME = 3
-"""Words of a heading that is what its list is of."""
+"""Maximum words of a heading that is put before its list item."""
 _FEW = 3
-"""Words that do not say by themselves of what they are."""
+"""Maximum words of a text that does not say by itself what it is about."""
 _QUOTED = 3
-"""Sections of an answer, of one of which a question such as "which days?" is."""
+"""Maximum sections of an answer for "which days?" to be asked about one of them."""
 _LONG, _AROUND = 8, 2
-"""Sentences from which on a section is long, and how many around another are of the same."""
+"""A section with more sentences than the first figure is long; the second is how far from a quoted sentence, in
+sentences, a follow-up may be answered in it."""
 _OTHER: dict[Language, Language] = {"es": "en", "en": "es"}
 _SERVING = frozenset(("=help", "=begin", "=contact", "=price"))
-"""What pages are about that answer questions of any kind."""
+"""Meanings of pages that answer questions of any kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteQuestion:
-    """A question of the site; `before`: the one that it leans on; `about`: it asks what the company is; `missed`: an
-    earlier one found no answer."""
+    """A question to be answered from the site. `antecedent` holds the earlier questions that it refers to, "" if it is
+    complete; `about` is true if it asks what the company is; `missed` if an earlier question found no answer."""
 
     question: str
     before: str
@@ -86,226 +89,287 @@ class SiteQuestion:
     about: bool
     missed: bool
     answered: str = ""
-    """What was said last, if it was an answer: a question that leans on it is of the same section first."""
+    """The last reply, if it was an answer: a question that refers to it is first asked of the same section."""
     away: bool = False
-    """Not all that the company says could be searched: what is not found may be there all the same."""
+    """Whether the search was incomplete, so that something not found may exist."""
     earlier: str = ""
-    """What the question leans on, or else what was asked last."""
+    """The questions that it refers to, or else the previous question."""
     told: str = ""
     """What was quoted last."""
 
-    def unknown(self, near: Sequence[Excerpt] = (), around: Sequence[Excerpt] = (), word: str = "") -> SayText:
-        """That nothing is found, or that nobody could look; with what may be meant, or else stands around it, and the
-        word that nothing is found about."""
+    def unknown(
+        self, possible_answers: Sequence[Excerpt] = (), related: Sequence[Excerpt] = (), unknown_word: str = ""
+    ) -> SayText:
+        """The reply that nothing was found, or that the search was incomplete; with what may answer, or else what is
+        related, and the word that no page contains."""
         if self.away:
             return SayText(not_searched(self.language))
-        return SayText(unknown(self.language, missed=self.missed, nearest=near, around=around, word=word))
-
-
-def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
-    """The answer that the company's own words hold: a pair's as it is written, or the sentences that say it."""
-    exact = next((at for at, one in enumerate(found.passages, start=1) if one.exact), 0)
-    if exact:
-        return SayText(f"{found.passages[exact - 1].text} [{exact}]")
-    spoken: list[Excerpt] = []
-    others: list[Excerpt] = []
-    read: set[str] = set()
-    for number, one in enumerate(found.passages, start=1):
-        if one.text in read:
-            continue  # the same page at another address, as "/" and "/index.html" are
-        read.add(one.text)
-        # Its heading is that of the section that fits best; a passage of several sections tells the later ones itself.
-        heading = one.heading[-1] if one.heading and f"# {one.heading[-1]}" not in one.text else ""
-        mine = one.language is None or one.language[:2].lower() == asked.language
-        above = one.heading[:-1] if heading else ()
-        said = sentences_of(one.text, heading, one.url or one.id, one.title, number, above)
-        near = _nearness(one)
-        (spoken if mine else others).extend(
-            replace(each, near=near.get(each.heading, 0.0))
-            for each in said
-            if not each.row or is_for_age(asked.question, each.text)
+        return SayText(
+            unknown(
+                self.language, missed=self.missed, nearest=possible_answers, related=related, unknown_word=unknown_word
+            )
         )
-    if rows := follow_up_rows(asked.question, bool(asked.before), asked.answered, [*spoken, *others]):
-        return asked.unknown(rows) if is_unknown(asked.answered) else SayText(quoted(rows, asked.language))
-    if asked.about and (begins := _beginning(found, spoken or others)):
-        return SayText(quoted(begins, asked.language))
-    named = with_names(asked.question, asked.answered, spoken)
-    if named is None:
-        return asked.unknown()
-    asked = replace(asked, question=named)
-    mine, foreign_ones = Candidates(spoken, found.documents), Candidates(others, found.documents)
-    foreign = {one.number for one in others}
-    everything = Candidates([*spoken, *others], found.documents, foreign) if others else mine
-    chosen = _answering(asked, mine, foreign_ones)
-    if not chosen:
-        if _of_a_person(asked):
-            return asked.unknown()
-        if sure := surely(asked.question, asked.earlier, asked.told, everything):
-            return SayText(quoted(sure, asked.language))
-        near, may = nearest(asked.question, asked.earlier, asked.told, everything)
-        if may:
-            return asked.unknown(near)
-        # What a question is about stands behind what is said of it in English, before it in Spanish.
-        missing = [word for word in nowhere(asked.question, everything) if len(word) >= TELLING] or [""]
-        return asked.unknown((), near, missing[-1 if asked.language == "en" else 0])
-    shown, certain = quotes_with_certainty(asked.question, asked.before, asked.earlier, chosen, everything, asked.told)
-    if not certain:
-        return asked.unknown(shown)
-    if len({one.heading for one in shown}) == 1:  # of several, each is quoted with its own
-        shown = [_named(one, asked.question) for one in shown[:1]] + shown[1:]
-    if len(shown) == 1:
-        shown = [_of_what(shown[0])]
-    shown = in_columns_named(asked.question, asked.before, shown)
-    return SayText(quoted(shown, asked.language))
 
 
-def _beginning(found: KnowledgeFound, said: Sequence[Excerpt]) -> list[Excerpt]:
-    """What the first page of the site, which has the shortest address, says first: its first paragraph in `said`."""
-    numbers = {one.number for one in said if not one.row and len(words_of(one.text)) > _FEW}
-    pages = [
-        (len(INDEX_PAGE.sub("", one.url.partition("#")[0])), one.id, number)
-        for number, one in enumerate(found.passages, start=1)
-        if number in numbers and one.source == "site" and one.url
-    ]
-    prose = [one for one in said if pages and one.number == min(pages)[2] and not one.row]
-    first = next((one.paragraph for one in prose if len(words_of(one.text)) > _FEW), 0)
-    return [one for one in prose if one.paragraph == first][:AT_ONCE]
-
-
-def _nearness(found: Passage) -> dict[str, float]:
-    """By heading, how near in meaning to the question its section is."""
-    headings = [one.heading for one in found.sections] if found.sections else [found.heading]
-    return {path[-1] if path else "": near for path, near in zip(headings, found.near or (), strict=False)}
-
-
-def _answering(asked: SiteQuestion, mine: Candidates, others: Candidates) -> list[Excerpt]:
-    """What answers the question, of what is written in its language and in `others`."""
-    same = _same_section(asked, [*mine.passages, *others.passages])
-    same = same if answers(asked.question, asked.before, same) and not _lacks_price(asked.question, same, mine) else []
-    if same or _of_a_person(asked):
-        return same
-    # What follows a question that was not answered is answered where that one is, or not at all.
-    of_it = OF_IT if asked.answered else ENOUGH
-    chosen = rank(asked.question, asked.before, mine, of_it=of_it)
-    nearer = asked.before.rpartition("\n")[2]
-    if not chosen and nearer != asked.before:
-        chosen = rank(asked.question, nearer, mine, of_it=of_it)
-    if not chosen and asked.before and any(key in TOLD_ITSELF for key in terms(asked.question)):
-        chosen = rank(asked.question, "", mine)
-    words = significant_words(asked.question)
-    place = WHERE_IS.search(plain(asked.question))
-    leaning = bool(asked.before) and lacks_subject(asked.question)
-    if not chosen and (place or leaning or len(words) > 1 or any(_is_said(word, others.passages) for word in words)):
-        # Words of two languages look alike by chance: the stem of one alone proves nothing.
-        chosen = rank(asked.question, asked.before, others, SURE, of_it)
-    for clause in _CLAUSE.findall(asked.question):
-        # What is said beside a question may be nothing that the pages speak of.
-        chosen = chosen or ([] if lacks_subject(clause) else rank(clause, "", mine, SURE))
-    return chosen if answers(asked.question, asked.before, chosen) else []
-
-
-def _lacks_price(question: str, chosen: Sequence[Excerpt], among: Candidates) -> bool:
-    """Whether a price is asked for that what was chosen lacks, where pages show some: another figure is none."""
-    priced = [keys for keys in needed(question) if keys & PRICE]
-    places = [at for at, one in enumerate(among.passages) if one in chosen]
-    return bool(priced and places) and not any(among.index.covers(priced, at) for at in places)
-
-
-def _of_a_person(asked: SiteQuestion) -> bool:
-    """Whether somebody is meant whom the last answer named, and no relative whom the question names itself."""
-    named = FULL_NAME.search(asked.answered)
-    return bool(named and _OF_A_PERSON.search(asked.question)) and not _OWN_RELATIVE.search(asked.question)
-
-
-def _same_section(asked: SiteQuestion, passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """What the section that was quoted last says of a question that leans on it."""
-    person = _of_a_person(asked)
-    if not (asked.answered and (asked.before or person)) or is_superlative(asked.question):
-        return []
-    if person:
-        names = [set(words_of(name)) for name in FULL_NAME.findall(asked.answered)]
-        of_them = [one for one in passages if any(name <= set(words_of(one.heading)) for name in names)]
-        if found := rank(asked.question, "", Candidates(of_them)):
-            return found
-    told = [one for one in passages if one.is_in(asked.answered)]
-    places = {(one.url, one.heading) for one in told}
-    places = {one for one in places if not is_of_leaving(one[1], f"{asked.question} {asked.before}")} or places
-    if 1 < len(places) <= _QUOTED and lacks_subject(asked.question):
-        of_them = Candidates([one for one in passages if (one.url, one.heading) in places])
-        return rank(asked.question, asked.before, of_them) or rank(asked.question, "", of_them)
-    if len(places) != 1 or any(is_row_name(asked.question, one) for one in passages if one not in told):
-        return []
-    beside = [one for one in passages if (one.url, one.heading) == (told[0].url, told[0].heading) and not one.row]
-    if len(beside) > _LONG:
-        # A document without headings is about many things: what stands around it is of it.
-        beside = [one for one in beside if any(abs(one.place - other.place) <= _AROUND for other in told)]
-    if _WHAT_IT_HAS.search(plain(asked.question)):
-        return [one for one in beside if one not in told] or told
-    of_month = any("=month" in keys for keys in terms(asked.question).values())
-    if (of_month or A_DAY.search(plain(asked.question))) and told[0].row:
-        return []  # of another day or month another row tells
-    return rank(asked.question, "", Candidates(told)) or rank(asked.question, "", Candidates(beside))
-
-
-def _named(one: Excerpt, question: str) -> Excerpt:
-    """A sentence about a person says about whom; a yes or a no to the question above it, to which."""
-    if _YES_OR_NO.match(one.text) and one.heading:
-        asked = keys_in(question)
-        alike = all(keys_of(word) & asked for word in significant_words(one.heading))
-        return one if alike else replace(one, text=f"{one.heading} {one.text}")
-    heading = significant_words(one.heading)
-    if (
-        one.item
-        and 0 < len(words_of(one.heading)) <= _NAME
-        and any(not keys_of(word) & keys_in(question) for word in heading)
+def from_knowledge(request: SiteQuestion, knowledge: KnowledgeFound) -> SayText:
+    """Return the answer from the passages that were found: a question-and-answer pair as it is written, or the
+    sentences that answer."""
+    exact_number = next((number for number, passage in enumerate(knowledge.passages, start=1) if passage.exact), 0)
+    if exact_number:
+        return SayText(f"{knowledge.passages[exact_number - 1].text} [{exact_number}]")
+    own_language: list[Excerpt] = []
+    other_languages: list[Excerpt] = []
+    seen_texts: set[str] = set()
+    for number, passage in enumerate(knowledge.passages, start=1):
+        if passage.text in seen_texts:
+            continue  # the same page at another address, such as "/" and "/index.html"
+        seen_texts.add(passage.text)
+        # The passage's heading is that of its best section; a passage of several sections contains the later headings.
+        heading = passage.heading[-1] if passage.heading and f"# {passage.heading[-1]}" not in passage.text else ""
+        candidates = passage.language is None or passage.language[:2].lower() == request.language
+        above = passage.heading[:-1] if heading else ()
+        excerpts = sentences_of(passage.text, heading, passage.url or passage.id, passage.title, number, above)
+        nearest_excerpts = _nearness(passage)
+        (own_language if candidates else other_languages).extend(
+            replace(excerpt, near=nearest_excerpts.get(excerpt.heading, 0.0))
+            for excerpt in excerpts
+            if not excerpt.row or is_for_age(request.question, excerpt.text)
+        )
+    if rows := follow_up_rows(
+        request.question, bool(request.before), request.answered, [*own_language, *other_languages]
     ):
-        return replace(one, text=f"{one.heading}: {one.text}")  # "Not allowed" says what the list is of
-    told = FULL_NAME.search(one.heading)
-    if told is None or any(word in plain(question) for word in words_of(one.heading)) or one.row:
-        return one
-    return replace(one, text=f"{one.heading}: {one.text}")
+        return request.unknown(rows) if is_unknown(request.answered) else SayText(quoted(rows, request.language))
+    if request.about and (introduction := _beginning(knowledge, own_language or other_languages)):
+        return SayText(quoted(introduction, request.language))
+    named_question = with_names(request.question, request.answered, own_language)
+    if named_question is None:
+        return request.unknown()
+    request = replace(request, question=named_question)
+    candidates, foreign_candidates = (
+        Candidates(own_language, knowledge.documents),
+        Candidates(other_languages, knowledge.documents),
+    )
+    foreign_numbers = {excerpt.number for excerpt in other_languages}
+    all_candidates = (
+        Candidates([*own_language, *other_languages], knowledge.documents, foreign_numbers)
+        if other_languages
+        else candidates
+    )
+    answer = _answering(request, candidates, foreign_candidates)
+    if not answer:
+        if _of_a_person(request):
+            return request.unknown()
+        if certain_answer := surely(request.question, request.earlier, request.told, all_candidates):
+            return SayText(quoted(certain_answer, request.language))
+        nearest_excerpts, may_answer = nearest(request.question, request.earlier, request.told, all_candidates)
+        if may_answer:
+            return request.unknown(nearest_excerpts)
+        # In English, what a question is about comes after its attributes; in Spanish, before them.
+        unknown_words = [word for word in nowhere(request.question, all_candidates) if len(word) >= TELLING] or [""]
+        return request.unknown((), nearest_excerpts, unknown_words[-1 if request.language == "en" else 0])
+    quotes, is_certain = quotes_with_certainty(
+        request.question, request.before, request.earlier, answer, all_candidates, request.told
+    )
+    if not is_certain:
+        return request.unknown(quotes)
+    if len({excerpt.heading for excerpt in quotes}) == 1:  # excerpts of several sections are quoted with their headings
+        quotes = [_named(excerpt, request.question) for excerpt in quotes[:1]] + quotes[1:]
+    if len(quotes) == 1:
+        quotes = [_of_what(quotes[0])]
+    quotes = in_columns_named(request.question, request.before, quotes)
+    return SayText(quoted(quotes, request.language))
 
 
-def _of_what(one: Excerpt) -> Excerpt:
-    """What is no sentence, such as a price alone, with the heading that says of what it is."""
-    short = not one.row and (len(words_of(one.text)) <= _FEW or one.text[:1].islower())
-    return replace(one, text=f"{one.heading}: {one.text}") if short and one.heading and one.heading[-1] != "?" else one
+def _beginning(knowledge: KnowledgeFound, excerpts: Sequence[Excerpt]) -> list[Excerpt]:
+    """The first paragraph, among these excerpts, of the site's first page, which has the shortest address."""
+    numbers = {excerpt.number for excerpt in excerpts if not excerpt.row and len(words_of(excerpt.text)) > _FEW}
+    pages = [
+        (len(INDEX_PAGE.sub("", excerpt.url.partition("#")[0])), excerpt.id, number)
+        for number, excerpt in enumerate(knowledge.passages, start=1)
+        if number in numbers and excerpt.source == "site" and excerpt.url
+    ]
+    prose = [excerpt for excerpt in excerpts if pages and excerpt.number == min(pages)[2] and not excerpt.row]
+    first_paragraph = next((excerpt.paragraph for excerpt in prose if len(words_of(excerpt.text)) > _FEW), 0)
+    return [excerpt for excerpt in prose if excerpt.paragraph == first_paragraph][:AT_ONCE]
 
 
-def _is_said(word: str, passages: Sequence[Excerpt]) -> bool:
-    """Whether a word that is long enough to be no chance stands there as it is, or one that means the same."""
-    meant = {f"={name}" for name in meanings_of(word)}
-    return any(
-        (len(word) >= _NO_CHANCE and word == said) or meant & keys_of(said)
-        for one in passages
-        for said in words_of(f"{one.heading} {one.text}")
+def _nearness(passage: Passage) -> dict[str, float]:
+    """The similarity in meaning of each section to the question, by heading."""
+    headings = [section.heading for section in passage.sections] if passage.sections else [passage.heading]
+    return {
+        heading_path[-1] if heading_path else "": similarity
+        for heading_path, similarity in zip(headings, passage.near or (), strict=False)
+    }
+
+
+def _answering(request: SiteQuestion, candidates: Candidates, foreign_candidates: Candidates) -> list[Excerpt]:
+    """The excerpts that answer the question, from passages in its language or, with stricter conditions, in others."""
+    same_section = _same_section(request, [*candidates.passages, *foreign_candidates.passages])
+    same_section = (
+        same_section
+        if answers(request.question, request.before, same_section)
+        and not _lacks_price(request.question, same_section, candidates)
+        else []
+    )
+    if same_section or _of_a_person(request):
+        return same_section
+    # A follow-up of an unanswered question must cover that one to be answered.
+    min_antecedent_coverage = OF_IT if request.answered else ENOUGH
+    chosen = rank(request.question, request.before, candidates, of_it=min_antecedent_coverage)
+    last_antecedent = request.before.rpartition("\n")[2]
+    if not chosen and last_antecedent != request.before:
+        chosen = rank(request.question, last_antecedent, candidates, of_it=min_antecedent_coverage)
+    if not chosen and request.before and any(key in TOLD_ITSELF for key in terms(request.question)):
+        chosen = rank(request.question, "", candidates)
+    words = significant_words(request.question)
+    asks_place = WHERE_IS.search(plain(request.question))
+    is_dependent = bool(request.before) and lacks_subject(request.question)
+    if not chosen and (
+        asks_place
+        or is_dependent
+        or len(words) > 1
+        or any(_is_said(word, foreign_candidates.passages) for word in words)
+    ):
+        # Words of two languages look alike by chance, so a single shared stem proves nothing.
+        chosen = rank(request.question, request.before, foreign_candidates, SURE, min_antecedent_coverage)
+    for clause in _CLAUSE.findall(request.question):
+        # The pages may lack what a message says beside its question.
+        chosen = chosen or ([] if lacks_subject(clause) else rank(clause, "", candidates, SURE))
+    return chosen if answers(request.question, request.before, chosen) else []
+
+
+def _lacks_price(question: str, chosen: Sequence[Excerpt], candidates: Candidates) -> bool:
+    """Whether a price is asked for and the chosen passages have none, although other passages have."""
+    price_keys = [keys for keys in needed(question) if keys & PRICE]
+    positions = [i for i, passage in enumerate(candidates.passages) if passage in chosen]
+    return bool(price_keys and positions) and not any(
+        candidates.index.covers(price_keys, position) for position in positions
     )
 
 
-def from_site(asked: SiteQuestion, results: Sequence[Result], *, last: bool) -> SayText | UseTools:
-    """The answer, or the pages to read for it."""
-    fetched = [(str(arguments.get("path")), body) for tool, arguments, body in results if tool == TOOL]
-    tried = [path for path, _ in fetched]
-    pages = [_page(path, body) for path, body in fetched if "error" not in body]
-    question, before, language = asked.question, asked.before, asked.language
-    start = "/" if asked.about else first_page(asked.page_url)
-    more: tuple[str, ...] = () if tried else (start,)
-    if tried and not pages and "/" not in tried:
-        more = ("/",)
-    more = more or translations(language, pages, tried)
-    if more and not last:
-        return UseTools(tuple((TOOL, {"path": path}) for path in more))
-    own = [page for page in pages if not foreign(page.path, None, language)] or pages
-    found = about(own[-1:]) if asked.about else best_passages(question, before, own, SURE)
-    if not found and not last and len(tried) < MOST and (more := next_pages(question, before, language, pages, tried)):
-        return UseTools(tuple((TOOL, {"path": path}) for path in more))
-    found = found or best_passages(question, before, own) or best_passages(question, before, pages)
-    if found and (asked.about or answers(question, before, found)):
-        return SayText(quoted(found, language))
-    if fetched and not pages:
-        error = cast("dict[str, Any]", fetched[0][1].get("error") or {})
+def _of_a_person(request: SiteQuestion) -> bool:
+    """Whether the question is about a person whom the last answer named, and not about the asker's relative."""
+    name = FULL_NAME.search(request.answered)
+    return bool(name and _OF_A_PERSON.search(request.question)) and not _OWN_RELATIVE.search(request.question)
+
+
+def _same_section(request: SiteQuestion, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """The passages of the section quoted last that answer a question that refers to it."""
+    asks_about_person = _of_a_person(request)
+    if not (request.answered and (request.before or asks_about_person)) or is_superlative(request.question):
+        return []
+    if asks_about_person:
+        names = [set(words_of(name)) for name in FULL_NAME.findall(request.answered)]
+        subset = [passage for passage in passages if any(name <= set(words_of(passage.heading)) for name in names)]
+        if answer := rank(request.question, "", Candidates(subset)):
+            return answer
+    quoted = [passage for passage in passages if passage.is_in(request.answered)]
+    locations = {(passage.url, passage.heading) for passage in quoted}
+    locations = {
+        location for location in locations if not is_of_leaving(location[1], f"{request.question} {request.before}")
+    } or locations
+    if 1 < len(locations) <= _QUOTED and lacks_subject(request.question):
+        subset = Candidates([passage for passage in passages if (passage.url, passage.heading) in locations])
+        return rank(request.question, request.before, subset) or rank(request.question, "", subset)
+    if len(locations) != 1 or any(
+        is_row_name(request.question, passage) for passage in passages if passage not in quoted
+    ):
+        return []
+    section_passages = [
+        passage
+        for passage in passages
+        if (passage.url, passage.heading) == (quoted[0].url, quoted[0].heading) and not passage.row
+    ]
+    if len(section_passages) > _LONG:
+        # A document without headings has many topics: only sentences near the quoted one are on the same.
+        section_passages = [
+            passage
+            for passage in section_passages
+            if any(abs(passage.place - other.place) <= _AROUND for other in quoted)
+        ]
+    if _WHAT_IT_HAS.search(plain(request.question)):
+        return [passage for passage in section_passages if passage not in quoted] or quoted
+    asks_month = any("=month" in keys for keys in terms(request.question).values())
+    if (asks_month or A_DAY.search(plain(request.question))) and quoted[0].row:
+        return []  # another row is about the other day or month
+    return rank(request.question, "", Candidates(quoted)) or rank(request.question, "", Candidates(section_passages))
+
+
+def _named(excerpt: Excerpt, question: str) -> Excerpt:
+    """An excerpt with its heading put before it if that says whom or what it is about: for a person, a list item, or a
+    yes or no to the question in the heading."""
+    if _YES_OR_NO.match(excerpt.text) and excerpt.heading:
+        question_keys = keys_in(question)
+        is_repeated = all(keys_of(word) & question_keys for word in significant_words(excerpt.heading))
+        return excerpt if is_repeated else replace(excerpt, text=f"{excerpt.heading} {excerpt.text}")
+    heading_words = significant_words(excerpt.heading)
+    if (
+        excerpt.item
+        and 0 < len(words_of(excerpt.heading)) <= _NAME
+        and any(not keys_of(word) & keys_in(question) for word in heading_words)
+    ):
+        return replace(excerpt, text=f"{excerpt.heading}: {excerpt.text}")  # "Not allowed" says what the list is about
+    name = FULL_NAME.search(excerpt.heading)
+    if name is None or any(word in plain(question) for word in words_of(excerpt.heading)) or excerpt.row:
+        return excerpt
+    return replace(excerpt, text=f"{excerpt.heading}: {excerpt.text}")
+
+
+def _of_what(excerpt: Excerpt) -> Excerpt:
+    """A text that is not a sentence, such as a price alone, with its heading put before it."""
+    is_fragment = not excerpt.row and (len(words_of(excerpt.text)) <= _FEW or excerpt.text[:1].islower())
+    return (
+        replace(excerpt, text=f"{excerpt.heading}: {excerpt.text}")
+        if is_fragment and excerpt.heading and excerpt.heading[-1] != "?"
+        else excerpt
+    )
+
+
+def _is_said(word: str, passages: Sequence[Excerpt]) -> bool:
+    """Whether a word of at least `_MIN_MATCHED_LETTERS` letters, or a synonym, is in these passages."""
+    meanings = {f"={name}" for name in meanings_of(word)}
+    return any(
+        (len(word) >= _NO_CHANCE and word == passage_word) or meanings & keys_of(passage_word)
+        for passage in passages
+        for passage_word in words_of(f"{passage.heading} {passage.text}")
+    )
+
+
+def from_site(request: SiteQuestion, results: Sequence[Result], *, last: bool) -> SayText | UseTools:
+    """Return the answer, or the pages to read for it."""
+    fetched_pages = [(str(arguments.get("path")), body) for tool, arguments, body in results if tool == TOOL]
+    tried_paths = [path for path, _ in fetched_pages]
+    pages = [_page(path, body) for path, body in fetched_pages if "error" not in body]
+    question, antecedent, language = request.question, request.before, request.language
+    start = "/" if request.about else first_page(request.page_url)
+    next_paths: tuple[str, ...] = () if tried_paths else (start,)
+    if tried_paths and not pages and "/" not in tried_paths:
+        next_paths = ("/",)
+    next_paths = next_paths or translations(language, pages, tried_paths)
+    if next_paths and not last:
+        return UseTools(tuple((TOOL, {"path": path}) for path in next_paths))
+    own_language_pages = [page for page in pages if not foreign(page.path, None, language)] or pages
+    answer = (
+        about(own_language_pages[-1:])
+        if request.about
+        else best_passages(question, antecedent, own_language_pages, SURE)
+    )
+    if (
+        not answer
+        and not last
+        and len(tried_paths) < MOST
+        and (next_paths := next_pages(question, antecedent, language, pages, tried_paths))
+    ):
+        return UseTools(tuple((TOOL, {"path": path}) for path in next_paths))
+    answer = (
+        answer or best_passages(question, antecedent, own_language_pages) or best_passages(question, antecedent, pages)
+    )
+    if answer and (request.about or answers(question, antecedent, answer)):
+        return SayText(quoted(answer, language))
+    if fetched_pages and not pages:
+        error = cast("dict[str, Any]", fetched_pages[0][1].get("error") or {})
         return SayText(unread(str(error.get("message") or error.get("code") or "?"), language))
-    return asked.unknown()
+    return request.unknown()
 
 
 def _page(path: str, body: Mapping[str, Any]) -> SitePage:
@@ -315,49 +379,51 @@ def _page(path: str, body: Mapping[str, Any]) -> SitePage:
         str(body.get("url") or path),
         str(body.get("title") or ""),
         str(body.get("text") or ""),
-        tuple((str(one.get("path")), str(one.get("text") or ""), one.get("language")) for one in links),
+        tuple((str(link.get("path")), str(link.get("text") or ""), link.get("language")) for link in links),
     )
 
 
 def first_page(page_url: str | None) -> str:
-    """Where reading begins: the page that the person is on, or the first of the site."""
+    """The page to read first: the one that the person is on, or the site's start page."""
     return path_of(page_url) if page_url else "/"
 
 
 def next_pages(
-    question: str, before: str, language: Language, read: Sequence[SitePage], tried: Collection[str]
+    question: str, antecedent: str, language: Language, pages: Sequence[SitePage], tried_paths: Collection[str]
 ) -> tuple[str, ...]:
-    """The paths to read next: of what the pages read so far lead to, what promises most for the question."""
-    asked = {key for word in (*significant_words(question), *significant_words(before)) for key in keys_of(word)}
+    """The paths to read next: the most promising links of the pages read so far, up to `MAX_PAGES_AT_ONCE`."""
+    query_keys = {
+        key for word in (*significant_words(question), *significant_words(antecedent)) for key in keys_of(word)
+    }
     ranked: dict[str, tuple[float, int]] = {}
-    for page in read:
-        for path, words, spoken in page.links:
-            if path in tried or path in ranked:
+    for page in pages:
+        for path, link_text, link_language in page.links:
+            if path in tried_paths or path in ranked:
                 continue
-            leads = {key for word in words_of(f"{words} {path}") for key in keys_of(word)}
-            if foreign(path, spoken, language):
+            link_keys = {key for word in words_of(f"{link_text} {path}") for key in keys_of(word)}
+            if foreign(path, link_language, language):
                 continue
-            # Where a language has its own branch of the site, what hangs on it comes first.
-            mine = foreign(path, spoken, _OTHER[language])
-            score = 2.0 * len(asked & leads) + bool(leads & _SERVING) + 3.0 * mine
+            # Links into the branch of the site in the question's language come first.
+            is_own_branch = foreign(path, link_language, _OTHER[language])
+            score = 2.0 * len(query_keys & link_keys) + bool(link_keys & _SERVING) + 3.0 * is_own_branch
             ranked[path] = (score, -len(ranked))
-    order = sorted(ranked, key=lambda path: ranked[path], reverse=True)
-    return tuple(order[:AT_ONCE])
+    paths = sorted(ranked, key=lambda path: ranked[path], reverse=True)
+    return tuple(paths[:AT_ONCE])
 
 
-def foreign(path: str, spoken: str | None, language: Language) -> bool:
-    """Whether the page is said to be in another language than the question's."""
-    first = path.strip("/").split("/")[0].split("?")[0].lower()
-    named = (spoken or (first if first in ("es", "en") else "")).lower()[:2]
-    return bool(named) and named != language
+def foreign(path: str, declared_language: str | None, language: Language) -> bool:
+    """Whether a page is declared, by link or by path, to be in another language than the question's."""
+    first_segment = path.strip("/").split("/")[0].split("?")[0].lower()
+    page_language = (declared_language or (first_segment if first_segment in ("es", "en") else "")).lower()[:2]
+    return bool(page_language) and page_language != language
 
 
-def translations(language: Language, read: Sequence[SitePage], tried: Collection[str]) -> tuple[str, ...]:
-    """The page in the question's language, where the first page that was read says there is one."""
-    if any(not foreign(page.path, None, language) and foreign(page.path, None, _OTHER[language]) for page in read):
+def translations(language: Language, pages: Sequence[SitePage], tried_paths: Collection[str]) -> tuple[str, ...]:
+    """The path of the page in the question's language, if the first page links to one."""
+    if any(not foreign(page.path, None, language) and foreign(page.path, None, _OTHER[language]) for page in pages):
         return ()
-    # A page that is only said to be in the language ("see our manual, in English") is no translation of this one.
-    paths = [path for page in read[:1] for path, words, spoken in page.links
-             if spoken and spoken.lower().startswith(language)
-             and (not words or foreign(path, None, _OTHER[language]))]  # fmt: skip
-    return tuple(path for path in paths if path not in tried)[:1]
+    # A link to another page in the language ("see our manual, in English") is not a translation.
+    paths = [path for page in pages[:1] for path, link_text, link_language in page.links
+             if link_language and link_language.lower().startswith(language)
+             and (not link_text or foreign(path, None, _OTHER[language]))]  # fmt: skip
+    return tuple(path for path in paths if path not in tried_paths)[:1]
