@@ -20,7 +20,7 @@ from agent.domain.offline.changes import change_in, changed, kept_in, nearer, pe
 from agent.domain.offline.common_words import is_common, significant_words
 from agent.domain.offline.conditions import away_in, condition_after, from_now, wants_change
 from agent.domain.offline.grammar import ToolPhrase
-from agent.domain.offline.kinds import place_in
+from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.lexicon import keys_of
 from agent.domain.offline.relative_days import date_in, moved_days
 from agent.domain.offline.slots import (
@@ -91,7 +91,7 @@ def amended(
         told = talk_words.TURNS.search(said) or _ANOTHER.search(said)
         turned = given["condition"] if told else arguments["condition"]
         return Wish(Intent.TOOL, ((tool, {"symbol": arguments["symbol"], **given, "condition": turned}),))
-    if tool in _REPLACED and place_in(said) is not None and talk_words.CHANGES_IT.search(said):
+    if tool in _REPLACED and ordinal_in(said) is not None and talk_words.CHANGES_IT.search(said):
         return None  # it is about one of several
     bare = slots.FIGURE_ALONE.fullmatch(_AND.sub("", in_figures(said), count=1))
     if earlier.way == "part" and row is None and not own and bare is not None:
@@ -288,7 +288,7 @@ def changes_listed(
     if not talk_words.CHANGES_IT.search(said) or not numbers_in(said):
         return None
     shown = earlier.calls[0][0] if earlier is not None and row is None else ""
-    placed = row is None and listed_by == "list_alerts" and place_in(said) is not None
+    placed = row is None and listed_by == "list_alerts" and ordinal_in(said) is not None
     made = shown == "create_alert" and earlier is not None and earlier.way == "from_now"  # its price was looked up
     if shown == "list_alerts" or placed or made or (row is not None and row.tool == "create_alert"):
         return "create_alert", "delete_alert"

@@ -86,26 +86,29 @@ def unknown(
     language: Language,
     *,
     missed: bool,
-    nearest: Sequence[Excerpt] = (),
-    around: Sequence[Excerpt] = (),
-    word: str = "",
+    possible_answers: Sequence[Excerpt] = (),
+    related: Sequence[Excerpt] = (),
+    unknown_word: str = "",
 ) -> str:
-    """That nothing known answers this for certain, and a person is offered. `nearest`: what may be the answer all the
-    same; `around`: what only stands near it. Each is quoted as no more than that. `word`: what the question is about
+    """That nothing known answers this for certain, and a person is offered. `possible_answers`: what may be the answer all the
+    same; `related`: what only stands near it. Each is quoted as no more than that. `unknown_word`: what the question is about
     and nothing was found about."""
-    about = _say("nothing_about", language, word=word) if word else ""
-    if not nearest and not around:
+    about = _say("nothing_about", language, word=unknown_word) if unknown_word else ""
+    if not possible_answers and not related:
         said = _say("unknown_again" if missed else "unknown", language)
-        said = f"{said.partition(':')[0].rstrip('.')}: {about}." if word else said
+        said = f"{said.partition(':')[0].rstrip('.')}: {about}." if unknown_word else said
         return f"{said} {_OFFER[language] if missed else _say('person', language)}"
-    shown = [one if one.heading else replace(one, heading=TITLE_END.split(one.title)[0]) for one in nearest or around]
+    shown = [
+        one if one.heading else replace(one, heading=TITLE_END.split(one.title)[0])
+        for one in possible_answers or related
+    ]
     told, other = quoted(shown, language), _OFFER[language] if missed else _say("otherwise", language)
     near_it = _say("nearest", language, why=about or _say("nothing_clear", language))
-    says = f"{_UNSURE[language]} {_say('says', language)}" if nearest else near_it
+    says = f"{_UNSURE[language]} {_say('says', language)}" if possible_answers else near_it
     if len({one.heading for one in shown}) > 1:
         return f"{says}\n{told}\n{other}"
     name = shown[0].heading
-    under = f"{_UNSURE[language]} {_say('says_under', language, name=name)}" if nearest else f"{says} {name}:"
+    under = f"{_UNSURE[language]} {_say('says_under', language, name=name)}" if possible_answers else f"{says} {name}:"
     return f"{under}\n{told}\n{other}" if "\n" in told else f"{under} {told} {other}"
 
 

@@ -42,10 +42,11 @@ from agent.domain.offline.own_name import name_answer
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.previous_questions import is_follow_up
 from agent.domain.offline.prompt_messages import question_in, results_in, rule_calls_in
-from agent.domain.offline.questions import is_for_several, is_vague, lacks_subject, terms
+from agent.domain.offline.questions import is_vague, lacks_subject, only_gives_people, terms
 from agent.domain.offline.relative_days import days_ago, since_then, with_past_days
 from agent.domain.offline.shorthand import spelled_out
-from agent.domain.offline.site import TOOL, SiteQuestion, from_knowledge, from_site
+from agent.domain.offline.site import SiteQuestion, from_knowledge
+from agent.domain.offline.site_pages import TOOL, from_site
 from agent.domain.offline.small_talk import is_about_procedure, is_customers_statement
 from agent.domain.offline.steps import Result, SayText, UseTools, step_of
 from agent.domain.offline.talk_words import BEST, GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, PLAN_FOR_IT, TAKEN, WHETHER
@@ -334,7 +335,7 @@ def _site_question(
     """A question for the company's words, with the one that it leans on and what was answered before."""
     question = GREETED.sub("", question)[:MOST_COMPARED]
     before = [one[:MOST_COMPARED] for one in before[-3:]]
-    if before and is_for_several(question, before[-1]):
+    if before and only_gives_people(question, before[-1]):
         *before, question = before  # what one costs is told once more
     leaning = (
         before[-1]

@@ -5,66 +5,68 @@ import re
 
 from agent.domain.offline import shapes
 from agent.domain.offline.concepts import ANOTHER_TERM
-from agent.domain.offline.constraints import FREE_OR_PAID, UNIT, carried
+from agent.domain.offline.constraints import FREE_OR_PAID, UNIT, inherited_keys
 from agent.domain.offline.doubts import (
-    LIKELY,
-    NEAR_IN_MEANING,
-    SEVERAL,
-    SHOWN,
-    TOLD,
-    extract,
-    is_surely,
-    nearness,
-    stands_beside,
-    untold_words,
-    with_neighbours,
+    MAX_SECTIONS_SHOWN,
+    MIN_LIKELIHOOD,
+    MIN_SIMILARITY,
+    MIN_STRENGTH,
+    MIN_TOPIC_WORDS,
+    answers_by_itself,
+    can_be_shown_beside,
+    similarity_of,
+    uncovered_words,
 )
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.previous_questions import is_follow_up
-from agent.domain.offline.questions import needed, specific_words, terms
-from agent.domain.offline.relevance import Section, likely
+from agent.domain.offline.questions import required_keys, terms, topic_words
+from agent.domain.offline.relevance import Section, ranked_sections
+from agent.domain.offline.section_quotes import section_extract, with_paragraphs
 from agent.domain.text_features import plain, stem
 
-NEAR = 0.4
+MIN_COVERAGE = 0.4
 """Minimum share of a question's weight (0 to 1) that the nearest section must cover to be offered as a possible answer.
 Below it the section is only shown as related."""
-NEAR_DOING = 0.3
+MIN_ACTION_COVERAGE = 0.3
 """The same minimum for questions about whether or how something is done: pages use other verbs for it. Questions about
 a thing need the higher minimum, since the price of another thing is no answer."""
-_AROUND = 0.15
+_MIN_RELATED_COVERAGE = 0.15
 """Minimum share of the weight of this question, plus the bonuses below, that a section must reach to be related, if
 there was a previous question or quotation. Without one the minimum is `_MIN_ACTION_COVERAGE`."""
-_EARLIER, _THERE = 0.5, 0.15
+_PREVIOUS_QUESTION_BONUS = 0.5
+_LAST_QUOTE_BONUS = 0.15
 """Bonuses added to that share: `_PREVIOUS_QUESTION_BONUS` times the covered share of the previous question's weight,
 and `_LAST_QUOTE_BONUS` if the section was quoted last."""
-_FAINTLY_NEAR = 0.1
+_MIN_FAINT_SIMILARITY = 0.1
 """If no section is related: minimum similarity (0 to 1) that one of the likeliest must reach for those with any
 similarity to be shown (decision 0159)."""
-_VERY_NEAR = 0.3
+_HIGH_SIMILARITY = 0.3
 """Similarity from which on an unlikely section is shown, even if the site lacks half of the words that the question is
 about."""
-_HALF = 0.5
+_HIGH_LIKELIHOOD = 0.5
 """Likelihood from which on a section is shown whatever words it shares with the question."""
 _HOW_LONG = re.compile(rf"\b(?:how (?:much|long)|much|cu[aá]nt[oa]s?) (?:time|tiempo)\b|\b{UNIT}\b", re.IGNORECASE)
 """How long something is for: words that name no thing a site could offer."""
-TELLING = 4
+MIN_REPORTED_LETTERS = 4
 """A word that no page contains is reported ("I find nothing about …") if it has at least this many letters: short words
 such as "use" say nothing."""
 
 
-def surely(question: str, previous_question: str, last_quote: str, candidates: Candidates) -> list[Excerpt]:
+def certain_section_quote(
+    question: str, previous_question: str, last_quote: str, candidates: Candidates
+) -> list[Excerpt]:
     """Return the likeliest section's quotation if it answers for certain, else nothing. For questions for which no
     sentence was chosen by its words; the section must be by far the likeliest and contain every word that the question
     is about."""
-    query, required = terms(FREE_OR_PAID.sub(" ", question)), needed(question)
-    sections = likely(question, previous_question, last_quote, candidates) if specific_words(query) else []
-    if not sections or not is_surely(sections[0], query, required, candidates):
+    query, required = terms(FREE_OR_PAID.sub(" ", question)), required_keys(question)
+    sections = ranked_sections(question, previous_question, last_quote, candidates) if topic_words(query) else []
+    if not sections or not answers_by_itself(sections[0], query, required, candidates):
         return []
-    return with_neighbours(extract((), sections[0], candidates), query, required, candidates)
+    return with_paragraphs(section_extract((), sections[0], candidates), query, required, candidates)
 
 
-def nowhere(question: str, candidates: Candidates) -> list[str]:
+def unknown_words(question: str, candidates: Candidates) -> list[str]:
     """Return the words of a question whether something exists that no candidate contains, in any synonym; as they are
     written in the question. Empty for other questions, and if all candidates are in another language."""
     normalized, index = plain(question), candidates.index
@@ -74,7 +76,7 @@ def nowhere(question: str, candidates: Candidates) -> list[str]:
     ):
         return []
     query = terms(FREE_OR_PAID.sub(" ", question))
-    unknown_stems = {word for word in specific_words(query) if not index.is_known(query[word])}
+    unknown_stems = {word for word in topic_words(query) if not index.is_known(query[word])}
     return [
         word
         for word in re.findall(r"[^\W\d_]+", _HOW_LONG.sub(" ", question))
@@ -83,7 +85,7 @@ def nowhere(question: str, candidates: Candidates) -> list[str]:
     ]
 
 
-def nearest(
+def nearest_excerpts(
     question: str, previous_question: str, last_quote: str, candidates: Candidates
 ) -> tuple[list[Excerpt], bool]:
     """Return the nearest excerpts to a question that nothing answers, and whether they may be the answer.
@@ -93,82 +95,104 @@ def nearest(
     """
     query = terms(FREE_OR_PAID.sub(" ", question))
     earlier_terms = {word: keys for word, keys in terms(previous_question).items() if word not in query}
-    specific_terms = specific_words(query)
-    required = [*needed(question), *(carried(question, previous_question) if is_follow_up(question) else ())]
+    specific_terms = topic_words(query)
+    required = [
+        *required_keys(question),
+        *(inherited_keys(question, previous_question) if is_follow_up(question) else ()),
+    ]
     # If the question has only common words, use those.
-    words = [*(specific_terms or (word for word in query if word[0] != "=")), *specific_words(earlier_terms)]
+    words = [*(specific_terms or (word for word in query if word[0] != "=")), *topic_words(earlier_terms)]
     index, topic_keys = candidates.index, [(query | earlier_terms)[word] for word in words]
 
     def near(section: Section) -> bool:
-        return nearness(section, candidates) >= NEAR_IN_MEANING
+        return similarity_of(section, candidates) >= MIN_SIMILARITY
 
     unknown_terms = [word for word in specific_terms if not index.is_known(query[word])]
     # If every word that it is about is unknown, having a previous question makes no section likely.
     is_new_topic = bool(last_quote) and len(unknown_terms) == len(specific_terms) and not is_follow_up(question)
-    is_new_topic = is_new_topic and (len(unknown_terms) >= SEVERAL or nowhere(question, candidates) != [])
+    is_new_topic = is_new_topic and (len(unknown_terms) >= MIN_TOPIC_WORDS or unknown_words(question, candidates) != [])
 
     def stands_out(section: Section) -> bool:
         is_foreign = candidates.passages[section.sentences[0]].number in candidates.foreign
-        is_likely = section.likelihood >= _HALF and not is_new_topic
-        return is_foreign or is_likely or nearness(section, candidates) >= _VERY_NEAR
+        is_likely = section.likelihood >= _HIGH_LIKELIHOOD and not is_new_topic
+        return is_foreign or is_likely or similarity_of(section, candidates) >= _HIGH_SIMILARITY
 
     def comes_close(section: Section) -> bool:
-        return section.likelihood >= LIKELY or nearness(section, candidates) >= _VERY_NEAR
+        return section.likelihood >= MIN_LIKELIHOOD or similarity_of(section, candidates) >= _HIGH_SIMILARITY
 
     def missing(section: Section) -> float:
-        return sum(index.weight(query[word]) for word in untold_words(query, section.sentences, candidates))
+        return sum(index.weight(query[word]) for word in uncovered_words(query, section.sentences, candidates))
 
     def stands_near(section: Section) -> bool:
         position = section.sentences[0]
-        if section.likelihood >= _HALF or near(section):
+        if section.likelihood >= _HIGH_LIKELIHOOD or near(section):
             return True
-        if index.scrap(position) or not any(index.has(keys, position) >= TOLD for keys in topic_keys):
+        if index.is_fragment(position) or not any(
+            index.strength(keys, position) >= MIN_STRENGTH for keys in topic_keys
+        ):
             return False
-        context_share = _EARLIER * index.share(earlier_terms, position) if earlier_terms else 0.0
-        context_share += _THERE * (candidates.passages[position].is_in(last_quote))
-        return (index.share(query, position) if query else 0.0) + context_share >= (
-            _AROUND if earlier_terms or last_quote else NEAR_DOING
+        context_share = _PREVIOUS_QUESTION_BONUS * index.coverage(earlier_terms, position) if earlier_terms else 0.0
+        context_share += _LAST_QUOTE_BONUS * (candidates.passages[position].is_in(last_quote))
+        return (index.coverage(query, position) if query else 0.0) + context_share >= (
+            _MIN_RELATED_COVERAGE if earlier_terms or last_quote else MIN_ACTION_COVERAGE
         )
 
-    sections = likely(question, previous_question, last_quote, candidates)
-    if 2 * len(unknown_terms) >= max(len(specific_terms), 1) and not any(map(stands_out, sections[:SHOWN])):
+    sections = ranked_sections(question, previous_question, last_quote, candidates)
+    if 2 * len(unknown_terms) >= max(len(specific_terms), 1) and not any(
+        map(stands_out, sections[:MAX_SECTIONS_SHOWN])
+    ):
         return [], False  # the question is about something else
-    near_sections = [one for one in sections if stands_near(one)]
+    near_sections = [section for section in sections if stands_near(section)]
     if specific_terms and not any(index.is_known(query[word]) for word in specific_terms):
         # Sections near the previous question are about other things, unless this question continues it.
         near_sections = [
-            one for one in near_sections if (is_follow_up(question) and one.likelihood >= _HALF) or near(one)
+            section
+            for section in near_sections
+            if (is_follow_up(question) and section.likelihood >= _HIGH_LIKELIHOOD) or near(section)
         ]
     if not near_sections:
-        faintly_similar = [one for one in sections[:SHOWN] if nearness(one, candidates) > 0]
-        shown = faintly_similar if any(nearness(one, candidates) >= _FAINTLY_NEAR for one in faintly_similar) else []
-        return [one for section in shown for one in extract((), section, candidates)], False
+        faintly_similar = [
+            section for section in sections[:MAX_SECTIONS_SHOWN] if similarity_of(section, candidates) > 0
+        ]
+        shown = (
+            faintly_similar
+            if any(similarity_of(section, candidates) >= _MIN_FAINT_SIMILARITY for section in faintly_similar)
+            else []
+        )
+        return [excerpt for section in shown for excerpt in section_extract((), section, candidates)], False
     # Prefer a section that contains rarer words of the question. Prices and dates must be shown by the section.
-    missing_weights = {one.place: missing(one) for one in near_sections}
+    missing_weights = {section.location: missing(section) for section in near_sections}
     near_sections = [
-        one
-        for one in near_sections
-        if comes_close(one) and missing_weights[one.place] < missing_weights[near_sections[0].place]
+        section
+        for section in near_sections
+        if comes_close(section) and missing_weights[section.location] < missing_weights[near_sections[0].location]
     ][:1] or near_sections
-    near_sections = [one for one in near_sections if index.covers(required, one.sentences[0])] or near_sections
-    is_about_thing = shapes.DO_YOU.search(plain(question)) or any(keys & shapes.BARE for keys in query.values())
+    near_sections = [
+        section for section in near_sections if index.has_all(required, section.sentences[0])
+    ] or near_sections
+    is_about_thing = shapes.DO_YOU.search(plain(question)) or any(
+        keys & shapes.PRICE_OR_TIME for keys in query.values()
+    )
     best = near_sections[0].sentences[0]
     if not specific_terms:
         # "How many hours is it?" names no thing: a section with such a figure may answer it.
         may_answer = (
             bool(required)
-            and index.covers(required, best)
-            and near_sections[0].likelihood >= _HALF
-            and index.share(query, best) >= NEAR
+            and index.has_all(required, best)
+            and near_sections[0].likelihood >= _HIGH_LIKELIHOOD
+            and index.coverage(query, best) >= MIN_COVERAGE
         )
     else:
-        may_answer = any(index.has(query[word], best) >= TOLD for word in specific_terms)
-        may_answer = may_answer and not (candidates.passages[best].row and untold_words(query, [best], candidates))
-        may_answer = may_answer and index.share(query, best) >= (NEAR if is_about_thing else NEAR_DOING)
+        may_answer = any(index.strength(query[word], best) >= MIN_STRENGTH for word in specific_terms)
+        may_answer = may_answer and not (candidates.passages[best].row and uncovered_words(query, [best], candidates))
+        may_answer = may_answer and index.coverage(query, best) >= (
+            MIN_COVERAGE if is_about_thing else MIN_ACTION_COVERAGE
+        )
     # A thing that no page names does not exist there, however similar other things of its kind are.
-    may_answer = may_answer or (near(near_sections[0]) and not nowhere(question, candidates))
-    others = [one for one in sections if one in near_sections or nearness(one, candidates) > 0]
-    shown = [near_sections[0], *(one for one in others if stands_beside(one, near_sections[:1], required, candidates))][
-        :SHOWN
-    ]
-    return [one for section in shown for one in extract((), section, candidates)], may_answer
+    may_answer = may_answer or (near(near_sections[0]) and not unknown_words(question, candidates))
+    others = [section for section in sections if section in near_sections or similarity_of(section, candidates) > 0]
+    shown = [
+        near_sections[0],
+        *(section for section in others if can_be_shown_beside(section, near_sections[:1], required, candidates)),
+    ][:MAX_SECTIONS_SHOWN]
+    return [excerpt for section in shown for excerpt in section_extract((), section, candidates)], may_answer

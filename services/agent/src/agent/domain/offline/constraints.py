@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from agent.domain.number_words import BELOW_100, in_figures
 from agent.domain.offline import shapes
 from agent.domain.offline.excerpts import Excerpt
+from agent.domain.offline.lexicon import keys_in, keys_of
 from agent.domain.text_features import plain
 
 _COUNT = rf"(?:\d{{1,4}}|an?|una?|couple of|par de|{BELOW_100})"
@@ -33,12 +34,12 @@ AGE = re.compile(
 """Somebody's age with the words for the person: a question with a daughter's age is not about daughters."""
 _HOW_MANY_UNITS = re.compile(rf"\b(?:how many|cuant[oa]s) (?:working )?{UNIT}\b")
 LENGTH: frozenset[str] = frozenset(("=length",))
-TELLS_LENGTH = re.compile(
+CONTAINS_LENGTH = re.compile(
     rf"\b{_COUNT}[ -](?:(?:\w+ )(?:or \w+ )?)?{UNIT}\b|\b{UNIT}(?: \w+){{0,2}}:? \d|"
     rf"\b(?:per|every|each|cada|al?|por) {UNIT}\b|"
     r"\bat once\b|\bimmediately\b|\bal momento\b|\balways\b|\bsiempre\b|\banytime\b|\bat any time\b|\bcuando quieras\b"
 )
-TOLD_CLOCK = re.compile(
+STATED_TIME = re.compile(
     r"\b(?:at|by|until|till|from|before|after|a las?|hasta las?|desde las?|sobre las?|antes de las?) "
     r"(?:\d{1,2}[:.h]\d{2}|\d{1,2}(?![\d.,:])(?! ?(?:%|€|£|\$|usd|eur|dol|pound|libra|people|person|alumn|"
     r"min|hour|hora|day|dia|week|semana|month|mes|year|ano|mile|km)))"
@@ -53,7 +54,7 @@ HOW_LONG_IT_TAKES = re.compile(
     r"\bhow (?:quick\w*|fast|soon)\b|\bhow long (?:does|do|will|would|is|are|until|till)\b.{0,60}\b(?:take\w*|arriv\w+|"
     r"active|wait\w*|deliver\w*|come|ready)\b|\bhow long until\b|\bcuant[oa]s? (?:\w+ )?(?:se )?(?:tard\w+|demor\w+)"
 )
-_ON_CONDITION = re.compile(
+_DEADLINE_OR_CONDITION = re.compile(
     rf"\b(?:if|si|unless|salvo|until|hasta)\b[^,;.]*|"
     rf"\b(?:within|en|dentro de)(?: (?:the|los|las))? (?:(?:first|primer\w+) )?"
     rf"{_COUNT} (?:\w+ )?{UNIT} (?:of|after|from|since|siguientes|desde|tras|posteriores)\b[^,;.]*"
@@ -68,7 +69,7 @@ HOW_BIG = re.compile(
     r"\bhow (?:big|large|tall|heavy|wide|deep|high)\b|\bcuant[oa]s? (?:mide|miden|pesa|pesan)\b|"
     r"\b(?:what size|que tamano)\b"
 )
-_MONEY_TOLD = re.compile(r"[$€£] ?\d[\d.,]*|(?<![\d.,])\d[\d.,]{0,15}+ ?(?:[$€£]|usd\b|eur\w*|dol\w+|pesos\b)")
+_AMOUNT_OF_MONEY = re.compile(r"[$€£] ?\d[\d.,]*|(?<![\d.,])\d[\d.,]{0,15}+ ?(?:[$€£]|usd\b|eur\w*|dol\w+|pesos\b)")
 CONTACTS = tuple(
     (
         re.compile(
@@ -84,7 +85,7 @@ CONTACTS = tuple(
     )
 )
 """Questions for an e-mail address or a telephone number, with the keys of which an answer must have one."""
-BY_WAY_OF = re.compile(
+CONTACT_WAY = re.compile(
     r"\b(?:by|via|over the|on|por|mediante) "
     r"(?P<way>phone|telephone|e?mail|whatsapp|sms|post|telefono|correo|telegram)\b"
 )
@@ -108,7 +109,7 @@ _PART_OF_PRICE = (
 PART_OF_PRICE = re.compile(rf"\b{_PART_OF_PRICE}\b")
 _MONEY = next(shape for key, shape in shapes.SHAPES if key == "=price")
 _FREE = re.compile(r"\b(?:free|gratis|gratuit[oa]s?)\b")
-_LONG = next(shape for key, shape in shapes.SHAPES if key == "=duration")
+_DURATION = next(shape for key, shape in shapes.SHAPES if key == "=duration")
 _HOUR = next(shape for key, shape in shapes.SHAPES if key in shapes.CLOCK)
 _TIME = re.compile(
     r"\d{1,2}(?:[:.h]\d{2}| ?[ap]\.?m\b)|\b(?:noon|midday|midnight|mediod[ií]a|medianoche)\b|"
@@ -116,7 +117,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _DAY = next(shape for key, shape in shapes.SHAPES if key == "=when")
-NEXT = re.compile(rf"\b(?:next|coming|proxim[oa]s?) (?={UNIT}\b)|\bque viene\b")
+NEXT_PERIOD = re.compile(rf"\b(?:next|coming|proxim[oa]s?) (?={UNIT}\b)|\bque viene\b")
 FREE_OR_PAID = re.compile(
     r",? ?\b(?:or|o) (?:do|does|must|is|hay|tengo|tiene|es|se|have)\b.{0,20}\b(?:pay|paid|pag\w+)\b"
 )
@@ -135,8 +136,8 @@ def without_length(normalized: str) -> str:
 
 def states_duration(text: str) -> bool:
     """Whether a sentence says how long something takes, apart from deadlines and conditions."""
-    unconditional = _ON_CONDITION.sub(" ", plain(text))
-    return bool(_AT_ONCE.search(unconditional) or _LONG.search(unconditional))
+    unconditional = _DEADLINE_OR_CONDITION.sub(" ", plain(text))
+    return bool(_AT_ONCE.search(unconditional) or _DURATION.search(unconditional))
 
 
 def is_part_of_price(text: str) -> bool:
@@ -149,21 +150,37 @@ def shows_hour(text: str) -> bool:
     return _TIME.search(text) is not None
 
 
-def measured(text: str) -> bool:
+def has_measure(text: str) -> bool:
     """Whether a sentence contains a figure that is not a price."""
-    return any(map(str.isdigit, in_figures(_MONEY_TOLD.sub(" ", plain(text)))))
+    return any(map(str.isdigit, in_figures(_AMOUNT_OF_MONEY.sub(" ", plain(text)))))
 
 
-def shows_contact(text: str) -> set[str]:
+def gives_count(passage: Excerpt, keys: frozenset[str]) -> bool:
+    """Whether a passage says how many there are of something (`keys`): a number before the word, or a table's cell."""
+    if passage.is_table_row:
+        name, _, text = passage.text.partition(":")
+        cells = list(zip(passage.columns, passage.cells, strict=False)) or [("", text)]
+        return any(
+            has_measure(cell) and keys & keys_in(f"{name} {column} {cell}") and not _MONEY.search(cell)
+            for column, cell in cells
+        )
+    asks_same = keys & keys_in(passage.heading) and shapes.HOW_MANY.search(plain(passage.heading))
+    if asks_same and any(map(str.isdigit, passage.text)):
+        return True
+    counts = shapes.COUNTED.finditer(plain(passage.text))
+    return any(keys & keys_of(word) for count in counts for word in count[0].split()[1:])
+
+
+def contacts_in(text: str) -> set[str]:
     """The keys of the contacts that a sentence contains: =address (e-mail), =number (telephone)."""
     return {key for key, pattern in _SHOWN_CONTACTS if pattern.search(text)}
 
 
-def carried(question: str, antecedent: str) -> list[frozenset[str]]:
+def inherited_keys(question: str, antecedent: str) -> list[frozenset[str]]:
     """The keys that a short question inherits from the question that it refers to: "and on Pro?", after how long it
     takes on Premium."""
     normalized, normalized_antecedent = plain(question), plain(antecedent)
-    if len(normalized.split()) > _SHORT or any(
+    if len(normalized.split()) > _MAX_FOLLOW_UP_WORDS or any(
         pattern.search(normalized) for pattern in (shapes.HOW_LONG, shapes.HOW_MUCH, shapes.PRICE_WORD)
     ):
         return []
@@ -176,7 +193,7 @@ def carried(question: str, antecedent: str) -> list[frozenset[str]]:
         inherited = [_AGE]
     elif _PRICED.search(normalized_antecedent) and not _ASKS_ITSELF.search(normalized):
         inherited = [shapes.COST]
-    return [*inherited, *([shapes.CLOCK] if TOLD_CLOCK.search(normalized) else [])]
+    return [*inherited, *([shapes.CLOCK] if STATED_TIME.search(normalized) else [])]
 
 
 def without_how_long(text: str) -> str:
@@ -184,9 +201,9 @@ def without_how_long(text: str) -> str:
     return _HOW_LONG.sub(" ", plain(text))
 
 
-_SHORT = 5
+_MAX_FOLLOW_UP_WORDS = 5
 _AGE = frozenset(("=age",))
-_TELLS_AGE = dict(shapes.SAID_AS)["=age"]
+_CONTAINS_AGE = dict(shapes.SAID_AS)["=age"]
 _HOW_OLD = re.compile(r"\b(?:que edad|(?:wh?at|which) age|how (?:old|young))\b")
 _PRICED = re.compile(f"{shapes.HOW_PRICED.pattern}|{shapes.COSTS.pattern}")
 _ASKS_ITSELF = re.compile(
@@ -204,7 +221,7 @@ A_DAY = re.compile(
     r"domingos?|fin(?:es)? de semana|findes?)\b"
 )
 _ANY_DAY = re.compile(r"\b(?:every day|daily|all week|seven days|24/7|cada dia|todos los dias|a diario|diariamente)\b")
-_HAS_NOT = re.compile(
+_ASKS_WHAT_IS_LACKING = re.compile(
     r"\bque no (?:teng|tien|inclu|trai|trae|est)\w*|"
     r"\b(?:that|which) (?:\w+ ){0,3}(?:doesn.?t|does not|don.?t|do not|isn.?t|is not)\b|\bnot in\b"
 )
@@ -214,24 +231,24 @@ _HAS_NOT = re.compile(
 def meets_constraints(question: str, antecedent: str, quoted: Sequence[Excerpt]) -> bool:
     """Whether the quotations together contain what the question states and asks for."""
     normalized, text = plain(question), " ".join(f"{excerpt.heading}: {excerpt.text}" for excerpt in quoted)
-    if states_length(normalized) and not TELLS_LENGTH.search(plain(text)):
+    if states_length(normalized) and not CONTAINS_LENGTH.search(plain(text)):
         return False
-    if _HAS_NOT.search(normalized):
+    if _ASKS_WHAT_IS_LACKING.search(normalized):
         return False
     if A_DAY.search(normalized) and not (A_DAY.search(plain(text)) or _ANY_DAY.search(plain(text))):
         return False
-    if TOLD_CLOCK.search(normalized) and not (_HOUR.search(text) or _DAY.search(text)):
+    if STATED_TIME.search(normalized) and not (_HOUR.search(text) or _DAY.search(text)):
         return False
     if ASKS_OPINION.search(normalized) and not SAYS_WORTH.search(plain(text)):
         return False
     if HOW_LONG_IT_TAKES.search(normalized) and not any(states_duration(excerpt.text) for excerpt in quoted):
         return False
-    for keys in carried(question, antecedent) if antecedent else ():
+    for keys in inherited_keys(question, antecedent) if antecedent else ():
         if keys == TAKES and not any(states_duration(excerpt.text) for excerpt in quoted):
             return False
-        if keys == shapes.DURATION and not _LONG.search(text):
+        if keys == shapes.DURATION and not _DURATION.search(text):
             return False
-        if keys == _AGE and not _TELLS_AGE.search(text):
+        if keys == _AGE and not _CONTAINS_AGE.search(text):
             return False
         if keys == shapes.COST and not (_MONEY.search(text) or _FREE.search(plain(text))):
             return False

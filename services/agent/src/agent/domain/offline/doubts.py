@@ -8,48 +8,60 @@ from collections.abc import Sequence
 
 from agent.domain.offline import constraints, shapes
 from agent.domain.offline.common_words import significant_words
-from agent.domain.offline.constraints import FREE_OR_PAID, carried
+from agent.domain.offline.constraints import FREE_OR_PAID, gives_count, inherited_keys
 from agent.domain.offline.evidence import has_evidence
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_in, keys_of
 from agent.domain.offline.months import covers_month
 from agent.domain.offline.other_cases import is_another_case
 from agent.domain.offline.passage_index import Candidates
-from agent.domain.offline.passages import TELLS, as_a_whole, has_name
-from agent.domain.offline.questions import Query, is_of_leaving, lacks_subject, needed, specific_words, terms
-from agent.domain.offline.relevance import Section, likely
+from agent.domain.offline.passages import complete_answer, is_row_named
+from agent.domain.offline.questions import (
+    Query,
+    is_other_cancellation,
+    lacks_subject,
+    required_keys,
+    terms,
+    topic_words,
+)
+from agent.domain.offline.relevance import Section, ranked_sections
+from agent.domain.offline.section_quotes import section_extract, with_paragraphs
 from agent.domain.text_features import plain
 
-CERTAIN = 0.5
+MIN_CERTAIN_LIKELIHOOD = 0.5
 """Minimum likelihood (0 to 1) of an answer's sections together for the answer to be certain."""
-_FAR_BEHIND = 0.1
+_MAX_OVERRULED_LIKELIHOOD = 0.1
 """If the answer's sections together are less likely than this, a section of at least `MIN_CERTAIN_LIKELIHOOD` overrules
 it."""
-NEAR_IN_MEANING, _MUCH_NEARER = 0.2, 0.12
-"""Similarity (cosine, rescaled to 0 to 1) from which on a section may answer the question whatever its words are; and
-the lead over the chosen sections from which on another section makes the answer uncertain (measured with
-multilingual-e5-small, decision 0153)."""
-_NEARLY_SURE, _HARDLY = 0.8, 0.01
-"""Likelihood from which on one section answers by itself; and likelihood below which a section does not count as
-another possible answer."""
-_NEAR_ENOUGH = 0.15
+MIN_SIMILARITY = 0.2
+"""Similarity in meaning (0 is the average of texts, 1 the maximum) from which on a section may answer the question
+whatever its words are (measured with multilingual-e5-small, decision 0153)."""
+_MIN_SIMILARITY_LEAD = 0.12
+"""Lead in similarity over the chosen sections from which on another section makes the answer uncertain."""
+_MIN_LIKELIHOOD_ALONE = 0.8
+"""Likelihood from which on one section answers by itself."""
+_NEGLIGIBLE_LIKELIHOOD = 0.01
+"""Likelihood below which a section does not count as another possible answer."""
+_MIN_SIMILARITY_ALONE = 0.15
 """Minimum similarity of a section that answers by itself."""
 _NEED = frozenset(("=need",))
-SHOWN, LIKELY = 3, 0.05
-"""Sections shown at most if nothing is certain, and the minimum likelihood of each one after the first."""
-TOLD = 0.75
+MAX_SECTIONS_SHOWN = 3
+"""Sections shown at most if nothing is certain."""
+MIN_LIKELIHOOD = 0.05
+"""Minimum likelihood of each of them after the first."""
+MIN_STRENGTH = 0.75
 """Minimum strength (0 to 1, `PassageIndex.strength`) of a word in a sentence that counts as containing it: the sentence
 has it, or its section does."""
-_TITLED = 0.5
+_MIN_TITLE_STRENGTH = 0.5
 """Strength of a word that only the page's title has; a word of less strength is uncovered."""
-SEVERAL = 2
+MIN_TOPIC_WORDS = 2
 """Number of specific words from which on a question says clearly what it is about."""
 _HOURS = frozenset(("=hours",))
 _MONTH = frozenset(("=month",))
 """Key that stands for any month, so another month has it too."""
-_NAMED = 0.85
+_MIN_NAME_STRENGTH = 0.85
 """Minimum strength of a word that a row, its columns, its heading or its page's title has."""
-_NAMING = 4
+_MIN_NAME_DIGITS = 4
 """A number with at least this many digits is a name, a year or an amount."""
 
 
@@ -67,40 +79,43 @@ def quotes_with_certainty(
     instead. `antecedent` holds the questions that this one refers to ("" if it is complete), `previous_question` the
     one asked before it, `last_quote` what was quoted last.
     """
-    if as_a_whole(question, antecedent, candidates.passages) or _is_of_named_row(question, antecedent, chosen):
+    if complete_answer(question, antecedent, candidates.passages) or _is_of_named_row(question, antecedent, chosen):
         return list(chosen), True
     index, required, chosen_locations = (
         candidates.index,
-        needed(question),
-        {(excerpt.url, excerpt.heading) for excerpt in chosen},
+        required_keys(question),
+        {excerpt.location for excerpt in chosen},
     )
     query = terms(FREE_OR_PAID.sub(" ", question))
     positions = [i for i, passage in enumerate(candidates.passages) if passage in chosen]
-    uncovered = [word for word in untold_words(query, positions, candidates) if not query[word] & shapes.TOLD_OTHERWISE]
+    uncovered = [
+        word for word in uncovered_words(query, positions, candidates) if not query[word] & shapes.ANSWERED_IMPLICITLY
+    ]
     # A complete question that was answered completely does not depend on the previous ones.
-    ranked_sections = (
-        likely(question, previous_question, last_quote, candidates)
+    ranking = (
+        ranked_sections(question, previous_question, last_quote, candidates)
         if antecedent or uncovered
-        else likely(question, "", "", candidates)
+        else ranked_sections(question, "", "", candidates)
     )
-    ranked_sections = [
+    ranking = [
         section
-        for section in ranked_sections
-        if section.place in chosen_locations or not is_of_leaving(section.place[1], f"{question} {previous_question}")
+        for section in ranking
+        if section.location in chosen_locations
+        or not is_other_cancellation(section.location[1], f"{question} {previous_question}")
     ]
     sections = [
         section
-        for section in ranked_sections
+        for section in ranking
         # Sections without what such a question needs do not count as other answers.
-        if section.place in chosen_locations
-        or any(index.covers(required, i) and has_evidence(question, index.section(i)) for i in section.sentences)
+        if section.location in chosen_locations
+        or any(index.has_all(required, i) and has_evidence(question, index.section_text(i)) for i in section.sentences)
     ]
-    chosen_sections = [section for section in sections if section.place in chosen_locations]
+    chosen_sections = [section for section in sections if section.location in chosen_locations]
     if not any(_MONTH & keys for keys in query.values()):
         # A sentence about one month only is an exception to the rule.
         uncovered += ["=month" for i in positions if shapes.A_MONTH_ALONE.match(candidates.passages[i].text)][:1]
     uncovered += [
-        word for word, keys in query.items() if _MONTH & keys and not _is_told(keys - _MONTH, positions, candidates)
+        word for word, keys in query.items() if _MONTH & keys and not _is_in_any(keys - _MONTH, positions, candidates)
     ]
     if any(covers_month(question, candidates.passages[i].text) for i in positions):
         uncovered = [word for word in uncovered if not query.get(word, _MONTH) & _MONTH]
@@ -108,121 +123,127 @@ def quotes_with_certainty(
         constraints.shows_hour(candidates.passages[i].text) for i in positions
     ):
         uncovered += ["=clock"] * ("=clock" in query)  # "closed" is not an hour
-    named_section = _called(query, positions, sections, candidates)
+    named_section = _section_headed_by_topic(query, positions, sections, candidates)
     is_other_row = named_section is not None and any(candidates.passages[i].row for i in positions)
-    more_similar = _nearer(chosen_sections, sections, candidates)
+    more_similar = _more_similar_section(chosen_sections, sections, candidates)
     if (
         more_similar
-        and more_similar.likelihood < _HARDLY
-        and sum(section.likelihood for section in chosen_sections) >= _NEARLY_SURE
+        and more_similar.likelihood < _NEGLIGIBLE_LIKELIHOOD
+        and sum(section.likelihood for section in chosen_sections) >= _MIN_LIKELIHOOD_ALONE
     ):
         more_similar = None
     if not (uncovered or is_other_row or more_similar) and any(
-        _tells_all(query, required, i, candidates) for i in positions
+        _contains_all(query, required, i, candidates) for i in positions
     ):
-        return with_neighbours(chosen, query, required, candidates), True
-    uncovered += [word for word in query if _is_name(word) and all(not index.has(query[word], i) for i in positions)]
+        return with_paragraphs(chosen, query, required, candidates), True
+    uncovered += [
+        word for word in query if _is_name(word) and all(not index.strength(query[word], i) for i in positions)
+    ]
     is_other_case = is_another_case(question, previous_question, last_quote, positions, candidates)
     count_question = None if antecedent else shapes.HOW_MANY.search(plain(question))
     if (
         count_question
         and not (uncovered or is_other_case)
-        and any(index.counts(keys_of(count_question["what"]), i) for i in positions)
+        and any(gives_count(candidates.passages[i], keys_of(count_question["what"])) for i in positions)
     ):
-        return with_neighbours(chosen, query, required, candidates), True
-    asks_price = any(keys & shapes.PRICE for keys in [*required, *carried(question, antecedent)])
+        return with_paragraphs(chosen, query, required, candidates), True
+    asks_price = any(keys & shapes.PRICE for keys in [*required, *inherited_keys(question, antecedent)])
     if (
         asks_price
         and named_section is None
         and not (uncovered or is_other_case)
-        and all(has_name(query, candidates.passages[i]) for i in positions)
+        and all(is_row_named(query, candidates.passages[i]) for i in positions)
     ):
         return list(chosen), True
     chosen_share = sum(section.likelihood for section in chosen_sections) / sum(
         section.likelihood for section in sections
     )
     is_overruled = (
-        ranked_sections[0].likelihood >= CERTAIN
-        and sum(section.likelihood for section in chosen_sections) < _FAR_BEHIND
+        ranking[0].likelihood >= MIN_CERTAIN_LIKELIHOOD
+        and sum(section.likelihood for section in chosen_sections) < _MAX_OVERRULED_LIKELIHOOD
     )
-    if any(candidates.passages[i].row for i in positions) and ranked_sections[0] not in sections:
+    if any(candidates.passages[i].row for i in positions) and ranking[0] not in sections:
         is_overruled = False  # a row that shows what is asked for is not overruled by a section that does not
     if (
         named_section is not None
         and named_section is sections[0]
-        and named_section.likelihood >= CERTAIN
-        and _is_of(named_section, query, required, candidates)
+        and named_section.likelihood >= MIN_CERTAIN_LIKELIHOOD
+        and _answers_exactly(named_section, query, required, candidates)
     ):
-        of_it = [candidates.passages[i] for i in named_section.sentences if index.covers(required, i)]
-        return with_neighbours(of_it[:1], query, required, candidates), True
+        of_it = [candidates.passages[i] for i in named_section.sentences if index.has_all(required, i)]
+        return with_paragraphs(of_it[:1], query, required, candidates), True
     if (
         not (uncovered or is_other_case or more_similar)
         and named_section is None
         and sections[0] in chosen_sections
         and not is_overruled
     ):
-        has_matching_heading = any(_is_headed_alike(query, candidates.passages[i].heading) for i in positions)
-        if has_matching_heading or chosen_share >= CERTAIN:
-            return with_neighbours(chosen, query, required, candidates), True
-    if is_overruled and is_surely(ranked_sections[0], query, required, candidates):
-        return with_neighbours(extract((), ranked_sections[0], candidates), query, required, candidates), True
-    alternative = ranked_sections[0] if is_overruled else named_section or more_similar
-    completing = _naming(
-        [query[word] for word in uncovered if word in query], required, chosen_sections, ranked_sections, candidates
+        has_matching_heading = any(_heading_asks_same(query, candidates.passages[i].heading) for i in positions)
+        if has_matching_heading or chosen_share >= MIN_CERTAIN_LIKELIHOOD:
+            return with_paragraphs(chosen, query, required, candidates), True
+    if is_overruled and answers_by_itself(ranking[0], query, required, candidates):
+        return with_paragraphs(section_extract((), ranking[0], candidates), query, required, candidates), True
+    alternative = ranking[0] if is_overruled else named_section or more_similar
+    completing = _completing_section(
+        [query[word] for word in uncovered if word in query], required, chosen_sections, ranking, candidates
     )
-    ordered = [*([alternative] if alternative else sections), *ranked_sections]
+    ordered = [*([alternative] if alternative else sections), *ranking]
     others = [
         section
         for section in dict.fromkeys(ordered)
-        if section is alternative or stands_beside(section, chosen_sections, required, candidates)
+        if section is alternative or can_be_shown_beside(section, chosen_sections, required, candidates)
     ]
-    others = list(dict.fromkeys([*others[: SHOWN - 1], *completing]))
+    others = list(dict.fromkeys([*others[: MAX_SECTIONS_SHOWN - 1], *completing]))
     shown, other_excerpts = (
-        extract(chosen, chosen_sections[0], candidates),
-        [excerpt for section in others for excerpt in extract((), section, candidates)],
+        section_extract(chosen, chosen_sections[0], candidates),
+        [excerpt for section in others for excerpt in section_extract((), section, candidates)],
     )
     return ([*other_excerpts, *shown] if is_overruled or is_other_row else [*shown, *other_excerpts]), False
 
 
-def is_surely(section: Section, query: Query, required: Sequence[frozenset[str]], candidates: Candidates) -> bool:
+def answers_by_itself(
+    section: Section, query: Query, required: Sequence[frozenset[str]], candidates: Candidates
+) -> bool:
     """Whether a section answers by itself: it is by far the likeliest and similar in meaning, and what would be quoted
     of it contains every word that the question is about and what the question needs. A need ("do I have to …?") is met
     by a heading that names the topic."""
     quoted_positions = [
-        i for i, passage in enumerate(candidates.passages) if passage in extract((), section, candidates)
+        i for i, passage in enumerate(candidates.passages) if passage in section_extract((), section, candidates)
     ]
     quoted_text = " ".join(candidates.passages[i].text for i in quoted_positions)
-    is_titled = _titled_by(section, query)
+    is_titled = _is_titled_by_topic(section, query)
     unmet = [keys for keys in required if not (is_titled and keys == _NEED)]
     return (
-        section.likelihood >= _NEARLY_SURE
-        and nearness(section, candidates) >= _NEAR_ENOUGH
-        and not untold_words(query, quoted_positions, candidates)
-        and all(any(candidates.index.covers([keys], i) for i in quoted_positions) for keys in unmet)
+        section.likelihood >= _MIN_LIKELIHOOD_ALONE
+        and similarity_of(section, candidates) >= _MIN_SIMILARITY_ALONE
+        and not uncovered_words(query, quoted_positions, candidates)
+        and all(any(candidates.index.has_all([keys], i) for i in quoted_positions) for keys in unmet)
         and (not any(keys & shapes.PRICE for keys in unmet) or any(map(str.isdigit, quoted_text)))
         and (shapes.CLOCK not in unmet or constraints.shows_hour(quoted_text))
     )
 
 
-def _titled_by(section: Section, query: Query) -> bool:
+def _is_titled_by_topic(section: Section, query: Query) -> bool:
     """Whether every significant word of a section's heading is one that the question is about."""
-    topic_words = specific_words(query)
-    heading_words = significant_words(section.place[1])
+    topic = topic_words(query)
+    heading_words = significant_words(section.location[1])
     return bool(heading_words) and all(
-        any(query[word] & keys_of(heading_word) for word in topic_words) for heading_word in heading_words
+        any(query[word] & keys_of(heading_word) for word in topic) for heading_word in heading_words
     )
 
 
-def _is_of(section: Section, query: Query, required: Sequence[frozenset[str]], candidates: Candidates) -> bool:
+def _answers_exactly(
+    section: Section, query: Query, required: Sequence[frozenset[str]], candidates: Candidates
+) -> bool:
     """Whether a section is about nothing but what the question names, and shows the price or time that is asked for."""
     return (
         bool(required)
-        and _titled_by(section, query)
-        and any(candidates.index.covers(required, i) for i in section.sentences)
+        and _is_titled_by_topic(section, query)
+        and any(candidates.index.has_all(required, i) for i in section.sentences)
     )
 
 
-def _naming(
+def _completing_section(
     lacking: Sequence[frozenset[str]],
     required: Sequence[frozenset[str]],
     chosen_sections: Sequence[Section],
@@ -231,11 +252,11 @@ def _naming(
 ) -> list[Section]:
     """The likeliest other section with one sentence that contains every word that the chosen sections lack, and shows
     the figure that is asked for; at most one."""
-    figures = [keys for keys in required if keys & shapes.SHOWN]
+    figures = [keys for keys in required if keys & shapes.SHOWN_FIGURES]
 
     def says_it(position: int) -> bool:
         sentence_keys = keys_in(candidates.passages[position].text)
-        return all(keys & sentence_keys for keys in lacking) and candidates.index.covers(figures, position)
+        return all(keys & sentence_keys for keys in lacking) and candidates.index.has_all(figures, position)
 
     return [
         section
@@ -248,7 +269,7 @@ def _is_of_named_row(question: str, antecedent: str, chosen: Sequence[Excerpt]) 
     """Whether a question for the price or the duration of something mentioned before is answered by the table row of
     that name."""
     antecedent_keys = frozenset[str]().union(*terms(antecedent).values())
-    row_names = [significant_words(excerpt.text.partition(":")[0]) for excerpt in chosen if _is_of_table(excerpt)]
+    row_names = [significant_words(excerpt.text.partition(":")[0]) for excerpt in chosen if excerpt.is_table_row]
     return (
         lacks_subject(question)
         and len(row_names) == len(chosen)
@@ -256,46 +277,7 @@ def _is_of_named_row(question: str, antecedent: str, chosen: Sequence[Excerpt]) 
     )
 
 
-def with_neighbours(
-    chosen: Sequence[Excerpt], query: Query, required: Sequence[frozenset[str]], candidates: Candidates
-) -> list[Excerpt]:
-    """Return the chosen excerpts with the rest of their paragraphs, up to `MAX_QUOTED_CHARACTERS`, since conditions and
-    exceptions stand there. A list item is returned alone if it has the figure asked for, or every word that the
-    question is about."""
-    figures, topic_words = [keys for keys in required if keys & shapes.SHOWN], specific_words(query)
-
-    def stands_alone(position: int) -> bool:
-        passage_keys = keys_in(candidates.passages[position].text)
-        return (
-            all(candidates.index.has_word(keys, position) for keys in figures)
-            if figures
-            else all(query[topic_word] & passage_keys for topic_word in topic_words)
-        )
-
-    if any(passage in chosen and passage.item and stands_alone(i) for i, passage in enumerate(candidates.passages)):
-        return list(chosen)
-    paragraphs = {_paragraph(passage) for passage in chosen}
-    paragraph_passages = [passage for passage in candidates.passages if _paragraph(passage) in paragraphs]
-    if sum(len(passage.text) for passage in paragraph_passages) <= TELLS:
-        return paragraph_passages
-    # Of a longer paragraph, add the following sentences that fit.
-    shown = list(chosen)
-    for passage in (
-        paragraph_passages[paragraph_passages.index(shown[-1]) + 1 :]
-        if shown[-1] in paragraph_passages and not shown[-1].row
-        else ()
-    ):
-        if sum(len(excerpt.text) for excerpt in (*shown, passage)) > TELLS:
-            break
-        shown.append(passage)
-    return shown
-
-
-def _paragraph(excerpt: Excerpt) -> tuple[str, str, int, int]:
-    return excerpt.url, excerpt.heading, excerpt.number, excerpt.paragraph
-
-
-def stands_beside(
+def can_be_shown_beside(
     other: Section, shown: Sequence[Section], required: Sequence[frozenset[str]], candidates: Candidates
 ) -> bool:
     """Whether another section is likely enough to be shown beside these, and in their language. If it lacks what the
@@ -304,36 +286,43 @@ def stands_beside(
     foreign_flags = [
         candidates.passages[section.sentences[0]].number in candidates.foreign for section in (other, first)
     ]
-    is_likelier = other.likelihood > first.likelihood and nearness(other, candidates) > 0
-    is_relevant = is_likelier or any(index.covers(required, i) for i in other.sentences)
-    return other not in shown and other.likelihood >= LIKELY and foreign_flags[0] <= foreign_flags[1] and is_relevant
+    is_likelier = other.likelihood > first.likelihood and similarity_of(other, candidates) > 0
+    is_relevant = is_likelier or any(index.has_all(required, i) for i in other.sentences)
+    return (
+        other not in shown
+        and other.likelihood >= MIN_LIKELIHOOD
+        and foreign_flags[0] <= foreign_flags[1]
+        and is_relevant
+    )
 
 
-def nearness(section: Section, candidates: Candidates) -> float:
+def similarity_of(section: Section, candidates: Candidates) -> float:
     """How similar in meaning a section is to the question; 0 is the average of texts."""
     return candidates.passages[section.sentences[0]].near
 
 
-def _nearer(chosen_sections: Sequence[Section], sections: Sequence[Section], candidates: Candidates) -> Section | None:
+def _more_similar_section(
+    chosen_sections: Sequence[Section], sections: Sequence[Section], candidates: Candidates
+) -> Section | None:
     """The section that is most similar to the question, if it leads the chosen sections by `_MIN_SIMILARITY_LEAD`."""
-    most_similar = max(sections, key=lambda section: nearness(section, candidates))
-    chosen_similarity = max(nearness(section, candidates) for section in chosen_sections)
+    most_similar = max(sections, key=lambda section: similarity_of(section, candidates))
+    chosen_similarity = max(similarity_of(section, candidates) for section in chosen_sections)
     return (
         most_similar
-        if nearness(most_similar, candidates) >= max(NEAR_IN_MEANING, chosen_similarity + _MUCH_NEARER)
+        if similarity_of(most_similar, candidates) >= max(MIN_SIMILARITY, chosen_similarity + _MIN_SIMILARITY_LEAD)
         else None
     )
 
 
-def _called(
+def _section_headed_by_topic(
     query: Query, positions: Sequence[int], sections: Sequence[Section], candidates: Candidates
 ) -> Section | None:
     """The section whose heading is what the question is about, if the chosen sentences only mention that."""
     # Compare stems only: a heading need not be about other meanings of the words.
     topic_keys = [
         frozenset(key for key in query[word] if key[0] != "=")
-        for word in specific_words(query)
-        if not query[word] & shapes.BARE
+        for word in topic_words(query)
+        if not query[word] & shapes.PRICE_OR_TIME
     ]
     if not topic_keys or any(
         candidates.passages[i].row and all(map(keys_in(candidates.passages[i].text).__and__, topic_keys))
@@ -347,59 +336,49 @@ def _called(
 
     if any(is_called(candidates.passages[i].heading) for i in positions):
         return None
-    return next((section for section in sections if is_called(section.place[1])), None)
+    return next((section for section in sections if is_called(section.location[1])), None)
 
 
-def _tells_all(query: Query, required: Sequence[frozenset[str]], position: int, candidates: Candidates) -> bool:
+def _contains_all(query: Query, required: Sequence[frozenset[str]], position: int, candidates: Candidates) -> bool:
     """Whether everything that a question is about is in one table row and its names, or in a sentence's heading."""
-    index, words = candidates.index, [*specific_words(query), *(word for word in query if word.isdigit())]
-    if len(words) < SEVERAL or not index.covers(required, position):
+    index, words = candidates.index, [*topic_words(query), *(word for word in query if word.isdigit())]
+    if len(words) < MIN_TOPIC_WORDS or not index.has_all(required, position):
         return False
     if (passage := candidates.passages[position]).row:
         # The page's title may use a word in another sense; the row's own name does not.
         column_keys = keys_in(" ".join((passage.column, *passage.columns)))
-        is_named = any(index.has_word(query[word], position) for word in words if not query[word] & shapes.BARE)
-        return is_named and all(
-            query[word] & column_keys or index.has(query[word], position) >= _NAMED for word in words
+        is_named = any(
+            index.has_word(query[word], position) for word in words if not query[word] & shapes.PRICE_OR_TIME
         )
-    return index.is_headed(query, words, position)
+        return is_named and all(
+            query[word] & column_keys or index.strength(query[word], position) >= _MIN_NAME_STRENGTH for word in words
+        )
+    return index.heading_has(query, words, position)
 
 
-def _is_told(keys: frozenset[str], positions: Sequence[int], candidates: Candidates) -> bool:
+def _is_in_any(keys: frozenset[str], positions: Sequence[int], candidates: Candidates) -> bool:
     return any(candidates.index.has_word(keys, i) for i in positions)
 
 
-def _is_headed_alike(query: Query, heading: str) -> bool:
+def _heading_asks_same(query: Query, heading: str) -> bool:
     """Whether a heading asks the same in other words: "Getting here", "What to bring"."""
     return any(
         key in query and pattern.search(heading)
         for key, pattern in shapes.SAID_AS
-        if key in ("=directions", *shapes.TOLD_ITSELF)
+        if key in ("=directions", *shapes.ANSWERED_BY_HEADING)
     )
 
 
 def _is_name(word: str) -> bool:
     """Whether a number is long enough to be a name, so that another number means another thing."""
-    return word.isdigit() and len(word) >= _NAMING
+    return word.isdigit() and len(word) >= _MIN_NAME_DIGITS
 
 
-def untold_words(query: Query, positions: Sequence[int], candidates: Candidates) -> list[str]:
+def uncovered_words(query: Query, positions: Sequence[int], candidates: Candidates) -> list[str]:
     """The words that say what a question is about and that neither these passages nor their page titles contain."""
     index = candidates.index
-    return [word for word in specific_words(query) if all(index.has(query[word], i) < _TITLED for i in positions)]
-
-
-def _is_of_table(excerpt: Excerpt) -> bool:
-    return excerpt.row and not excerpt.item
-
-
-def extract(chosen: Sequence[Excerpt], section: Section, candidates: Candidates) -> list[Excerpt]:
-    """Return the chosen excerpts of a section with as many of its other ones as fit into `MAX_QUOTED_CHARACTERS`, added
-    in order of likelihood; in page order."""
-    passages = [candidates.passages[i] for i in section.sentences if not candidates.index.scrap(i)]
-    shown = list(chosen) or passages[:1]
-    for passage in passages:
-        is_short = sum(len(excerpt.text) for excerpt in [*shown, passage]) <= TELLS
-        if passage not in shown and _is_of_table(passage) == _is_of_table(shown[0]) and is_short:
-            shown.append(passage)
-    return sorted(shown, key=lambda passage: ((passage.url, passage.heading) != section.place, passage.place))
+    return [
+        word
+        for word in topic_words(query)
+        if all(index.strength(query[word], i) < _MIN_TITLE_STRENGTH for i in positions)
+    ]

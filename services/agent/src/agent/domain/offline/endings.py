@@ -9,7 +9,7 @@ from typing import Any
 
 from agent.domain.offline.changes import ALL_BUT, kept_in, percent_in, share_in
 from agent.domain.offline.conditions import from_now
-from agent.domain.offline.kinds import place_in
+from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.slots import TAKES_PROFIT, ParsedText, Schema, arguments_for, order_named
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import numbers_in, symbols_in, word_set
@@ -22,7 +22,7 @@ _LISTED = word_set("alert alerta alarm alarma aviso order orden pedido")
 def cancellation(way: str, tool: str, schema: Schema, said: ParsedText) -> Wish:
     """The order to cancel or the alert to delete, by its symbol, price or place; or all of them."""
     found = arguments_for(tool, schema, said)
-    at = place_in(said.plain, *_LISTED)
+    at = ordinal_in(said.plain, *_LISTED)
     whole = share_in(said.plain) == 1 or _BOTH.search(said.plain) is not None
     if way == "delete_alert" and at is None and (level := numbers_in(said.plain)):
         found["price"] = level[-1][1]

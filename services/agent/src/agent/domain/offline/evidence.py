@@ -13,28 +13,28 @@ from agent.domain.offline.constraints import AGE, meets_constraints
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.text_features import plain
 
-_BEGUN = r"(?:^|[.!?¿:;,)\n›»-] ?|\b(?:and|then|please|just|simply|or|to|by|y|o|luego|despues|para)\b )"
-_DO = (
+_CLAUSE_START = r"(?:^|[.!?¿:;,)\n›»-] ?|\b(?:and|then|please|just|simply|or|to|by|y|o|luego|despues|para)\b )"
+_ENGLISH_IMPERATIVE = (
     r"(?:go|open|click|press|tap|choose|select|send|write|call|ring|phone|e-?mail|visit|bring|fill|log|sign|ask|tell|"
     r"let|use|enter|upload|download|turn|switch|add|pay|book|order|contact|come|drop|show|scan|check|follow|start|create|"
     r"register|apply|complete|return|put|install|connect|reply|text|message|give|take|set|remove|delete|cancel|change|"
     r"pick|get|reserve|request|present|hand|pop|join|buy)"
 )
-_HAZ = (
+_SPANISH_IMPERATIVE = (
     r"(?:ve|entr[ae]|abr[ae]|puls[ae]|elige|elija|seleccion[ae]|envi[ae]|mand[ae]|escrib[ae]|llam[ae]|rellen[ae]|complet[ae]|"
     r"visit[ae]|trae|traiga|inici[ae]|acced[ae]|haz|haga|pid[ae]|pide|solicit[ae]|solicite|avis[ae]|di|indi(?:ca|que)|us[ae]|"
     r"introduc[ae]|introduzca|sube|suba|descarg\w+|activ[ae]|desactiv[ae]|pag[ae]|pague|reserv[ae]|contact[ae]|ven|venga|"
     r"pas[ae]|muestr[ae]|sigue|siga|crea|cree|registr[ae]|devuelv[ae]|pon|ponga|instal[ae]|conect[ae]|respond[ae]|borr[ae]|"
     r"cancel[ae]|cambi[ae]|recog[ae]|recoja|consult[ae]|apunt[ae]|inscrib[ae]|present[ae])(?:nos|te|l[oae]s?|se|me)?"
 )
-_WAYS = (
+_MEANS = (
     r"(?:by|via|over the|through|por|mediante|a traves de|con|desde|en|on|at|in|under) (?:(?:the|our|your|an?|el|la|"
     r"nuestr[oa]|tu|un|una) )?(?:phone|telephone|e?-?mail|post|whatsapp|sms|app|website|web|site|form|counter|desk|"
     r"reception|shop|store|account|settings|telefono|correo|formulario|pagina|aplicacion|mostrador|recepcion|tienda|"
     r"clinica|cuenta|ajustes|transferencia|bizum)"
 )
 _ACTION = re.compile(
-    rf"{_BEGUN}{_DO}\b|{_BEGUN}{_HAZ}\b|\b{_WAYS}\b|\bonline\b|"
+    rf"{_CLAUSE_START}{_ENGLISH_IMPERATIVE}\b|{_CLAUSE_START}{_SPANISH_IMPERATIVE}\b|\b{_MEANS}\b|\bonline\b|"
     r"\byou (?:can|may|could|need|must|have to|should|just|only|simply|will)\b|"
     r"\b(?:puedes?|podras?|podeis|pueden|se puede|tienes que|tiene que|hay que|debes?|necesitas?|basta con|se hace)\b|"
     r"\b(?:we|you) (?:need|ask for)\b|\bpedimos\b"

@@ -5,29 +5,31 @@ from collections.abc import Sequence
 from agent.domain.offline.common_words import is_common
 from agent.domain.offline.constraints import FREE_OR_PAID, LENGTH
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.kinds import listed, table_of
+from agent.domain.offline.kinds import listed_members, table_of
 from agent.domain.offline.lexicon import keys_in
 from agent.domain.offline.passage_index import PassageIndex
-from agent.domain.offline.questions import Query, is_bare, is_day, needed, terms
-from agent.domain.offline.shapes import COMPARING, OBLIGED, SHAPED, SHAPES, SHOWN
+from agent.domain.offline.questions import Query, is_day, names_nothing, required_keys, terms
+from agent.domain.offline.shapes import COMPARING, OBLIGED, SHAPED, SHAPES, SHOWN_FIGURES
 from agent.domain.offline.superlatives import is_superlative
 from agent.domain.text_features import plain
 
 _MOST = 3
 """Rows of an answer."""
-_LOOKS = (SHAPED | SHOWN | {"=free", "=percent"}) - LENGTH
+_LOOKS = (SHAPED | SHOWN_FIGURES | {"=free", "=percent"}) - LENGTH
 """What is seen by its look; for how long something is wanted need not stand in a row of prices."""
 
 
 def follow_up_rows(question: str, leans: bool, answered: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """The rows of the table that was quoted last which answer the question; nothing where it asks for something that
     they do not have. `leans`: it goes on with what was asked before; `answered`: what was said last."""
-    told = [one for one in passages if one.row and not one.item and one.is_in(answered)]
+    told = [one for one in passages if one.is_table_row and one.is_in(answered)]
     asked, said = terms(FREE_OR_PAID.sub(" ", question)), plain(question)
-    whole = is_superlative(question) or COMPARING.search(said) or OBLIGED.search(said) or listed(question, passages)
+    whole = (
+        is_superlative(question) or COMPARING.search(said) or OBLIGED.search(said) or listed_members(question, passages)
+    )
     if not asked or whole or len({table_of(one) for one in told}) != 1 or len(told) > _MOST:
         return []
-    if is_bare(asked):
+    if names_nothing(asked):
         return _shown(asked, question, told) if leans else []
     about = {
         # Saturday's row is not Sunday's, though both are of the weekend.
@@ -50,11 +52,11 @@ def follow_up_rows(question: str, leans: bool, answered: str, passages: Sequence
 
 def _shown(asked: Query, question: str, rows: Sequence[Excerpt]) -> list[Excerpt]:
     """Those of the rows that tell what is asked for by its look, as a price or a time."""
-    index, looks = PassageIndex(rows), [keys for keys in (*asked.values(), *needed(question)) if keys <= _LOOKS]
+    index, looks = PassageIndex(rows), [keys for keys in (*asked.values(), *required_keys(question)) if keys <= _LOOKS]
     return [
         one
         for at, one in enumerate(rows)
-        if all(_looks_like(one, keys) or (not keys & SHOWN and index.has_word(keys, at)) for keys in looks)
+        if all(_looks_like(one, keys) or (not keys & SHOWN_FIGURES and index.has_word(keys, at)) for keys in looks)
     ]
 
 

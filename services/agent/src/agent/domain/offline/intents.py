@@ -21,7 +21,7 @@ from agent.domain.offline.grammar import ORDERS
 from agent.domain.offline.key_words import with_known_spelling
 from agent.domain.offline.market_days import day_in
 from agent.domain.offline.person_words import asks_for_person
-from agent.domain.offline.previous_questions import both_before, one_before
+from agent.domain.offline.previous_questions import symbol_mentioned, symbols_mentioned
 from agent.domain.offline.questions import terms
 from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.small_talk import mood, past_greeting, small
@@ -79,7 +79,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.NOT_YET)
     if mood(said, text) is Intent.WRONGED:
         return Wish(Intent.WRONGED)
-    among = listed_by(before[-2:]) == "get_portfolio" or len(both_before(before)) > 1
+    among = listed_by(before[-2:]) == "get_portfolio" or len(symbols_mentioned(before)) > 1
     compared = bool(before) and len(symbols_in(before[-1])) > 1 and not market_words.OF_ALL.search(said)
     of_those = compared or (among and talk_words.OVERALL.fullmatch(said) is not None)
     analyses = "market_analysis" in schemas
@@ -112,7 +112,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.ANALYSIS, (("market_analysis", {"query": whole or text}),))
     if analyses and not own_words and not tells_them:
         beside = (
-            one_before(said, before)
+            symbol_mentioned(said, before)
             if before and len(symbols_in(text)) < 2 and talk_words.COMPARED_WITH.search(said)
             else []
         )

@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 
 from agent.domain.offline.grammar import TABLE, TAKES_BACK, UNDOES
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.kinds import PLACES
-from agent.domain.offline.previous_questions import FAR
+from agent.domain.offline.kinds import ORDINALS
+from agent.domain.offline.previous_questions import MAX_MESSAGES_BACK
 from agent.domain.offline.slots import order_named
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain, symbols_in
@@ -19,7 +19,7 @@ from agent.texts import TEXTS
 _ENDS = r"delete|remove|cancel|erase|drop|scrap|borra|elimina|quita|cancela|anula"
 _ONE = re.compile(
     rf"\W*(?:(?:please|ok|yes|si|pues|por favor)\W+)*(?:(?P<ends>{_ENDS})\W+)?(?:(?:the|la|el|lo|number|numero)\W+)*"
-    rf"(?P<place>{'|'.join(PLACES)}|[1-9]\d?)(?:\W+(?:one|alert|order|position|alerta|orden|posicion))?"
+    rf"(?P<place>{'|'.join(ORDINALS)}|[1-9]\d?)(?:\W+(?:one|alert|order|position|alerta|orden|posicion))?"
     r"(?:\W+(?:please|por favor|gracias|thanks))?\W*"
 )
 _AGREES = re.compile(
@@ -52,7 +52,7 @@ def chosen_reading(text: str, shown: str) -> str | None:
     if not readings or match is None or match["ends"]:
         return None
     place = match["place"]
-    at = int(place) - 1 if place.isdigit() else PLACES[place]
+    at = int(place) - 1 if place.isdigit() else ORDINALS[place]
     return readings[at] if at < len(readings) else None
 
 
@@ -70,8 +70,8 @@ def chosen_in(text: str, shown: str, offered: Collection[str], before: Sequence[
     if not before or not listed or (match is None and not ends) or (match and len(listed) == 1 and not ends):
         return None
     place = match["place"] if match else "1"
-    at = int(place) - 1 if place.isdigit() else PLACES[place]
-    spoken = reversed(range(max(len(before) - FAR, 0), len(before)))
+    at = int(place) - 1 if place.isdigit() else ORDINALS[place]
+    spoken = reversed(range(max(len(before) - MAX_MESSAGES_BACK, 0), len(before)))
     wishes = (wish_in(before[one], offered, before[:one]) for one in spoken)
     earlier = next((wish for wish in wishes if wish.calls), None)
     if at >= len(listed) or earlier is None:

@@ -14,29 +14,29 @@ from agent.domain.offline.evidence import PEOPLE
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_in, words_of
 from agent.domain.offline.passage_index import Candidates
-from agent.domain.offline.questions import Query, needed, specific_words, terms
+from agent.domain.offline.questions import Query, required_keys, terms, topic_words
 from agent.domain.offline.shapes import SHAPES
 from agent.domain.text_features import plain, stem
 
-_DONE = re.compile(r"\b(?:sell|happen|leav|work|mak|bring|vend|pas|ocurr|suced|dej|funcion|hac|tra)\w*\b")
+_ACTION_VERB = re.compile(r"\b(?:sell|happen|leav|work|mak|bring|vend|pas|ocurr|suced|dej|funcion|hac|tra)\w*\b")
 """Verbs for what is done with a thing; alone they find no passage."""
-_SOLD = {stem("sell"), stem("vender")}
+_SELLING_VERBS = {stem("sell"), stem("vender")}
 """Stems of verbs that a price answers, too."""
-_DENIES = re.compile(r"\b(?:not|cannot|without|never|no|sin|nunca|\w+n['’]t|(?:ca|wo|do|does|did|is|are)nt)\b")
+_NEGATION = re.compile(r"\b(?:not|cannot|without|never|no|sin|nunca|\w+n['’]t|(?:ca|wo|do|does|did|is|are)nt)\b")
 _PRICE = dict(SHAPES)["=price"]
 _IF = re.compile(r"^\W*(?:if|when|si|cuando)\b")
-_POINTS = re.compile(r"\b(?:s?he|hers?|him|they|them|those|that one|ell[oa]s?|es[oa]s?|ese)\b")
+_PRONOUN = re.compile(r"\b(?:s?he|hers?|him|they|them|those|that one|ell[oa]s?|es[oa]s?|ese)\b")
 """Pronouns that refer to somebody or something mentioned before."""
 _WEEKEND = "=weekend"
 _ANY_DAY = frozenset((_WEEKEND, "=weekday"))
 _BOTH_DAYS = frozenset(("weekend", "finde", "fin de semana", "fines de semana"))
-_MANY = re.compile(
+_NUMBER_OF_THINGS = re.compile(
     rf"(?<![\d.,])(?<!up to )(?<!hasta )(?<!least )(?<!most )(?<!maximo )(?<!minimo )\b(?P<many>\d{{1,3}})[ -]"
     rf"(?!{UNIT}\b|{PEOPLE}\b|times\b|veces\b)(?P<what>[a-z]{{4,}})"
 )
 """A number of things. Times and people are left out, since sentences give their minimum or maximum."""
 _CONDITION = re.compile(r"\b(?:if|unless|si|salvo que|siempre que)\b[^,.;:]*", re.IGNORECASE)
-_SUPPOSES = re.compile(r"\b(?:if|when|unless|happens?|si|cuando|pasa|ocurre)\b")
+_CONDITIONAL = re.compile(r"\b(?:if|when|unless|happens?|si|cuando|pasa|ocurre)\b")
 
 
 def is_another_case(
@@ -44,14 +44,14 @@ def is_another_case(
 ) -> bool:
     """Whether the sentences or rows at `positions` are about another case. `last_quote` is what was quoted last."""
     query, chosen = terms(question), [candidates.passages[i] for i in positions]
-    sections = [candidates.index.section(i) for i in positions]
+    sections = [candidates.index.section_text(i) for i in positions]
     is_continued = any(excerpt.text in last_quote for excerpt in chosen)
     return bool(chosen) and (
         _is_only_mentioned(question, query, chosen, sections)
-        or _is_denied(f"{previous_question} {question}", chosen)
-        or (not is_continued and _is_said_of_anything(query, chosen))
-        or (not is_continued and _was_not_spoken_of(question, previous_question, sections))
-        or _counts_otherwise(question, chosen)
+        or _has_negative_condition(f"{previous_question} {question}", chosen)
+        or (not is_continued and _has_only_common_words(query, chosen))
+        or (not is_continued and _lacks_antecedent(question, previous_question, sections))
+        or _gives_other_number(question, chosen)
         or _is_only_a_condition(question, query, chosen)
         or any(_is_the_other_day(keys, chosen) for keys in query.values())
     )
@@ -60,43 +60,41 @@ def is_another_case(
 def _is_only_mentioned(question: str, query: Query, chosen: Sequence[Excerpt], sections: Sequence[str]) -> bool:
     """Whether the question and the sentences share only one word, which is not in a heading or a row, and the sentences
     do not contain the question's verb: "no food after 8pm" does not say that food is sold."""
-    topic_words, verb_stems = specific_words(query), {stem(word) for word in _DONE.findall(plain(question))}
-    if not topic_words or (len(topic_words) > 1 and not verb_stems <= _SOLD) or not verb_stems or needed(question):
+    topic, verb_stems = topic_words(query), {stem(word) for word in _ACTION_VERB.findall(plain(question))}
+    if not topic or (len(topic) > 1 and not verb_stems <= _SELLING_VERBS) or not verb_stems or required_keys(question):
         return False
-    is_named = any(
-        excerpt.row or query[topic_words[0]] & keys_in(f"{excerpt.heading} {excerpt.title}") for excerpt in chosen
-    )
-    if verb_stems <= _SOLD and any(_PRICE.search(excerpt.text) for excerpt in chosen):
+    is_named = any(excerpt.row or query[topic[0]] & keys_in(f"{excerpt.heading} {excerpt.title}") for excerpt in chosen)
+    if verb_stems <= _SELLING_VERBS and any(_PRICE.search(excerpt.text) for excerpt in chosen):
         return False
     return not is_named and not any(verb_stems & {stem(word) for word in words_of(section)} for section in sections)
 
 
-def _is_denied(questions: str, chosen: Sequence[Excerpt]) -> bool:
+def _has_negative_condition(questions: str, chosen: Sequence[Excerpt]) -> bool:
     """Whether the heading is a negative condition ("If you cannot come") and the questions contain no negation."""
     headings = [plain(heading.heading) for heading in chosen]
-    return not _DENIES.search(plain(questions)) and all(
-        _IF.search(heading) and _DENIES.search(heading) for heading in headings
+    return not _NEGATION.search(plain(questions)) and all(
+        _IF.search(heading) and _NEGATION.search(heading) for heading in headings
     )
 
 
-def _is_said_of_anything(query: Query, chosen: Sequence[Excerpt]) -> bool:
+def _has_only_common_words(query: Query, chosen: Sequence[Excerpt]) -> bool:
     """Whether the question has only common words, and no heading has all of them."""
     has_heading = any(all(keys & keys_in(excerpt.heading) for keys in query.values()) for excerpt in chosen)
     return bool(query) and all(map(is_common, query.values())) and not has_heading
 
 
-def _was_not_spoken_of(question: str, previous_question: str, sections: Sequence[str]) -> bool:
+def _lacks_antecedent(question: str, previous_question: str, sections: Sequence[str]) -> bool:
     """Whether the question has a pronoun, and the section has no word of the previous question."""
     earlier_keys = terms(previous_question).values()
-    has_pronoun = bool(previous_question) and _POINTS.search(plain(question)) is not None
+    has_pronoun = bool(previous_question) and _PRONOUN.search(plain(question)) is not None
     return has_pronoun and not any(keys & keys_in(section) for keys in earlier_keys for section in sections)
 
 
 def _is_only_a_condition(question: str, query: Query, chosen: Sequence[Excerpt]) -> bool:
     """Whether all shared words are in a condition: that a dog may come "if it is quiet" does not mean that a place is
     quiet."""
-    topic_words = specific_words(query)
-    if not topic_words or _SUPPOSES.search(plain(question)):
+    topic = topic_words(query)
+    if not topic or _CONDITIONAL.search(plain(question)):
         return False
     unconditional_keys = {
         key
@@ -104,17 +102,19 @@ def _is_only_a_condition(question: str, query: Query, chosen: Sequence[Excerpt])
         for key in keys_in(f"{excerpt.heading} {excerpt.title} {_CONDITION.sub(' ', excerpt.text)}")
     }
     all_keys = {key for excerpt in chosen for key in keys_in(excerpt.text)}
-    return any(query[word] & all_keys for word in topic_words) and not any(
-        query[word] & unconditional_keys for word in topic_words
-    )
+    return any(query[word] & all_keys for word in topic) and not any(query[word] & unconditional_keys for word in topic)
 
 
-def _counts_otherwise(question: str, chosen: Sequence[Excerpt]) -> bool:
+def _gives_other_number(question: str, chosen: Sequence[Excerpt]) -> bool:
     """Whether the sentences give another number of the same things, and no range that includes it: two bedrooms instead
     of three."""
-    asked_counts = {stem(match["what"]): int(match["many"]) for match in _MANY.finditer(in_figures(plain(question)))}
+    asked_counts = {
+        stem(match["what"]): int(match["many"]) for match in _NUMBER_OF_THINGS.finditer(in_figures(plain(question)))
+    }
     text = " ".join(f"{excerpt.heading}: {excerpt.text}" for excerpt in chosen)
-    stated_counts = [(stem(match["what"]), int(match["many"])) for match in _MANY.finditer(in_figures(plain(text)))]
+    stated_counts = [
+        (stem(match["what"]), int(match["many"])) for match in _NUMBER_OF_THINGS.finditer(in_figures(plain(text)))
+    ]
     for thing, count in asked_counts.items():
         numbers = {number for stated_thing, number in stated_counts if stated_thing == thing}
         if numbers and count not in numbers and not (min(numbers) <= count <= max(numbers)):

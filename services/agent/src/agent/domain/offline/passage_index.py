@@ -9,46 +9,41 @@ from collections import Counter
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from agent.domain.offline import constraints, shapes
 from agent.domain.offline.common_words import COMMON, is_common
-from agent.domain.offline.constraints import measured, shows_contact, states_duration
 from agent.domain.offline.evidence import HOW_HEADING
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
-from agent.domain.offline.questions import SOMEWHERE, Query
+from agent.domain.offline.passage_keys import asked_in_heading, keys_of_sections, section_texts, text_keys, words_in
+from agent.domain.offline.questions import Query
 from agent.domain.text_features import is_one_letter_apart, plain, stem
 
-_RELATED = {"=discount": "=price"}
+_PARTIAL_KEYS = {"=discount": "=price"}
 """Keys that count as a part of another one."""
-_AROUND = 0.85
+_HEADING_STRENGTH = 0.85
 """Strength (0 to 1) of a word that only the heading has, in pages fetched now."""
-_TITLE_ALONE = 0.5
+_TITLE_STRENGTH = 0.5
 """Strength of a word that only the page's title has, above a section with a heading of its own."""
-SHORT = 3
+MAX_NAME_WORDS = 3
 """Maximum words of a name or a fragment; a question's word counts as written if it has more letters."""
-SHOWN_ALONE = (shapes.FIGURE, shapes.PRICE, shapes.CLOCK, constraints.LENGTH, constraints.TAKES)
+TERMS_BY_FORM = (shapes.FIGURE, shapes.PRICE, shapes.CLOCK, constraints.LENGTH, constraints.TAKES)
 """Terms that a passage has by its form alone, such as a price; they name no topic."""
-_FIGURES_AT_MOST = 0.8
+_MAX_COMMON_WEIGHT = 0.8
 """Maximum weight of a common word, a number, or a term of `SHOWN_ALONE`."""
-_COMMON_NOWHERE = 0.15
+_UNKNOWN_COMMON_WEIGHT = 0.15
 """Weight of a common word that no page has."""
-_EVERYWHERE = 3
+_MIN_SITEWIDE_PAGES = 3
 """Number of pages from which on words in all of their titles are ignored as the company's name."""
 _WEEKEND = frozenset(("=weekend",))
 _WEEKDAY = frozenset(("=weekday",))
 _MONTH = frozenset(("=month",))
-_BESIDE = 0.75
+_SECTION_STRENGTH = 0.75
 """Strength of a word that another sentence of the section has."""
-_TEXTS = 4_096
-"""Texts, over all companies, whose words, keys and shapes are cached."""
-_SECTION = 8
-"""Maximum sentences of a section for each of them to count as beside the others."""
-_CUT_SHORT = 4
+_MAX_MISSING_LETTERS = 4
 """Letters that may be missing at a word's end: "recep" is the reception."""
-_MONEY = dict(shapes.SHAPES)["=price"]
-_ONE_NAME = 3
+_MAX_KEYS_OF_ONE_WORD = 3
 """Maximum keys of a heading that is one word."""
 
 
@@ -56,9 +51,8 @@ class PassageIndex:
     """Which words each passage has, and how strongly: the most in its own text, less in heading, title and section."""
 
     def __init__(self, passages: Sequence[Excerpt], total: int = 0) -> None:
-        self._text_keys = [
-            {*_keys(shapes.THE_WORD_WHERE.sub(" ", passage.text)), *_shapes(passage.text)} for passage in passages
-        ]
+        self._passages = passages
+        self._text_keys = text_keys(passages)
         # Pages fetched now are few, with titles of one word. A company's stored pages are told apart by their titles.
         self._outer_heading_keys = [keys_in(passage.above) if passage.number else set[str]() for passage in passages]
         self._context_keys = [
@@ -71,79 +65,38 @@ class PassageIndex:
             context_keys |= keys_in(passage.column)  # the header of the table's first column
         # A title stands above the whole page; it only counts as heading of the part without a heading of its own.
         self._title_or_heading_keys = [
-            keys_in(passage.heading or (passage.title if passage.number else "")) for passage in passages
+            keys_in(passage.heading or (passage.title if passage.number else "")) | asked_in_heading(passage.heading)
+            for passage in passages
         ]
         self._heading_keys = [keys_in(passage.heading) for passage in passages]
-        self._texts = [passage.text for passage in passages]
-        self._headings = [passage.heading for passage in passages]
-        self._is_row = [passage.row for passage in passages]
-        self._is_table_row = [passage.row and not passage.item for passage in passages]
-        self._cells = [list(zip(passage.columns, passage.cells, strict=False)) for passage in passages]
-        self._words = [_words(passage.text) for passage in passages]
+        self._words = [words_in(passage.text) for passage in passages]
         self._stems = [{stem(word) for word in words} for words in self._words]
-        self._section_texts = _section_texts(passages)
-        self._is_stored = [bool(passage.number) for passage in passages]
-        # If some passage shows hours, "open" elsewhere means something else.
-        shape_keys = frozenset[str]().union(*(_shapes(passage.text) for passage in passages))
-        for passage, text_keys in zip(passages, self._text_keys, strict=True):
-            text_keys -= shape_keys - _shapes(passage.text)
-        for passage, text_keys in zip(passages, self._text_keys, strict=True):
-            if passage.row and not shapes.FULL_NAME.search(passage.text):
-                text_keys.discard("=name")  # every cell begins with a capital letter
-            text_keys |= _said_as(f"{passage.heading} {passage.text}")
-        for passage, heading_keys in zip(passages, self._title_or_heading_keys, strict=True):
-            heading_keys |= {
-                key
-                for key, keys_per_title_count in shapes.SAID_AS
-                if key in shapes.TOLD_ITSELF and keys_per_title_count.search(passage.heading)
-            }
+        self._section_texts = section_texts(passages)
         self._explains_how = [bool(HOW_HEADING.search(plain(passage.heading))) for passage in passages]
-        for passage, text_keys in zip(passages, self._text_keys, strict=True):
-            text_keys |= constraints.TAKES if states_duration(passage.text) else set()
-            text_keys |= constraints.LENGTH if constraints.TELLS_LENGTH.search(plain(passage.text)) else set()
-            text_keys |= constraints.WORTH if constraints.SAYS_WORTH.search(plain(passage.text)) else set()
-            text_keys |= _WEEKDAY if constraints.A_DAY.search(plain(passage.text)) else set()
-            text_keys |= constraints.MEASURE if measured(passage.text) else set()
-            text_keys |= shows_contact(passage.text)
-            text_keys |= SOMEWHERE if shapes.SAYS_WHERE.search(passage.text) else set()
         self._name_keys = {
             key
             for passage in passages
             for name in (passage.text.partition(":")[0] if passage.row else "", passage.heading, *passage.columns)
-            if len(words := words_of(name)) <= SHORT
+            if len(words := words_of(name)) <= MAX_NAME_WORDS
             for word in words
             for key in keys_of(word)
         }
         title_keys = {passage.url.partition("#")[0]: keys_in(passage.title) for passage in passages if passage.number}
-        keys_per_title_count = Counter(key for keys in title_keys.values() for key in keys)
+        title_counts = Counter(key for keys in title_keys.values() for key in keys)
         self._sitewide_keys = {
-            key for key, count in keys_per_title_count.items() if count == len(title_keys) >= _EVERYWHERE
+            key for key, count in title_counts.items() if count == len(title_keys) >= _MIN_SITEWIDE_PAGES
         }
         """What the title of every page says: the company and its kind."""
-        self._section_keys = self._keys_of_sections(passages)
-        self._section_ids = [(passage.url, passage.heading, passage.number) for passage in passages]
-        self._priced_sections = {
-            self._section_ids[i] for i, text_keys in enumerate(self._text_keys) if text_keys >= shapes.PRICE
-        }
+        self._section_keys = keys_of_sections(passages, self._text_keys)
+        self._section_ids = [passage.section_id for passage in passages]
+        self._priced_sections = {self._section_ids[i] for i, keys in enumerate(self._text_keys) if keys >= shapes.PRICE}
         keys_by_document: dict[int, set[str]] = {}
-        for i, (text_keys, context_keys) in enumerate(zip(self._text_keys, self._context_keys, strict=True)):
-            keys_by_document.setdefault(passages[i].number or -i - 1, set()).update(text_keys, context_keys)
+        for i, passage in enumerate(passages):
+            document = keys_by_document.setdefault(passage.number or -i - 1, set())
+            document.update(self._text_keys[i], self._context_keys[i])
         self._document_counts = Counter(key for keys in keys_by_document.values() for key in keys)
         self._documents = max(len(keys_by_document), total)
         self._similar_words: dict[frozenset[str], frozenset[str]] = {}
-
-    def _keys_of_sections(self, passages: Sequence[Excerpt]) -> list[set[str]]:
-        """By passage: the keys of all sentences of its section; empty for rows and in long sections."""
-        keys_by_section: dict[tuple[str, str, int], set[str]] = {}
-        lengths = Counter((passage.url, passage.heading, passage.number) for passage in passages)
-        for passage, text_keys in zip(passages, self._text_keys, strict=True):
-            if not passage.row:
-                keys_by_section.setdefault((passage.url, passage.heading, passage.number), set()).update(text_keys)
-        return [
-            set[str]() if passage.row or lengths[passage.url, passage.heading, passage.number] > _SECTION
-            else keys_by_section[passage.url, passage.heading, passage.number]
-            for passage in passages
-        ]  # fmt: skip
 
     def weight(self, keys: frozenset[str]) -> float:
         """How much a word of the question counts: the rarer, the more; the most if no page has it."""
@@ -154,30 +107,32 @@ class PassageIndex:
         weight = math.log(1 + (self._documents - documents_with + 0.5) / (documents_with + 0.5)) + 0.5
         # A matching figure helps to choose, but the lack of one is no reason to find nothing.
         if is_common(keys) or all(key.isdigit() for key in keys):
-            return min(weight, _FIGURES_AT_MOST) if documents_with else _COMMON_NOWHERE
-        return min(weight, _FIGURES_AT_MOST) if keys in SHOWN_ALONE else weight
+            return min(weight, _MAX_COMMON_WEIGHT) if documents_with else _UNKNOWN_COMMON_WEIGHT
+        return min(weight, _MAX_COMMON_WEIGHT) if keys in TERMS_BY_FORM else weight
 
-    def share(self, query: Query, position: int) -> float:
+    def coverage(self, query: Query, position: int) -> float:
         """The share (0 to 1) of a question that a passage covers: the lesser of the share of its weight and the share
         of its specific words."""
-        strengths = {word: self.has(keys, position) for word, keys in query.items()}
-        strengths |= {word: max(strengths[word], _AROUND) for word, keys in query.items() if keys & self._sitewide_keys}
+        strengths = {word: self.strength(keys, position) for word, keys in query.items()}
+        strengths |= {
+            word: max(strengths[word], _HEADING_STRENGTH) for word, keys in query.items() if keys & self._sitewide_keys
+        }
         total_weight = sum(map(self.weight, query.values()))
         topic_words = [
             word
             for word, keys in query.items()
             if word not in ("=figure", "=clock", "=length", "=takes") and not keys & COMMON and not word.isdigit()
         ]
-        title_only_words = [word for word in topic_words if strengths[word] == _TITLE_ALONE]
+        title_only_words = [word for word in topic_words if strengths[word] == _TITLE_STRENGTH]
         is_direct = self._explains_how[position] or any(
-            word in shapes.TOLD_ITSELF and strengths[word] for word in query
+            word in shapes.ANSWERED_BY_HEADING and strengths[word] for word in query
         )
         if (is_direct or len(title_only_words) < len(topic_words)) and all(
-            strengths[word] >= _AROUND for word in topic_words if word not in title_only_words
+            strengths[word] >= _HEADING_STRENGTH for word in topic_words if word not in title_only_words
         ):
             # A section about all other words of the question is about the word in the page's title, too.
-            strengths |= dict.fromkeys(title_only_words, _AROUND)
-        is_present = [strengths[word] > 0 and strengths[word] != _TITLE_ALONE for word in topic_words]
+            strengths |= dict.fromkeys(title_only_words, _HEADING_STRENGTH)
+        is_present = [strengths[word] > 0 and strengths[word] != _TITLE_STRENGTH for word in topic_words]
         if is_present:
             share_of_words = sum(is_present) / len(is_present)
         else:
@@ -198,14 +153,16 @@ class PassageIndex:
         )
         return min(share_of_weight, share_of_words)
 
-    def share_of_it(self, query: Query, antecedent: Query, position: int, min_coverage: float) -> float:
+    def antecedent_coverage(self, query: Query, antecedent: Query, position: int, min_coverage: float) -> float:
         """1.0 if a passage shows the price or time that is asked for now, and covers at least `min_coverage` of the
         question that this one refers to; else 0.0."""
-        shows_all = all(self.has(keys, position) for keys in query.values() if keys & shapes.BARE)
-        coverage = self.share(antecedent, position)
+        shows_all = all(self.strength(keys, position) for keys in query.values() if keys & shapes.PRICE_OR_TIME)
+        coverage = self.coverage(antecedent, position)
         return 1.0 if shows_all and coverage >= min_coverage else 0.0
 
-    def preferred(self, query: Query, antecedent: Query, question_stems: AbstractSet[str], position: int) -> float:
+    def tie_break_score(
+        self, query: Query, antecedent: Query, question_stems: AbstractSet[str], position: int
+    ) -> float:
         """Added to the coverage to choose among passages of similar coverage: more for a heading with a word of the
         question, for words of the question that this one refers to, for the exact wording, and for few words."""
         heading_bonus = 0.05 * any(keys & self._title_or_heading_keys[position] for keys in query.values())
@@ -217,47 +174,51 @@ class PassageIndex:
         antecedent_factor = 0.3 if len(query) <= 1 else 0.1
         return (
             heading_bonus
-            - 0.15 * self.scrap(position)
-            + antecedent_factor * min(self.share(other_terms, position), 1.0)
+            - 0.15 * self.is_fragment(position)
+            + antecedent_factor * min(self.coverage(other_terms, position), 1.0)
             + wording_bonus
             - 0.001 * len(self._stems[position])
         )
 
-    def scrap(self, position: int) -> bool:
+    def is_fragment(self, position: int) -> bool:
         """Whether a passage is a few words without a sentence, such as a button's, or a copyright notice."""
-        is_short = len(self._words[position]) <= SHORT and not any(
-            character.isdigit() for character in self._texts[position]
+        is_short = len(self._words[position]) <= MAX_NAME_WORDS and not any(
+            character.isdigit() for character in self._passages[position].text
         )
-        is_short = is_short and not self._is_row[position] and not self._texts[position].endswith((".", "!", "?"))
-        return is_short or self._texts[position].startswith("©")
+        is_short = (
+            is_short
+            and not self._passages[position].row
+            and not self._passages[position].text.endswith((".", "!", "?"))
+        )
+        return is_short or self._passages[position].text.startswith("©")
 
     def words(self, position: int) -> Sequence[str]:
         """A passage's words, normalized."""
         return self._words[position]
 
-    def section(self, position: int) -> str:
+    def section_text(self, position: int) -> str:
         """The text of a passage's section, heading included."""
         return self._section_texts[position]
 
-    def unnamed(self, query: Query) -> list[frozenset[str]]:
+    def terms_without_names(self, query: Query) -> list[frozenset[str]]:
         """The terms of a question that are not in the name of anything here: a short heading, column header or row
         name."""
-        return [keys for keys in query.values() if keys not in SHOWN_ALONE and not keys & self._name_keys]
+        return [keys for keys in query.values() if keys not in TERMS_BY_FORM and not keys & self._name_keys]
 
     def is_name_alone(self, query: Query) -> bool:
         """Whether a question is nothing but such names, as "and Premium?"."""
-        name_terms = [keys for keys in query.values() if not keys <= COMMON and keys not in SHOWN_ALONE]
+        name_terms = [keys for keys in query.values() if not keys <= COMMON and keys not in TERMS_BY_FORM]
         return bool(name_terms) and len(name_terms) == len(query) and all(keys & self._name_keys for keys in name_terms)
 
     def has_any_word(self, words: Sequence[frozenset[str]], position: int) -> bool:
         """Whether a passage, or what stands around it, has one of the words."""
-        return any(self.has(keys, position) for keys in words)
+        return any(self.strength(keys, position) for keys in words)
 
     def has_word_itself(self, words: Sequence[frozenset[str]], position: int) -> bool:
         """Whether a passage has one of the words in its own text, or in a heading of one word; always true for rows."""
-        return self._is_row[position] or any(
+        return self._passages[position].row or any(
             keys & self._text_keys[position]
-            or (keys & self._heading_keys[position] and len(self._heading_keys[position]) <= _ONE_NAME)
+            or (keys & self._heading_keys[position] and len(self._heading_keys[position]) <= _MAX_KEYS_OF_ONE_WORD)
             for keys in words
         )
 
@@ -270,29 +231,11 @@ class PassageIndex:
         shared_by_day = [keys & self._text_keys[position] for keys in query.values() if keys & _WEEKDAY]
         return any(shared and shared <= _WEEKDAY | _WEEKEND for shared in shared_by_day)
 
-    def is_headed(self, query: Query, words: Sequence[str], position: int) -> bool:
+    def heading_has(self, query: Query, words: Sequence[str], position: int) -> bool:
         """Whether a passage's own heading has all of these words of a question."""
         return all(query[word] & self._heading_keys[position] for word in words)
 
-    def counts(self, keys: frozenset[str], position: int) -> bool:
-        """Whether a passage says how many there are of something: a number before the word, or a cell of a table."""
-        if self._is_table_row[position]:
-            name, _, said = self._texts[position].partition(":")
-            cells = self._cells[position] or [("", said)]
-            return any(
-                measured(cell) and keys & keys_in(f"{name} {column} {cell}") and not _MONEY.search(cell)
-                for column, cell in cells
-            )
-        if (
-            keys & self._heading_keys[position]
-            and shapes.HOW_MANY.search(plain(self._headings[position]))
-            and any(map(str.isdigit, self._texts[position]))
-        ):
-            return True  # the heading asks the same
-        said = plain(self._texts[position])
-        return any(keys & keys_of(word) for counted in shapes.COUNTED.finditer(said) for word in counted[0].split()[1:])
-
-    def covers(self, required: Sequence[frozenset[str]], position: int) -> bool:
+    def has_all(self, required: Sequence[frozenset[str]], position: int) -> bool:
         """Whether a passage, or what stands above it, has one of each of these keys. A price must be in the passage
         itself if its section shows any."""
         passage_keys = self._text_keys[position] | self._context_keys[position]
@@ -305,20 +248,20 @@ class PassageIndex:
         return all(
             keys & passage_keys
             if keys <= shapes.SHAPED
-            else self.has(keys, position) and (has_own_price or not keys & shapes.PRICE)
+            else self.strength(keys, position) and (has_own_price or not keys & shapes.PRICE)
             for keys in required
         )
 
     def has_more_words(self, query: Query, position: int) -> bool:
         """Whether a passage is more than a single word of the question, as menu entries are."""
-        is_sentence = len(self._words[position]) != 1 or self._texts[position].endswith(".")
+        is_sentence = len(self._words[position]) != 1 or self._passages[position].text.endswith(".")
         return is_sentence or not any(keys & keys_of(self._words[position][0]) for keys in query.values())
 
-    def only_heading(self, query: Query, position: int) -> bool:
+    def matches_heading_only(self, query: Query, position: int) -> bool:
         """Whether a passage's text has no word of the question, so that only its heading matches."""
         return not any(keys & self._text_keys[position] for keys in query.values())
 
-    def has(self, keys: frozenset[str], position: int) -> float:
+    def strength(self, keys: frozenset[str], position: int) -> float:
         """How strongly a passage has a word (0 to 1): 1 in its own text, less in heading, title, or other sentences of
         the section, and for synonyms and misspelt words."""
         shared = keys & self._text_keys[position]
@@ -327,39 +270,39 @@ class PassageIndex:
             and shared <= _WEEKDAY | _WEEKEND
             and any(self._document_counts[key] for key in keys - _WEEKDAY - _WEEKEND)
         ):
-            return 0.0 if shared == _WEEKDAY else _BESIDE  # another day, although some passage has this one
+            return 0.0 if shared == _WEEKDAY else _SECTION_STRENGTH  # another day, although some passage has this one
         if shared == _MONTH and any(self._document_counts[key] for key in keys - _MONTH):
             return 0.0  # another month, although some passage has this one
         if shared == _WEEKEND and len(keys) > 1:
-            return _BESIDE  # the other day of the weekend
+            return _SECTION_STRENGTH  # the other day of the weekend
         if shared:
             return 1.0 if len(keys) == 1 or any(not key.startswith("=") for key in shared) else 0.93
         if keys & self._context_keys[position] and (
             self._is_in_title_only(keys, position) or self._is_synonym_in_title_only(keys, position)
         ):
-            return _TITLE_ALONE
+            return _TITLE_STRENGTH
         if keys & self._context_keys[position]:
             return (
                 0.97
-                if self._is_stored[position] and keys & self._title_or_heading_keys[position]
+                if self._passages[position].number and keys & self._title_or_heading_keys[position]
                 else 0.9
-                if self._is_stored[position]
-                else _AROUND
+                if self._passages[position].number
+                else _HEADING_STRENGTH
             )
-        if any(_RELATED.get(key) in self._text_keys[position] for key in keys):
+        if any(_PARTIAL_KEYS.get(key) in self._text_keys[position] for key in keys):
             return 0.4
         if keys & self._section_keys[position]:
-            return _BESIDE
+            return _SECTION_STRENGTH
         similar = self._similar(keys)
         return 0.8 if similar & (self._text_keys[position] | self._context_keys[position]) else 0.0
 
     def is_known(self, keys: frozenset[str]) -> bool:
         """Whether any passage has a word."""
-        return any(self.has(keys, position) for position in range(len(self._text_keys)))
+        return any(self.strength(keys, position) for position in range(len(self._text_keys)))
 
     def _is_in_title_only(self, keys: frozenset[str], position: int) -> bool:
         """Whether only the page's title has a word, above a section with a heading of its own."""
-        has_heading = self._heading_keys[position] and not self._is_row[position]
+        has_heading = self._heading_keys[position] and not self._passages[position].row
         return bool(has_heading) and not keys & (
             self._heading_keys[position] | self._section_keys[position] | self._outer_heading_keys[position]
         )
@@ -387,7 +330,7 @@ class PassageIndex:
             for word in self._document_counts
             for key in long_keys
             if (len(word) >= 4 and is_one_letter_apart(word, key))
-            or (word.startswith(key) and len(word) - len(key) <= _CUT_SHORT)
+            or (word.startswith(key) and len(word) - len(key) <= _MAX_MISSING_LETTERS)
         )
 
 
@@ -404,32 +347,3 @@ class Candidates:
     def index(self) -> PassageIndex:
         """The index of the passages, built at first use."""
         return PassageIndex(self.passages, self.total)
-
-
-@lru_cache(maxsize=_TEXTS)
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(words_of(text))
-
-
-@lru_cache(maxsize=_TEXTS)
-def _keys(text: str) -> frozenset[str]:
-    return frozenset(keys_in(text))
-
-
-@lru_cache(maxsize=_TEXTS)
-def _shapes(text: str) -> frozenset[str]:
-    return frozenset(key for key, pattern in shapes.SHAPES if pattern.search(text))
-
-
-@lru_cache(maxsize=_TEXTS)
-def _said_as(text: str) -> frozenset[str]:
-    return frozenset(key for key, pattern in shapes.SAID_AS if pattern.search(text))
-
-
-def _section_texts(passages: Sequence[Excerpt]) -> list[str]:
-    """By passage: its section's heading and text."""
-    section_ids = [(passage.url, passage.heading, passage.number) for passage in passages]
-    texts: dict[tuple[str, str, int], str] = {}
-    for section_id, passage in zip(section_ids, passages, strict=True):
-        texts[section_id] = f"{texts.get(section_id, passage.heading)}\n{passage.text}"
-    return [texts[section_id] for section_id in section_ids]

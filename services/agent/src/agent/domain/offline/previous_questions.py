@@ -4,28 +4,30 @@ from collections.abc import Sequence
 
 from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.constraints import AGE
-from agent.domain.offline.kinds import place_in
+from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.talk_words import GOING_ON, THE_OTHER
 from agent.domain.text_features import plain, symbols_before, symbols_in
 
-FAR = 6
+MAX_MESSAGES_BACK = 6
 """How many messages back a follow-up may refer to."""
 
 
-def both_before(texts: Sequence[str], limit: int = 2) -> list[str]:
+def symbols_mentioned(texts: Sequence[str], limit: int = 2) -> list[str]:
     """The last `limit` tickers mentioned, in order of mention; more if the last text compares more."""
     limit = max(limit, len(symbols_in(texts[-1]) if texts else ()))
-    symbols = dict.fromkeys(symbol for text in reversed(texts[-FAR:]) for symbol in reversed(symbols_in(text)))
+    symbols = dict.fromkeys(
+        symbol for text in reversed(texts[-MAX_MESSAGES_BACK:]) for symbol in reversed(symbols_in(text))
+    )
     return list(reversed(list(symbols)[:limit]))
 
 
-def one_before(normalized: str, texts: Sequence[str]) -> list[str]:
+def symbol_mentioned(normalized: str, texts: Sequence[str]) -> list[str]:
     """The ticker mentioned last; or the first, second or other one if the normalized text says so. At most one."""
-    position, symbols = place_in(normalized), both_before(texts, FAR)
+    position, symbols = ordinal_in(normalized), symbols_mentioned(texts, MAX_MESSAGES_BACK)
     if position is None and THE_OTHER.search(normalized) and len(symbols) == 2:
         return symbols[:1]
     if position is None or len(symbols) < 2:
-        return symbols_before(texts[-FAR:])[:1]
+        return symbols_before(texts[-MAX_MESSAGES_BACK:])[:1]
     return [symbols[position]] if position < len(symbols) else []
 
 

@@ -17,9 +17,9 @@ from agent.domain.text_features import plain, stem, word_set
 Query = Mapping[str, frozenset[str]]
 """The terms of a question: by stem of a word, or by meaning (=price), the keys of which a passage must have one to
 contain it. A key is a stem or a meaning."""
-_WHERE = frozenset(map(stem, ASKING))
-SOMEWHERE = frozenset(("=place",))
-_BROUGHT = frozenset(map(stem, word_set(
+_QUESTION_WORDS = frozenset(map(stem, ASKING))
+ANY_PLACE = frozenset(("=place",))
+_BRINGING_STEMS = frozenset(map(stem, word_set(
     "bring trae traer llevar welcome allow allowed permitted accept admit bienvenido bienvenidos admitimos "
     "permitido permite"
 )))  # fmt: skip
@@ -30,11 +30,11 @@ _DAYS = frozenset(map(stem, word_set(
 )))  # fmt: skip
 
 _WHEN = frozenset(("=when",))
-_NEEDED: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
+_REQUIRED_BY_WORDS: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
     (shapes.WHAT_TIME, shapes.CLOCK),
     (shapes.WHEN, _WHEN),
     (shapes.WHO, frozenset(("=name",))),
-    (shapes.MADE_OF, frozenset(("=include",))),
+    (shapes.INGREDIENTS, frozenset(("=include",))),
     (shapes.HOW_PRICED, shapes.PRICE | shapes.FIGURE | {"=percent"}),
     (shapes.COSTS, shapes.PRICE | {"=percent", "=free"}),
     (constraints.HOW_BIG, constraints.MEASURE),
@@ -42,13 +42,13 @@ _NEEDED: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
     *constraints.CONTACTS,
 )
 """What a question asks for, by pattern of its words, with the keys of which an answer must have one."""
-_NEEDED_AS_WRITTEN: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
-    (constraints.TOLD_CLOCK, shapes.CLOCK),
+_REQUIRED_BY_TEXT: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
+    (constraints.STATED_TIME, shapes.CLOCK),
     (constraints.AGE, frozenset(("=age",))),
-    *((shape, frozenset((key,))) for key, shape in shapes.PHRASES if key in shapes.TOLD_ITSELF),
+    *((shape, frozenset((key,))) for key, shape in shapes.PHRASES if key in shapes.ANSWERED_BY_HEADING),
 )
 """The same, by pattern of the normalized question: 9:30 and 4-year-old are not words."""
-_SHORTEST = 3
+_MIN_TOPIC_LETTERS = 3
 """Minimum letters of a word that says what a question is about; shorter ones are "m" and "ke"."""
 
 
@@ -59,25 +59,25 @@ def is_day(word: str) -> bool:
 
 def lacks_subject(text: str) -> bool:
     """Whether a question asks for a price or a duration without saying of what."""
-    return is_bare(terms(text))
+    return names_nothing(terms(text))
 
 
-def is_for_several(question: str, antecedent: str) -> bool:
+def only_gives_people(question: str, antecedent: str) -> bool:
     """Whether a question only says for how many people it repeats the earlier question for a price: "and for two?"."""
     asked_price = any(keys & shapes.PRICE for keys in terms(antecedent).values())
     return asked_price and bool(ONLY_HOW_MANY.fullmatch(plain(question)))
 
 
-def is_of_leaving(heading: str, question: str) -> bool:
+def is_other_cancellation(heading: str, question: str) -> bool:
     """Whether a heading, or a row's name, is about cancelling and nothing else, and the question is not."""
-    return "=cancel" in keys_in(heading) - keys_in(question) and not shapes.TWO.search(plain(heading))
+    return "=cancel" in keys_in(heading) - keys_in(question) and not shapes.CONJUNCTION.search(plain(heading))
 
 
-def is_bare(query: Query) -> bool:
+def names_nothing(query: Query) -> bool:
     """Whether a question's terms ask for a price, a time or the like, and name nothing else."""
     keys_of_terms = query.values()
-    return any(keys & shapes.BARE for keys in keys_of_terms) and all(
-        keys & (shapes.BARE | shapes.BEGIN) or keys & COMMON for keys in keys_of_terms
+    return any(keys & shapes.PRICE_OR_TIME for keys in keys_of_terms) and all(
+        keys & (shapes.PRICE_OR_TIME | shapes.BEGIN) or keys & COMMON for keys in keys_of_terms
     )
 
 
@@ -87,13 +87,13 @@ def is_vague(query: Query) -> bool:
     return bool(common_flags) and all(common_flags)
 
 
-def needed(question: str) -> list[frozenset[str]]:
+def required_keys(question: str) -> list[frozenset[str]]:
     """For each kind of information that the question asks for, the keys of which an answer must have at least one,
     whatever else it shares with the question: a time of day; for a permission, the verb, if other words for it are
     known."""
     normalized_words, normalized = " ".join(words_of(question)), plain(question)
-    required = [keys for pattern, keys in _NEEDED if pattern.search(normalized_words)]
-    required += [keys for pattern, keys in _NEEDED_AS_WRITTEN if pattern.search(normalized)]
+    required = [keys for pattern, keys in _REQUIRED_BY_WORDS if pattern.search(normalized_words)]
+    required += [keys for pattern, keys in _REQUIRED_BY_TEXT if pattern.search(normalized)]
     if constraints.HOW_LONG_IT_TAKES.search(normalized_words):
         required.append(constraints.TAKES)
     elif shapes.HOW_LONG.search(normalized_words):
@@ -103,16 +103,16 @@ def needed(question: str) -> list[frozenset[str]]:
     if shapes.WHERE_IS.search(normalized_words):
         required.append(shapes.PLACE)
     elif shapes.WHERE.search(normalized_words):
-        required.append(SOMEWHERE)
+        required.append(ANY_PLACE)
     obligation = shapes.OBLIGED.search(normalized_words)
     if obligation is not None and not shapes.ASKS_WHICH.search(normalized_words, 0, obligation.start()):
         required.append(frozenset(("=need",)))
-    if shapes.CHEAPER.search(normalized_words) and not shapes.TWO.search(normalized_words):
+    if shapes.CHEAPER.search(normalized_words) and not shapes.CONJUNCTION.search(normalized_words):
         required.append(frozenset(("=discount",)))
-    return [*required, *filter(None, _allowed(normalized_words))]
+    return [*required, *filter(None, _permission_keys(normalized_words))]
 
 
-def _allowed(words: str) -> Iterator[frozenset[str]]:
+def _permission_keys(words: str) -> Iterator[frozenset[str]]:
     """The keys of which an answer to a question for permission must have one: "can I bring a dog?", "can I go from Pro
     to Basic?"."""
     permission = shapes.MAY.search(words)
@@ -120,29 +120,29 @@ def _allowed(words: str) -> Iterator[frozenset[str]]:
         return
     verb_start = permission.end()
     if bring_phrase := shapes.BRINGING.match(words, verb_start):
-        yield _BROUGHT
+        yield _BRINGING_STEMS
         verb_start = bring_phrase.end()
     verb = next(iter(significant_words(words[verb_start:])), "")
     verb_meanings = {"change"} if shapes.TO_ANOTHER.match(words, permission.end()) else meanings_of(verb)
     verb_keys = frozenset(f"={name}" for name in verb_meanings)
-    yield frozenset() if verb_keys & shapes.TOLD_OTHERWISE else verb_keys
+    yield frozenset() if verb_keys & shapes.ANSWERED_IMPLICITLY else verb_keys
 
 
 def terms(text: str) -> dict[str, frozenset[str]]:
     """The terms of a question, as `Query`."""
     shaped: dict[str, frozenset[str]] = {}
-    for pattern in (constraints.NEXT, constraints.AGE, PARTY):
+    for pattern in (constraints.NEXT_PERIOD, constraints.AGE, PARTY):
         if pattern.search(plain(text)) and (pattern is not PARTY or significant_words(PARTY.sub(" ", plain(text)))):
             text = pattern.sub(" ", plain(text))
-    text = shapes.ASIDE.sub(" ", shapes.FOR_WHOM.sub(" ", shapes.FREE_OF.sub(r"\1", text)))
+    text = shapes.FOR_FREE.sub(" ", shapes.FOR_WHOM.sub(" ", shapes.FREE_OF.sub(r"\1", text)))
     if shapes.WHERE_IS.search(plain(text)):
         shaped["=where"], text = shapes.PLACE, shapes.THE_PLACE.sub(" ", shapes.WHERE_IS.sub(" ", plain(text)))
     if shapes.WHAT_TIME.search(plain(text)):
         shaped["=clock"], text = shapes.CLOCK, shapes.WHAT_TIME.sub(" ", plain(text))
     if constraints.HOW_LONG_IT_TAKES.search(plain(text)):
         shaped["=takes"], text = constraints.TAKES, without_how_long(text)
-    if constraints.TOLD_CLOCK.search(plain(text)):
-        shaped["=clock"], text = shapes.CLOCK, constraints.TOLD_CLOCK.sub(" ", plain(text))
+    if constraints.STATED_TIME.search(plain(text)):
+        shaped["=clock"], text = shapes.CLOCK, constraints.STATED_TIME.sub(" ", plain(text))
     if states_length(plain(text)):
         shaped["=length"], text = constraints.LENGTH, without_length(plain(text))
     if shapes.WHICH_DAYS.search(plain(text)):
@@ -157,9 +157,9 @@ def terms(text: str) -> dict[str, frozenset[str]]:
     word_of = {stem(word): word for word in significant_words(text)}
     keys = {stem(word): keys_of(word) | {f"={name}" for name in meanings_of(word)} for word in significant_words(text)}
     # "Open" in a question for hours is not the one of "open your account", nor "where" all of "where do I sign up".
-    without_question_words = {word: word_keys for word, word_keys in keys.items() if word not in _WHERE}
+    without_question_words = {word: word_keys for word, word_keys in keys.items() if word not in _QUESTION_WORDS}
     keys = without_question_words if without_question_words or shaped else keys
-    if contact_way := constraints.BY_WAY_OF.search(plain(text)):
+    if contact_way := constraints.CONTACT_WAY.search(plain(text)):
         keys = {
             word: word_keys - {"=contact"} if word == stem(contact_way["way"]) else word_keys
             for word, word_keys in keys.items()
@@ -181,10 +181,10 @@ def terms(text: str) -> dict[str, frozenset[str]]:
     return shaped | keys
 
 
-def specific_words(query: Query) -> list[str]:
+def topic_words(query: Query) -> list[str]:
     """The words of a question that say what it is about: no meanings, numbers, short or common words."""
     return [
         word
         for word, keys in query.items()
-        if not (word[0] == "=" or word.isdigit() or len(word) < _SHORTEST or is_common(keys))
+        if not (word[0] == "=" or word.isdigit() or len(word) < _MIN_TOPIC_LETTERS or is_common(keys))
     ]

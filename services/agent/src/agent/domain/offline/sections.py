@@ -11,22 +11,22 @@ from collections.abc import Set as AbstractSet
 
 from agent.domain.offline import shapes
 from agent.domain.offline.common_words import significant_words
-from agent.domain.offline.excerpts import Excerpt, of_columns
-from agent.domain.offline.kinds import MOST_SHOWN, column_named, name_of, table_of
+from agent.domain.offline.excerpts import Excerpt, with_columns
+from agent.domain.offline.kinds import MAX_SHOWN, cells_of_thing, name_of, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
-from agent.domain.offline.questions import Query, lacks_subject, needed
+from agent.domain.offline.questions import Query, lacks_subject, required_keys
 from agent.domain.offline.superlatives import is_superlative
 
-_DEAR = re.compile(r"\b(?:expensive|car[oa]s?)\b")
-_OF_ALL = re.compile(
+_EXPENSIVE = re.compile(r"\b(?:expensive|car[oa]s?)\b")
+_SUPERLATIVE_PRICE = re.compile(
     r"\b(?:cheapest|priciest|dearest|most expensive|(?:el|la|lo|los|las) (?:\w+ )?mas (?:barat|car)[oa]s?)\b"
 )
-_OF_TWO = re.compile(r"\b(?:of the|de l[oa]s) (?:two|three|dos|tres)\b")
+_OF_THE_MENTIONED = re.compile(r"\b(?:of the|de l[oa]s) (?:two|three|dos|tres)\b")
 """Refers to one of two or three things mentioned before; "the cheapest" without it is one of all there are."""
 _BOTH = re.compile(r"\b(?:them|both|the two|ell[oa]s|amb[oa]s|l[oa]s dos|un[oa] y otr[oa])\b")
 
 
-def compared(question: str, antecedent: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+def compared_passages(question: str, antecedent: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """The passages about each thing that a question compares; empty if it compares none. `antecedent` holds the
     questions that it refers to, which may name the things."""
     question_words = " ".join(words_of(question))
@@ -44,7 +44,11 @@ def compared(question: str, antecedent: str, passages: Sequence[Excerpt]) -> lis
     if (
         not sides
         and antecedent
-        and (len(last_sides) > 1 or _OF_TWO.search(question_words) or not _OF_ALL.search(question_words))
+        and (
+            len(last_sides) > 1
+            or _OF_THE_MENTIONED.search(question_words)
+            or not _SUPERLATIVE_PRICE.search(question_words)
+        )
     ):
         # "Which one is cheaper?" is about the things mentioned before.
         sides, has_named_sides = (
@@ -53,9 +57,9 @@ def compared(question: str, antecedent: str, passages: Sequence[Excerpt]) -> lis
         )
     if len(sides) < 2:
         return []
-    if rows := _rows_compared(sides, passages):
+    if rows := _compared_rows(sides, passages):
         return rows
-    if columns := _columns_compared(sides, passages):
+    if columns := _compared_columns(sides, passages):
         return columns
     quoted: list[Excerpt] = []
     for side in sides[:3]:
@@ -65,14 +69,14 @@ def compared(question: str, antecedent: str, passages: Sequence[Excerpt]) -> lis
         ):
             return []
         quoted += [passage for passage in section if passage not in quoted]
-    by_price = shapes.PRICE_WORD.search(question_words) or _DEAR.search(question_words)
+    by_price = shapes.PRICE_WORD.search(question_words) or _EXPENSIVE.search(question_words)
     return quoted if not by_price or sum(map(_shows_price, quoted)) >= len(sides[:3]) else []
 
 
 def _sides(texts: Sequence[str], names: AbstractSet[str]) -> list[list[str]]:
     """The things compared: for each part of these texts, the words that name something. `names` are words that are
     always names, such as "Business" of a row."""
-    parts = [part for text in texts for part in shapes.TWO.split(text)]
+    parts = [part for text in texts for part in shapes.CONJUNCTION.split(text)]
     sides = [
         [
             word
@@ -88,24 +92,24 @@ def _shows_price(passage: Excerpt) -> bool:
     return any(key == "=price" and pattern.search(passage.text) for key, pattern in shapes.SHAPES)
 
 
-def _rows_compared(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
+def _compared_rows(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
     """The rows of one table with these names: for each side, the one whose name it contains most fully."""
     tables: dict[tuple[str, str, str], list[Excerpt]] = {}
     for row in passages:
-        if row.row and not row.item:
+        if row.is_table_row:
             tables.setdefault(table_of(row), []).append(row)
     for rows in tables.values():
-        best_rows = [max(rows, key=lambda row: _called(row, side)) for side in sides]
-        if all(map(_called, best_rows, sides)) and len(set(best_rows)) == len(sides):
-            return sorted(best_rows, key=lambda row: row.place)
-        rows_by_side = [[row for row in rows if _is_of(row, side)] for side in sides]
+        best_rows = [max(rows, key=lambda row: _matched_name_words(row, side)) for side in sides]
+        if all(map(_matched_name_words, best_rows, sides)) and len(set(best_rows)) == len(sides):
+            return sorted(best_rows, key=lambda row: row.page_position)
+        rows_by_side = [[row for row in rows if _name_has_all(row, side)] for side in sides]
         all_rows = [row for side_rows in rows_by_side for row in side_rows]
-        if all(rows_by_side) and len(set(all_rows)) == len(all_rows) <= MOST_SHOWN:
-            return sorted(all_rows, key=lambda row: row.place)
+        if all(rows_by_side) and len(set(all_rows)) == len(all_rows) <= MAX_SHOWN:
+            return sorted(all_rows, key=lambda row: row.page_position)
     return []
 
 
-def _called(row: Excerpt, side: Sequence[str]) -> int:
+def _matched_name_words(row: Excerpt, side: Sequence[str]) -> int:
     """How many words a row's name has if the side contains all of them, else 0. In "2 m²" and "Child (3-15)", 2 and
     Child."""
     keys, name_words = (
@@ -121,16 +125,16 @@ def _called(row: Excerpt, side: Sequence[str]) -> int:
     return len(telling_words) if all(keys_of(word) & keys for word in telling_words) else 0
 
 
-def _is_of(row: Excerpt, side: Sequence[str]) -> bool:
+def _name_has_all(row: Excerpt, side: Sequence[str]) -> bool:
     """Whether a row's name has all of these words, among others: metal braces are braces."""
     name_keys = keys_in(row.text.partition(":")[0])
     return all(keys_of(word) & name_keys for word in side)
 
 
-def _columns_compared(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
+def _compared_columns(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
     """The rows of a table in which the columns with these headers differ, narrowed to those columns."""
     for example in (row for row in passages if len(row.columns) == len(row.cells) > 1):
-        matches_by_side = [[_shared(header, side) for header in example.columns] for side in sides]
+        matches_by_side = [[_shared_words(header, side) for header in example.columns] for side in sides]
         columns = sorted(
             {
                 column
@@ -141,13 +145,13 @@ def _columns_compared(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt
         )
         if all(map(any, matches_by_side)) and len(columns) > 1:
             rows = [row for row in passages if row.columns == example.columns and table_of(row) == table_of(example)]
-            return [of_columns(row, columns) for row in rows if len({row.cells[column] for column in columns}) > 1][
-                :MOST_SHOWN
+            return [with_columns(row, columns) for row in rows if len({row.cells[column] for column in columns}) > 1][
+                :MAX_SHOWN
             ]
     return []
 
 
-def in_columns_named(question: str, antecedent: str, rows: Sequence[Excerpt]) -> list[Excerpt]:
+def with_named_columns(question: str, antecedent: str, rows: Sequence[Excerpt]) -> list[Excerpt]:
     """Return the excerpts; table rows with only the columns that the question names.
 
     A question for a price that names none gets the columns of the question that it refers to. If none of these has the
@@ -157,10 +161,10 @@ def in_columns_named(question: str, antecedent: str, rows: Sequence[Excerpt]) ->
         return list(rows)
     headers, name_keys = rows[0].columns, {key for row in rows for key in keys_in(row.text.partition(":")[0])}
     every = range(len(headers))
-    named = _columns_named(question, headers, name_keys)
+    named = _named_columns(question, headers, name_keys)
     depends_on_antecedent = lacks_subject(question) and not is_superlative(question)
-    named = named or (_columns_named(antecedent, headers, name_keys) if depends_on_antecedent else []) or every
-    required = [keys - shapes.FIGURE if keys & shapes.PRICE else keys for keys in needed(question)]
+    named = named or (_named_columns(antecedent, headers, name_keys) if depends_on_antecedent else []) or every
+    required = [keys - shapes.FIGURE if keys & shapes.PRICE else keys for keys in required_keys(question)]
     patterns = [pattern for key, pattern in shapes.SHAPES if any(key in keys for keys in required)]
 
     def looks_so(column: int) -> bool:
@@ -170,24 +174,24 @@ def in_columns_named(question: str, antecedent: str, rows: Sequence[Excerpt]) ->
         named = [column for column in every if column in named or looks_so(column)]
     if len(named) == len(headers):
         return list(rows)
-    narrowed = [of_columns(row, named) for row in rows]
+    narrowed = [with_columns(row, named) for row in rows]
     return [row for row in narrowed if any(any(map(str.isalnum, cell)) for cell in row.cells)] or narrowed
 
 
-def _columns_named(text: str, headers: Sequence[str], name_keys: set[str]) -> list[int]:
+def _named_columns(text: str, headers: Sequence[str], name_keys: set[str]) -> list[int]:
     """The columns whose headers have the most of a text's words, apart from words of the rows' own names."""
     words = [word for word in significant_words(text) if not keys_of(word) & name_keys]
-    match_counts = [_shared(header, words) for header in headers]
+    match_counts = [_shared_words(header, words) for header in headers]
     return [column for column, count in enumerate(match_counts) if count and count == max(match_counts)]
 
 
-def _shared(name: str, words: Sequence[str]) -> int:
+def _shared_words(name: str, words: Sequence[str]) -> int:
     """How many words of a name are among these."""
     keys = {key for word in words for key in keys_of(word)}
-    return sum(bool(keys & keys_of(word)) for word in _named(name))
+    return sum(bool(keys & keys_of(word)) for word in _words_without_figures(name))
 
 
-def included(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+def included_passages(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """Everything under the name of a thing, for the question what it includes; empty for other questions."""
     question_words = " ".join(words_of(question))
     if (
@@ -197,11 +201,11 @@ def included(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     ):
         return []
     topic = shapes.INCLUDED.sub(" ", question_words)
-    section = column_named(frozenset(words_of(topic)), passages) or _section(significant_words(topic), passages)
+    section = cells_of_thing(frozenset(words_of(topic)), passages) or _section(significant_words(topic), passages)
     return section if len(section) > 1 else []
 
 
-def all_shown(normalized: str, query: Query, passages: Sequence[Excerpt]) -> list[Excerpt]:
+def all_of_shape(normalized: str, query: Query, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """All passages with a price (or hours, an address …) on the page that shows the most, for a question that names
     nothing else, as "how much is it?"."""
     for key, pattern in shapes.SHAPES:
@@ -219,12 +223,12 @@ def all_shown(normalized: str, query: Query, passages: Sequence[Excerpt]) -> lis
                 scores_by_page[passage.url] += 3 if key in keys_in(passage.heading) else 1
             best_page = [passage for passage in matching if passage.url == scores_by_page.most_common(1)[0][0]]
             return [passage for passage in best_page if key != "=where" or passage.heading == best_page[0].heading][
-                :MOST_SHOWN
+                :MAX_SHOWN
             ]
     return []
 
 
-def _named(heading: str) -> list[str]:
+def _words_without_figures(heading: str) -> list[str]:
     """A heading's words without its figures: "Silver" of "Silver – 85 €"."""
     return [word for word in significant_words(heading) if not word.isdigit()]
 
@@ -233,11 +237,14 @@ def _section(words: Sequence[str], passages: Sequence[Excerpt]) -> list[Excerpt]
     """The passages under the heading that has the fewest other words than these; or else the first that contains all of
     them."""
     keys = {key for word in words for key in keys_of(word)}
-    under_heading = [passage for passage in passages
-             if keys & keys_in(passage.heading) and len(_named(passage.heading)) <= max(len(words), 2)]  # fmt: skip
-    under_heading.sort(key=lambda passage: sum(not keys_of(word) & keys for word in _named(passage.heading)))
+    under_heading = [
+        passage
+        for passage in passages
+        if keys & keys_in(passage.heading) and len(_words_without_figures(passage.heading)) <= max(len(words), 2)
+    ]
+    under_heading.sort(
+        key=lambda passage: sum(not keys_of(word) & keys for word in _words_without_figures(passage.heading))
+    )
     containing = [passage for passage in passages if all(keys_of(word) & keys_in(passage.text) for word in words)]
     first = under_heading[:1] or sorted(containing, key=lambda passage: not passage.row)[:1]
-    return [passage for passage in under_heading if (passage.url, passage.heading) == (first[0].url, first[0].heading)][
-        :4
-    ] or first
+    return [passage for passage in under_heading if passage.location == first[0].location][:4] or first

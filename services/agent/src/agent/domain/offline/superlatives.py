@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.kinds import MOST_SHOWN, column_named, columns_of_things, name_of, table_of
+from agent.domain.offline.kinds import MAX_SHOWN, cells_by_thing, cells_of_thing, name_of, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.text_features import number_of, plain, word_set
 
@@ -131,7 +131,7 @@ def the_most(question: str, before: str, passages: Sequence[Excerpt]) -> list[Ex
     groups = _alike(figured, question if _kind_named(question) or not before else before)
     if not groups and before and not _kind_named(question):
         groups = _of_table_with(_kind_named(before), figured)
-    if not groups and (_kind_named(question) or not any(one.row and not one.item for _, one in figured)):
+    if not groups and (_kind_named(question) or not any(one.is_table_row for _, one in figured)):
         groups = _of_sections(figured, _kind_named(question))
     if not groups:
         return [] if before or _kind_named(question) else _most_of_each(figured)
@@ -155,8 +155,8 @@ def _most_of_each(figured: Sequence[tuple[float, Excerpt]]) -> list[Excerpt]:
     """The one of each table, where a question names none of them and there are few."""
     tables: dict[tuple[str, str], list[tuple[float, Excerpt]]] = {}
     for value, one in figured:
-        if one.row and not one.item:
-            tables.setdefault((one.url, one.heading), []).append((value, one))
+        if one.is_table_row:
+            tables.setdefault(one.location, []).append((value, one))
     several = [rows for rows in tables.values() if len(rows) > 1]
     return [max(rows, key=lambda row: row[0])[1] for rows in several] if 1 < len(several) <= _TABLES else []
 
@@ -164,17 +164,17 @@ def _most_of_each(figured: Sequence[tuple[float, Excerpt]]) -> list[Excerpt]:
 def whole_of(one: Excerpt, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """All that is told of the one that it is: its column of the table, or its section."""
     if one.row and len(one.columns) == 1:
-        column = column_named(frozenset(words_of(one.columns[0])), passages)
+        column = cells_of_thing(frozenset(words_of(one.columns[0])), passages)
         return [row for row in column if table_of(row) == table_of(one)] or [one]
     if one.row:
         return [one]
-    return [other for other in passages if (other.url, other.heading) == (one.url, one.heading)][:MOST_SHOWN]
+    return [other for other in passages if other.location == one.location][:MAX_SHOWN]
 
 
 def _set_apart(passages: Sequence[Excerpt], measure: _Measure) -> list[Excerpt]:
     """The passages; where a table's columns are things, what the first row that tells it tells of each of them, instead
     of the table's rows."""
-    apart = columns_of_things(passages)
+    apart = cells_by_thing(passages)
     tables = {table_of(one) for one in apart}
     first = {table_of(one): name_of(one) for one in reversed(apart) if _value(measure, one)}
     return [one for one in apart if first.get(table_of(one)) == name_of(one)] + [
@@ -207,8 +207,8 @@ def _alike(figured: Sequence[tuple[float, Excerpt]], question: str) -> list[tupl
     keys = _kind_named(question)
     tables: dict[tuple[str, str], list[tuple[float, Excerpt]]] = {}
     for value, one in figured:
-        if one.row and not one.item:
-            tables.setdefault((one.url, one.heading), []).append((value, one))
+        if one.is_table_row:
+            tables.setdefault(one.location, []).append((value, one))
     fitting = [
         rows
         for (_, heading), rows in tables.items()
@@ -230,7 +230,7 @@ def _alike(figured: Sequence[tuple[float, Excerpt]], question: str) -> list[tupl
 
 def _of_table_with(named: set[str], figured: Sequence[tuple[float, Excerpt]]) -> list[tuple[float, Excerpt]]:
     """The rows of the one table that has a row of a name that was spoken of."""
-    tables = {table_of(one) for _, one in figured if one.row and not one.item and named & keys_in(name_of(one))}
+    tables = {table_of(one) for _, one in figured if one.is_table_row and named & keys_in(name_of(one))}
     return [(value, one) for value, one in figured if table_of(one) in tables] if len(tables) == 1 else []
 
 

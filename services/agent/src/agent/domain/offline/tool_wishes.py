@@ -18,10 +18,10 @@ from agent.domain.offline.concepts import CONCEPT, DEFINES, concepts_in
 from agent.domain.offline.conditions import order_and_condition, with_condition
 from agent.domain.offline.grammar import LISTED_BY, TABLE, TAKES_BACK, UNDOES, ToolPhrase
 from agent.domain.offline.key_words import with_known_spelling
-from agent.domain.offline.kinds import place_in
+from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.nearest_readings import LOOK_UPS, is_of_another
 from agent.domain.offline.position_size import cost_of, same_quantity
-from agent.domain.offline.previous_questions import FAR, both_before, one_before
+from agent.domain.offline.previous_questions import MAX_MESSAGES_BACK, symbol_mentioned, symbols_mentioned
 from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.several import (
     alert_instead,
@@ -133,7 +133,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
             return whole(text, with_condition(order, parts.condition), conditional=True)
     unheld = row is None or (row.way == "sell" and listed_by(before) not in (None, "get_portfolio"))
     if unheld and TAKES_BACK.search(said) and not AT_MARKET.search(said):
-        spoken = (_meant(with_known_spelling(one)) for one in reversed(before[-FAR:]))
+        spoken = (_meant(with_known_spelling(one)) for one in reversed(before[-MAX_MESSAGES_BACK:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and way in (one.way, one.tool)), None)
     if row is None and symbols_in(text) and talk_words.DROPS.match(said) and listed_by(before) == _LIST:
@@ -177,13 +177,13 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     if (
         earlier is not None
         and orders
-        and (counted := same_quantity(earlier, own or one_before(said, before), share_in(said) or 1.0))
+        and (counted := same_quantity(earlier, own or symbol_mentioned(said, before), share_in(said) or 1.0))
     ):
         return counted
     nothing_else = not (without_symbols(text) or re.search(r"\d", said) or talk_words.OF_ONESELF.match(said))
     compares = bool(len(own) == 1 and before and talk_words.COMPARED_WITH.search(said))
     if compares:
-        own = list(dict.fromkeys([*one_before(said, before), *own]))
+        own = list(dict.fromkeys([*symbol_mentioned(said, before), *own]))
     if (
         row is None
         and own
@@ -206,7 +206,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     if row is not None and not own and talk_words.ASKS_HOW.search(said) and not re.search(r"\d", said):
         row = None  # how something is done is told by the pages
     if earlier is not None and not own and talk_words.THE_OTHER.search(said) and len(said.split()) <= FEW:
-        own = [one for one in both_before(before) if one != earlier.calls[0][1].get("symbol")][-1:]
+        own = [one for one in symbols_mentioned(before) if one != earlier.calls[0][1].get("symbol")][-1:]
     if "?" not in text and _STOP.search(said) and not _ASKED_AT.match(said) and is_purchase(earlier):
         row = next(one for one in TABLE if one.way == "stop")  # it sells what was bought: no stop of the purchase
     elif earlier is not None and (row is None or talk_words.AMENDS.search(said) or row.tool == earlier.calls[0][0]):
@@ -220,7 +220,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
             return instead
     if (kind := changes_listed(said, row, earlier, listed_by(before))) is not None and kind[0] in schemas:
         about = ({"symbol": own[0]} if own else {}) | (order_named(said) if kind[0] == "create_paper_order" else {})
-        about |= {"place": at} if (at := place_in(said)) is not None else {}
+        about |= {"place": at} if (at := ordinal_in(said)) is not None else {}
         counted = kind[0] == "create_paper_order" and talk_words.COUNTED.search(said)
         changed = {**about, "quantity" if counted else "price": numbers_in(said)[-1][1]}
         return Wish(Intent.TOOL, ((kind[0], changed), (kind[1], about)), way="replace_listed")
@@ -262,13 +262,17 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     )
     both = row.tool in (*_LOOKED_UP, "get_ohlcv", "get_correlation") and (talk_words.BOTH.search(said) or of_both)
     about = own or (
-        both_before(before) if both else one_before(said, before) if leans and (row.about or row.way) else ()
+        symbols_mentioned(before)
+        if both
+        else symbol_mentioned(said, before)
+        if leans and (row.about or row.way)
+        else ()
     )
     if row.way == "sell" and not own and talk_words.EVERYTHING.search(said):
         about = ()  # all that is held, and not the share that was spoken of
-    several = own or (both_before(before) if about else ())
+    several = own or (symbols_mentioned(before) if about else ())
     beside = talk_words.ONE_OF_THEM.search(said) or (
-        before and len(symbols_in(before[-1])) > 1 and place_in(said) is None
+        before and len(symbols_in(before[-1])) > 1 and ordinal_in(said) is None
     )
     if row.tool in LEANS_ON_ONE and len(several) > 1 and len(own) != 1 and beside:
         return call_of(row, ParsedText(text, said, ()), schemas)  # which of them that is, nobody has said
@@ -365,7 +369,7 @@ def _leans_on_one(wish: Wish | None) -> bool:
 
 def listed_by(before: Sequence[str]) -> str | None:
     """What shows the alerts, orders or list that were spoken of last."""
-    spoken = (_meant(with_known_spelling(one)) for one in reversed(before[-FAR:]))
+    spoken = (_meant(with_known_spelling(one)) for one in reversed(before[-MAX_MESSAGES_BACK:]))
     return next((LISTED_BY[one.tool] for one in spoken if one and one.tool in LISTED_BY), None)
 
 
@@ -377,7 +381,7 @@ def _figured(schemas: OfferedTools, before: Sequence[str]) -> dict[str, Any]:
 
 def _earlier(schemas: OfferedTools, before: Sequence[str], *, past: bool = False) -> Wish | None:
     """The last thing that a tool was asked for, and that this may go on with; `past` what was talked of since."""
-    for at in range(len(before) - 1, max(len(before) - FAR, 0) - 1, -1):
+    for at in range(len(before) - 1, max(len(before) - MAX_MESSAGES_BACK, 0) - 1, -1):
         wish = tool_wish(before[at], schemas, before[:at])
         if wish is not None:
             return wish if wish.calls and not wish.withheld and wish.way in GOES_ON else None
