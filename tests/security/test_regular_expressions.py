@@ -22,7 +22,7 @@ from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.grammar import TAKES_BACK
 from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.talk_words import OF_ONESELF, TELLS
-from agent.domain.offline.unread import requested
+from agent.domain.offline.unread import as_requested
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.promise import promised
 from contracts.person_rules import PersonRule, RuleInput, matching_rule
@@ -52,7 +52,7 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     ),
     (without_frame, "no, usually an rsi above from -1 to march the 5 " * 800),
     (MARK.search, " " * 40_000),
-    (lambda text: requested(text, Wish(Intent.TOOL, (("cancel_paper_order", {}),))), "cancel it" + " " * 40_000 + "x"),
+    (lambda text: as_requested(text, Wish(Intent.TOOL, (("cancel_paper_order", {}),))), "cancel it" + " " * 40_000 + "x"),
     (lambda text: chosen_in(text, "- AAPL", ("list_alerts",), ["my alerts"]), "🦜" * 40_000),
     (promised, "ok--" * 10_000),
     (as_figures, "IBM traded within a range of 5 " * 2_000),

@@ -14,7 +14,7 @@ from agent.domain.analysis.stretches import BLANK, Unread, stretches_in
 from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE
 from agent.domain.claims.lexer import folded
 from agent.domain.number_words import in_figures
-from agent.domain.offline import conditions, slots, talk_words
+from agent.domain.offline import conditions, order_words, slots, talk_words
 from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_time_range
 from agent.domain.offline.changes import change_in, changed, kept_in, nearer, percent_in, share_in, spent_in
 from agent.domain.offline.common_words import is_common, significant_words
@@ -22,16 +22,9 @@ from agent.domain.offline.conditions import away_in, condition_after, from_now, 
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.lexicon import keys_of
+from agent.domain.offline.order_words import condition_in
 from agent.domain.offline.relative_days import date_in, moved_days
-from agent.domain.offline.slots import (
-    ParsedText,
-    Schema,
-    arguments_for,
-    condition_in,
-    missing_arguments,
-    only_figures,
-    tool_value,
-)
+from agent.domain.offline.slots import ParsedText, Schema, arguments_for, missing_arguments, only_figures, tool_value
 from agent.domain.offline.small_talk import small
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import number_of, numbers_in
@@ -196,7 +189,11 @@ def amended(
         kept = {name: one for name, one in arguments.items() if name != "quantity"}
         return Wish(Intent.TOOL, ((tool, kept), ("cancel_paper_order", arguments)), way="spend", shown=str(money))
     at_market = (
-        tool == _ORDER and row is None and not own and bool(slots.AT_MARKET.search(said)) and len(said.split()) <= FEW
+        tool == _ORDER
+        and row is None
+        and not own
+        and bool(order_words.AT_MARKET.search(said))
+        and len(said.split()) <= FEW
     )
     if tool in _REPLACED and (corrects or at_market) and change is None and same and wants_change(text, said):
         if earlier.way in _WORKED_OUT and (figure := _another_level(said, earlier, given)):
@@ -303,9 +300,9 @@ def _at_another_time(text: str, said: str, earlier: Wish, given: Mapping[str, An
     priced = any(name.endswith("_price") for name in given)
     if priced or talk_words.AMENDS.search(said):
         arguments = _with_figures(said, tool, arguments, given, own) or arguments
-    elif not talk_words.AT_ONCE.search(said) and not slots.AT_MARKET.search(said):
+    elif not talk_words.AT_ONCE.search(said) and not order_words.AT_MARKET.search(said):
         return None
-    now = priced or talk_words.AT_ONCE.search(said) or slots.AT_MARKET.search(said)
+    now = priced or talk_words.AT_ONCE.search(said) or order_words.AT_MARKET.search(said)
     return replace(earlier, calls=((tool, arguments), *others), missing=() if now and "?" not in text else WHEN)
 
 
@@ -313,7 +310,9 @@ def _with_change(said: str, tool: str, arguments: Mapping[str, Any]) -> dict[str
     """The arguments with one figure changed, and without that figure where the text does not say by how much."""
     change = change_in(said)
     name = (
-        changed(said, arguments, slots.ALONE.get(tool) if tool not in FIGURES else None) if change is not None else None
+        changed(said, arguments, slots.MAIN_ARGUMENTS.get(tool) if tool not in FIGURES else None)
+        if change is not None
+        else None
     )
     if change is None or name is None:
         return None
@@ -353,7 +352,7 @@ def _with_figures(
     # A number without a word about it was read as the quantity.
     new = {name: told[name] for name in ("quantity", "limit_price", "stop_price", "price", "side") if name in told}
     new |= {"symbol": other[0]} if other else {}
-    if "side" in arguments and not slots.SAYS_SIDE.search(said):
+    if "side" in arguments and not order_words.SAYS_SIDE.search(said):
         new.pop("side", None)
     if arguments.keys() & {"share", "kept"} and (kept := kept_in(said)):
         arguments = {name: one for name, one in arguments.items() if name not in ("share", "quantity")}
@@ -365,7 +364,7 @@ def _with_figures(
         for name, other in (("stop", "limit"), ("limit", "stop")):
             if re.search(rf"\b{name} order\b|\borden (?:de )?{name}", said) and not re.search(rf"\b{other}", said):
                 merged.pop(f"{other}_price", None)
-        if slots.AT_MARKET.search(said):
+        if order_words.AT_MARKET.search(said):
             merged = {name: value for name, value in merged.items() if not name.endswith("_price")}
         kinds = [name for name in ("stop", "limit") if f"{name}_price" in merged]
         merged["order_type"] = "_".join(kinds) or "market"
@@ -376,7 +375,7 @@ def _another_level(said: str, earlier: Wish, given: Mapping[str, Any]) -> str:
     """The new sum or price of an order that is worked out by it; nothing: the text names none."""
     if earlier.way == "at_level" and "limit_price" in given:
         return str(given["limit_price"])
-    if slots.SAYS_SIDE.search(said):
+    if order_words.SAYS_SIDE.search(said):
         return ""  # another order
     figure = spent_in(said) or float(given.get("quantity", 0))
     if earlier.way == "at_level":

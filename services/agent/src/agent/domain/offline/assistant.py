@@ -16,18 +16,18 @@ from agent.domain.offline.answers import (
     is_empty_answer,
     is_unknown,
     left_out,
-    no_more_than,
+    price_with_other_readings,
     nobody_yet,
-    not_searched,
+    search_unavailable,
     not_understood,
     offers_person,
     one_at_a_time,
     plain_answer,
     plan_answer,
     repeated_answer,
-    tools_away,
+    tools_unavailable,
     user_facts_answer,
-    which,
+    information_needed,
 )
 from agent.domain.offline.calls import OF_PUBLICATION, of_this_year
 from agent.domain.offline.coming_events import coming_events
@@ -131,7 +131,7 @@ def respond(
     elif (
         (wish.intent is Intent.UNKNOWN or (wish.intent is Intent.ABOUT and TOOL not in offered)) and away and not known
     ):
-        response = SayText(not_searched(language))
+        response = SayText(search_unavailable(language))
     elif (
         (wish.intent is Intent.SITE and not of_a_share)
         or (wish.intent is Intent.ABOUT and (known or TOOL in offered))
@@ -139,13 +139,13 @@ def respond(
         or (wish.withheld and known and (is_about_procedure(question) or asks_whether) and not of_the_plan)
     ):
         about = wish.intent is Intent.ABOUT
-        asked = _site_question(question, before, said, language, page_url, about=about, missed=missed, away=away)
+        asked = _site_question(question, before, said, language, page_url, about=about, missed_before=missed, away=away)
         if knowledge is not None and known:
             response = from_knowledge(asked, knowledge)
             if wish.withheld and (
                 not _CITED.search(response.text) or (asks_whether and is_empty_answer(response.text))
             ):
-                response = SayText(plain_answer(wish, language, offered, demo=demo))
+                response = SayText(plain_answer(wish, language, offered, is_demo_company=demo))
         else:
             response = from_site(asked, results, last=last)
     elif wish.intent is Intent.HANDOFF and HAND_OFF in offered and not handed:
@@ -162,19 +162,19 @@ def respond(
         response = UseTools(((_LIST, {}),))  # they ran side by side: what each of them tells is not the end
     elif results and (other := _said_beside_prices(question, wish, results, offered, language)):
         price, symbol = answer_from(*results[0], question, language), str(wish.calls[0][1]["symbol"])
-        response = SayText(no_more_than(symbol, price, other, language))
+        response = SayText(price_with_other_readings(symbol, price, other, language))
     elif results and (wish.calls or wish.intent not in (Intent.UNKNOWN, Intent.SITE)):
         results = [one for one in results if one[0] == _LIST] or results
         response = SayText("\n".join(answer_from(*one, question, language) for one in results))
     elif wish.intent is Intent.GREETING and company is not None and language in company.assistant.greeting:
         response = SayText(company.assistant.greeting[language])
     else:
-        response = SayText(plain_answer(wish, language, offered, missed=missed, demo=demo))
+        response = SayText(plain_answer(wish, language, offered, missed_before=missed, is_demo_company=demo))
     leans = wish.calls and not symbols_in(question)
     looked_up = wish.calls[0][0] if wish.calls and results and (leans or is_question(question)) else ""
     if isinstance(response, SayText) and looked_up in LOOK_UPS and (unread := unread_beside(looked_up, question)):
         response = SayText(f"{response.text}\n{left_out(unread, language)}")
-    if isinstance(response, SayText) and (is_unknown(response.text) or response.text == not_searched(language)):
+    if isinstance(response, SayText) and (is_unknown(response.text) or response.text == search_unavailable(language)):
         response = _otherwise(question, wish, before, said, offered, results, language, market) or response
         near = (
             not isinstance(response, SayText)
@@ -182,16 +182,18 @@ def respond(
             or covers_question(question, response.text)
         )
         if "search_memory" in offered and not near:  # a page that is about something else answers no customer
-            response = SayText(plain_answer(Wish(Intent.UNKNOWN), language, offered, missed=missed, demo=demo))
+            response = SayText(
+                plain_answer(Wish(Intent.UNKNOWN), language, offered, missed_before=missed, is_demo_company=demo)
+            )
     unserved = isinstance(response, SayText) and (wish.withheld is not None or is_unknown(response.text))
     if unserved and plan and not set(offered) - _OF_THE_AGENT:
-        response = SayText(tools_away(language))
+        response = SayText(tools_unavailable(language))
     if isinstance(response, SayText) and plan and not wish.calls and MY_PLAN.search(plain(question)):
         more = terms(MY_PLAN.sub(" ", plain(question))) and not is_unknown(response.text)
         rest = f"\n{response.text}" if more else ""
         response = SayText(plan_answer(plan, language) + rest)
     if isinstance(response, UseTools):
-        return response if not last else SayText(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
+        return response if not last else SayText(plain_answer(Wish(Intent.UNKNOWN), language, missed_before=missed))
     text = f"{response.text}\n{one_at_a_time(wish.later, language)}" if wish.later else response.text
     if foreign and (is_unknown(text) or _CITED.search(text)):
         text = not_understood("" if is_unknown(text) else text, language)
@@ -240,7 +242,7 @@ def _otherwise(
         there = ", ".join((market or {}).get("symbols", ()))
         return SayText(plain_answer(Wish(Intent.UNLISTED, shown=there), language))
     if wish.missing == ("symbol",) and wish.intent is Intent.SITE and "search_memory" in offered:
-        return SayText(which("symbol", language))
+        return SayText(information_needed("symbol", language))
     # Figures that tools gave: a page that was quoted does not tell what it is asked for now.
     told = said and re.search(r"\d", said[-1]) and not _CITED.search(said[-1]) and "http" not in said[-1]
     best = BEST.search(plain(question))
@@ -261,7 +263,7 @@ def _otherwise(
     if not priced:
         return UseTools((("get_price", {"symbol": named[0]}),))
     readings = nearest_readings(question, offered, language, named[0])
-    return SayText(no_more_than(named[0], answer_from(*priced[0], question, language), readings, language))
+    return SayText(price_with_other_readings(named[0], answer_from(*priced[0], question, language), readings, language))
 
 
 def _said_beside_prices(

@@ -18,17 +18,10 @@ from agent.domain.offline.changes import OF_CASH, percent_in, share_in, spent_in
 from agent.domain.offline.conditions import from_now
 from agent.domain.offline.endings import cancellation, sale
 from agent.domain.offline.grammar import ToolPhrase
+from agent.domain.offline.order_words import condition_in, missing_prices
 from agent.domain.offline.position_size import sized
 from agent.domain.offline.relative_days import date_in
-from agent.domain.offline.slots import (
-    ParsedText,
-    Schema,
-    arguments_for,
-    condition_in,
-    figures_in,
-    missing_arguments,
-    unpriced,
-)
+from agent.domain.offline.slots import ParsedText, Schema, arguments_for, figures_in, missing_arguments
 from agent.domain.offline.wishes import Calls, Intent, Wish
 from agent.domain.text_features import number_of, word_set
 
@@ -134,7 +127,7 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
     if tool == "calculate_position_size" and (size := sized(found, missing, said)) is not None:
         return size
     if tool == "create_paper_order":
-        missing += unpriced(found, said.plain)
+        missing += missing_prices(found, said.plain)
         money = spent_in(said.plain)
         if missing == ("quantity",) and money is None and (paid := _PAID_FOR.search(said.plain)):
             money = found.pop("limit_price", None) and number_of(paid["sum"])

@@ -12,7 +12,7 @@ from typing import Any
 
 from agent.domain.offline.changes import percent_in
 from agent.domain.offline.concepts import CONCEPT
-from agent.domain.offline.slots import condition_in
+from agent.domain.offline.order_words import condition_in
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import number_of, numbers_in, plain, symbols_in
 

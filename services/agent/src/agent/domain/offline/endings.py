@@ -10,7 +10,8 @@ from typing import Any
 from agent.domain.offline.changes import ALL_BUT, kept_in, percent_in, share_in
 from agent.domain.offline.conditions import from_now
 from agent.domain.offline.kinds import ordinal_in
-from agent.domain.offline.slots import TAKES_PROFIT, ParsedText, Schema, arguments_for, order_named
+from agent.domain.offline.order_words import TAKES_PROFIT, order_named
+from agent.domain.offline.slots import ParsedText, Schema, arguments_for
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import numbers_in, symbols_in, word_set
 

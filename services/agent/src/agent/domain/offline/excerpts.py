@@ -29,9 +29,9 @@ class SitePage:
 class Excerpt:
     """A quotable part of a page: a sentence, a list item or a table row.
 
-    `heading` is the heading that it stands under, `above` the headings above that one. `page_position` is its position in
-    the page. `number` is the 1-based number of the stored passage that it is from, 0 if it is from a page fetched now.
-    `paragraph` counts paragraphs in the passage; a list is one. `row` is true for table rows and list items, which
+    `heading` is the heading that it stands under, `above` the headings above that one. `page_position` is its position
+    in the page. `number` is the 1-based number of the stored passage that it is from, 0 if it is from a page fetched
+    now. `paragraph` counts paragraphs in the passage; a list is one. `row` is true for table rows and list items, which
     stand by themselves, `item` for list items only. `column` is the header of a table's first column, `columns` the
     headers of the others, `cells` their texts in this row. `near` is how similar in meaning to the question its section
     is, 0 if unknown.

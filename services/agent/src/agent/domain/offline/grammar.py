@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from agent.domain.offline.changes import SHARE
 from agent.domain.offline.kinds import ORDINALS
-from agent.domain.offline.slots import TAKES, TAKES_PROFIT
+from agent.domain.offline.order_words import TAKES_SHARES, TAKES_PROFIT
 
 _MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
 _ALERT = (
@@ -26,7 +26,7 @@ _DELETE = (
     r"elimina\w*|quita\w*|cancela\w*)\b"
 )
 _BUY_SELL = (
-    rf"\b(buy|purchase|sell|{TAKES}|orden de (?:compra|venta)|(?:long|short)(?= \d)|"
+    rf"\b(buy|purchase|sell|{TAKES_SHARES}|orden de (?:compra|venta)|(?:long|short)(?= \d)|"
     r"compr(?:a|as|o|ar|ame|eme|es|en|eis|arme)|vend(?:e|es|o|er|eme|ame|ela|elas|as|an|ais|erme))\b"
 )
 _ADVICE = (

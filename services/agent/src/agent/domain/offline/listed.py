@@ -10,8 +10,8 @@ from collections.abc import Collection, Sequence
 from agent.domain.offline.grammar import TABLE, TAKES_BACK, UNDOES
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.kinds import ORDINALS
+from agent.domain.offline.order_words import order_named
 from agent.domain.offline.previous_questions import MAX_MESSAGES_BACK
-from agent.domain.offline.slots import order_named
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain, symbols_in
 from agent.texts import TEXTS

@@ -7,7 +7,7 @@ from functools import lru_cache
 from agent.domain.offline import constraints, shapes
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_in, words_of
-from agent.domain.offline.questions import SOMEWHERE
+from agent.domain.offline.questions import ANY_PLACE
 from agent.domain.text_features import plain
 
 _CACHED_TEXTS = 4_096
@@ -37,7 +37,7 @@ def _keys_of_text(passage: Excerpt, shown: frozenset[str]) -> set[str]:
     keys |= constraints.WORTH if constraints.SAYS_WORTH.search(normalized) else set()
     keys |= _WEEKDAY if constraints.A_DAY.search(normalized) else set()
     keys |= constraints.MEASURE if constraints.has_measure(text) else set()
-    keys |= SOMEWHERE if shapes.SAYS_WHERE.search(text) else set()
+    keys |= ANY_PLACE if shapes.SAYS_WHERE.search(text) else set()
     return keys
 
 

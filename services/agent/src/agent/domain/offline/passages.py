@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from agent.domain.offline import constraints, shapes
 from agent.domain.offline.common_words import COMMON, significant_words
-from agent.domain.offline.constraints import inherited_keys, is_part_of_price, without_how_long
+from agent.domain.offline.constraints import gives_count, inherited_keys, is_part_of_price, without_how_long
 from agent.domain.offline.evidence import HOW_TO, has_evidence
 from agent.domain.offline.excerpts import Excerpt, SitePage, excerpts_of_page
 from agent.domain.offline.kinds import MAX_SHOWN, can_list, listed_members, name_of
@@ -104,33 +104,33 @@ def find_answer(
         plain(question)
     )
     coverages = [
-        index.coverage(query, at) if index.has_all(required, at) and index.has_more_words(query, at) else 0.0
-        for at in range(len(passages))
+        index.coverage(query, i) if index.has_all(required, i) and index.has_more_words(query, i) else 0.0
+        for i in range(len(passages))
     ]
     if antecedent_terms and names_nothing(query):
         # "And how much is it?" is about the antecedent only.
         coverages = [
-            index.antecedent_coverage(query, antecedent_terms, at, min_antecedent_coverage)
-            if index.has_all(required, at)
+            index.antecedent_coverage(query, antecedent_terms, i, min_antecedent_coverage)
+            if index.has_all(required, i)
             else 0.0
-            for at in range(len(passages))
+            for i in range(len(passages))
         ]
     if (inherited or is_name_alone) and (topic := index.terms_without_names(terms(without_how_long(antecedent)))):
         # "And on Pro?" asks of Pro what was asked of Premium.
-        coverages = [coverage if index.has_any_word(topic, at) else 0.0 for i, coverage in enumerate(coverages)]
+        coverages = [coverage if index.has_any_word(topic, i) else 0.0 for i, coverage in enumerate(coverages)]
     if (constraints.TAKES in required or shapes.CLOCK in required) and (
         topic := [keys for keys in query.values() if keys not in TERMS_BY_FORM]
     ):
         # Under "Trial and refunds", each sentence has its own time.
-        coverages = [coverage if index.has_word_itself(topic, at) else 0.0 for i, coverage in enumerate(coverages)]
+        coverages = [coverage if index.has_word_itself(topic, i) else 0.0 for i, coverage in enumerate(coverages)]
     if antecedent and is_vague(query):
         # "Can I add more?" is about the antecedent only.
         coverages = [
-            coverage if index.coverage(antecedent_terms, at) >= min_antecedent_coverage else 0.0
+            coverage if index.coverage(antecedent_terms, i) >= min_antecedent_coverage else 0.0
             for i, coverage in enumerate(coverages)
         ]
     coverages = [
-        coverage if coverage and has_evidence(question, index.section_text(at)) else 0.0
+        coverage if coverage and has_evidence(question, index.section_text(i)) else 0.0
         for i, coverage in enumerate(coverages)
     ]
     coverages = [
@@ -158,14 +158,14 @@ def find_answer(
     question_stems = {stem(word) for word in words_of(question) if len(word) > MAX_NAME_WORDS}
     scores = [
         coverage
-        + index.tie_break_score(query, antecedent_terms, question_stems, at)
+        + index.tie_break_score(query, antecedent_terms, question_stems, i)
         + (_STATEMENT_BONUS if asks_whether and shapes.DOES_OR_NOT.search(passage.text) else 0)
         + (_MONEY_BONUS if shapes.COST in inherited and _MONEY.search(passage.text) else 0)
-        for at, (coverage, passage) in enumerate(zip(coverages, passages, strict=True))
+        for i, (coverage, passage) in enumerate(zip(coverages, passages, strict=True))
     ]
     best_score = max(scores)
-    at = scores.index(best_score)
-    chosen = passages[at]
+    best = scores.index(best_score)
+    chosen = passages[best]
     section_positions = [i for i, passage in enumerate(passages) if passage.location == chosen.location]
     if chosen.row and (rows_of_kind := _rows_of_kind(query, passages, coverages)):
         return rows_of_kind
@@ -178,17 +178,17 @@ def find_answer(
         ]
         if rows_of_name:
             return rows_of_name[:MAX_SHOWN]
-    if index.matches_heading_only(query, at):
+    if index.matches_heading_only(query, best):
         # The heading asks the question, so what is below it is the answer: its beginning, or the whole list.
         return [passages[i] for i in section_positions[: MAX_SHOWN if chosen.item else 3]]
-    if chosen.row and index.is_about_another_day(query, at):
+    if chosen.row and index.is_about_another_day(query, best):
         # All days together show that the day is not among them.
         return [passages[i] for i in section_positions if passages[i].row][:MAX_SHOWN]
     title_keys = keys_in(f"{chosen.title} {chosen.heading}")
     if chosen.item and HOW_TO.search(plain(question)) and any(keys & title_keys for keys in query.values()):
         return [passages[i] for i in section_positions if passages[i].item][:MAX_SHOWN]
     # Other passages of the section with nearly the same score belong to the answer; those of other sections do not.
-    ties = [passages[i] for i in section_positions if i != at and scores[i] >= best_score - 0.02]
+    ties = [passages[i] for i in section_positions if i != best and scores[i] >= best_score - 0.02]
     # Tied rows of a table answer different questions, unless they have the name that the question asks for.
     tied_passages = [chosen, *ties]
     named_rows = [passage for passage in tied_passages if _names_topic(query, passage)] if chosen.is_table_row else []

@@ -12,7 +12,8 @@ from typing import Any
 from agent.domain.number_words import in_figures
 from agent.domain.offline import talk_words
 from agent.domain.offline.changes import change_in
-from agent.domain.offline.slots import SAYS_SIDE, ParsedText, Schema, arguments_for
+from agent.domain.offline.order_words import SAYS_SIDE
+from agent.domain.offline.slots import ParsedText, Schema, arguments_for
 from agent.domain.offline.wishes import Calls, Intent, Wish
 from agent.domain.text_features import language_of, number_of, numbers_in
 from agent.domain.tool_cues import NAMING

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agent.domain.offline.ages import is_for_age
-from agent.domain.offline.answers import is_unknown, not_searched, unknown
+from agent.domain.offline.answers import is_unknown, search_unavailable, unknown
 from agent.domain.offline.closest import MIN_REPORTED_LETTERS, certain_section_quote, nearest_excerpts, unknown_words
 from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.constraints import A_DAY
@@ -99,11 +99,11 @@ class SiteQuestion:
         """The reply that nothing was found, or that the search was incomplete; with what may answer, or else what is
         related, and the word that no page contains."""
         if self.search_incomplete:
-            return SayText(not_searched(self.language))
+            return SayText(search_unavailable(self.language))
         return SayText(
             unknown(
                 self.language,
-                missed=self.missed_before,
+                missed_before=self.missed_before,
                 possible_answers=possible_answers,
                 related=related,
                 unknown_word=unknown_word,

@@ -18,7 +18,7 @@ from agent.domain.offline.answers import (
     if_moved,
     multiplied,
     stop_later,
-    which,
+    information_needed,
 )
 from agent.domain.offline.conditions import at_a_price
 from agent.domain.offline.position_size import with_prices
@@ -160,8 +160,8 @@ def _several(
     """That it is not clear which one is meant, with those that may be; or that there is none."""
     told = answer_from(looked, {}, {kind: fitting}, "", language)
     if not fitting:
-        return which("none", language) if _of(body, kind) else told
-    return f"{which('several', language)}\n{told}"
+        return information_needed("none", language) if _of(body, kind) else told
+    return f"{information_needed('several', language)}\n{told}"
 
 
 def _as_it_was(old: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
@@ -304,12 +304,12 @@ def _sell(tool: str, arguments: dict[str, Any], body: dict[str, Any], language: 
         order = {name: one for name, one in arguments.items() if name not in ("share", "spared")}
         calls = tuple((tool, {**order, "symbol": one["symbol"], "quantity": one["quantity"]})
                       for one in held if one["symbol"] not in spared)  # fmt: skip
-        return UseTools(calls) if calls else SayText(which("position", language))
+        return UseTools(calls) if calls else SayText(information_needed("position", language))
     if not held:
         later = f" {stop_later(float(arguments['stop_price']), language)}" if "stop_price" in arguments else ""
-        return SayText(which("position", language) + later)
+        return SayText(information_needed("position", language) + later)
     if len(held) > 1:
-        return SayText(which("positions", language, names=", ".join(str(one["symbol"]) for one in held)))
+        return SayText(information_needed("positions", language, names=", ".join(str(one["symbol"]) for one in held)))
     call = {name: value for name, value in arguments.items() if name not in ("share", "kept", *_DISTANCES)}
     for name, price in _DISTANCES.items():
         if name in arguments:
@@ -318,7 +318,7 @@ def _sell(tool: str, arguments: dict[str, Any], body: dict[str, Any], language: 
     call["symbol"] = held[0]["symbol"]
     amount = round(float(held[0]["quantity"]) * float(arguments.get("share", 1)) - float(arguments.get("kept", 0)), 6)
     if amount <= 0:
-        return SayText(which("fewer", language))
+        return SayText(information_needed("fewer", language))
     call.setdefault("quantity", floor(amount) if amount >= 1 else amount)
     return UseTools(((tool, call),))
 

@@ -20,6 +20,7 @@ from agent.domain.offline.grammar import LISTED_BY, TABLE, TAKES_BACK, UNDOES, T
 from agent.domain.offline.key_words import with_known_spelling
 from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.nearest_readings import LOOK_UPS, is_of_another
+from agent.domain.offline.order_words import AT_MARKET, order_named
 from agent.domain.offline.position_size import cost_of, same_quantity
 from agent.domain.offline.previous_questions import MAX_MESSAGES_BACK, symbol_mentioned, symbols_mentioned
 from agent.domain.offline.relative_days import date_in
@@ -31,15 +32,17 @@ from agent.domain.offline.several import (
     orders_of_each,
     protected,
 )
-from agent.domain.offline.slots import (
-    AT_MARKET,
-    ParsedText,
-    missing_arguments,
-    order_named,
-)
+from agent.domain.offline.slots import ParsedText, missing_arguments
 from agent.domain.offline.small_talk import LONGEST_TALK, small
 from agent.domain.offline.tool_words import MINE, by_share_words, by_words, is_question, without_symbols
-from agent.domain.offline.unread import EFFECTS, has_effects, has_foreign_words, requested, unread_change, whole
+from agent.domain.offline.unread import (
+    EFFECTS,
+    has_effects,
+    has_foreign_words,
+    as_requested,
+    first_unread_of_change,
+    order_if_complete,
+)
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
@@ -78,7 +81,7 @@ def tool_wish(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish |
     if key not in schemas.read and len(schemas.read) < _MOST_READ:
         schemas.read[key] = None
         read = _tool_read(text, schemas, before)
-        found = requested(text, read)
+        found = as_requested(text, read)
         if found is not None and found.withheld in EFFECTS and has_foreign_words(text, found.withheld):
             found = None  # the words of something else, which no plan has
         if found is not read and is_question(text):  # a question, and perhaps about something that has such words
@@ -126,11 +129,11 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         order = tool_wish(halves[0], schemas, before)
         if order is not None and order.calls and not order.way and not order.missing:
             # Nothing is sold before it is held.
-            return whole(text, replace(order, way="stop_later", shown=str(halves[1])))
+            return order_if_complete(text, replace(order, way="stop_later", shown=str(halves[1])))
     if (row is None or row.tool == "create_paper_order") and (parts := order_and_condition(text)) is not None:
         order = tool_wish(parts.order, schemas, before)
         if order is not None and order.calls and order.calls[0][0] == "create_paper_order":
-            return whole(text, with_condition(order, parts.condition), conditional=True)
+            return order_if_complete(text, with_condition(order, parts.condition), conditional=True)
     unheld = row is None or (row.way == "sell" and listed_by(before) not in (None, "get_portfolio"))
     if unheld and TAKES_BACK.search(said) and not AT_MARKET.search(said):
         spoken = (_meant(with_known_spelling(one)) for one in reversed(before[-MAX_MESSAGES_BACK:]))
@@ -214,7 +217,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         if instead is not None and instead.intent is Intent.UNREAD:
             return instead
         if instead is not None and instead.calls[0][0] == "create_paper_order" and change_in(said) is None:
-            unread = unread_change(text, said, instead)
+            unread = first_unread_of_change(text, said, instead)
             return Wish(Intent.UNREAD, shown=unread) if unread else instead
         if instead is not None:
             return instead
@@ -291,7 +294,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         of_a_share = row.tool in _LOOKED_UP and (row.tool != "get_price" or _OF_A_SHARE.search(said))
         return Wish(Intent.SITE, missing=("symbol",)) if of_a_share and row.tool in schemas else None
     if row.tool == "create_paper_order" and not row.way and len(own) > 1 and row.tool in schemas:
-        several_orders = whole(text, orders_of_each(text, row.tool, schemas[row.tool]))
+        several_orders = order_if_complete(text, orders_of_each(text, row.tool, schemas[row.tool]))
         return (
             replace(several_orders, missing=several_orders.missing or WHEN)
             if talk_words.LATER.search(said)
@@ -307,7 +310,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     if meaning and wish is not None and row.tool in _LOOKED_UP and "explain_concept" in schemas:
         return replace(wish, calls=(*wish.calls, ("explain_concept", {"concept": meaning[0]})))
     if wish is not None and row.tool == "create_paper_order" and not wish.missing:
-        return replace(wish, missing=WHEN) if talk_words.LATER.search(said) else whole(text, wish)
+        return replace(wish, missing=WHEN) if talk_words.LATER.search(said) else order_if_complete(text, wish)
     if wish is not None and wish.missing and row.tool in FIGURES and (known := _figured(schemas, before)):
         # What was worked out before says the rest.
         merged = {**{name: one for name, one in known.items() if name in wish.missing}, **wish.calls[0][1]}
