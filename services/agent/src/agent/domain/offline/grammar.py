@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from agent.domain.offline.changes import SHARE
 from agent.domain.offline.kinds import ORDINALS
-from agent.domain.offline.order_words import TAKES_SHARES, TAKES_PROFIT
+from agent.domain.offline.order_words import TAKES_PROFIT, TAKES_SHARES
 
 _MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
 _ALERT = (

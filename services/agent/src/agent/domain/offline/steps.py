@@ -16,9 +16,9 @@ from agent.domain.offline.answers import (
     cash_left,
     if_all_moved,
     if_moved,
+    information_needed,
     multiplied,
     stop_later,
-    information_needed,
 )
 from agent.domain.offline.conditions import at_a_price
 from agent.domain.offline.position_size import with_prices

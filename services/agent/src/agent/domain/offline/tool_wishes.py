@@ -10,8 +10,9 @@ from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.number_words import in_figures
 from agent.domain.offline import market_words, talk_words
-from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, OF_A_STRETCH, WHEN, amended, changes_listed
+from agent.domain.offline.amendments import FEW, GOES_ON, OF_A_STRETCH, WHEN, amended
 from agent.domain.offline.calls import LEANS_ON_ONE, OfferedTools, all_moved, call_of
+from agent.domain.offline.changed_arguments import FIGURES, changes_listed
 from agent.domain.offline.changes import change_in, percent_in, share_in
 from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.concepts import CONCEPT, DEFINES, concepts_in
@@ -37,10 +38,10 @@ from agent.domain.offline.small_talk import LONGEST_TALK, small
 from agent.domain.offline.tool_words import MINE, by_share_words, by_words, is_question, without_symbols
 from agent.domain.offline.unread import (
     EFFECTS,
-    has_effects,
-    has_foreign_words,
     as_requested,
     first_unread_of_change,
+    has_effects,
+    has_foreign_words,
     order_if_complete,
 )
 from agent.domain.offline.wishes import Intent, Wish
