@@ -19,7 +19,7 @@ from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_
 from agent.domain.offline.changed_arguments import FIGURES, ORDER, new_level, with_change, with_figures
 from agent.domain.offline.changes import change_in, percent_in, share_in, spent_in
 from agent.domain.offline.common_words import is_common, significant_words
-from agent.domain.offline.conditions import away_in, condition_after, from_now, wants_change
+from agent.domain.offline.conditions import at_distance, condition_after, distance_in, wants_change
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.lexicon import keys_of
@@ -30,38 +30,38 @@ from agent.domain.offline.small_talk import small
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import number_of, numbers_in
 
-WHEN = ("when",)
+LATER_TIME = ("when",)
 """What an order for a later time lacks; orders cannot be scheduled."""
 _ANOTHER = re.compile(r"\b(?:another|otr[oa])\b")
-_ONE_MORE = re.compile(r"\b(?:also|too|tambien|another|otr[oa]s?)\b")
-_AND = re.compile(
+_ADDITIONAL = re.compile(r"\b(?:also|too|tambien|another|otr[oa]s?)\b")
+_FOLLOW_UP_START = re.compile(
     r"^\W*(?:(?:and|y|but|pero)\b\W*)?(?:(?:what |and )?if (?:it|i|they) (?:were|was|buy|bought|got)\b|(?:what|how) "
     r"about\b|"
     r"si (?:fuer[ao]n?|fuesen?|son|compr[oa]\w*)\b)?(?:\W*(?:only|just|solo)\b)?"
 )
 _ORDERS = re.compile(r"\b(?:limit(?:e|ada)?|orders?|orden|market|mercado)\b")
-_OF_A_TIME = ("get_price", "market_snapshot", "get_ohlcv", PERFORMANCE, CORRELATION)
-_BEFORE_IT = re.compile(
+_TOOLS_WITH_TIME = ("get_price", "market_snapshot", "get_ohlcv", PERFORMANCE, CORRELATION)
+_FOLLOW_UP_WORDS = re.compile(
     rf"^(?:{talk_words.CORRECTS.pattern[1:]})+|\b(?:its|their|sus?|which|cu[aá]l|had|has|tuvo|tiene|(?:smallest|biggest|"
     r"largest|lowest|highest|greatest|menor|mayor)(?! (?:fall|drop|loss|ca[ií]da|bajada|close)))\b", re.IGNORECASE
 )  # fmt: skip
 """Words of a follow-up that only say that it corrects, whose figure it is, and which of several is asked for."""
-OF_A_STRETCH = re.compile(
+PERIOD_FIGURE = re.compile(
     r"\b(?:max(?:imum|imo)?|min(?:imum|imo)?|high(?:est)?(?: close)?|low(?:est)?(?: close)?|peak|volatil\w+|drawdown|"
     r"(?:biggest|largest|mayor) (?:fall|drop|loss|caida|bajada)|returns?|rentabilidad|"
     r"(?:best|worst) day|(?:mejor|peor) dia|(?:cierre )?mas (?:alt|baj)[oa]|(?:in|over|during) (?:that|the same) "
     r"(?:time|period|stretch)|en (?:ese|el mismo) (?:tiempo|periodo))\b"
 )
 """Figures of a period."""
-FEW = 7
+MAX_FOLLOW_UP_WORDS = 7
 """Maximum words of a follow-up."""
-_WORKED_OUT = {"spend": "quantity", "share_of_cash": "quantity", "at_level": "price"}
+_COMPUTED_ARGUMENTS = {"spend": "quantity", "share_of_cash": "quantity", "at_level": "price"}
 """By way: the argument of an order that is computed from the current price."""
-_REPLACED = {ORDER: "replace", "create_alert": "replace_listed"}
+_REPLACING_WAYS = {ORDER: "replace", "create_alert": "replace_listed"}
 """By tool whose result is replaced when it changes: the way that does it."""
-GOES_ON = (
+AMENDABLE_WAYS = (
     "", "sell", "stop", "resell", "from_now", "sized", "spend", "stop_later", "affordable", "means", "as_many",
-    "at_level", "part", "share_of_cash", *_REPLACED.values(),
+    "at_level", "part", "share_of_cash", *_REPLACING_WAYS.values(),
 )  # fmt: skip
 """Ways whose requests a follow-up can change or complete."""
 
@@ -80,21 +80,21 @@ def amended(
     schema = schemas[tool]
     new_arguments = arguments_for(tool, schema, ParsedText.of(text))
     is_bare = phrase is None and not symbols  # nothing else is named
-    is_short = len(normalized.split()) <= FEW
+    is_short = len(normalized.split()) <= MAX_FOLLOW_UP_WORDS
     is_same_tool = phrase is None or phrase.tool == tool
     is_another_alert = phrase is None and tool == "create_alert" and (symbols or _ANOTHER.search(normalized))
     is_another_alert = is_another_alert and (talk_words.GOING_ON.search(normalized) or _ANOTHER.search(normalized))
-    if is_another_alert and (percent_in(normalized) is not None or away_in(normalized) is not None):
-        return from_now(
+    if is_another_alert and (percent_in(normalized) is not None or distance_in(normalized) is not None):
+        return at_distance(
             tool, {"symbol": [*symbols, arguments["symbol"]][0], "condition": condition_in(normalized)}, normalized
         )
     if is_another_alert and "price" in new_arguments:
         has_condition = talk_words.TURNS.search(normalized) or _ANOTHER.search(normalized)
         condition = new_arguments["condition"] if has_condition else arguments["condition"]
         return Wish(Intent.TOOL, ((tool, {"symbol": arguments["symbol"], **new_arguments, "condition": condition}),))
-    if tool in _REPLACED and ordinal_in(normalized) is not None and talk_words.CHANGES_IT.search(normalized):
+    if tool in _REPLACING_WAYS and ordinal_in(normalized) is not None and talk_words.CHANGES_IT.search(normalized):
         return None  # it refers to one of several
-    lone_figure = slots.FIGURE_ALONE.fullmatch(_AND.sub("", in_figures(normalized), count=1))
+    lone_figure = slots.FIGURE_ALONE.fullmatch(_FOLLOW_UP_START.sub("", in_figures(normalized), count=1))
     if earlier.way == "part" and is_bare and lone_figure is not None:
         return replace(earlier, shown="@".join([lone_figure["figure"], *earlier.shown.split("@")[1:]]))
     amounts = [value for _, value in numbers_in(normalized)]
@@ -106,7 +106,7 @@ def amended(
     if earlier.way == "share_of_cash" and share is None and len(amounts) == 1 and 0 < amounts[0] < 100:
         share = amounts[0] / 100  # "no, 5": per cent, like the figure before
     if earlier.way == "share_of_cash" and is_bare and is_short and share is not None:
-        return replace(_instead(earlier, dict(arguments)), shown=str(share))
+        return replace(_with_arguments(earlier, dict(arguments)), shown=str(share))
     if earlier.way in ("from_now", "share_of_cash") or (
         earlier.way == "replace_listed" and "symbol" in arguments and "side" not in arguments and tool == ORDER
     ):
@@ -134,13 +134,17 @@ def amended(
         and (amount := spent_in(normalized)) is not None
     ):
         return replace(earlier, missing=(), way="spend", shown=str(amount))
-    if len(earlier.missing) == 1 and earlier.missing != WHEN and (figure := slots.FIGURE_ALONE.fullmatch(normalized)):
+    if (
+        len(earlier.missing) == 1
+        and earlier.missing != LATER_TIME
+        and (figure := slots.FIGURE_ALONE.fullmatch(normalized))
+    ):
         new_arguments = {
             earlier.missing[0]: tool_value(earlier.missing[0], figure["figure"])
         }  # the answer to our question
     if tool == ORDER and phrase is None and talk_words.LATER.search(normalized) and is_short:
-        return replace(earlier, missing=WHEN)
-    if earlier.missing == WHEN and is_same_tool:
+        return replace(earlier, missing=LATER_TIME)
+    if earlier.missing == LATER_TIME and is_same_tool:
         return _at_another_time(text, normalized, earlier, new_arguments, symbols)
     changes = phrase is None or (is_same_tool and tool != ORDER) or talk_words.AMENDS.search(normalized)
     other_symbols = [symbol for symbol in symbols if symbol != arguments.get("symbol", symbol)]
@@ -150,14 +154,16 @@ def amended(
         and not other_symbols
         and (merged := with_change(normalized, tool, arguments)) is not None
     ):
-        return _instead(earlier, merged, tuple(name for name in arguments if name not in merged))
+        return _with_arguments(earlier, merged, tuple(name for name in arguments if name not in merged))
     if (
         earlier.way == "spend"
         and changes
         and (change_of_amount := change_in(normalized)) is not None
         and change_of_amount.factor is not None
     ):
-        return replace(_instead(earlier, dict(arguments)), shown=str(float(earlier.shown) * change_of_amount.factor))
+        return replace(
+            _with_arguments(earlier, dict(arguments)), shown=str(float(earlier.shown) * change_of_amount.factor)
+        )
     if (
         tool in FIGURES
         and not earlier.missing
@@ -181,7 +187,7 @@ def amended(
         )
         if updates:
             return replace(earlier, calls=((tool, {**arguments, **updates}),))
-    if is_bare and is_short and (moved_in_time := _at_other_times(text, normalized, earlier, schemas)):
+    if is_bare and is_short and (moved_in_time := _for_another_time(text, normalized, earlier, schemas)):
         return moved_in_time
     if (
         tool == "create_alert"
@@ -208,7 +214,7 @@ def amended(
             merged = {**new_arguments, **arguments, **updates}
             awaited_prices = (name for name in earlier.missing if name.endswith("_price") and name not in merged)
             missing = tuple(dict.fromkeys([*missing_arguments(schema, merged), *awaited_prices]))
-            missing = tuple(name for name in missing if name != _WORKED_OUT.get(earlier.way))
+            missing = tuple(name for name in missing if name != _COMPUTED_ARGUMENTS.get(earlier.way))
             return replace(earlier, calls=((tool, merged), *earlier.calls[1:]), missing=missing)
     if earlier.missing:
         return None
@@ -229,7 +235,7 @@ def amended(
             Wish(Intent.TOOL, ((tool, conditions.without_condition(arguments)),)), condition
         )
         is_plain_level = not order.way and not order.missing and "quantity" in arguments
-        return _instead(earlier, order.calls[0][1]) if is_plain_level else Wish(Intent.UNREAD, shown=condition)
+        return _with_arguments(earlier, order.calls[0][1]) if is_plain_level else Wish(Intent.UNREAD, shown=condition)
     is_correction = talk_words.AMENDS.search(normalized) or (phrase is None and talk_words.YES_BUT.search(normalized))
     is_correction = is_correction or (talk_words.CORRECTS.search(normalized) and is_short)
     is_correction = is_correction or (is_bare and only_figures(normalized, schema))
@@ -247,23 +253,23 @@ def amended(
         return Wish(Intent.TOOL, ((tool, unchanged), ("cancel_paper_order", arguments)), way="spend", shown=str(amount))
     at_market = tool == ORDER and is_bare and bool(order_words.AT_MARKET.search(normalized)) and is_short
     if (
-        tool in _REPLACED
+        tool in _REPLACING_WAYS
         and (is_correction or at_market)
         and change is None
         and is_same_tool
         and wants_change(text, normalized)
     ):
-        if earlier.way in _WORKED_OUT and (figure := new_level(normalized, earlier, new_arguments)):
-            return replace(_instead(earlier, dict(arguments)), shown=figure)
+        if earlier.way in _COMPUTED_ARGUMENTS and (figure := new_level(normalized, earlier, new_arguments)):
+            return replace(_with_arguments(earlier, dict(arguments)), shown=figure)
         merged = with_figures(normalized, tool, arguments, new_arguments, symbols) or (
             dict(arguments) if at_market else None
         )
         if merged is not None and earlier.way == "as_many" and "quantity" not in merged:
             return Wish(Intent.UNREAD, shown=normalized)  # the quantity was computed and is not known here
         if merged is not None:
-            return _instead(earlier, merged)
+            return _with_arguments(earlier, merged)
     wants_more = symbols or (
-        _ONE_MORE.search(normalized) and "limit_price" in new_arguments and "symbol" in arguments and "?" not in text
+        _ADDITIONAL.search(normalized) and "limit_price" in new_arguments and "symbol" in arguments and "?" not in text
     )
     if (
         wants_more
@@ -277,7 +283,7 @@ def amended(
             name: new_arguments[name] for name in new_arguments if name in schema["required"] or name.endswith("_price")
         }
         return Wish(Intent.TOOL, ((tool, {"side": arguments["side"], **figures}),))  # another order of the same side
-    computing_way = earlier.way if earlier.way in _WORKED_OUT else ""
+    computing_way = earlier.way if earlier.way in _COMPUTED_ARGUMENTS else ""
     if (
         symbols
         and phrase is None
@@ -290,14 +296,14 @@ def amended(
         return replace(
             earlier, calls=((tool, {**unchanged, "symbol": symbols[0]}),), missing=price_arguments, way=computing_way
         )
-    if is_bare and tool not in (*_REPLACED, "get_ohlcv") and is_short:
+    if is_bare and tool not in (*_REPLACING_WAYS, "get_ohlcv") and is_short:
         timeframe = new_arguments.get("timeframe")
         offered_timeframes = schema["properties"].get("timeframe", {}).get("enum")
         if offered_timeframes and (timeframe or frame_in(normalized)) not in (None, *offered_timeframes):
             return earlier  # answered without it, with the remark that it was ignored
         if timeframe is not None and timeframe != arguments.get("timeframe"):
             return Wish(Intent.TOOL, ((tool, {**arguments, "timeframe": timeframe}),))
-    if tool in _OF_A_TIME and tool != CORRELATION and is_bare and (day := date_in(normalized)) is not None:
+    if tool in _TOOLS_WITH_TIME and tool != CORRELATION and is_bare and (day := date_in(normalized)) is not None:
         bars = schemas["get_ohlcv"]["properties"] if "get_ohlcv" in schemas else None
         if bars is not None:
             day_bars = bar_range(text, normalized, day, days="start" in bars)
@@ -317,8 +323,8 @@ def amended(
     if (
         symbols
         and phrase is None
-        and tool not in _REPLACED
-        and len(normalized.split()) <= FEW - 1
+        and tool not in _REPLACING_WAYS
+        and len(normalized.split()) <= MAX_FOLLOW_UP_WORDS - 1
         and talk_words.GOING_ON.search(normalized)
     ):
         name = "tickers" if "tickers" in arguments else "symbol"
@@ -329,10 +335,10 @@ def amended(
     return None
 
 
-def _at_other_times(text: str, normalized: str, earlier: Wish, schemas: Mapping[str, Schema]) -> Wish | None:
+def _for_another_time(text: str, normalized: str, earlier: Wish, schemas: Mapping[str, Schema]) -> Wish | None:
     """The request for shares, for another time: "and this month?", "and the day after?"; None if the text says more."""
     tool, arguments = earlier.calls[0]
-    if earlier.way or tool not in _OF_A_TIME:
+    if earlier.way or tool not in _TOOLS_WITH_TIME:
         return None
     tickers = arguments.get("tickers") or [symbol["symbol"] for _, symbol in earlier.calls]
     if (days := moved_days(normalized, arguments)) is not None:
@@ -341,7 +347,7 @@ def _at_other_times(text: str, normalized: str, earlier: Wish, schemas: Mapping[
             bars = bar_range("", "", date.fromisoformat(days[1]), days="start" in schemas[tool]["properties"])
             return Wish(Intent.TOOL, tuple((tool, {"symbol": symbol, **bars}) for symbol in tickers))
         return Wish(Intent.TOOL, ((tool, {"tickers": tickers, "start": days[0], "end": days[1]}),))
-    unread_text = Unread(OF_A_STRETCH.sub(BLANK, folded(_BEFORE_IT.sub(" ", text))))
+    unread_text = Unread(PERIOD_FIGURE.sub(BLANK, folded(_FOLLOW_UP_WORDS.sub(" ", text))))
     stretch = next(iter(stretches_in(unread_text)), None)
     other_words = [
         word for word in significant_words(unread_text.text.replace(BLANK, " ")) if not is_common(keys_of(word))
@@ -369,19 +375,24 @@ def _at_another_time(
     elif not talk_words.AT_ONCE.search(normalized) and not order_words.AT_MARKET.search(normalized):
         return None
     is_due = has_price or talk_words.AT_ONCE.search(normalized) or order_words.AT_MARKET.search(normalized)
-    return replace(earlier, calls=((tool, arguments), *others), missing=() if is_due and "?" not in text else WHEN)
+    return replace(
+        earlier, calls=((tool, arguments), *others), missing=() if is_due and "?" not in text else LATER_TIME
+    )
 
 
-def _instead(earlier: Wish, arguments: dict[str, Any], missing: tuple[str, ...] = ()) -> Wish:
+def _with_arguments(earlier: Wish, arguments: dict[str, Any], missing: tuple[str, ...] = ()) -> Wish:
     """The call with other arguments. An order or alert that exists already is cancelled first."""
     (tool, old_arguments), way = earlier.calls[0], earlier.way
-    if tool not in _REPLACED:
+    if tool not in _REPLACING_WAYS:
         return Wish(Intent.TOOL, ((tool, arguments),), missing)
     cancelling_tool = "delete_alert" if tool == "create_alert" else "cancel_paper_order"
     has_figure = "quantity" in arguments if way == "spend" else any(name.endswith("_price") for name in arguments)
-    if way in _WORKED_OUT and not has_figure:
+    if way in _COMPUTED_ARGUMENTS and not has_figure:
         return replace(earlier, calls=((tool, arguments), (cancelling_tool, old_arguments)))
     ways = {"sell": "resell", "stop": "resell", "resell": "resell"}
     return Wish(
-        Intent.TOOL, ((tool, arguments), (cancelling_tool, old_arguments)), missing, way=ways.get(way, _REPLACED[tool])
+        Intent.TOOL,
+        ((tool, arguments), (cancelling_tool, old_arguments)),
+        missing,
+        way=ways.get(way, _REPLACING_WAYS[tool]),
     )

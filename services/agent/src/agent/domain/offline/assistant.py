@@ -32,7 +32,7 @@ from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.day_answers import hours_call, market_now
 from agent.domain.offline.fallback_answers import answer_otherwise, readings_beside_price
 from agent.domain.offline.intents import is_about_the_company, wish_in
-from agent.domain.offline.listed import chosen_in
+from agent.domain.offline.listed import chosen_item
 from agent.domain.offline.nearest_readings import LOOK_UPS, covers_question, unread_beside
 from agent.domain.offline.own_name import name_answer
 from agent.domain.offline.person_words import beside_the_wish
@@ -44,7 +44,7 @@ from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.site import SiteQuestion, from_knowledge
 from agent.domain.offline.site_pages import TOOL, from_site
 from agent.domain.offline.small_talk import is_about_procedure
-from agent.domain.offline.steps import SayText, UseTools, step_of
+from agent.domain.offline.steps import SayText, UseTools, next_step
 from agent.domain.offline.talk_words import GREETED, MY_PLAN, PLAN_FOR_IT, TAKEN, WHETHER
 from agent.domain.offline.tool_words import is_question
 from agent.domain.offline.wishes import Intent, Wish
@@ -56,19 +56,19 @@ from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language, is_in_another_language, rule_language
 
 HAND_OFF = "hand_off"
-_OF_THE_AGENT = {HAND_OFF, "market_analysis"}
+_AGENT_TOOLS = {HAND_OFF, "market_analysis"}
 """Tools that are available while the executor does not answer."""
 DEMO = "demo"
 """Id of the development stack's company."""
-NOTHING_THERE = KnowledgeFound()
+NO_KNOWLEDGE = KnowledgeFound()
 _CITED = re.compile(r"\[\d")
-_OF_A_DAY = (
+_TOOLS_WITH_DAY = (
     *OF_PUBLICATION, "get_ohlcv", "get_indicators", "get_price", "market_snapshot", "get_performance",
     "market_analysis",
 )  # fmt: skip
 """Tools that can be asked about a past day: yesterday, last Friday."""
 _LIST, _LIST_CHANGES = "get_watchlist", {"add_to_watchlist", "remove_from_watchlist"}
-MOST_COMPARED = 1_000
+MAX_COMPARED_CHARACTERS = 1_000
 """Characters of a question that are compared with the company's words; each word is compared with every sentence."""
 
 
@@ -81,7 +81,7 @@ def respond(
     introduced: bool = False,
     last: bool = False,
     market: Mapping[str, Any] | None = None,
-    knowledge: KnowledgeFound | None = NOTHING_THERE,
+    knowledge: KnowledgeFound | None = NO_KNOWLEDGE,
     company: CompanyConfig | None = None,
     facts: Sequence[str] = (),
     plan: str | None = None,
@@ -100,7 +100,8 @@ def respond(
     language = rule_language(language if is_foreign else language_of(question, language))
     trades = company is None or company.trades
     question, *earlier_questions = (
-        _addressed(spelled_out(text, language, trades=trades), company) for text in (question, *earlier_questions)
+        _with_you_for_name(spelled_out(text, language, trades=trades), company)
+        for text in (question, *earlier_questions)
     )
     language = rule_language(company.answer_language(language)) if company else language
     results, missed_before = results_in(later_messages), any(map(is_unknown, replies))
@@ -110,7 +111,7 @@ def respond(
     rule_answer = rule_calls_answer(rule_calls_in(later_messages), language, of_several=bool(rest_of(question)))
     results = [result for result in results if result[0] not in (FORGET, REMEMBER, HAND_OFF)]
     question = beside_the_wish(question) if was_handed_off else (rule_answer and rest_of(question)) or question
-    question, wish = _wish_of(
+    question, wish = _read_wish(
         question, earlier_questions, replies[-1] if replies else "", offered, market, trades=trades
     )
     if accepts_person:
@@ -171,7 +172,7 @@ def respond(
     elif wish.intent is Intent.MARKET and not results and (market_state := market_now(question, market, language)):
         response = SayText(market_state)
     elif wish.way and not wish.missing:
-        response = step_of(wish, results, language)
+        response = next_step(wish, results, language)
     elif wish.calls and not wish.missing and not results:
         response = UseTools(wish.calls)
     elif len(results) > 1 and {tool for tool, _, _ in results} <= _LIST_CHANGES and _LIST in offered:
@@ -212,7 +213,7 @@ def respond(
                 )
             )
     is_unserved = isinstance(response, SayText) and (wish.withheld is not None or is_unknown(response.text))
-    if is_unserved and plan and not set(offered) - _OF_THE_AGENT:
+    if is_unserved and plan and not set(offered) - _AGENT_TOOLS:
         response = SayText(tools_unavailable(language))
     if isinstance(response, SayText) and plan and not wish.calls and MY_PLAN.search(plain(question)):
         has_more = terms(MY_PLAN.sub(" ", plain(question))) and not is_unknown(response.text)
@@ -228,7 +229,7 @@ def respond(
     text = f"{rule_answer}\n\n{text}" if rule_answer else text
     # Markdown takes a line directly after a list for a part of its last item.
     text = re.sub(r"(?m)^(- .*)\n(?=[^\s-])", r"\1\n\n", text)
-    if introduced or _has_said(messages):
+    if introduced or _has_notice(messages):
         return SayText(text)
     # Do not repeat the notice's first sentence.
     first_sentence = NOTICE[language].partition(":")[0] + ". "
@@ -237,7 +238,7 @@ def respond(
     return SayText(f"{text}\n\n{NOTICE[language]}")
 
 
-def _addressed(question: str, company: CompanyConfig | None) -> str:
+def _with_you_for_name(question: str, company: CompanyConfig | None) -> str:
     """The question with "you" instead of the company's name. A name of one word may be another word, and so may the
     first word of a longer name; it is replaced only in a question what the company is ("what is Northwind?")."""
     name = company.name.strip() if company and company.name else ""
@@ -251,7 +252,7 @@ def _addressed(question: str, company: CompanyConfig | None) -> str:
     return addressed if addressed != question and not terms(addressed) else question
 
 
-def _wish_of(
+def _read_wish(
     question: str,
     earlier_questions: Sequence[str],
     last_reply: str,
@@ -264,7 +265,7 @@ def _wish_of(
 
     `last_reply` is the newest answer; the question may choose an item of its list.
     """
-    if trades and last_reply and (chosen_wish := chosen_in(question, last_reply, offered, earlier_questions)):
+    if trades and last_reply and (chosen_wish := chosen_item(question, last_reply, offered, earlier_questions)):
         return question, chosen_wish
     wish = wish_in(question, offered, earlier_questions, trades=trades)
     if not trades or wish.intent is Intent.REMINDER:
@@ -290,7 +291,7 @@ def _wish_of(
         )
     wish = of_this_year(wish, question, today)
     dated_wish = wish_in(dated_question, offered, earlier_questions) if dated_question != question else wish
-    if dated_question == question or not dated_wish.calls or dated_wish.calls[0][0] not in _OF_A_DAY:
+    if dated_question == question or not dated_wish.calls or dated_wish.calls[0][0] not in _TOOLS_WITH_DAY:
         return question, wish
     return (dated_question, dated_wish) if current_time else (question, Wish(Intent.NO_DAY))
 
@@ -307,8 +308,8 @@ def _site_question(
     search_incomplete: bool,
 ) -> SiteQuestion:
     """A question about the company, with the one that it refers to and what was answered before."""
-    question = GREETED.sub("", question)[:MOST_COMPARED]
-    earlier_questions = [text[:MOST_COMPARED] for text in earlier_questions[-3:]]
+    question = GREETED.sub("", question)[:MAX_COMPARED_CHARACTERS]
+    earlier_questions = [text[:MAX_COMPARED_CHARACTERS] for text in earlier_questions[-3:]]
     if earlier_questions and only_gives_people(question, earlier_questions[-1]):
         *earlier_questions, question = earlier_questions  # the price of one is quoted once more
     antecedent = (
@@ -336,7 +337,7 @@ def _site_question(
     )
 
 
-def _has_said(messages: Sequence[Mapping[str, Any]]) -> bool:
+def _has_notice(messages: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the notice was given in the prompt's part of the conversation."""
     replies = (str(message.get("content") or "") for message in messages if message["role"] == "assistant")
     return any(notice in text for text in replies for notice in NOTICE.values())

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent.domain.offline import order_words, slots, talk_words
-from agent.domain.offline.changes import change_in, changed, kept_in, nearer, share_in, spent_in
+from agent.domain.offline.changes import argument_to_change, change_in, is_like_price, kept_in, share_in, spent_in
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.wishes import Wish
@@ -21,7 +21,7 @@ def with_change(normalized: str, tool: str, arguments: Mapping[str, Any]) -> dic
     changes none."""
     change = change_in(normalized)
     name = (
-        changed(normalized, arguments, slots.MAIN_ARGUMENTS.get(tool) if tool not in FIGURES else None)
+        argument_to_change(normalized, arguments, slots.MAIN_ARGUMENTS.get(tool) if tool not in FIGURES else None)
         if change is not None
         else None
     )
@@ -43,7 +43,7 @@ def with_figures(
         and "quantity" in updates_given
         and (
             slots.MOVES.search(normalized)
-            or (nearer(updates_given["quantity"], arguments) and not talk_words.COUNTED.search(normalized))
+            or (is_like_price(updates_given["quantity"], arguments) and not talk_words.COUNTED.search(normalized))
         )
     ):
         updates_given[price_arguments[0]] = updates_given.pop(
@@ -55,7 +55,7 @@ def with_figures(
         and "limit_price" in updates_given
         and "quantity" not in updates_given
         and _TO_FIGURE.search(normalized)
-        and not nearer(updates_given["limit_price"], arguments)
+        and not is_like_price(updates_given["limit_price"], arguments)
     ):
         updates_given["quantity"] = updates_given.pop(
             "limit_price"
@@ -103,7 +103,7 @@ def new_level(normalized: str, earlier: Wish, new_arguments: Mapping[str, Any]) 
         return ""  # it is another order
     figure = spent_in(normalized) or float(new_arguments.get("quantity", 0))
     if earlier.way == "at_level":
-        is_plausible = nearer(figure, {**earlier.calls[0][1], "limit_price": earlier.shown})
+        is_plausible = is_like_price(figure, {**earlier.calls[0][1], "limit_price": earlier.shown})
     else:
         is_plausible = figure > float(earlier.shown) / 5  # a figure of this size is money, and not a quantity
     return str(figure) if is_plausible else ""

@@ -97,7 +97,7 @@ def answer_otherwise(
 def readings_beside_price(
     question: str, wish: Wish, results: Sequence[Result], offered: Collection[str], language: Language
 ) -> list[str]:
-    """The other questions that one read as a question for a price may have meant, from words that no such question has."""
+    """What a question that was read as one for a price may have meant instead, from words that no such question has."""
     is_price_question = (
         [tool for tool, _ in wish.calls] == ["get_price"] and not wish.way and "error" not in results[0][2]
     )

@@ -17,6 +17,7 @@ from agent.domain.claims.lexer import folded
 from agent.domain.offline import market_words, talk_words
 from agent.domain.offline.calls import PERSONAL, OfferedTools
 from agent.domain.offline.changed_arguments import FIGURES
+from agent.domain.offline.combined_wishes import both_wishes
 from agent.domain.offline.grammar import ORDERS
 from agent.domain.offline.key_words import with_known_spelling
 from agent.domain.offline.market_days import day_in
@@ -25,18 +26,18 @@ from agent.domain.offline.previous_questions import symbol_mentioned, symbols_me
 from agent.domain.offline.questions import terms
 from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.small_talk import mood, past_greeting, small
-from agent.domain.offline.tool_wishes import both_wishes, listed_by, tool_wish
+from agent.domain.offline.tool_wishes import listed_by, tool_wish
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import is_undo, memory_wish
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import plain, symbols_in
 
-_ABOUT_PEOPLE = "search_memory"
+_MEMORY_TOOL = "search_memory"
 """A tool that only customers have: visitors are not remembered."""
 _PAGE = "fetch_page"
-_BESIDE_ANALYSES = (PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "get_ohlcv", "search_memory", *FIGURES}
+_NOT_ANALYSES = (PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "get_ohlcv", "search_memory", *FIGURES}
 """Tools whose requests are not analyses, although their text could be read as a question for one."""
-_TOPIC, _FOLLOW_UP = 3, 12
+_MAX_MESSAGES_BACK, _MAX_FOLLOW_UP_WORDS = 3, 12
 """How many messages back a question about the market's hours may be continued; and the maximum words of the
 continuation."""
 _WHEN_FILLED = re.compile(
@@ -49,13 +50,13 @@ _WHEN_FILLED = re.compile(
     re.IGNORECASE,
 )
 """The request to be told when an order is filled."""
-_LONGEST = 600
+_MAX_CHARACTERS = 600
 """Characters of a message that are read."""
 
 
-def _asked(text: str) -> str:
+def _request(text: str) -> str:
     """A message without its greeting and without the request to be told of a fill."""
-    text = past_greeting(text[:_LONGEST])
+    text = past_greeting(text[:_MAX_CHARACTERS])
     fill_request = _WHEN_FILLED.search(text)
     return text[: fill_request.start()] if fill_request and len(text[: fill_request.start()].split()) > 1 else text
 
@@ -63,7 +64,7 @@ def _asked(text: str) -> str:
 def wish_in(text: str, offered: Collection[str], earlier_texts: Sequence[str] = (), *, trades: bool = True) -> Wish:
     """Return what the text asks for. `offered` are the tools there are, with their schemas; `earlier_texts` what the
     person said before, oldest first; `trades` whether the company is a trading platform."""
-    text, earlier_texts = _asked(text), [_asked(earlier_text) for earlier_text in earlier_texts]
+    text, earlier_texts = _request(text), [_request(earlier_text) for earlier_text in earlier_texts]
     normalized = plain(text)
     if (asks_for_person(text) or asks_for_person(with_known_spelling(text))) and not talk_words.ASKS_WHEN.search(
         normalized
@@ -95,9 +96,9 @@ def wish_in(text: str, offered: Collection[str], earlier_texts: Sequence[str] = 
     asks_for_movers = (
         market_words.MOVERS.search(normalized) and not symbols_in(text) and not is_about_mentioned and not is_about_all
     )
-    if _ABOUT_PEOPLE in schemas and asks_for_movers:
+    if _MEMORY_TOOL in schemas and asks_for_movers:
         return Wish(Intent.UNLISTED)
-    if _ABOUT_PEOPLE in schemas and talk_words.REMINDER.search(normalized):
+    if _MEMORY_TOOL in schemas and talk_words.REMINDER.search(normalized):
         return Wish(Intent.REMINDER)
     wish = both_wishes(text, schemas, earlier_texts) or tool_wish(text, schemas, earlier_texts)
     if wish is not None and wish.intent is Intent.UNREAD:
@@ -115,9 +116,9 @@ def wish_in(text: str, offered: Collection[str], earlier_texts: Sequence[str] = 
         (wish.way in ("affordable", "grown") and not has_date)
         or wish.way == "if_moved"
         or (len(wish.calls) > 1 and wish.calls[-1][0] == "get_news")
-        or (wish.calls and wish.calls[0][0] in _BESIDE_ANALYSES and not has_amount)
+        or (wish.calls and wish.calls[0][0] in _NOT_ANALYSES and not has_amount)
     )
-    is_statement = _ABOUT_PEOPLE in schemas and "?" not in text and talk_words.STATED.search(normalized)
+    is_statement = _MEMORY_TOOL in schemas and "?" not in text and talk_words.STATED.search(normalized)
     if analysis_question or is_about_all:
         return Wish(Intent.ANALYSIS, (("market_analysis", {"query": analysis_question or text}),))
     if offers_analysis and not has_own_meaning and not is_statement:
@@ -132,9 +133,9 @@ def wish_in(text: str, offered: Collection[str], earlier_texts: Sequence[str] = 
         wish = None
     if wish is not None and (wish.calls or wish.missing):
         return wish
-    if trades and not symbols_in(text) and not ORDERS.search(normalized) and _of_hours(normalized, earlier_texts):
+    if trades and not symbols_in(text) and not ORDERS.search(normalized) and _is_about_hours(normalized, earlier_texts):
         return Wish(Intent.MARKET)
-    if is_statement or (_ABOUT_PEOPLE in schemas and "?" not in text and _asks_to_remember(text)):
+    if is_statement or (_MEMORY_TOOL in schemas and "?" not in text and _asks_to_remember(text)):
         return Wish(Intent.STATED)
     if (
         talk_words.AGREES.search(normalized)
@@ -144,12 +145,12 @@ def wish_in(text: str, offered: Collection[str], earlier_texts: Sequence[str] = 
         return Wish(Intent.TOOL, (("get_pending_orders", {}),))  # shows what there is to confirm
     if talk := small(normalized) or small(with_known_spelling(text)) or mood(normalized, text):
         return Wish(talk)
-    if _ABOUT_PEOPLE in schemas and is_undo(text, later=True):
+    if _MEMORY_TOOL in schemas and is_undo(text, later=True):
         return Wish(Intent.UNDO)
-    if _ABOUT_PEOPLE in schemas and talk_words.FORGET.fullmatch(normalized):
+    if _MEMORY_TOOL in schemas and talk_words.FORGET.fullmatch(normalized):
         return Wish(Intent.FORGET)
     if (
-        _ABOUT_PEOPLE in schemas
+        _MEMORY_TOOL in schemas
         and (memory_request := memory_wish(text)) is not None
         and memory_request.kind == "forget"
     ):
@@ -166,14 +167,14 @@ def wish_in(text: str, offered: Collection[str], earlier_texts: Sequence[str] = 
     return Wish(Intent.SITE, missing=("symbol",) if lacks_symbol else ())
 
 
-def _of_hours(normalized: str, earlier_texts: Sequence[str], max_back: int = _TOPIC) -> bool:
+def _is_about_hours(normalized: str, earlier_texts: Sequence[str], max_back: int = _MAX_MESSAGES_BACK) -> bool:
     """Whether a normalized text is about the market's hours, or continues a question about them, at most `max_back`
     messages back."""
     if market_words.OPEN.search(normalized) and market_words.MARKET.search(normalized):
         return True
-    is_short = len(normalized.split()) <= _FOLLOW_UP and not market_words.OF_SUPPORT.search(normalized)
+    is_short = len(normalized.split()) <= _MAX_FOLLOW_UP_WORDS and not market_words.OF_SUPPORT.search(normalized)
     names_time = market_words.OPEN.search(normalized) or day_in(normalized, date.min.replace(year=2000)) is not None
-    return bool(max_back and earlier_texts and is_short and names_time) and _of_hours(
+    return bool(max_back and earlier_texts and is_short and names_time) and _is_about_hours(
         plain(earlier_texts[-1]), earlier_texts[:-1], max_back - 1
     )
 

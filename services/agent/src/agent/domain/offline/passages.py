@@ -26,7 +26,7 @@ from agent.domain.offline.questions import (
     topic_words,
 )
 from agent.domain.offline.sections import all_of_shape, compared_passages, included_passages
-from agent.domain.offline.superlatives import is_superlative, the_most, whole_of
+from agent.domain.offline.superlatives import is_superlative, passages_of_thing, superlative_passages
 from agent.domain.text_features import plain, stem
 
 MIN_COVERAGE = 0.6
@@ -58,12 +58,12 @@ def complete_answer(question: str, antecedent: str, passages: Sequence[Excerpt])
     if not complete and not constraints.ASKS_OPINION.search(plain(question)):
         complete = compared_passages(question, antecedent, passages)
     if not complete and is_superlative(question):
-        superlative = the_most(question, antecedent, passages)
+        superlative = superlative_passages(question, antecedent, passages)
         question_words, last_words = (" ".join(words_of(text)) for text in (question, antecedent.rpartition("\n")[2]))
         asks_contents = shapes.INCLUDED.search(question_words) or (
             shapes.INCLUDED.search(last_words) and not shapes.HOW_MUCH.search(question_words)
         )
-        return whole_of(superlative[0], passages) if superlative and asks_contents else superlative
+        return passages_of_thing(superlative[0], passages) if superlative and asks_contents else superlative
     complete = complete or included_passages(question, passages)
     return complete or ([] if antecedent else all_of_shape(plain(question), query, passages))
 
