@@ -20,9 +20,9 @@ from agent.domain.number_words import in_figures
 from agent.domain.offline import conditions, relative_days, shapes
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.grammar import TAKES_BACK
-from agent.domain.offline.listed import chosen_in
+from agent.domain.offline.listed import chosen_item
 from agent.domain.offline.talk_words import OF_ONESELF, TELLS
-from agent.domain.offline.unread import requested
+from agent.domain.offline.unread import as_requested
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.promise import promised_tools
 from contracts.person_rules import PersonRule, RuleInput, matching_rule
@@ -52,8 +52,11 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     ),
     (without_spoken_frame, "no, usually an rsi above from -1 to march the 5 " * 800),
     (MARK.search, " " * 40_000),
-    (lambda text: requested(text, Wish(Intent.TOOL, (("cancel_paper_order", {}),))), "cancel it" + " " * 40_000 + "x"),
-    (lambda text: chosen_in(text, "- AAPL", ("list_alerts",), ["my alerts"]), "🦜" * 40_000),
+    (
+        lambda text: as_requested(text, Wish(Intent.TOOL, (("cancel_paper_order", {}),))),
+        "cancel it" + " " * 40_000 + "x",
+    ),
+    (lambda text: chosen_item(text, "- AAPL", ("list_alerts",), ["my alerts"]), "🦜" * 40_000),
     (promised_tools, "ok--" * 10_000),
     (normalize_figure_phrases, "IBM traded within a range of 5 " * 2_000),
     (normalize_figure_phrases, "5% a little more at " * 3_000),
@@ -74,7 +77,7 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (dict(shapes.SHAPES)["=duration"].search, "11 " + "1" * 4_000),
     (shapes.COUNTED.search, "1." * 20_000),
     (corrections.past_correction, "no, that is " + " ," * 8_000),
-    (conditions.away_in, "5 dollars " * 1_500),
+    (conditions.distance_in, "5 dollars " * 1_500),
     (lambda text: relative_days.with_past_days(text, date(2012, 9, 5)), "on last el este " * 1_000),
     (OF_ONESELF.match, "so, i " * 3_000),
     (asked_notes.requested_notes, "." + " " * 8_000),

@@ -9,7 +9,7 @@ import pytest
 from agent.domain.offline.answers import NOTICE
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.excerpts import SitePage
-from agent.domain.offline.passages import best_passages
+from agent.domain.offline.passages import answer_from_pages
 from agent.domain.offline.steps import SayText, UseTools
 from agent.domain.prompt.messages import INTERRUPTED, conversation
 from agent.domain.text_features import language_of, number_of, symbols_in
@@ -169,12 +169,12 @@ def test_it_quotes_the_page_and_names_it() -> None:
     ],
 )
 def test_the_relevant_line_is_found(page: str, question: str, line: str) -> None:
-    found = best_passages(question, "", [SitePage("/pricing", "u", "t", page)])
+    found = answer_from_pages(question, "", [SitePage("/pricing", "u", "t", page)])
     assert found[0].text == line
 
 
 def test_a_page_that_says_nothing_about_it_is_not_made_to() -> None:
-    assert best_passages("do you sell elephants?", "", [SitePage("/pricing", "u", "t", PRICING)]) == []
+    assert answer_from_pages("do you sell elephants?", "", [SitePage("/pricing", "u", "t", PRICING)]) == []
 
 
 def test_a_figure_comes_with_its_date_and_source() -> None:

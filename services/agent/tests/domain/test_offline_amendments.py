@@ -9,7 +9,7 @@ from agent.domain.offline.assistant import respond
 from agent.domain.offline.day_answers import market_now
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.small_talk import small
-from agent.domain.offline.steps import UseTools, step_of
+from agent.domain.offline.steps import UseTools, next_step
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
 
@@ -109,10 +109,10 @@ def test_two_prices_are_two_alerts() -> None:
 def test_all_orders_are_ended_and_not_only_those_of_what_was_spoken_of() -> None:
     wish = wish_in("cancela todas mis órdenes", SCHEMAS, ["compra 5 MSFT"])
     listed = {"orders": [{"order_id": name, "symbol": symbol} for name, symbol in (("a", "MSFT"), ("b", "IBM"))]}
-    ended = step_of(wish, [("get_pending_orders", {}, listed)], "es")
+    ended = next_step(wish, [("get_pending_orders", {}, listed)], "es")
     assert ended == UseTools(tuple(("cancel_paper_order", {"order_id": name}) for name in "ab"))
     one = wish_in("cancela mi orden", SCHEMAS, ["compra 5 MSFT"])
-    assert step_of(one, [("get_pending_orders", {}, listed)], "es") == UseTools(
+    assert next_step(one, [("get_pending_orders", {}, listed)], "es") == UseTools(
         (("cancel_paper_order", {"order_id": "a"}),)
     )
 
@@ -187,7 +187,7 @@ def test_a_percentage_is_no_count_and_no_share_beside_one(said: tuple[str, ...],
 )
 def test_a_stop_or_a_target_so_far_from_the_price_of_what_is_held(said: str, price: dict[str, Any]) -> None:
     held = {"positions": [{"symbol": "IBM", "quantity": 3.0, "price": 200.0, "average_price": 100.0}]}
-    step = step_of(wish_in(said, SCHEMAS, ["price of IBM"]), [("get_portfolio", {}, held)], "en")
+    step = next_step(wish_in(said, SCHEMAS, ["price of IBM"]), [("get_portfolio", {}, held)], "en")
     order = {"symbol": "IBM", "side": "sell", "quantity": 3, **price}
     assert step == UseTools((("create_paper_order", order),))
 

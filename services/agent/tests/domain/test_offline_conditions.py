@@ -9,7 +9,7 @@ from agent.domain.offline import tool_wishes
 from agent.domain.offline.answers import plain_answer
 from agent.domain.offline.calls import OfferedTools
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.steps import UseTools, step_of
+from agent.domain.offline.steps import UseTools, next_step
 from agent.domain.offline.wishes import Wish
 from agent.testing.offered import SCHEMAS
 
@@ -79,8 +79,8 @@ def test_a_polite_word_is_no_condition(text: str) -> None:
 )
 def test_per_cent_are_counted_from_the_price_of_now(text: str, tool: str, name: str, price: float) -> None:
     wish = wish_in(text, SCHEMAS, ["how is NVDA?"])
-    assert step_of(wish, [], "en") == UseTools((("get_price", {"symbol": "NVDA"}),))
-    step = step_of(wish, [("get_price", {"symbol": "NVDA"}, {"symbol": "NVDA", "price": 200.0})], "en")
+    assert next_step(wish, [], "en") == UseTools((("get_price", {"symbol": "NVDA"}),))
+    step = next_step(wish, [("get_price", {"symbol": "NVDA"}, {"symbol": "NVDA", "price": 200.0})], "en")
     assert isinstance(step, UseTools)
     ((made, arguments),) = step.calls
     assert (made, arguments["symbol"], arguments[name]) == (tool, "NVDA", price)
@@ -177,12 +177,12 @@ def test_clauses_within_clauses_are_read_a_bounded_number_of_times(
     clause: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    inner = tool_wishes._tool_read  # pyright: ignore[reportPrivateUsage]
+    inner = tool_wishes._read_wish  # pyright: ignore[reportPrivateUsage]
 
     def counted(text: str, tools: OfferedTools, before: Sequence[str]) -> Wish | None:
         read.append(text)
         return inner(text, tools, before)
 
-    monkeypatch.setattr(tool_wishes, "_tool_read", counted)
+    monkeypatch.setattr(tool_wishes, "_read_wish", counted)
     wish_in(clause * 20, SCHEMAS, [clause * 20] * 6)
     assert len(read) <= 100

@@ -10,8 +10,8 @@ from agent.domain.offline.answers import answer_from, plain_answer
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.listed import chosen_in
-from agent.domain.offline.steps import SayText, UseTools, step_of
+from agent.domain.offline.listed import chosen_item
+from agent.domain.offline.steps import SayText, UseTools, next_step
 from agent.domain.offline.tool_answers import tool_answer
 from agent.domain.text_features import language_of
 from agent.testing.offered import SCHEMAS
@@ -97,22 +97,22 @@ ALERTS = [{"alert_id": f"a{at}", "symbol": "IBM", "condition": ">=", "price": at
 def test_what_was_shown_is_chosen_by_its_place(before: str, text: str, alert: str | None) -> None:
     language: Language = "es" if "mi" in before else "en"
     shown = answer_from("list_alerts", {}, {"alerts": ALERTS}, "", language)
-    wish = chosen_in(text, shown, TOOLS, [before])
+    wish = chosen_item(text, shown, TOOLS, [before])
     if alert is None:
         # One that is only named is shown, and what shall be done with it is asked; then "it" is that one.
         assert wish is None or "230" in plain_answer(wish, language).splitlines()[0]
         assert (wish is None) is text.endswith("fell")
         shown, text = ("- IBM >= 230,00", "bórrala") if wish is not None else (shown, text)
-        wish, alert = chosen_in(text, shown, TOOLS, [before, "la última"]), "a230.0"
+        wish, alert = chosen_item(text, shown, TOOLS, [before, "la última"]), "a230.0"
     if wish is not None:
-        found = step_of(wish, [("list_alerts", {}, {"alerts": ALERTS})], language)
+        found = next_step(wish, [("list_alerts", {}, {"alerts": ALERTS})], language)
         assert found == UseTools((("delete_alert", {"alert_id": alert}),))
 
 
 def test_the_first_of_a_list_of_one_can_be_ended() -> None:
-    wish = chosen_in("borra la primera", "Tus alertas:\n- IBM >= 210,00", TOOLS, ["mis alertas"])
+    wish = chosen_item("borra la primera", "Tus alertas:\n- IBM >= 210,00", TOOLS, ["mis alertas"])
     assert wish is not None
-    found = step_of(wish, [("list_alerts", {}, {"alerts": ALERTS[:1]})], "es")
+    found = next_step(wish, [("list_alerts", {}, {"alerts": ALERTS[:1]})], "es")
     assert found == UseTools((("delete_alert", {"alert_id": "a210.0"}),))
 
 
@@ -137,22 +137,22 @@ SHARES: list[tuple[tuple[str, ...], Results, Any]] = [
 @pytest.mark.parametrize(("said", "results", "wanted"), SHARES)
 def test_a_share_of_what_is_held_is_worked_out_from_it(said: tuple[str, ...], results: Results, wanted: Any) -> None:
     wish = wish_in(said[-1], TOOLS, said[:-1])
-    looked = step_of(wish, [], "en")
+    looked = next_step(wish, [], "en")
     assert isinstance(looked, UseTools)
     assert [tool for tool, _ in looked.calls] == ["get_portfolio", *(tool for tool, _, _ in results[:1])]
-    found = step_of(wish, [("get_portfolio", {}, {"positions": HELD}), *results], "en")
+    found = next_step(wish, [("get_portfolio", {}, {"positions": HELD}), *results], "en")
     assert found == (SayText(wanted) if isinstance(wanted, str) else UseTools(wanted))
 
 
 def test_a_part_of_a_price_and_the_own_list_are_told_in_figures_of_now() -> None:
     price = {"symbol": "IBM", "price": 190.0, "currency": "USD", "as_of": "2012-11-01", "source": "sample"}
-    half = step_of(wish_in("la mitad de eso", TOOLS, ["precio de IBM"]), [("get_price", {}, price)], "es")
+    half = next_step(wish_in("la mitad de eso", TOOLS, ["precio de IBM"]), [("get_price", {}, price)], "es")
     assert isinstance(half, SayText)
     assert half.text.endswith("0,5 × 190 = 95")
     watched = wish_in("how is my watchlist doing?", TOOLS)
     mine: tuple[str, dict[str, Any], dict[str, Any]] = ("get_watchlist", {}, {"symbols": ["IBM"]})
-    assert step_of(watched, [mine], "en") == UseTools((("get_price", {"symbol": "IBM"}),))
-    told = step_of(watched, [mine, ("get_price", {}, price)], "en")
+    assert next_step(watched, [mine], "en") == UseTools((("get_price", {"symbol": "IBM"}),))
+    told = next_step(watched, [mine, ("get_price", {}, price)], "en")
     assert isinstance(told, SayText)
     assert told.text.startswith("IBM: 190 USD")
 
@@ -293,7 +293,7 @@ def _called(tool: str, data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, 
 @pytest.mark.parametrize(("language", "order"), [("es", "compra 4 IBM límite"), ("en", "buy 4 IBM limit")])
 def test_a_portfolio_names_what_waits_beside_what_is_held(language: Language, order: str) -> None:
     wish = wish_in("show me my portfolio", TOOLS)
-    looked = step_of(wish, [], language)
+    looked = next_step(wish, [], language)
     assert isinstance(looked, UseTools)
     assert [tool for tool, _ in looked.calls] == ["get_portfolio", "get_pending_orders"]
     held: dict[str, Any] = {"as_of": "2012-11-01T20:00:00Z", "cash": 1.0, "equity": 1.0, "currency": "USD"}
@@ -302,7 +302,7 @@ def test_a_portfolio_names_what_waits_beside_what_is_held(language: Language, or
         ("get_portfolio", {}, held),
         ("get_pending_orders", {}, {"orders": [waits]}),
     ]
-    said = step_of(wish, told, language)
+    said = next_step(wish, told, language)
     assert isinstance(said, SayText)
     assert order in said.text
     # In the chat the orders are a list of their own, and no part of what is held last.
@@ -312,7 +312,7 @@ def test_a_portfolio_names_what_waits_beside_what_is_held(language: Language, or
     answer = respond([asked, {"role": "assistant", "tool_calls": calls}, *came], TOOLS, language)
     assert isinstance(answer, SayText)
     assert re.search(rf"AAPL · 1[.,]00\n\n\w+ \w+:\n- {order}", answer.text)
-    none = step_of(wish, [told[0], ("get_pending_orders", {}, {"orders": []})], language)
+    none = next_step(wish, [told[0], ("get_pending_orders", {}, {"orders": []})], language)
     assert isinstance(none, SayText)
     assert len(none.text.splitlines()) == 1
 

@@ -6,7 +6,7 @@ import pytest
 
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.listed import chosen_in
+from agent.domain.offline.listed import chosen_item
 from agent.domain.offline.steps import SayText
 from agent.domain.offline.unread import EFFECTS
 from agent.testing.offered import SCHEMAS
@@ -81,7 +81,7 @@ def test_the_word_that_stands_in_the_way_is_named() -> None:
 @pytest.mark.parametrize("text", ["get rid of the google one", "borra la de google"])
 def test_the_only_one_of_a_list_is_not_ended_for_another_share(text: str) -> None:
     before: Sequence[str] = ["which alerts are on"]
-    chosen = chosen_in(text, "Your alerts:\n- MSFT <= 25.00", SCHEMAS, before)
+    chosen = chosen_item(text, "Your alerts:\n- MSFT <= 25.00", SCHEMAS, before)
     assert chosen is None or not chosen.shown
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.domain.offline.answers import is_unknown
-from agent.domain.offline.assistant import MOST_COMPARED, respond
+from agent.domain.offline.assistant import MAX_COMPARED_CHARACTERS, respond
 from agent.domain.offline.steps import SayText, UseTools
 from agent.testing.passages import answered, passage
 from contracts.knowledge import KnowledgeFound, Passage
@@ -206,7 +206,7 @@ def test_what_comes_nearest_to_a_question_for_a_price_shows_one() -> None:
 
 
 def test_of_a_long_message_no_more_is_compared_with_the_pages_than_of_another() -> None:
-    asked = "What does the Pro plan cost? ".ljust(MOST_COMPARED)
+    asked = "What does the Pro plan cost? ".ljust(MAX_COMPARED_CHARACTERS)
     assert said(f"{asked} Do you sell submarines, hats, lamps, chairs and pianos?") == said(asked)
 
 

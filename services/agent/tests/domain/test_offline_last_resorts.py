@@ -8,7 +8,7 @@ import pytest
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.relative_days import with_past_days
-from agent.domain.offline.steps import SayText, UseTools, step_of
+from agent.domain.offline.steps import SayText, UseTools, next_step
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
 from agent.testing.passages import answered, passage
@@ -84,7 +84,7 @@ def test_a_sum_of_a_year_ago_is_multiplied_by_the_return_since() -> None:
     wish = wish_in("si hubiera metido 2000 en apple hace un año, ¿cuánto tendría?", SCHEMAS)
     assert wish.calls == (("get_performance", {"tickers": ["AAPL"], "period": "1y"}),)
     figures = [{"ticker": "AAPL", "figure": "return", "value": 0.5, "asked": "1y"}]
-    step = step_of(wish, [(*wish.calls[0], {"figures": figures, "source": "sample"})], "es")
+    step = next_step(wish, [(*wish.calls[0], {"figures": figures, "source": "sample"})], "es")
     assert isinstance(step, SayText)
     assert step.text.endswith("1,5 × 2000 = 3000")
 

@@ -8,7 +8,7 @@ import pytest
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.relative_days import with_past_days
-from agent.domain.offline.steps import SayText, UseTools, step_of
+from agent.domain.offline.steps import SayText, UseTools, next_step
 from agent.testing.offered import SCHEMAS, replaced
 
 BUY: dict[str, Any] = {"symbol": "AAPL", "side": "buy", "quantity": 5.0, "order_type": "market"}
@@ -38,11 +38,11 @@ def test_every_figure_is_what_was_said_of_it(said: str, expected: dict[str, Any]
 )
 def test_money_buys_as_many_as_it_pays_for_at_the_price_of_now(said: str) -> None:
     wish = wish_in(said, SCHEMAS)
-    assert step_of(wish, [], "en") == UseTools((("get_price", {"symbol": "IBM"}),))
-    step = step_of(wish, [("get_price", {}, {"symbol": "IBM", "price": 210.0})], "en")
+    assert next_step(wish, [], "en") == UseTools((("get_price", {"symbol": "IBM"}),))
+    step = next_step(wish, [("get_price", {}, {"symbol": "IBM", "price": 210.0})], "en")
     assert isinstance(step, UseTools)
     assert step.calls[0][1] == {**BUY, "symbol": "IBM", "quantity": 9.0}
-    too_little = step_of(wish, [("get_price", {}, {"symbol": "IBM", "price": 2100.0})], "en")
+    too_little = next_step(wish, [("get_price", {}, {"symbol": "IBM", "price": 2100.0})], "en")
     assert too_little == SayText("2,000 buys 0 at that price, and leaves 2,000.")
 
 
@@ -52,8 +52,8 @@ def test_money_buys_as_many_as_it_pays_for_at_the_price_of_now(said: str) -> Non
 def test_a_share_of_the_cash_is_an_order_for_what_it_pays_for(said: str, share: float) -> None:
     wish = wish_in(said, SCHEMAS)
     portfolio: Any = ("get_portfolio", {}, {"cash": 20_000.0})
-    assert step_of(wish, [], "en") == UseTools((("get_portfolio", {}), ("get_price", {"symbol": "IBM"})))
-    step = step_of(wish, [portfolio, ("get_price", {}, {"symbol": "IBM", "price": 210.0})], "en")
+    assert next_step(wish, [], "en") == UseTools((("get_portfolio", {}), ("get_price", {"symbol": "IBM"})))
+    step = next_step(wish, [portfolio, ("get_price", {}, {"symbol": "IBM", "price": 210.0})], "en")
     assert isinstance(step, UseTools)
     assert step.calls[0][1] == {**BUY, "symbol": "IBM", "quantity": 20_000 * share // 210}
 
@@ -69,8 +69,8 @@ def test_a_share_of_the_cash_is_an_order_for_what_it_pays_for(said: str, share: 
 def test_what_a_sum_would_buy_is_told_and_not_bought(said: str, before: list[str]) -> None:
     wish = wish_in(said, SCHEMAS, before)
     price = ("get_price", {"symbol": "IBM"}, {"symbol": "IBM", "price": 210.0})
-    assert step_of(wish, [], "en") == UseTools((("get_price", {"symbol": "IBM"}),))
-    step = step_of(wish, [price], "en")
+    assert next_step(wish, [], "en") == UseTools((("get_price", {"symbol": "IBM"}),))
+    step = next_step(wish, [price], "en")
     assert isinstance(step, SayText)
     assert step.text.endswith("1,000 buys 4 at that price, and leaves 160.")
 
@@ -86,9 +86,9 @@ def test_a_price_is_no_sum_to_spend(said: str) -> None:
 )
 def test_a_stop_beside_a_purchase_is_no_price_of_it_and_comes_when_it_is_held(said: str) -> None:
     wish = wish_in(said, SCHEMAS)
-    assert step_of(wish, [], "en") == UseTools((("create_paper_order", BUY),))
+    assert next_step(wish, [], "en") == UseTools((("create_paper_order", BUY),))
     estimate = {"price": 200.0, "amount": 1000.0, "cash_after": 99_000.0, "currency": "USD"}
-    told = step_of(wish, [("create_paper_order", BUY, {"summary": "Buy 5 AAPL", "estimate": estimate})], "en")
+    told = next_step(wish, [("create_paper_order", BUY, {"summary": "Buy 5 AAPL", "estimate": estimate})], "en")
     assert isinstance(told, SayText)
     assert told.text.endswith("then say “put a stop at 180”.")
 
@@ -97,7 +97,7 @@ def test_a_stop_beside_a_purchase_is_no_price_of_it_and_comes_when_it_is_held(sa
 def test_both_of_what_was_listed_are_ended(said: str) -> None:
     wish = wish_in(said, SCHEMAS, ["which alerts do I have?"])
     shown = {"alerts": [{"alert_id": str(at), "symbol": "FB", "condition": "<=", "price": 20.0 + at} for at in (1, 2)]}
-    step = step_of(wish, [("list_alerts", {}, shown)], "en")
+    step = next_step(wish, [("list_alerts", {}, shown)], "en")
     assert step == UseTools((("delete_alert", {"alert_id": "1"}), ("delete_alert", {"alert_id": "2"})))
 
 
@@ -114,7 +114,7 @@ def test_an_order_of_another_kind_is_not_cancelled(said: str) -> None:
     wish = wish_in(said, SCHEMAS)
     for kind, calls in (("limit", None), ("stop", (("cancel_paper_order", {"order_id": "1"}),))):
         shown = {"orders": [{**waits, "order_type": kind, "status": "pending"}]}
-        step = step_of(wish, [("get_pending_orders", {}, shown)], "en")
+        step = next_step(wish, [("get_pending_orders", {}, shown)], "en")
         assert (step.calls if isinstance(step, UseTools) else None) == calls
 
 
@@ -167,7 +167,7 @@ def test_so_much_above_or_below_is_of_the_price_of_now(
     said: str, call: dict[str, Any], price: tuple[str, float]
 ) -> None:
     wish = wish_in(said, SCHEMAS)
-    step = step_of(wish, [("get_price", {"symbol": "MSFT"}, {"price": 30.0})], "en")
+    step = next_step(wish, [("get_price", {"symbol": "MSFT"}, {"price": 30.0})], "en")
     assert isinstance(step, UseTools)
     assert step.calls[0][1] == {**call, price[0]: price[1]}
 
@@ -220,7 +220,7 @@ ALERTS = [
 )
 def test_an_alert_is_deleted_by_its_place(said: str, ended: list[str]) -> None:
     before = ["how is apple doing", "what about ibm", "alert me when it passes 200", "and when apple falls below 600"]
-    step = step_of(wish_in(said, SCHEMAS, before), [("list_alerts", {}, {"alerts": ALERTS})], "en")
+    step = next_step(wish_in(said, SCHEMAS, before), [("list_alerts", {}, {"alerts": ALERTS})], "en")
     assert isinstance(step, UseTools)
     assert [call[1]["alert_id"] for call in step.calls] == ended
 
@@ -238,7 +238,7 @@ def test_an_alert_of_before_changes_its_price(said: str, before: list[str]) -> N
 
 def test_where_several_may_be_meant_it_is_asked_which() -> None:
     wish = wish_in("change it to 720", SCHEMAS, ["which alerts do I have?"])
-    assert isinstance(step_of(wish, [("list_alerts", {}, {"alerts": ALERTS})], "en"), SayText)
+    assert isinstance(next_step(wish, [("list_alerts", {}, {"alerts": ALERTS})], "en"), SayText)
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_what_a_short_question_leans_on(said: str, before: str, tool: str) -> No
     ],
 )
 def test_a_position_is_sized_at_the_price_of_now(said: str, expected: dict[str, Any]) -> None:
-    step = step_of(wish_in(said, SCHEMAS), [("get_price", {"symbol": "AAPL"}, {"price": 600.0})], "en")
+    step = next_step(wish_in(said, SCHEMAS), [("get_price", {"symbol": "AAPL"}, {"price": 600.0})], "en")
     assert isinstance(step, UseTools)
     assert step.calls == (("calculate_position_size", expected),)
 

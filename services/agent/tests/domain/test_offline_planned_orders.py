@@ -6,7 +6,7 @@ import pytest
 
 from agent.domain.offline.answers import plain_answer
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.steps import Result, SayText, UseTools, step_of
+from agent.domain.offline.steps import Result, SayText, UseTools, next_step
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS, calls_of, replaced
 
@@ -25,10 +25,10 @@ def test_who_wants_so_much_money_of_a_share_buys_for_that_sum(said: str) -> None
 def test_what_was_worked_out_is_ordered_as_it_was_planned() -> None:
     plan = "10k account, risk 2 percent, entry 195, stop 190, how many shares of ibm?"
     wish = wish_in("place it", SCHEMAS, [plan])
-    first = step_of(wish, [], "en")
+    first = next_step(wish, [], "en")
     assert isinstance(first, UseTools)
     assert first.calls[0][0] == "calculate_position_size"
-    then = step_of(wish, [("calculate_position_size", {}, {"quantity": 40})], "en")
+    then = next_step(wish, [("calculate_position_size", {}, {"quantity": 40})], "en")
     order = {"symbol": "IBM", "side": "buy", "quantity": 40.0, "order_type": "limit", "limit_price": 195.0}
     assert then == UseTools((("create_paper_order", order),))
 
@@ -43,14 +43,14 @@ HELD = {"positions": [{"symbol": one, "quantity": 3.0} for one in ("AAPL", "IBM"
 
 def test_what_is_spared_of_all_is_neither_sold_nor_cancelled() -> None:
     wish = wish_in("sell everything except my ibm", SCHEMAS)
-    step = step_of(wish, [("get_portfolio", {}, HELD)], "en")
+    step = next_step(wish, [("get_portfolio", {}, HELD)], "en")
     assert isinstance(step, UseTools)
     assert [(one["symbol"], one["side"], one["quantity"]) for _, one in step.calls] == [
         ("AAPL", "sell", 3.0), ("MSFT", "sell", 3.0),
     ]  # fmt: skip
     orders = [{"symbol": one, "order_id": one, "status": "open"} for one in ("AAPL", "IBM")]
     wish = wish_in("cancela todas mis ordenes menos la de ibm", SCHEMAS)
-    ended = step_of(wish, [("get_pending_orders", {}, {"orders": orders})], "es")
+    ended = next_step(wish, [("get_pending_orders", {}, {"orders": orders})], "es")
     assert ended == UseTools((("cancel_paper_order", {"order_id": "AAPL"}),))
 
 
@@ -66,7 +66,7 @@ def test_what_is_spared_of_all_is_neither_sold_nor_cancelled() -> None:
 )
 def test_a_level_is_waited_for_from_the_side_on_which_the_price_is(said: str, order: dict[str, Any]) -> None:
     price = ("get_price", {"symbol": "IBM"}, {"symbol": "IBM", "price": 195.0})
-    step = step_of(wish_in(said, SCHEMAS), [price], "en")
+    step = next_step(wish_in(said, SCHEMAS), [price], "en")
     assert step == UseTools((("create_paper_order", {"symbol": "IBM", "quantity": 5.0, **order}),))
 
 
@@ -82,7 +82,7 @@ def test_what_is_worked_out_is_worked_out_anew_in_place_of_the_old_order(
     before: list[str], said: str, quantity: float
 ) -> None:
     wish = wish_in(said, SCHEMAS, before)
-    first = step_of(wish, [], "en")
+    first = next_step(wish, [], "en")
     assert isinstance(first, UseTools)
     assert [tool for tool, _ in first.calls] == ["get_pending_orders", "get_price"]
     old = {**wish.calls[1][1], "status": "pending_confirmation", "order_id": "old"}
@@ -149,14 +149,14 @@ def test_so_many_at_a_price_are_reckoned_and_not_bought() -> None:
         ([], "how much would 15 shares of ibm at 190 be", "15 × 190 = 2,850"),
         (["cuánto cuestan 15 acciones de ibm"], "y 20?", "20 × 200 = 4,000"),
     ):
-        step = step_of(wish_in(said, SCHEMAS, before), [price], "en")
+        step = next_step(wish_in(said, SCHEMAS, before), [price], "en")
         assert isinstance(step, SayText)
         assert step.text.endswith(product)
 
 
 def test_a_profit_is_taken_by_a_limit() -> None:
     wish = wish_in("take profit at 700", SCHEMAS, ["price of AAPL"])
-    step = step_of(wish, [("get_portfolio", {}, HELD)], "en")
+    step = next_step(wish, [("get_portfolio", {}, HELD)], "en")
     assert step == UseTools(
         (
             (
@@ -203,7 +203,7 @@ def test_what_the_cash_buys_is_told() -> None:
         ("get_price", {}, {"symbol": "IBM", "price": 200.0, "as_of": "2012-09-07"}),
         ("get_portfolio", {}, {"cash": 100_000}),
     ]
-    step = step_of(wish, looked, "en")
+    step = next_step(wish, looked, "en")
     assert isinstance(step, SayText)
     assert step.text.splitlines()[1:] == ["600 × 200 = 120,000", "100,000 buys 500 at that price, and leaves 0."]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.domain.offline.excerpts import SitePage
-from agent.domain.offline.passages import about, best_passages
+from agent.domain.offline.passages import answer_from_pages, introduction
 
 FOLDER = Path(__file__).with_name("pages")
 
@@ -170,13 +170,13 @@ TRAPS: dict[str, list[str]] = {
     ],
 )
 def test_the_sentence_or_row_that_answers(company: str, question: str, words: str) -> None:
-    found = best_passages(question, "", SITES[company])
+    found = answer_from_pages(question, "", SITES[company])
     assert any(words in one.text for one in found), [one.text for one in found]
 
 
 @pytest.mark.parametrize(("company", "question"), [(company, one) for company, all_ in TRAPS.items() for one in all_])
 def test_what_the_site_does_not_tell_is_answered_by_none_of_it(company: str, question: str) -> None:
-    assert best_passages(question, "", SITES[company]) == []
+    assert answer_from_pages(question, "", SITES[company]) == []
 
 
 @pytest.mark.parametrize(
@@ -190,9 +190,9 @@ def test_what_the_site_does_not_tell_is_answered_by_none_of_it(company: str, que
     ],
 )
 def test_a_question_that_leans_on_the_one_before_it(company: str, before: str, question: str, words: str) -> None:
-    found = best_passages(question, before, SITES[company])
+    found = answer_from_pages(question, before, SITES[company])
     assert any(words in one.text for one in found), [one.text for one in found]
 
 
 def test_what_a_site_is_is_how_its_first_page_begins() -> None:
-    assert about(SITES["clinic"])[0].text == "Somos una clínica dental familiar en el centro de Sevilla."
+    assert introduction(SITES["clinic"])[0].text == "Somos una clínica dental familiar en el centro de Sevilla."

@@ -124,7 +124,11 @@ class FollowedConversations:
         if conversation is None or conversation.last is None or not await self._reach(at_least):
             return None
         conversation = self._conversations.get(key)
-        if conversation is None or conversation.last is None or self._clock() - conversation.last_used > DEFAULT_TTL_SECONDS:
+        if (
+            conversation is None
+            or conversation.last is None
+            or self._clock() - conversation.last_used > DEFAULT_TTL_SECONDS
+        ):
             self.drop(key)
             return None
         conversation.last_used = self._clock()

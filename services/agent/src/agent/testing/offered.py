@@ -4,7 +4,7 @@ steps that replace an order."""
 from collections.abc import Sequence
 from typing import Any
 
-from agent.domain.offline.steps import Result, UseTools, step_of
+from agent.domain.offline.steps import Result, UseTools, next_step
 from agent.domain.offline.wishes import Wish
 
 _ARGUMENTS = """
@@ -65,5 +65,5 @@ def replaced(wish: Wish, looked: list[Result]) -> tuple[Any, ...]:
 
 def calls_of(wish: Wish, looked: list[Result]) -> tuple[Any, ...]:
     """The calls of the next step; none if something is said instead."""
-    step = step_of(wish, looked, "en")
+    step = next_step(wish, looked, "en")
     return step.calls if isinstance(step, UseTools) else ()

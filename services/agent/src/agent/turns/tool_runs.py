@@ -116,7 +116,9 @@ async def run_calls(
         )
     )
     max_length = room_for_each(journal)
-    results.update(zip((call.call_id for call in calls), (cut_result(result, max_length) for result in texts), strict=True))
+    results.update(
+        zip((call.call_id for call in calls), (cut_result(result, max_length) for result in texts), strict=True)
+    )
     if handed_out is not None and handed_calls:
         handed_results = await handed_out.outcomes(journal, handed_calls, requester)
         results.update((call_id, cut_result(result, max_length)) for call_id, result in handed_results.items())

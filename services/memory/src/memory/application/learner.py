@@ -74,7 +74,9 @@ class Learner:
         era = self._log.era
 
         def learn(memory: Remembered) -> Remembered:
-            texts = tuple(message.text for message in messages if LogPosition(era, message.seq) > memory.forgotten_up_to)
+            texts = tuple(
+                message.text for message in messages if LogPosition(era, message.seq) > memory.forgotten_up_to
+            )
             return with_lesson(memory, FinishedTurn(turn, time, texts, known_symbols)) if texts else memory
 
         await self._memories.change(company, user, learn, turn=turn)

@@ -151,7 +151,8 @@ class MessageSearch:
                     hits = entry.ranked(hits, by_meaning, excluded)[: limit + extra]
                 recalled = [
                     self._recalled(entry, hit, memory)
-                    for hit in hits if not _is_forgotten(hit.passage, memory.forgotten_facts)
+                    for hit in hits
+                    if not _is_forgotten(hit.passage, memory.forgotten_facts)
                 ]
             if not entry.gone:
                 recalled.sort(key=lambda message: -message.found.score)

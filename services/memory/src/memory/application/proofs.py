@@ -64,7 +64,9 @@ class Proofs:
 
         def take(memory: Remembered) -> Remembered:
             judgements[:] = [
-                judged(memory, request.turn_id, turn_texts.at, turn_texts.since(memory.forgotten_up_to), request.proposals)
+                judged(
+                    memory, request.turn_id, turn_texts.at, turn_texts.since(memory.forgotten_up_to), request.proposals
+                )
             ]
             return judgements[0].state
 

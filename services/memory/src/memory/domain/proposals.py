@@ -82,7 +82,9 @@ def ground(memory: LongTermMemory, texts: Sequence[str]) -> ProposalGround:
         return ProposalGround(said=[])
     facts = current_facts(memory)
     facts_found = dict.fromkeys([*matching_facts(facts, " ".join(own)), *facts])
-    return ProposalGround(said=own, facts=[KnownFact(id=fact_id(fact), fact=fact) for fact in facts_found][:MAX_KNOWN_FACTS])
+    return ProposalGround(
+        said=own, facts=[KnownFact(id=fact_id(fact), fact=fact) for fact in facts_found][:MAX_KNOWN_FACTS]
+    )
 
 
 def is_judged(state: Remembered, turn: str) -> bool:

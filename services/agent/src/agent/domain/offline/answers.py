@@ -1,7 +1,7 @@
-"""What the offline assistant says: that it does not know, what it can do, what it still needs to be told.
+"""What the offline assistant says: that it does not know, what it can do, what information it still needs.
 
-The texts are in texts/<language>.toml, in the tables `[offline…]`. What tools return is told by `tool_answers`: "MSFT:
-30.1 USD …", "Your alerts: …".
+The texts are in texts/<language>.toml, in the tables `[offline…]`. `tool_answers` turns the results of tools into
+sentences: "MSFT: 30.1 USD …", "Your alerts: …".
 """
 
 import re
@@ -28,15 +28,15 @@ from contracts.languages import Language
 NOTICE = TEXTS["offline.notice"].by_language
 _OFFER = TEXTS["offline.offer"].by_language
 _UNSURE = TEXTS["offline.unsure"].by_language
-_NOTHING_KNOWN = ("nearest", "nothing_about", "unknown", "unknown_again")
+_EMPTY_ANSWER_KEYS = ("nearest", "nothing_about", "unknown", "unknown_again")
 _BEGINNINGS = tuple(
-    said.partition("{")[0] for key in _NOTHING_KNOWN for said in TEXTS[f"offline.{key}"].by_language.values()
+    said.partition("{")[0] for key in _EMPTY_ANSWER_KEYS for said in TEXTS[f"offline.{key}"].by_language.values()
 )
-"""How answers begin that tell nothing, or nothing but what stands near."""
+"""Beginnings of answers that say that nothing is known, or only something related."""
 _CITED = re.compile(r"\[\d")
-_OF_THE_DEMO = re.compile(r" \([“«][^”»]*AAPL[^”»]*[”»]\)|, (?:como|such as) AAPL")
+_DEMO_EXAMPLE = re.compile(r" \([“«][^”»]*AAPL[^”»]*[”»]\)|, (?:como|such as) AAPL")
 NOT_ASKED = "NOT_ASKED"
-"""The code of a call that the user's own words did not ask for."""
+"""Error code of a call that the user's own words did not ask for."""
 _OFFERING_A_PERSON = (Intent.UPSET, Intent.WAITED, Intent.WRONGED)
 
 
@@ -45,15 +45,20 @@ def _say(key: str, language: Language, **parts: object) -> str:
 
 
 def plain_answer(
-    wish: Wish, language: Language, offered: Collection[str] = (), *, missed: bool = False, demo: bool = True
+    wish: Wish,
+    language: Language,
+    offered: Collection[str] = (),
+    *,
+    missed_before: bool = False,
+    is_demo_company: bool = True,
 ) -> str:
-    """The answer to a wish that needs no tool, or cannot have one. `missed`: it did not know before either; `demo`: of
-    the demo company, whose examples name a share that nobody else may have."""
-    said = _plain_answer(wish, language, offered, missed=missed)
-    return said if demo else _OF_THE_DEMO.sub("", said)
+    """The answer to a wish that needs no tool, or that cannot have one. `missed_before` is true if the previous
+    question had no answer either; `is_demo_company` keeps the examples with a share that only the demo company has."""
+    answer = _plain_answer(wish, language, offered, missed_before=missed_before)
+    return answer if is_demo_company else _DEMO_EXAMPLE.sub("", answer)
 
 
-def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, missed: bool) -> str:
+def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, missed_before: bool) -> str:
     if wish.withheld:
         return needs_a_plan(wish.withheld, language, customer="search_memory" in offered)
     if wish.intent is Intent.UNREAD:
@@ -64,7 +69,7 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
         return abilities(offered, language)
     if wish.missing == ("symbol",):
         group = "" if wish.way else wish.shown
-        return which("symbols", language, group=group) if group else which("symbol", language)
+        return information_needed("symbols", language, group=group) if group else information_needed("symbol", language)
     if "quantity" in wish.missing and not wish.way and {"symbol", "side"} <= wish.calls[0][1].keys():
         return how_many(wish.calls[0][1], language)
     if wish.intent is Intent.CHOSEN:
@@ -72,12 +77,12 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
     if wish.missing == ("when",):
         return _say("no_later", language)
     if wish.missing:
-        known = TEXTS.section("offline.parts")
-        parts = ", ".join(known[name].in_language(language) if name in known else name for name in wish.missing)
+        labels = TEXTS.section("offline.parts")
+        parts = ", ".join(labels[name].in_language(language) if name in labels else name for name in wish.missing)
         return _say("exact_figure" if wish.way else "missing", language, parts=parts)
     talk = TEXTS.section("offline.talk").get(wish.intent.name.lower())
     if talk is None:
-        return unknown(language, missed=missed)
+        return unknown(language, missed_before=missed_before)
     offer = f" {_OFFER[language]}" if wish.intent in _OFFERING_A_PERSON else ""
     return talk.in_language(language) + offer
 
@@ -85,175 +90,195 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
 def unknown(
     language: Language,
     *,
-    missed: bool,
-    nearest: Sequence[Excerpt] = (),
-    around: Sequence[Excerpt] = (),
-    word: str = "",
+    missed_before: bool,
+    possible_answers: Sequence[Excerpt] = (),
+    related: Sequence[Excerpt] = (),
+    unknown_word: str = "",
 ) -> str:
-    """That nothing known answers this for certain, and a person is offered. `nearest`: what may be the answer all the
-    same; `around`: what only stands near it. Each is quoted as no more than that. `word`: what the question is about
-    and nothing was found about."""
-    about = _say("nothing_about", language, word=word) if word else ""
-    if not nearest and not around:
-        said = _say("unknown_again" if missed else "unknown", language)
-        said = f"{said.partition(':')[0].rstrip('.')}: {about}." if word else said
-        return f"{said} {_OFFER[language] if missed else _say('person', language)}"
-    shown = [one if one.heading else replace(one, heading=TITLE_END.split(one.title)[0]) for one in nearest or around]
-    told, other = quoted(shown, language), _OFFER[language] if missed else _say("otherwise", language)
-    near_it = _say("nearest", language, why=about or _say("nothing_clear", language))
-    says = f"{_UNSURE[language]} {_say('says', language)}" if nearest else near_it
-    if len({one.heading for one in shown}) > 1:
-        return f"{says}\n{told}\n{other}"
-    name = shown[0].heading
-    under = f"{_UNSURE[language]} {_say('says_under', language, name=name)}" if nearest else f"{says} {name}:"
-    return f"{under}\n{told}\n{other}" if "\n" in told else f"{under} {told} {other}"
+    """The answer that nothing known answers the question for certain, with the offer of a person. `possible_answers`
+    may be the answer all the same, `related` is only near it; each is quoted as such. `unknown_word` is the word of the
+    question that nothing was found about."""
+    nothing_about = _say("nothing_about", language, word=unknown_word) if unknown_word else ""
+    if not possible_answers and not related:
+        answer = _say("unknown_again" if missed_before else "unknown", language)
+        answer = f"{answer.partition(':')[0].rstrip('.')}: {nothing_about}." if unknown_word else answer
+        return f"{answer} {_OFFER[language] if missed_before else _say('person', language)}"
+    shown = [
+        excerpt if excerpt.heading else replace(excerpt, heading=TITLE_END.split(excerpt.title)[0])
+        for excerpt in possible_answers or related
+    ]
+    quotation, offer_of_person = (
+        quoted(shown, language),
+        _OFFER[language] if missed_before else _say("otherwise", language),
+    )
+    nothing_clear = _say("nearest", language, why=nothing_about or _say("nothing_clear", language))
+    opening = f"{_UNSURE[language]} {_say('says', language)}" if possible_answers else nothing_clear
+    if len({excerpt.heading for excerpt in shown}) > 1:
+        return f"{opening}\n{quotation}\n{offer_of_person}"
+    heading = shown[0].heading
+    opening_with_heading = (
+        f"{_UNSURE[language]} {_say('says_under', language, name=heading)}"
+        if possible_answers
+        else f"{opening} {heading}:"
+    )
+    return (
+        f"{opening_with_heading}\n{quotation}\n{offer_of_person}"
+        if "\n" in quotation
+        else f"{opening_with_heading} {quotation} {offer_of_person}"
+    )
 
 
-def not_searched(language: Language) -> str:
-    """That what the company says cannot be searched now: whether it tells this is open."""
+def search_unavailable(language: Language) -> str:
+    """The answer that the company's pages cannot be searched now, so that an answer may exist."""
     return _say("not_searched", language)
 
 
 def not_understood(text: str, language: Language) -> str:
-    """An answer to a message in another language: that it was not understood, with what was found all the same."""
-    said = _say("other_language", language)
-    return f"{said}\n{text}" if _CITED.search(text) else f"{said} {_OFFER[language]}"
+    """The answer to a message in another language: that it was not understood, followed by `text` if that quotes a
+    page."""
+    notice = _say("other_language", language)
+    return f"{notice}\n{text}" if _CITED.search(text) else f"{notice} {_OFFER[language]}"
 
 
-def tools_away(language: Language) -> str:
-    """That no tool can be reached now: a customer has some on every plan."""
+def tools_unavailable(language: Language) -> str:
+    """The answer that no tool can be reached now; customers have some on every plan."""
     return _say("tools_away", language)
 
 
-def no_more_than(symbol: str, price: str, readings: Sequence[str], language: Language) -> str:
-    """The price of a share of which something else may have been asked, and what the question comes nearest to."""
-    asks = do_you_mean(readings, language) if readings else _say("ask_of_it", language)
-    return f"{_say('no_more_than', language, symbol=symbol, price=price)}\n{asks}"
+def price_with_other_readings(symbol: str, price: str, readings: Sequence[str], language: Language) -> str:
+    """The price of a share, for a question that may ask for more, with the questions that it may have meant."""
+    question = do_you_mean(readings, language) if readings else _say("ask_of_it", language)
+    return f"{_say('no_more_than', language, symbol=symbol, price=price)}\n{question}"
 
 
 def left_out(words: Sequence[str], language: Language) -> str:
-    """That some words of a question were not read."""
+    """The remark that some words of a question were ignored."""
     opening, closing = _say("quotes", language)
-    return _say("left_out", language, words=", ".join(f"{opening}{one}{closing}" for one in words))
+    return _say("left_out", language, words=", ".join(f"{opening}{word}{closing}" for word in words))
 
 
 def do_you_mean(readings: Sequence[str], language: Language) -> str:
-    """The sentences that a message which was not read comes nearest to, and a person for anything else."""
+    """The question which of these sentences a message meant that was not understood, with the offer of a person."""
     opening, closing = _say("quotes", language)
-    told = _say("or", language).join(f"{opening}{one}{closing}" for one in readings)
-    return f"{_say('do_you_mean', language, readings=told)} {_say('person', language)}"
+    alternatives = _say("or", language).join(f"{opening}{reading}{closing}" for reading in readings)
+    return f"{_say('do_you_mean', language, readings=alternatives)} {_say('person', language)}"
 
 
 def nobody_yet(language: Language) -> str:
-    """To somebody who asked for a person, once the conversation is the assistant's again."""
+    """The answer to somebody who asked for a person, after the conversation has returned to the assistant."""
     return _say("nobody_yet", language)
 
 
 def is_unknown(text: str) -> bool:
-    """Whether an answer was that nothing is known, or nothing for certain."""
-    return is_empty_answer(text) or any(said in text for said in _UNSURE.values())
+    """Whether an answer says that nothing is known, or nothing for certain."""
+    return is_empty_answer(text) or any(phrase in text for phrase in _UNSURE.values())
 
 
 def is_empty_answer(text: str) -> bool:
-    """Whether an answer was that nothing is known, or nothing but what stands near it."""
-    return any(said in text for said in _BEGINNINGS)
+    """Whether an answer says that nothing is known, or only something related."""
+    return any(beginning in text for beginning in _BEGINNINGS)
 
 
 def repeated_answer(text: str, language: Language) -> str:
-    """The last answer, which tells what is asked for now."""
-    told = text.replace(NOTICE[language], "").strip()
-    return f"{_say('again', language)}\n{told}"
+    """The last answer once more, since it contains what is asked for now."""
+    answer = text.replace(NOTICE[language], "").strip()
+    return f"{_say('again', language)}\n{answer}"
 
 
 def plan_answer(plan: str, language: Language) -> str:
-    """Which plan a customer has."""
+    """The customer's plan."""
     return _say("own_plan", language, plan=plan.capitalize())
 
 
 def user_facts_answer(facts: Sequence[str], language: Language) -> str:
-    """What the user has told of themselves, in their own words."""
-    begin, end = _say("quotes", language)
-    return _say("told_before", language, facts=", ".join(f"{begin}{one}{end}" for one in facts))
+    """What users have said about themselves, in their own words."""
+    opening, closing = _say("quotes", language)
+    return _say("told_before", language, facts=", ".join(f"{opening}{fact}{closing}" for fact in facts))
 
 
 def offers_person(text: str) -> bool:
-    """Whether an answer asked if a person shall go on."""
+    """Whether an answer asked if a person should take over."""
     return is_empty_answer(text) or any(offer in text for offer in _OFFER.values())
 
 
 def abilities(offered: Collection[str], language: Language) -> str:
-    """What the requester can have done, by the tools that they really have."""
-    parts = [said.in_language(language) for tool, said in TEXTS.section("offline.able").items() if tool in offered]
+    """What the requester can ask for, by the tools that are offered."""
+    parts = [
+        ability.in_language(language) for tool, ability in TEXTS.section("offline.able").items() if tool in offered
+    ]
     if not parts:
         return _say("can_only_pass_on", language)
     return _say("abilities", language, told="; ".join(dict.fromkeys(parts)))
 
 
-def which(kind: str, language: Language, **names: str) -> str:
-    """What has to be told before something can be done."""
+def information_needed(kind: str, language: Language, **names: str) -> str:
+    """The question for information that is needed first."""
     return _say(f"which.{kind}", language, **names)
 
 
 def stop_later(price: float, language: Language) -> str:
-    """That a stop waits until what it sells is held."""
+    """The remark that a stop is placed after the shares that it sells are bought."""
     return _say("results.stop_later", language, price=figure(price, language))
 
 
 def one_at_a_time(text: str, language: Language) -> str:
-    """That the other wish of a message has not been seen to."""
+    """The remark that the message's other request was not handled."""
     return _say("one_at_a_time", language, text=text)
 
 
 def multiplied(price: float, factor: float, language: Language) -> str:
-    """So many times a price."""
-    times, one, product = (figure(round(each, 4), language) for each in (factor, price, round(price * factor, 2)))
-    return f"{times} × {one} = {product}"
+    """A price multiplied by a factor, as an equation."""
+    times, unit_price, product = (
+        figure(round(value, 4), language) for value in (factor, price, round(price * factor, 2))
+    )
+    return f"{times} × {unit_price} = {product}"
 
 
 def if_moved(quote: Mapping[str, Any], factor: float, held: float, equity: float | None, language: Language) -> str:
-    """What a share would cost at so many times its price, and what that would make of the `held` ones and of the
-    `equity` (None: there is no portfolio)."""
+    """What a share would cost at `factor` times its price, and what that would make of the `held` shares and of the
+    `equity` (None without a portfolio)."""
     price, symbol = float(quote["price"]), str(quote["symbol"])
     money = {name: number(value, language) for name, value in
              (("price", price), ("then", price * factor), ("change", abs(held * price * (factor - 1))))}  # fmt: skip
-    told = _say("results.if_moved", language, symbol=symbol, move=signed(percent(factor - 1, language)), **money)
+    sentence = _say("results.if_moved", language, symbol=symbol, move=signed(percent(factor - 1, language)), **money)
     if equity is None:
-        return told
+        return sentence
     if not held:
-        return f"{told} {_say('results.if_moved_none', language, symbol=symbol)}"
-    left = number(equity + held * price * (factor - 1), language)
-    which = "if_moved_down" if factor < 1 else "if_moved_up"
-    return (
-        f"{told} {_say(f'results.{which}', language, symbol=symbol, held=figure(held, language), equity=left, **money)}"
+        return f"{sentence} {_say('results.if_moved_none', language, symbol=symbol)}"
+    new_equity = number(equity + held * price * (factor - 1), language)
+    direction = "if_moved_down" if factor < 1 else "if_moved_up"
+    position = _say(
+        f"results.{direction}", language, symbol=symbol, held=figure(held, language), equity=new_equity, **money
     )
+    return f"{sentence} {position}"
 
 
 def if_all_moved(worth: float, factor: float, equity: float, language: Language) -> str:
-    """What positions of this `worth`, and the `equity` with them, would be at so many times their prices."""
+    """What positions worth `worth`, and the `equity`, would be worth at `factor` times their prices."""
     money = {name: number(value, language) for name, value in
              (("worth", worth), ("then", worth * factor), ("equity", equity + worth * (factor - 1)))}  # fmt: skip
     return _say("results.if_all_moved", language, move=signed(percent(factor - 1, language)), **money)
 
 
 def cash_left(cash: float, language: Language) -> str:
-    """The cash after a purchase that is only asked about; below 0 it does not suffice."""
+    """The cash after a hypothetical purchase; below 0 it is too little."""
     return _say("cash_left" if cash >= 0 else "cash_short", language, cash=figure(round(abs(cash), 2), language))
 
 
 def bought(price: float, budget: float, language: Language) -> str:
-    """How many whole shares an amount of money buys at a price, and what is left of it."""
-    number = floor(budget / price)
-    whole, left = (figure(one, language) for one in (budget, round(budget - number * price, 2)))
-    return _say("results.bought", language, budget=whole, number=number, left=left)
+    """How many whole shares an amount of money buys at a price, and the change."""
+    count = floor(budget / price)
+    spent, change = (figure(amount, language) for amount in (budget, round(budget - count * price, 2)))
+    return _say("results.bought", language, budget=spent, number=count, left=change)
 
 
-def unread(reason: str, language: Language) -> str:
-    """That the site cannot be read."""
+def site_unreadable(reason: str, language: Language) -> str:
+    """The answer that the site cannot be read."""
     return _say("unread", language, reason=reason.rstrip("."))
 
 
 def answer_from(tool: str, arguments: dict[str, Any], body: dict[str, Any], question: str, language: Language) -> str:
-    """One tool's result in a sentence or two; `body` is its data, or {"error": …}."""
+    """The result of one tool call in a sentence or two; `body` is its data, or {"error": …}."""
     if "error" in body:
         return _error(tool, arguments, body["error"] or {}, language)
     if tool == "get_ohlcv" and (day := date_in(plain(question)) or day_of(arguments)) is not None:
@@ -264,7 +289,7 @@ def answer_from(tool: str, arguments: dict[str, Any], body: dict[str, Any], ques
 
 
 def _error(tool: str, arguments: dict[str, Any], error: dict[str, Any], language: Language) -> str:
-    about = next((str(value) for value in arguments.values() if isinstance(value, str)), tool)
+    subject = next((str(value) for value in arguments.values() if isinstance(value, str)), tool)
     if error.get("code") == NOT_ASKED:
         return _say("not_asked", language)
     reason = error.get("message") or error.get("code") or "?"
@@ -273,4 +298,4 @@ def _error(tool: str, arguments: dict[str, Any], error: dict[str, Any], language
         reason = TEXTS[f"step.reasons.{'outcome_unknown' if changes else 'no_answer'}"].in_language(language)
     if changes:
         return _say("not_done", language, reason=reason)
-    return _say("not_looked_up", language, about=about, reason=reason)
+    return _say("not_looked_up", language, about=subject, reason=reason)

@@ -1,7 +1,7 @@
 """Reads changes to an earlier figure, in Spanish and English: half of it, twice the capital, 5 higher, a bit less.
 
-A change names the figure ("limit 5 higher"), or its words show whether it means a price ("a bit lower") or a count
-("half"). All texts are plain.
+A change names the figure ("limit 5 higher"), or its words show whether it is a price ("a bit lower") or a count
+("half"). All texts are normalized.
 """
 
 import re
@@ -29,7 +29,7 @@ _SPENT = re.compile(
     r"(?! ?(?:%|per ?cent|por ?ciento))"
 )
 _PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "all": 1.0}
-_KEPT = re.compile(
+_AMOUNT_TO_KEEP = re.compile(
     r"\b(?:all|everything|tod[oa]s?) (?:[^\W\d]+ ){0,4}?(?:but|except(?: for)?|menos|except[oa]|salvo) (?:l[oa]s )?"
     r"(?P<kept>\d+)\b|\b(?:keep(?:ing)?|"
     r"(?:me quedo|quedarme) con|dejando|deja|leav(?:e|ing)(?: me with)?) (?:just |only |solo )?(?P<left>\d+)\b"
@@ -38,7 +38,7 @@ ALL_BUT = re.compile(
     r"\b(?:all|everything|every|tod[oa]s?)\b.{0,30}?\b"
     r"(?:but|except(?: for)?|apart from|menos|except[oa]|salvo)\b(?P<spared>.*)"
 )
-"""All, and what is spared."""
+"""All but some, which are `spared`."""
 _TIMES = re.compile(
     r"\b(?:(?P<double>doubled?|twice|doble|duplica\w*)|(?P<triple>tripled?|triplica\w*)|"
     r"(?P<times>\d+) (?:times|veces))\b(?! (?:an?|per|al?|por|every|cada)\b)"
@@ -66,7 +66,7 @@ _OF_A_PRICE = re.compile(
     r"\b(?:higher|lower|above|below|up|down|raise|arriba|abajo|encima|debajo|alt[oa]|baj[oa]|closer|further|cerca|lejos|"
     r"sube\w*|baja(?:l[oa])?|dollars?|bucks|euros?|dolares)\b|[$€]"
 )
-_OF_IT = re.compile(r" (?:of (?:it|that|this|them|those)|de (?:es[oa]s?|ell[oa]s?|lo))\b")
+_OF_THE_FIGURE = re.compile(r" (?:of (?:it|that|this|them|those)|de (?:es[oa]s?|ell[oa]s?|lo))\b")
 _NOUNS = {
     "limit_price": r"limite?",
     "stop_price": r"stop",
@@ -81,22 +81,22 @@ _NOUNS = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Multiply by `factor`, or add `plus`. With neither, the text says that something changes but not by how much."""
+    """Multiply by `factor`, or add `plus`. Without both, the text asks for a change but does not say how much."""
 
     factor: float | None = None
     plus: float | None = None
 
     def of(self, figure: float) -> float | None:
-        """The figure after the change; None where the user has to be asked for it."""
+        """The figure after the change; None if the user has to be asked for it."""
         if self.factor is None and self.plus is None:
             return None
         changed = round(figure * (1 if self.factor is None else self.factor) + (self.plus or 0), 6)
         return changed if changed > 0 else None
 
 
-def share_in(said: str) -> float | None:
-    """The share that a text names, between 0 and 1: a third, 30 %, all. None for no share, 0 % or 200 %."""
-    match = SHARE.search(said)
+def share_in(normalized: str) -> float | None:
+    """The share that a text names, from 0 to 1: a third, 30 %, all. None for no share, 0 % or 200 %."""
+    match = SHARE.search(normalized)
     if match is None:
         return None
     if match["percent"]:
@@ -107,51 +107,61 @@ def share_in(said: str) -> float | None:
     return share if 0 < share <= 1 else None
 
 
-def percent_in(said: str) -> float | None:
+def percent_in(normalized: str) -> float | None:
     """The first percentage in a text, whatever it is a percentage of."""
-    return next((number_of(match["percent"]) for match in SHARE.finditer(said) if match["percent"]), None)
+    return next((number_of(match["percent"]) for match in SHARE.finditer(normalized) if match["percent"]), None)
 
 
-def kept_in(said: str) -> float | None:
+def kept_in(normalized: str) -> float | None:
     """How many to keep: 5 in "sell all but five"."""
-    match = _KEPT.search(in_figures(said))
+    match = _AMOUNT_TO_KEEP.search(in_figures(normalized))
     return float(match["kept"] or match["left"]) if match else None
 
 
-def change_in(said: str) -> Change | None:
+def change_in(normalized: str) -> Change | None:
     """The change that a text asks for; None if it asks for none."""
-    if match := _BY.search(said) or _MOVED.search(said):
-        by = number_of(match["by"]) * (-1 if match["down"] else 1)
-        return Change(factor=1 + by / 100) if re.search(r"%|cent|ciento", match["unit"]) else Change(plus=by)
-    if _HOW_FAR.search(said) or (_LITTLE.search(said) and _WAY.search(said)):
+    if match := _BY.search(normalized) or _MOVED.search(normalized):
+        difference = number_of(match["by"]) * (-1 if match["down"] else 1)
+        return (
+            Change(factor=1 + difference / 100)
+            if re.search(r"%|cent|ciento", match["unit"])
+            else Change(plus=difference)
+        )
+    if _HOW_FAR.search(normalized) or (_LITTLE.search(normalized) and _WAY.search(normalized)):
         return Change()
-    if match := _TIMES.search(said):
+    if match := _TIMES.search(normalized):
         return Change(factor=2.0 if match["double"] else 3.0 if match["triple"] else float(match["times"]))
-    match = SHARE.search(said)
-    of_it = match is not None and not match["all"] and (not match["percent"] or _OF_IT.match(said[match.end() :]))
-    return Change(factor=share_in(said)) if of_it else None
+    match = SHARE.search(normalized)
+    is_share_of_it = (
+        match is not None
+        and not match["all"]
+        and (not match["percent"] or _OF_THE_FIGURE.match(normalized[match.end() :]))
+    )
+    return Change(factor=share_in(normalized)) if is_share_of_it else None
 
 
-def changed(said: str, arguments: Mapping[str, Any], alone: str | None) -> str | None:
-    """The name of the argument that a change applies to: the one that it names, the only price where it speaks of a
-    price, else `alone`, the tool's main figure. None if that cannot be told."""
-    named = [name for name, noun in _NOUNS.items() if name in arguments and re.search(rf"\b(?:{noun})\b", said)]
-    if len(named) == 1:
-        return named[0]
-    if _OF_A_PRICE.search(said):
+def argument_to_change(normalized: str, arguments: Mapping[str, Any], main_argument: str | None) -> str | None:
+    """The name of the argument that a change applies to: the one that it names, the only price if it is about a price,
+    else `main_argument`. None if that is not clear."""
+    named_arguments = [
+        name for name, noun in _NOUNS.items() if name in arguments and re.search(rf"\b(?:{noun})\b", normalized)
+    ]
+    if len(named_arguments) == 1:
+        return named_arguments[0]
+    if _OF_A_PRICE.search(normalized):
         prices = [name for name in arguments if name.endswith("price")]
         return prices[0] if len(prices) == 1 else None
-    return alone if alone in arguments else None
+    return main_argument if main_argument in arguments else None
 
 
-def spent_in(said: str) -> float | None:
+def spent_in(normalized: str) -> float | None:
     """The money that an order is for: 500 in "buy $500 of MSFT"."""
-    match = _SPENT.search(said)
+    match = _SPENT.search(normalized)
     return number_of(next(filter(None, match.groups()))) if match else None
 
 
-def nearer(figure: float, arguments: Mapping[str, Any]) -> bool:
-    """Whether a figure is like the order's price, and not like its quantity."""
+def is_like_price(figure: float, arguments: Mapping[str, Any]) -> bool:
+    """Whether a figure is within 20 % of the order's price, and not within half to twice its quantity."""
     price = float(arguments.get("limit_price") or arguments["stop_price"])
-    counted = float(arguments.get("quantity", 0))
-    return abs(figure - price) < 0.2 * price and not 0.5 * counted <= figure <= 2 * counted
+    quantity = float(arguments.get("quantity", 0))
+    return abs(figure - price) < 0.2 * price and not 0.5 * quantity <= figure <= 2 * quantity

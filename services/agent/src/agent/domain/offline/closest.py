@@ -1,145 +1,198 @@
-"""What comes closest to a question that no sentence was chosen for, and which word of it no page has."""
+"""Finds what comes closest to a question for which no sentence was chosen by its words, and which of its words no page
+contains."""
 
 import re
 
 from agent.domain.offline import shapes
 from agent.domain.offline.concepts import ANOTHER_TERM
-from agent.domain.offline.constraints import FREE_OR_PAID, UNIT, carried
+from agent.domain.offline.constraints import FREE_OR_PAID, UNIT, inherited_keys
 from agent.domain.offline.doubts import (
-    LIKELY,
-    NEAR_IN_MEANING,
-    SEVERAL,
-    SHOWN,
-    TOLD,
-    extract,
-    is_surely,
-    nearness,
-    stands_beside,
-    untold_words,
-    with_neighbours,
+    MAX_SECTIONS_SHOWN,
+    MIN_LIKELIHOOD,
+    MIN_SIMILARITY,
+    MIN_STRENGTH,
+    MIN_TOPIC_WORDS,
+    answers_by_itself,
+    can_be_shown_beside,
+    similarity_of,
+    uncovered_words,
 )
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.previous_questions import is_follow_up
-from agent.domain.offline.questions import needed, specific_words, terms
-from agent.domain.offline.relevance import Section, likely
+from agent.domain.offline.questions import required_keys, terms, topic_words
+from agent.domain.offline.relevance import Section, ranked_sections
+from agent.domain.offline.section_quotes import section_extract, with_paragraphs
 from agent.domain.text_features import plain, stem
 
-NEAR = 0.4
-"""Of a question's weight, what a passage must cover to be told as what may answer it, where nothing does."""
-NEAR_DOING = 0.3
-"""The same of a question for whether or how something is done, whose verb pages say in other words. A thing that
-no page names is not there, and the price of another is no answer."""
-_AROUND = 0.15
-"""What of a question and the one before it a passage must cover to be told as what comes nearest to what the site does
-not tell."""
-_EARLIER, _THERE = 0.5, 0.15
-"""What it counts there to cover what was asked before, and to stand in the section that was quoted last."""
-_FAINTLY_NEAR = 0.1
-"""How near one of the likeliest sections must be for them to be shown as what comes closest where nothing else is
-(decision 0118)."""
-_VERY_NEAR = 0.3
-"""How near in meaning an unlikely one must be to be shown where the site lacks half of what a question is about."""
-_HALF = 0.5
-"""How likely one must be to be shown whatever it shares with the question."""
+MIN_COVERAGE = 0.4
+"""Minimum share of a question's weight (0 to 1) that the nearest section must cover to be offered as a possible answer.
+Below it the section is only shown as related."""
+MIN_ACTION_COVERAGE = 0.3
+"""The same minimum for questions about whether or how something is done: pages use other verbs for it. Questions about
+a thing need the higher minimum, since the price of another thing is no answer."""
+_MIN_RELATED_COVERAGE = 0.15
+"""Minimum share of the weight of this question, plus the bonuses below, that a section must reach to be related, if
+there was a previous question or quotation. Without one the minimum is `_MIN_ACTION_COVERAGE`."""
+_PREVIOUS_QUESTION_BONUS = 0.5
+_LAST_QUOTE_BONUS = 0.15
+"""Bonuses added to that share: `_PREVIOUS_QUESTION_BONUS` times the covered share of the previous question's weight,
+and `_LAST_QUOTE_BONUS` if the section was quoted last."""
+_MIN_FAINT_SIMILARITY = 0.1
+"""If no section is related: minimum similarity (0 to 1) that one of the likeliest must reach for those with any
+similarity to be shown (decision 0118)."""
+_HIGH_SIMILARITY = 0.3
+"""Similarity from which on an unlikely section is shown, even if the site lacks half of the words that the question is
+about."""
+_HIGH_LIKELIHOOD = 0.5
+"""Likelihood from which on a section is shown whatever words it shares with the question."""
 _HOW_LONG = re.compile(rf"\b(?:how (?:much|long)|much|cu[aá]nt[oa]s?) (?:time|tiempo)\b|\b{UNIT}\b", re.IGNORECASE)
-"""How long something is for: no thing that may be there."""
-TELLING = 4
-"""Letters, at least, of a word that is told to be nowhere: of "use" nobody needs to hear that."""
+"""How long something is for: words that name no thing a site could offer."""
+MIN_REPORTED_LETTERS = 4
+"""A word that no page contains is reported ("I find nothing about …") if it has at least this many letters: short words
+such as "use" say nothing."""
 
 
-def surely(question: str, earlier: str, told: str, among: Candidates) -> list[Excerpt]:
-    """What answers a question for which no sentence was chosen by its words: a section that is by far the likeliest and
-    has all that the question is about."""
-    asked, must = terms(FREE_OR_PAID.sub(" ", question)), needed(question)
-    ranked = likely(question, earlier, told, among) if specific_words(asked) else []
-    if not ranked or not is_surely(ranked[0], asked, must, among):
+def certain_section_quote(
+    question: str, previous_question: str, last_quote: str, candidates: Candidates
+) -> list[Excerpt]:
+    """Return the likeliest section's quotation if it answers for certain, else nothing. For questions for which no
+    sentence was chosen by its words; the section must be by far the likeliest and contain every word that the question
+    is about."""
+    query, required = terms(FREE_OR_PAID.sub(" ", question)), required_keys(question)
+    sections = ranked_sections(question, previous_question, last_quote, candidates) if topic_words(query) else []
+    if not sections or not answers_by_itself(sections[0], query, required, candidates):
         return []
-    return with_neighbours(extract((), ranked[0], among), asked, must, among)
+    return with_paragraphs(section_extract((), sections[0], candidates), query, required, candidates)
 
 
-def nowhere(question: str, among: Candidates) -> list[str]:
-    """Of a question for whether there is something: the words for it, as they are written, that nothing found has, nor
-    another word that means the same. None where all that was found is in another language."""
-    said, index = plain(question), among.index
-    same_language = any(one.number not in among.foreign for one in among.passages)
-    if not same_language or not (shapes.DO_YOU.search(said) or shapes.MAY.search(said) or ANOTHER_TERM.match(said)):
+def unknown_words(question: str, candidates: Candidates) -> list[str]:
+    """Return the words of a question whether something exists that no candidate contains, in any synonym; as they are
+    written in the question. Empty for other questions, and if all candidates are in another language."""
+    normalized, index = plain(question), candidates.index
+    has_same_language = any(passage.number not in candidates.foreign for passage in candidates.passages)
+    if not has_same_language or not (
+        shapes.DO_YOU.search(normalized) or shapes.MAY.search(normalized) or ANOTHER_TERM.match(normalized)
+    ):
         return []
-    asked = terms(FREE_OR_PAID.sub(" ", question))
-    missing = {word for word in specific_words(asked) if not index.is_known(asked[word])}
+    query = terms(FREE_OR_PAID.sub(" ", question))
+    unknown_stems = {word for word in topic_words(query) if not index.is_known(query[word])}
     return [
         word
         for word in re.findall(r"[^\W\d_]+", _HOW_LONG.sub(" ", question))
-        if stem(plain(word)) in missing and not plain(word).endswith("is")  # no verb: enviáis, salís
+        if stem(plain(word)) in unknown_stems
+        and not plain(word).endswith("is")  # not a Spanish verb such as enviáis or salís
     ]
 
 
-def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[list[Excerpt], bool]:
-    """What comes nearest to a question that nothing is found to answer, and whether it may be the answer; nothing where
-    no section stands out, none is near in meaning, and no word of it, or of the one before it, is told."""
-    asked = terms(FREE_OR_PAID.sub(" ", question))
-    before = {word: keys for word, keys in terms(earlier).items() if word not in asked}
-    specific = specific_words(asked)
-    must = [*needed(question), *(carried(question, earlier) if is_follow_up(question) else ())]
-    # Of a question that has only words that anybody says, those.
-    words = [*(specific or (word for word in asked if word[0] != "=")), *specific_words(before)]
-    index, about = among.index, [(asked | before)[word] for word in words]
+def nearest_excerpts(
+    question: str, previous_question: str, last_quote: str, candidates: Candidates
+) -> tuple[list[Excerpt], bool]:
+    """Return the nearest excerpts to a question that nothing answers, and whether they may be the answer.
+
+    No excerpts if no section stands out, none is similar in meaning, and none contains a word of this question or of
+    the previous one.
+    """
+    query = terms(FREE_OR_PAID.sub(" ", question))
+    earlier_terms = {word: keys for word, keys in terms(previous_question).items() if word not in query}
+    specific_terms = topic_words(query)
+    required = [
+        *required_keys(question),
+        *(inherited_keys(question, previous_question) if is_follow_up(question) else ()),
+    ]
+    # If the question has only common words, use those.
+    words = [*(specific_terms or (word for word in query if word[0] != "=")), *topic_words(earlier_terms)]
+    index, topic_keys = candidates.index, [(query | earlier_terms)[word] for word in words]
 
     def near(section: Section) -> bool:
-        return nearness(section, among) >= NEAR_IN_MEANING
+        return similarity_of(section, candidates) >= MIN_SIMILARITY
 
-    strange = [word for word in specific if not index.is_known(asked[word])]
-    # All that it is about is strange: that it follows another question makes no section likely.
-    unspoken = bool(told) and len(strange) == len(specific) and not is_follow_up(question)
-    unspoken = unspoken and (len(strange) >= SEVERAL or nowhere(question, among) != [])
+    unknown_terms = [word for word in specific_terms if not index.is_known(query[word])]
+    # If every word that it is about is unknown, having a previous question makes no section likely.
+    is_new_topic = bool(last_quote) and len(unknown_terms) == len(specific_terms) and not is_follow_up(question)
+    is_new_topic = is_new_topic and (len(unknown_terms) >= MIN_TOPIC_WORDS or unknown_words(question, candidates) != [])
 
     def stands_out(section: Section) -> bool:
-        foreign = among.passages[section.sentences[0]].number in among.foreign
-        likely_so = section.likelihood >= _HALF and not unspoken
-        return foreign or likely_so or nearness(section, among) >= _VERY_NEAR
+        is_foreign = candidates.passages[section.sentences[0]].number in candidates.foreign
+        is_likely = section.likelihood >= _HIGH_LIKELIHOOD and not is_new_topic
+        return is_foreign or is_likely or similarity_of(section, candidates) >= _HIGH_SIMILARITY
 
     def comes_close(section: Section) -> bool:
-        return section.likelihood >= LIKELY or nearness(section, among) >= _VERY_NEAR
+        return section.likelihood >= MIN_LIKELIHOOD or similarity_of(section, candidates) >= _HIGH_SIMILARITY
 
     def missing(section: Section) -> float:
-        return sum(index.weight(asked[word]) for word in untold_words(asked, section.sentences, among))
+        return sum(index.weight(query[word]) for word in uncovered_words(query, section.sentences, candidates))
 
     def stands_near(section: Section) -> bool:
-        at = section.sentences[0]
-        if section.likelihood >= _HALF or near(section):
+        position = section.sentences[0]
+        if section.likelihood >= _HIGH_LIKELIHOOD or near(section):
             return True
-        if index.scrap(at) or not any(index.has(keys, at) >= TOLD for keys in about):
+        if index.is_fragment(position) or not any(
+            index.strength(keys, position) >= MIN_STRENGTH for keys in topic_keys
+        ):
             return False
-        beside = _EARLIER * index.share(before, at) if before else 0.0
-        beside += _THERE * (among.passages[at].is_in(told))
-        return (index.share(asked, at) if asked else 0.0) + beside >= (_AROUND if before or told else NEAR_DOING)
+        context_share = _PREVIOUS_QUESTION_BONUS * index.coverage(earlier_terms, position) if earlier_terms else 0.0
+        context_share += _LAST_QUOTE_BONUS * (candidates.passages[position].is_in(last_quote))
+        return (index.coverage(query, position) if query else 0.0) + context_share >= (
+            _MIN_RELATED_COVERAGE if earlier_terms or last_quote else MIN_ACTION_COVERAGE
+        )
 
-    ranked = likely(question, earlier, told, among)
-    if 2 * len(strange) >= max(len(specific), 1) and not any(map(stands_out, ranked[:SHOWN])):
-        return [], False  # it is about something else
-    found = [one for one in ranked if stands_near(one)]
-    if specific and not any(index.is_known(asked[word]) for word in specific):
-        # What stands near the question before it is about other things, unless this one goes on with that.
-        found = [one for one in found if (is_follow_up(question) and one.likelihood >= _HALF) or near(one)]
-    if not found:
-        faint = [one for one in ranked[:SHOWN] if nearness(one, among) > 0]
-        shown = faint if any(nearness(one, among) >= _FAINTLY_NEAR for one in faint) else []
-        return [one for section in shown for one in extract((), section, among)], False
-    # What lacks rarer words of the question gives way to what has them; a price, or when, is told by what shows one.
-    lacking = {one.place: missing(one) for one in found}
-    found = [one for one in found if comes_close(one) and lacking[one.place] < lacking[found[0].place]][:1] or found
-    found = [one for one in found if index.covers(must, one.sentences[0])] or found
-    of_a_thing = shapes.DO_YOU.search(plain(question)) or any(keys & shapes.BARE for keys in asked.values())
-    at = found[0].sentences[0]
-    if not specific:
-        # "How many hours is it?" says nothing of what: that section may tell it which has such a figure.
-        may = bool(must) and index.covers(must, at) and found[0].likelihood >= _HALF and index.share(asked, at) >= NEAR
+    sections = ranked_sections(question, previous_question, last_quote, candidates)
+    if 2 * len(unknown_terms) >= max(len(specific_terms), 1) and not any(
+        map(stands_out, sections[:MAX_SECTIONS_SHOWN])
+    ):
+        return [], False  # the question is about something else
+    near_sections = [section for section in sections if stands_near(section)]
+    if specific_terms and not any(index.is_known(query[word]) for word in specific_terms):
+        # Sections near the previous question are about other things, unless this question continues it.
+        near_sections = [
+            section
+            for section in near_sections
+            if (is_follow_up(question) and section.likelihood >= _HIGH_LIKELIHOOD) or near(section)
+        ]
+    if not near_sections:
+        faintly_similar = [
+            section for section in sections[:MAX_SECTIONS_SHOWN] if similarity_of(section, candidates) > 0
+        ]
+        shown = (
+            faintly_similar
+            if any(similarity_of(section, candidates) >= _MIN_FAINT_SIMILARITY for section in faintly_similar)
+            else []
+        )
+        return [excerpt for section in shown for excerpt in section_extract((), section, candidates)], False
+    # Prefer a section that contains rarer words of the question. Prices and dates must be shown by the section.
+    missing_weights = {section.location: missing(section) for section in near_sections}
+    near_sections = [
+        section
+        for section in near_sections
+        if comes_close(section) and missing_weights[section.location] < missing_weights[near_sections[0].location]
+    ][:1] or near_sections
+    near_sections = [
+        section for section in near_sections if index.has_all(required, section.sentences[0])
+    ] or near_sections
+    is_about_thing = shapes.DO_YOU.search(plain(question)) or any(
+        keys & shapes.PRICE_OR_TIME for keys in query.values()
+    )
+    best = near_sections[0].sentences[0]
+    if not specific_terms:
+        # "How many hours is it?" names no thing: a section with such a figure may answer it.
+        may_answer = (
+            bool(required)
+            and index.has_all(required, best)
+            and near_sections[0].likelihood >= _HIGH_LIKELIHOOD
+            and index.coverage(query, best) >= MIN_COVERAGE
+        )
     else:
-        may = any(index.has(asked[word], at) >= TOLD for word in specific)
-        may = may and not (among.passages[at].row and untold_words(asked, [at], among))
-        may = may and index.share(asked, at) >= (NEAR if of_a_thing else NEAR_DOING)
-    # A thing that is named and stands nowhere is not there, however near other things of its kind are.
-    may = may or (near(found[0]) and not nowhere(question, among))
-    others = [one for one in ranked if one in found or nearness(one, among) > 0]
-    shown = [found[0], *(one for one in others if stands_beside(one, found[:1], must, among))][:SHOWN]
-    return [one for section in shown for one in extract((), section, among)], may
+        may_answer = any(index.strength(query[word], best) >= MIN_STRENGTH for word in specific_terms)
+        may_answer = may_answer and not (candidates.passages[best].row and uncovered_words(query, [best], candidates))
+        may_answer = may_answer and index.coverage(query, best) >= (
+            MIN_COVERAGE if is_about_thing else MIN_ACTION_COVERAGE
+        )
+    # A thing that no page names does not exist there, however similar other things of its kind are.
+    may_answer = may_answer or (near(near_sections[0]) and not unknown_words(question, candidates))
+    others = [section for section in sections if section in near_sections or similarity_of(section, candidates) > 0]
+    shown = [
+        near_sections[0],
+        *(section for section in others if can_be_shown_beside(section, near_sections[:1], required, candidates)),
+    ][:MAX_SECTIONS_SHOWN]
+    return [excerpt for section in shown for excerpt in section_extract((), section, candidates)], may_answer

@@ -1,7 +1,7 @@
 """The figures and times that a question states or asks for, and whether a sentence answers them.
 
 "Can I come at 9?" is answered only by a sentence with hours, "how long does it take?" only by a duration, and "what
-does it cost?" not by a deposit. A sentence that lacks it is no answer, however similar it is. Spanish and English.
+does it cost?" not by a deposit. A sentence without it is no answer, however similar it is. Spanish and English.
 """
 
 import re
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from agent.domain.number_words import BELOW_100, in_figures
 from agent.domain.offline import shapes
 from agent.domain.offline.excerpts import Excerpt
+from agent.domain.offline.lexicon import keys_in, keys_of
 from agent.domain.text_features import plain
 
 _COUNT = rf"(?:\d{{1,4}}|an?|una?|couple of|par de|{BELOW_100})"
@@ -22,7 +23,7 @@ STATED_LENGTH = re.compile(
     rf"(?! (?:before|after|ahead|later|late|early|antes|despues|tarde)))"
     rf"{_COUNT}[ -](?:(?:working|business|full|whole) )?{UNIT}\b(?!\W+old\b)"
 )
-"""A length of time that a question states; "a month" alone is what a price is for."""
+"""A length of time that a question states; "a month" alone is the period of a price."""
 AGE = re.compile(
     rf"(?:\b(?:my|our|mi|nuestr[oa]) \w+ )?"
     rf"(?:\b(?:tiene|tengo|tienen|cumple|turns|aged?|de) {_COUNT} (?:years?|anos?|months?|mes(?:es)?)\b|"
@@ -30,15 +31,15 @@ AGE = re.compile(
     r"\b(?:is|am|turned|(?:s?he|i)['’ ](?:s|m)|tiene|tengo|hij[oa] de) (?:only |just |solo )?\d{1,2}(?= ?(?:$|[,.;?!]|"
     r"and\b|y\b|can\b|puede\b)))"
 )
-"""How old somebody is, with who it is: of a daughter's age nothing more is asked about daughters."""
+"""Somebody's age with the words for the person: a question with a daughter's age is not about daughters."""
 _HOW_MANY_UNITS = re.compile(rf"\b(?:how many|cuant[oa]s) (?:working )?{UNIT}\b")
 LENGTH: frozenset[str] = frozenset(("=length",))
-TELLS_LENGTH = re.compile(
+CONTAINS_LENGTH = re.compile(
     rf"\b{_COUNT}[ -](?:(?:\w+ )(?:or \w+ )?)?{UNIT}\b|\b{UNIT}(?: \w+){{0,2}}:? \d|"
     rf"\b(?:per|every|each|cada|al?|por) {UNIT}\b|"
     r"\bat once\b|\bimmediately\b|\bal momento\b|\balways\b|\bsiempre\b|\banytime\b|\bat any time\b|\bcuando quieras\b"
 )
-TOLD_CLOCK = re.compile(
+STATED_TIME = re.compile(
     r"\b(?:at|by|until|till|from|before|after|a las?|hasta las?|desde las?|sobre las?|antes de las?) "
     r"(?:\d{1,2}[:.h]\d{2}|\d{1,2}(?![\d.,:])(?! ?(?:%|€|£|\$|usd|eur|dol|pound|libra|people|person|alumn|"
     r"min|hour|hora|day|dia|week|semana|month|mes|year|ano|mile|km)))"
@@ -53,12 +54,12 @@ HOW_LONG_IT_TAKES = re.compile(
     r"\bhow (?:quick\w*|fast|soon)\b|\bhow long (?:does|do|will|would|is|are|until|till)\b.{0,60}\b(?:take\w*|arriv\w+|"
     r"active|wait\w*|deliver\w*|come|ready)\b|\bhow long until\b|\bcuant[oa]s? (?:\w+ )?(?:se )?(?:tard\w+|demor\w+)"
 )
-_ON_CONDITION = re.compile(
+_DEADLINE_OR_CONDITION = re.compile(
     rf"\b(?:if|si|unless|salvo|until|hasta)\b[^,;.]*|"
     rf"\b(?:within|en|dentro de)(?: (?:the|los|las))? (?:(?:first|primer\w+) )?"
     rf"{_COUNT} (?:\w+ )?{UNIT} (?:of|after|from|since|siguientes|desde|tras|posteriores)\b[^,;.]*"
 )
-"""Until when, and on what condition: no time that something takes."""
+"""Deadlines and conditions, which are not durations."""
 _AT_ONCE = re.compile(
     r"\b(?:at once|immediate\w*|instant\w*|straight away|same day|al momento|inmediat\w+|en el acto|mismo dia|"
     r"at the end of|al final del?)\b"
@@ -68,7 +69,7 @@ HOW_BIG = re.compile(
     r"\bhow (?:big|large|tall|heavy|wide|deep|high)\b|\bcuant[oa]s? (?:mide|miden|pesa|pesan)\b|"
     r"\b(?:what size|que tamano)\b"
 )
-_MONEY_TOLD = re.compile(r"[$€£] ?\d[\d.,]*|(?<![\d.,])\d[\d.,]{0,15}+ ?(?:[$€£]|usd\b|eur\w*|dol\w+|pesos\b)")
+_AMOUNT_OF_MONEY = re.compile(r"[$€£] ?\d[\d.,]*|(?<![\d.,])\d[\d.,]{0,15}+ ?(?:[$€£]|usd\b|eur\w*|dol\w+|pesos\b)")
 CONTACTS = tuple(
     (
         re.compile(
@@ -83,16 +84,13 @@ CONTACTS = tuple(
         ("phone|telephone|telefono|numero de telefono|phone number", frozenset(("=number",))),
     )
 )
-"""Which is your e-mail? That is answered by one."""
-BY_WAY_OF = re.compile(
+"""Questions for an e-mail address or a telephone number, with the keys of which an answer must have one."""
+CONTACT_WAY = re.compile(
     r"\b(?:by|via|over the|on|por|mediante) "
     r"(?P<way>phone|telephone|e?mail|whatsapp|sms|post|telefono|correo|telegram)\b"
 )
-"""Through what something is done: that very way is told, or nothing."""
-_SHOWN_CONTACTS = (
-    ("=address", re.compile(r"\S@\S")),
-    ("=number", re.compile(r"(?:\+|\b)\d[\d ()-]{7,}\d")),
-)
+"""The means by which something is done; an answer must name the same."""
+_SHOWN_CONTACTS = (("=address", re.compile(r"\S@\S")), ("=number", re.compile(r"(?:\+|\b)\d[\d ()-]{7,}\d")))
 WORTH = frozenset(("=worth",))
 ASKS_OPINION = re.compile(
     r"\b(?:which|what|cual(?:es)?|que)\b.{0,40}?\b(?:better|best|mejor(?:es)?|peor|worse|recom\w+)\b"
@@ -100,7 +98,7 @@ ASKS_OPINION = re.compile(
     r"\b(?:better|best) (?:value|deal|for me|for us)\b|\bworth it\b|\bmas a cuenta\b|\bcompensa\b|"
     r"\b(?:merece|vale)n? la pena\b|\bme conviene\b"
 )
-"""Which one is better is for whoever asks to say, unless a page does."""
+"""A question for the better one. Only a page that recommends something answers it."""
 SAYS_WORTH = re.compile(
     r"\b(?:best|better|ideal|perfect|popular|recommend\w*|suited|mejor|ideal|perfect[oa]|recom\w+|pensad[oa] para)\b"
 )
@@ -111,7 +109,7 @@ _PART_OF_PRICE = (
 PART_OF_PRICE = re.compile(rf"\b{_PART_OF_PRICE}\b")
 _MONEY = next(shape for key, shape in shapes.SHAPES if key == "=price")
 _FREE = re.compile(r"\b(?:free|gratis|gratuit[oa]s?)\b")
-_LONG = next(shape for key, shape in shapes.SHAPES if key == "=duration")
+_DURATION = next(shape for key, shape in shapes.SHAPES if key == "=duration")
 _HOUR = next(shape for key, shape in shapes.SHAPES if key in shapes.CLOCK)
 _TIME = re.compile(
     r"\d{1,2}(?:[:.h]\d{2}| ?[ap]\.?m\b)|\b(?:noon|midday|midnight|mediod[ií]a|medianoche)\b|"
@@ -119,82 +117,99 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _DAY = next(shape for key, shape in shapes.SHAPES if key == "=when")
-NEXT = re.compile(rf"\b(?:next|coming|proxim[oa]s?) (?={UNIT}\b)|\bque viene\b")
+NEXT_PERIOD = re.compile(rf"\b(?:next|coming|proxim[oa]s?) (?={UNIT}\b)|\bque viene\b")
 FREE_OR_PAID = re.compile(
     r",? ?\b(?:or|o) (?:do|does|must|is|hay|tengo|tiene|es|se|have)\b.{0,20}\b(?:pay|paid|pag\w+)\b"
 )
-"""Is it free, or does it cost something: that is its price."""
+"""The second half of "is it free, or do I have to pay?", which is a question for the price."""
 
 
-def states_length(said: str) -> bool:
-    """Whether a question (plain) states a length of time, or asks for one in its unit; how old somebody is is none."""
-    return bool(STATED_LENGTH.search(AGE.sub(" ", said)) or _HOW_MANY_UNITS.search(said))
+def states_length(normalized: str) -> bool:
+    """Whether a normalized question states a length of time or asks for a number of time units; ages do not count."""
+    return bool(STATED_LENGTH.search(AGE.sub(" ", normalized)) or _HOW_MANY_UNITS.search(normalized))
 
 
-def without_length(said: str) -> str:
-    """The question without it."""
-    return " ".join(_HOW_MANY_UNITS.sub(" ", STATED_LENGTH.sub(" ", AGE.sub(" ", said))).split())
+def without_length(normalized: str) -> str:
+    """The question without its lengths of time and ages."""
+    return " ".join(_HOW_MANY_UNITS.sub(" ", STATED_LENGTH.sub(" ", AGE.sub(" ", normalized))).split())
 
 
 def states_duration(text: str) -> bool:
-    """Whether a sentence says how long something takes, and not until when something may be done."""
-    said = _ON_CONDITION.sub(" ", plain(text))
-    return bool(_AT_ONCE.search(said) or _LONG.search(said))
+    """Whether a sentence says how long something takes, apart from deadlines and conditions."""
+    unconditional = _DEADLINE_OR_CONDITION.sub(" ", plain(text))
+    return bool(_AT_ONCE.search(unconditional) or _DURATION.search(unconditional))
 
 
 def is_part_of_price(text: str) -> bool:
-    """Whether the one price of a sentence is that of a part: a deposit, a fee for being late."""
+    """Whether a sentence's only price is that of a part: a deposit, a fee for being late."""
     return bool(PART_OF_PRICE.search(plain(text))) and len(_MONEY.findall(text)) <= 1
 
 
 def shows_hour(text: str) -> bool:
-    """Whether a sentence tells an hour, and not only that something is closed."""
+    """Whether a sentence contains a time of day; "closed" is not one."""
     return _TIME.search(text) is not None
 
 
-def measured(text: str) -> bool:
-    """Whether a sentence tells a figure that is no price."""
-    return any(map(str.isdigit, in_figures(_MONEY_TOLD.sub(" ", plain(text)))))
+def has_measure(text: str) -> bool:
+    """Whether a sentence contains a figure that is not a price."""
+    return any(map(str.isdigit, in_figures(_AMOUNT_OF_MONEY.sub(" ", plain(text)))))
 
 
-def shows_contact(text: str) -> set[str]:
-    """Which of an e-mail address and a telephone number stand in a sentence."""
-    return {key for key, shape in _SHOWN_CONTACTS if shape.search(text)}
+def gives_count(passage: Excerpt, keys: frozenset[str]) -> bool:
+    """Whether a passage says how many there are of something (`keys`): a number before the word, or a table's cell."""
+    if passage.is_table_row:
+        name, _, text = passage.text.partition(":")
+        cells = list(zip(passage.columns, passage.cells, strict=False)) or [("", text)]
+        return any(
+            has_measure(cell) and keys & keys_in(f"{name} {column} {cell}") and not _MONEY.search(cell)
+            for column, cell in cells
+        )
+    asks_same = keys & keys_in(passage.heading) and shapes.HOW_MANY.search(plain(passage.heading))
+    if asks_same and any(map(str.isdigit, passage.text)):
+        return True
+    counts = shapes.COUNTED.finditer(plain(passage.text))
+    return any(keys & keys_of(word) for count in counts for word in count[0].split()[1:])
 
 
-def carried(question: str, before: str) -> list[frozenset[str]]:
-    """What a question asks for by leaning on the one before it: "and on Pro?", of how long it takes on Premium."""
-    said, earlier = plain(question), plain(before)
-    if len(said.split()) > _SHORT or any(
-        shape.search(said) for shape in (shapes.HOW_LONG, shapes.HOW_MUCH, shapes.PRICE_WORD)
+def contacts_in(text: str) -> set[str]:
+    """The keys of the contacts that a sentence contains: =address (e-mail), =number (telephone)."""
+    return {key for key, pattern in _SHOWN_CONTACTS if pattern.search(text)}
+
+
+def inherited_keys(question: str, antecedent: str) -> list[frozenset[str]]:
+    """The keys that a short question inherits from the question that it refers to: "and on Pro?", after how long it
+    takes on Premium."""
+    normalized, normalized_antecedent = plain(question), plain(antecedent)
+    if len(normalized.split()) > _MAX_FOLLOW_UP_WORDS or any(
+        pattern.search(normalized) for pattern in (shapes.HOW_LONG, shapes.HOW_MUCH, shapes.PRICE_WORD)
     ):
         return []
-    needed: list[frozenset[str]] = []
-    if HOW_LONG_IT_TAKES.search(earlier):
-        needed = [TAKES]
-    elif shapes.HOW_LONG.search(earlier):
-        needed = [shapes.DURATION]
-    elif _HOW_OLD.search(earlier) and not _ASKS_ITSELF.search(said):
-        needed = [_AGE]
-    elif _PRICED.search(earlier) and not _ASKS_ITSELF.search(said):
-        needed = [shapes.COST]
-    return [*needed, *([shapes.CLOCK] if TOLD_CLOCK.search(said) else [])]
+    inherited: list[frozenset[str]] = []
+    if HOW_LONG_IT_TAKES.search(normalized_antecedent):
+        inherited = [TAKES]
+    elif shapes.HOW_LONG.search(normalized_antecedent):
+        inherited = [shapes.DURATION]
+    elif _HOW_OLD.search(normalized_antecedent) and not _ASKS_ITSELF.search(normalized):
+        inherited = [_AGE]
+    elif _PRICED.search(normalized_antecedent) and not _ASKS_ITSELF.search(normalized):
+        inherited = [shapes.COST]
+    return [*inherited, *([shapes.CLOCK] if STATED_TIME.search(normalized) else [])]
 
 
 def without_how_long(text: str) -> str:
-    """What a question is for how long of."""
+    """The text without its words for how long something takes."""
     return _HOW_LONG.sub(" ", plain(text))
 
 
-_SHORT = 5
+_MAX_FOLLOW_UP_WORDS = 5
 _AGE = frozenset(("=age",))
-_TELLS_AGE = dict(shapes.SAID_AS)["=age"]
+_CONTAINS_AGE = dict(shapes.SAID_AS)["=age"]
 _HOW_OLD = re.compile(r"\b(?:que edad|(?:wh?at|which) age|how (?:old|young))\b")
 _PRICED = re.compile(f"{shapes.HOW_PRICED.pattern}|{shapes.COSTS.pattern}")
 _ASKS_ITSELF = re.compile(
     "|".join(one.pattern for one in (shapes.ASKS_WHICH, shapes.DO_YOU, shapes.MAY, shapes.OBLIGED))
 )
-"""What asks for something of its own, and not for the same of another thing."""
+"""Patterns of a question that asks for something of its own instead of repeating the previous one."""
 _HOW_LONG = re.compile(
     rf"{shapes.HOW_LONG.pattern}|\bhow fast\b|\b(?:tak|last|dur|tard|demor|arriv|lleg)\w*|"
     r"\b(?:until|active|activ[oa]|ready|list[oa])\b"
@@ -206,38 +221,38 @@ A_DAY = re.compile(
     r"domingos?|fin(?:es)? de semana|findes?)\b"
 )
 _ANY_DAY = re.compile(r"\b(?:every day|daily|all week|seven days|24/7|cada dia|todos los dias|a diario|diariamente)\b")
-_HAS_NOT = re.compile(
+_ASKS_WHAT_IS_LACKING = re.compile(
     r"\bque no (?:teng|tien|inclu|trai|trae|est)\w*|"
     r"\b(?:that|which) (?:\w+ ){0,3}(?:doesn.?t|does not|don.?t|do not|isn.?t|is not)\b|\bnot in\b"
 )
-"""What one has and the other has not: no quotation says that."""
+"""Asks what one thing lacks; no quotation says that."""
 
 
-def meets_constraints(question: str, before: str, quoted: Sequence[Excerpt]) -> bool:
-    """Whether what is going to be quoted, as a whole, tells what the question states and asks for."""
-    said, text = plain(question), " ".join(f"{one.heading}: {one.text}" for one in quoted)
-    if states_length(said) and not TELLS_LENGTH.search(plain(text)):
+def meets_constraints(question: str, antecedent: str, quoted: Sequence[Excerpt]) -> bool:
+    """Whether the quotations together contain what the question states and asks for."""
+    normalized, text = plain(question), " ".join(f"{excerpt.heading}: {excerpt.text}" for excerpt in quoted)
+    if states_length(normalized) and not CONTAINS_LENGTH.search(plain(text)):
         return False
-    if _HAS_NOT.search(said):
+    if _ASKS_WHAT_IS_LACKING.search(normalized):
         return False
-    if A_DAY.search(said) and not (A_DAY.search(plain(text)) or _ANY_DAY.search(plain(text))):
+    if A_DAY.search(normalized) and not (A_DAY.search(plain(text)) or _ANY_DAY.search(plain(text))):
         return False
-    if TOLD_CLOCK.search(said) and not (_HOUR.search(text) or _DAY.search(text)):
+    if STATED_TIME.search(normalized) and not (_HOUR.search(text) or _DAY.search(text)):
         return False
-    if ASKS_OPINION.search(said) and not SAYS_WORTH.search(plain(text)):
+    if ASKS_OPINION.search(normalized) and not SAYS_WORTH.search(plain(text)):
         return False
-    if HOW_LONG_IT_TAKES.search(said) and not any(states_duration(one.text) for one in quoted):
+    if HOW_LONG_IT_TAKES.search(normalized) and not any(states_duration(excerpt.text) for excerpt in quoted):
         return False
-    for keys in carried(question, before) if before else ():
-        if keys == TAKES and not any(states_duration(one.text) for one in quoted):
+    for keys in inherited_keys(question, antecedent) if antecedent else ():
+        if keys == TAKES and not any(states_duration(excerpt.text) for excerpt in quoted):
             return False
-        if keys == shapes.DURATION and not _LONG.search(text):
+        if keys == shapes.DURATION and not _DURATION.search(text):
             return False
-        if keys == _AGE and not _TELLS_AGE.search(text):
+        if keys == _AGE and not _CONTAINS_AGE.search(text):
             return False
         if keys == shapes.COST and not (_MONEY.search(text) or _FREE.search(plain(text))):
             return False
-    priced = bool(shapes.HOW_MUCH.search(said) or shapes.PRICE_WORD.search(said))
-    priced = priced and not PART_OF_PRICE.search(said)
-    figured = [one.text for one in quoted if _MONEY.search(one.text)]
-    return not (priced and figured and all(map(is_part_of_price, figured)))
+    asks_price = bool(shapes.HOW_MUCH.search(normalized) or shapes.PRICE_WORD.search(normalized))
+    asks_price = asks_price and not PART_OF_PRICE.search(normalized)
+    priced_texts = [excerpt.text for excerpt in quoted if _MONEY.search(excerpt.text)]
+    return not (asks_price and priced_texts and all(map(is_part_of_price, priced_texts)))

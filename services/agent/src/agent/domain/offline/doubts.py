@@ -4,319 +4,381 @@ An answer is uncertain if it lacks a word of the question, or if another section
 with the likeliest other sections: "I am not sure this answers your question."
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from agent.domain.offline import constraints, shapes
 from agent.domain.offline.common_words import significant_words
-from agent.domain.offline.constraints import FREE_OR_PAID, carried
+from agent.domain.offline.constraints import FREE_OR_PAID, gives_count, inherited_keys
 from agent.domain.offline.evidence import has_evidence
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_in, keys_of
 from agent.domain.offline.months import covers_month
 from agent.domain.offline.other_cases import is_another_case
 from agent.domain.offline.passage_index import Candidates
-from agent.domain.offline.passages import TELLS, as_a_whole, has_name
-from agent.domain.offline.questions import is_of_leaving, lacks_subject, needed, specific_words, terms
-from agent.domain.offline.relevance import Section, likely
+from agent.domain.offline.passages import complete_answer, is_row_named
+from agent.domain.offline.questions import (
+    Query,
+    is_other_cancellation,
+    lacks_subject,
+    required_keys,
+    terms,
+    topic_words,
+)
+from agent.domain.offline.relevance import Section, ranked_sections
+from agent.domain.offline.section_quotes import section_extract, with_paragraphs
 from agent.domain.text_features import plain
 
-CERTAIN = 0.5
-"""The likelihood that an answer's section needs for the answer to be certain."""
-_FAR_BEHIND = 0.1
-"""Below this likelihood an answer's section is overruled by one that is likely enough to be certain."""
-NEAR_IN_MEANING, _MUCH_NEARER = 0.2, 0.12
-"""How near in meaning to the question a section is that may answer it whatever its words are, and by how much nearer
-one is than what was chosen to make that uncertain (measured with multilingual-e5-small, decision 0153)."""
-_NEARLY_SURE, _HARDLY = 0.8, 0.01
-"""From which likelihood on a section is the answer by itself, and below which one is no other answer."""
-_NEAR_ENOUGH = 0.15
-"""How near in meaning such a section must be."""
+MIN_CERTAIN_LIKELIHOOD = 0.5
+"""Minimum likelihood (0 to 1) of an answer's sections together for the answer to be certain."""
+_MAX_OVERRULED_LIKELIHOOD = 0.1
+"""If the answer's sections together are less likely than this, a section of at least `MIN_CERTAIN_LIKELIHOOD` overrules
+it."""
+MIN_SIMILARITY = 0.2
+"""Similarity in meaning (0 is the average of texts, 1 the maximum) from which on a section may answer the question
+whatever its words are (measured with multilingual-e5-small, decision 0153)."""
+_MIN_SIMILARITY_LEAD = 0.12
+"""Lead in similarity over the chosen sections from which on another section makes the answer uncertain."""
+_MIN_LIKELIHOOD_ALONE = 0.8
+"""Likelihood from which on one section answers by itself."""
+_NEGLIGIBLE_LIKELIHOOD = 0.01
+"""Likelihood below which a section does not count as another possible answer."""
+_MIN_SIMILARITY_ALONE = 0.15
+"""Minimum similarity of a section that answers by itself."""
 _NEED = frozenset(("=need",))
-SHOWN, LIKELY = 3, 0.05
-"""Sections that are shown where nothing is certain, and the likelihood that one needs to stand beside another."""
-TOLD = 0.75
-"""What a word of the question counts at least in a sentence that tells it, or whose section does."""
-_TITLED = 0.5
-"""What a word counts at least that the page's title has."""
-SEVERAL = 2
-"""Words that a question needs to say clearly what it is about."""
+MAX_SECTIONS_SHOWN = 3
+"""Sections shown at most if nothing is certain."""
+MIN_LIKELIHOOD = 0.05
+"""Minimum likelihood of each of them after the first."""
+MIN_STRENGTH = 0.75
+"""Minimum strength (0 to 1, `PassageIndex.strength`) of a word in a sentence that counts as containing it: the sentence
+has it, or its section does."""
+_MIN_TITLE_STRENGTH = 0.5
+"""Strength of a word that only the page's title has; a word of less strength is uncovered."""
+MIN_TOPIC_WORDS = 2
+"""Number of specific words from which on a question says clearly what it is about."""
 _HOURS = frozenset(("=hours",))
 _MONTH = frozenset(("=month",))
-"""What another month has too."""
-_NAMED = 0.85
-"""What a word counts at least that a row, its columns, its heading or its page's title have."""
-_NAMING = 4
-"""Digits from which on a number is a name, a year or an amount."""
+"""Key that stands for any month, so another month has it too."""
+_MIN_NAME_STRENGTH = 0.85
+"""Minimum strength of a word that a row, its columns, its heading or its page's title has."""
+_MIN_NAME_DIGITS = 4
+"""A number with at least this many digits is a name, a year or an amount."""
 
 
 def quotes_with_certainty(
-    question: str, before: str, earlier: str, chosen: Sequence[Excerpt], among: Candidates, told: str = ""
+    question: str,
+    antecedent: str,
+    previous_question: str,
+    chosen: Sequence[Excerpt],
+    candidates: Candidates,
+    last_quote: str = "",
 ) -> tuple[list[Excerpt], bool]:
-    """What to quote, and whether that answers the question for certain: what was chosen with its paragraph, or with
-    what else may be meant. `earlier`: what was asked last, `before`: where the question leans on it; `told`: what was
-    quoted last."""
-    if as_a_whole(question, before, among.passages) or _is_of_named_row(question, before, chosen):
+    """Return what to quote, and whether it answers the question for certain.
+
+    A certain answer is quoted with the rest of its paragraph, an uncertain one with the sections that may answer
+    instead. `antecedent` holds the questions that this one refers to ("" if it is complete), `previous_question` the
+    one asked before it, `last_quote` what was quoted last.
+    """
+    if complete_answer(question, antecedent, candidates.passages) or _is_of_named_row(question, antecedent, chosen):
         return list(chosen), True
-    index, must, places = among.index, needed(question), {(one.url, one.heading) for one in chosen}
-    asked = terms(FREE_OR_PAID.sub(" ", question))
-    spots = [at for at, one in enumerate(among.passages) if one in chosen]
-    untold = [word for word in untold_words(asked, spots, among) if not asked[word] & shapes.TOLD_OTHERWISE]
-    # Who asks a complete question that is told as a whole asks it of nothing that was spoken of before.
-    whole = likely(question, earlier, told, among) if before or untold else likely(question, "", "", among)
-    whole = [one for one in whole if one.place in places or not is_of_leaving(one.place[1], f"{question} {earlier}")]
-    sections = [
-        one
-        for one in whole
-        # What does not tell what such a question needs is no other answer.
-        if one.place in places
-        or any(index.covers(must, at) and has_evidence(question, index.section(at)) for at in one.sentences)
+    index, required, chosen_locations = (
+        candidates.index,
+        required_keys(question),
+        {excerpt.location for excerpt in chosen},
+    )
+    query = terms(FREE_OR_PAID.sub(" ", question))
+    positions = [i for i, passage in enumerate(candidates.passages) if passage in chosen]
+    uncovered = [
+        word for word in uncovered_words(query, positions, candidates) if not query[word] & shapes.ANSWERED_IMPLICITLY
     ]
-    mine = [one for one in sections if one.place in places]
-    if not any(_MONTH & keys for keys in asked.values()):
-        # What holds in one month is the exception.
-        untold += ["=month" for at in spots if shapes.A_MONTH_ALONE.match(among.passages[at].text)][:1]
-    untold += [word for word, keys in asked.items() if _MONTH & keys and not _is_told(keys - _MONTH, spots, among)]
-    if any(covers_month(question, among.passages[at].text) for at in spots):
-        untold = [word for word in untold if not asked.get(word, _MONTH) & _MONTH]
-    if all(keys & (shapes.CLOCK | _HOURS) for keys in asked.values()) and not any(
-        constraints.shows_hour(among.passages[at].text) for at in spots
+    # A complete question that was answered completely does not depend on the previous ones.
+    ranking = (
+        ranked_sections(question, previous_question, last_quote, candidates)
+        if antecedent or uncovered
+        else ranked_sections(question, "", "", candidates)
+    )
+    ranking = [
+        section
+        for section in ranking
+        if section.location in chosen_locations
+        or not is_other_cancellation(section.location[1], f"{question} {previous_question}")
+    ]
+    sections = [
+        section
+        for section in ranking
+        # Sections without what such a question needs do not count as other answers.
+        if section.location in chosen_locations
+        or any(index.has_all(required, i) and has_evidence(question, index.section_text(i)) for i in section.sentences)
+    ]
+    chosen_sections = [section for section in sections if section.location in chosen_locations]
+    if not any(_MONTH & keys for keys in query.values()):
+        # A sentence about one month only is an exception to the rule.
+        uncovered += ["=month" for i in positions if shapes.A_MONTH_ALONE.match(candidates.passages[i].text)][:1]
+    uncovered += [
+        word for word, keys in query.items() if _MONTH & keys and not _is_in_any(keys - _MONTH, positions, candidates)
+    ]
+    if any(covers_month(question, candidates.passages[i].text) for i in positions):
+        uncovered = [word for word in uncovered if not query.get(word, _MONTH) & _MONTH]
+    if all(keys & (shapes.CLOCK | _HOURS) for keys in query.values()) and not any(
+        constraints.shows_hour(candidates.passages[i].text) for i in positions
     ):
-        untold += ["=clock"] * ("=clock" in asked)  # that it is closed at times is no hour
-    called = _called(asked, spots, sections, among)
-    other_row = called is not None and any(among.passages[at].row for at in spots)
-    nearer = _nearer(mine, sections, among)
-    if nearer and nearer.likelihood < _HARDLY and sum(one.likelihood for one in mine) >= _NEARLY_SURE:
-        nearer = None
-    if not (untold or other_row or nearer) and any(_tells_all(asked, must, at, among) for at in spots):
-        return with_neighbours(chosen, asked, must, among), True
-    untold += [word for word in asked if _is_name(word) and all(not index.has(asked[word], at) for at in spots)]
-    another = is_another_case(question, earlier, told, spots, among)
-    many = None if before else shapes.HOW_MANY.search(plain(question))
-    if many and not (untold or another) and any(index.counts(keys_of(many["what"]), at) for at in spots):
-        return with_neighbours(chosen, asked, must, among), True
-    priced = any(keys & shapes.PRICE for keys in [*must, *carried(question, before)])
+        uncovered += ["=clock"] * ("=clock" in query)  # "closed" is not an hour
+    named_section = _section_headed_by_topic(query, positions, sections, candidates)
+    is_other_row = named_section is not None and any(candidates.passages[i].row for i in positions)
+    more_similar = _more_similar_section(chosen_sections, sections, candidates)
     if (
-        priced
-        and called is None
-        and not (untold or another)
-        and all(has_name(asked, among.passages[at]) for at in spots)
+        more_similar
+        and more_similar.likelihood < _NEGLIGIBLE_LIKELIHOOD
+        and sum(section.likelihood for section in chosen_sections) >= _MIN_LIKELIHOOD_ALONE
+    ):
+        more_similar = None
+    if not (uncovered or is_other_row or more_similar) and any(
+        _contains_all(query, required, i, candidates) for i in positions
+    ):
+        return with_paragraphs(chosen, query, required, candidates), True
+    uncovered += [
+        word for word in query if _is_name(word) and all(not index.strength(query[word], i) for i in positions)
+    ]
+    is_other_case = is_another_case(question, previous_question, last_quote, positions, candidates)
+    count_question = None if antecedent else shapes.HOW_MANY.search(plain(question))
+    if (
+        count_question
+        and not (uncovered or is_other_case)
+        and any(gives_count(candidates.passages[i], keys_of(count_question["what"])) for i in positions)
+    ):
+        return with_paragraphs(chosen, query, required, candidates), True
+    asks_price = any(keys & shapes.PRICE for keys in [*required, *inherited_keys(question, antecedent)])
+    if (
+        asks_price
+        and named_section is None
+        and not (uncovered or is_other_case)
+        and all(is_row_named(query, candidates.passages[i]) for i in positions)
     ):
         return list(chosen), True
-    share = sum(one.likelihood for one in mine) / sum(one.likelihood for one in sections)
-    far_behind = whole[0].likelihood >= CERTAIN and sum(one.likelihood for one in mine) < _FAR_BEHIND
-    if any(among.passages[at].row for at in spots) and whole[0] not in sections:
-        far_behind = False  # a row that shows what is asked for is not overruled by what does not
+    chosen_share = sum(section.likelihood for section in chosen_sections) / sum(
+        section.likelihood for section in sections
+    )
+    is_overruled = (
+        ranking[0].likelihood >= MIN_CERTAIN_LIKELIHOOD
+        and sum(section.likelihood for section in chosen_sections) < _MAX_OVERRULED_LIKELIHOOD
+    )
+    if any(candidates.passages[i].row for i in positions) and ranking[0] not in sections:
+        is_overruled = False  # a row that shows what is asked for is not overruled by a section that does not
     if (
-        called is not None
-        and called is sections[0]
-        and called.likelihood >= CERTAIN
-        and _is_of(called, asked, must, among)
+        named_section is not None
+        and named_section is sections[0]
+        and named_section.likelihood >= MIN_CERTAIN_LIKELIHOOD
+        and _answers_exactly(named_section, query, required, candidates)
     ):
-        of_it = [among.passages[at] for at in called.sentences if index.covers(must, at)]
-        return with_neighbours(of_it[:1], asked, must, among), True
-    if not (untold or another or nearer) and called is None and sections[0] in mine and not far_behind:
-        alike = any(_is_headed_alike(asked, among.passages[at].heading) for at in spots)
-        if alike or share >= CERTAIN:
-            return with_neighbours(chosen, asked, must, among), True
-    if far_behind and is_surely(whole[0], asked, must, among):
-        return with_neighbours(extract((), whole[0], among), asked, must, among), True
-    meant = whole[0] if far_behind else called or nearer
-    naming = _naming([asked[word] for word in untold if word in asked], must, mine, whole, among)
-    ranked = [*([meant] if meant else sections), *whole]
-    others = [one for one in dict.fromkeys(ranked) if one is meant or stands_beside(one, mine, must, among)]
-    others = list(dict.fromkeys([*others[: SHOWN - 1], *naming]))
-    shown, other = extract(chosen, mine[0], among), [each for one in others for each in extract((), one, among)]
-    return ([*other, *shown] if far_behind or other_row else [*shown, *other]), False
+        of_it = [candidates.passages[i] for i in named_section.sentences if index.has_all(required, i)]
+        return with_paragraphs(of_it[:1], query, required, candidates), True
+    if (
+        not (uncovered or is_other_case or more_similar)
+        and named_section is None
+        and sections[0] in chosen_sections
+        and not is_overruled
+    ):
+        has_matching_heading = any(_heading_asks_same(query, candidates.passages[i].heading) for i in positions)
+        if has_matching_heading or chosen_share >= MIN_CERTAIN_LIKELIHOOD:
+            return with_paragraphs(chosen, query, required, candidates), True
+    if is_overruled and answers_by_itself(ranking[0], query, required, candidates):
+        return with_paragraphs(section_extract((), ranking[0], candidates), query, required, candidates), True
+    alternative = ranking[0] if is_overruled else named_section or more_similar
+    completing = _completing_section(
+        [query[word] for word in uncovered if word in query], required, chosen_sections, ranking, candidates
+    )
+    ordered = [*([alternative] if alternative else sections), *ranking]
+    others = [
+        section
+        for section in dict.fromkeys(ordered)
+        if section is alternative or can_be_shown_beside(section, chosen_sections, required, candidates)
+    ]
+    others = list(dict.fromkeys([*others[: MAX_SECTIONS_SHOWN - 1], *completing]))
+    shown, other_excerpts = (
+        section_extract(chosen, chosen_sections[0], candidates),
+        [excerpt for section in others for excerpt in section_extract((), section, candidates)],
+    )
+    return ([*other_excerpts, *shown] if is_overruled or is_other_row else [*shown, *other_excerpts]), False
 
 
-def is_surely(
-    section: Section, asked: Mapping[str, frozenset[str]], must: Sequence[frozenset[str]], among: Candidates
+def answers_by_itself(
+    section: Section, query: Query, required: Sequence[frozenset[str]], candidates: Candidates
 ) -> bool:
-    """Whether a section is by far the likeliest, near in meaning, and what would be quoted of it has all the words that
-    the question is about, and tells what it needs; that something is needed, its heading says."""
-    quoted = [at for at, one in enumerate(among.passages) if one in extract((), section, among)]
-    said = " ".join(among.passages[at].text for at in quoted)
-    named = _titled_by(section, asked)
-    needs = [keys for keys in must if not (named and keys == _NEED)]
+    """Whether a section answers by itself: it is by far the likeliest and similar in meaning, and what would be quoted
+    of it contains every word that the question is about and what the question needs. A need ("do I have to …?") is met
+    by a heading that names the topic."""
+    quoted_positions = [
+        i for i, passage in enumerate(candidates.passages) if passage in section_extract((), section, candidates)
+    ]
+    quoted_text = " ".join(candidates.passages[i].text for i in quoted_positions)
+    is_titled = _is_titled_by_topic(section, query)
+    unmet = [keys for keys in required if not (is_titled and keys == _NEED)]
     return (
-        section.likelihood >= _NEARLY_SURE
-        and nearness(section, among) >= _NEAR_ENOUGH
-        and not untold_words(asked, quoted, among)
-        and all(any(among.index.covers([keys], at) for at in quoted) for keys in needs)
-        and (not any(keys & shapes.PRICE for keys in needs) or any(map(str.isdigit, said)))
-        and (shapes.CLOCK not in needs or constraints.shows_hour(said))
+        section.likelihood >= _MIN_LIKELIHOOD_ALONE
+        and similarity_of(section, candidates) >= _MIN_SIMILARITY_ALONE
+        and not uncovered_words(query, quoted_positions, candidates)
+        and all(any(candidates.index.has_all([keys], i) for i in quoted_positions) for keys in unmet)
+        and (not any(keys & shapes.PRICE for keys in unmet) or any(map(str.isdigit, quoted_text)))
+        and (shapes.CLOCK not in unmet or constraints.shows_hour(quoted_text))
     )
 
 
-def _titled_by(section: Section, asked: Mapping[str, frozenset[str]]) -> bool:
-    """Whether a section's heading has no other telling words than those that the question is about."""
-    words = specific_words(asked)
-    said = significant_words(section.place[1])
-    return bool(said) and all(any(asked[word] & keys_of(one) for word in words) for one in said)
+def _is_titled_by_topic(section: Section, query: Query) -> bool:
+    """Whether every significant word of a section's heading is one that the question is about."""
+    topic = topic_words(query)
+    heading_words = significant_words(section.location[1])
+    return bool(heading_words) and all(
+        any(query[word] & keys_of(heading_word) for word in topic) for heading_word in heading_words
+    )
 
 
-def _is_of(
-    section: Section, asked: Mapping[str, frozenset[str]], must: Sequence[frozenset[str]], among: Candidates
+def _answers_exactly(
+    section: Section, query: Query, required: Sequence[frozenset[str]], candidates: Candidates
 ) -> bool:
-    """Whether a section is of nothing but what the question names, and tells the price or time that is asked for."""
-    return bool(must) and _titled_by(section, asked) and any(among.index.covers(must, at) for at in section.sentences)
+    """Whether a section is about nothing but what the question names, and shows the price or time that is asked for."""
+    return (
+        bool(required)
+        and _is_titled_by_topic(section, query)
+        and any(candidates.index.has_all(required, i) for i in section.sentences)
+    )
 
 
-def _naming(
+def _completing_section(
     lacking: Sequence[frozenset[str]],
-    must: Sequence[frozenset[str]],
-    mine: Sequence[Section],
+    required: Sequence[frozenset[str]],
+    chosen_sections: Sequence[Section],
     sections: Sequence[Section],
-    among: Candidates,
+    candidates: Candidates,
 ) -> list[Section]:
-    """The likeliest other section with a sentence that says all that the question is about and what was chosen lacks,
-    and shows the figure that is asked for."""
-    figures = [keys for keys in must if keys & shapes.SHOWN]
+    """The likeliest other section with one sentence that contains every word that the chosen sections lack, and shows
+    the figure that is asked for; at most one."""
+    figures = [keys for keys in required if keys & shapes.SHOWN_FIGURES]
 
-    def says_it(at: int) -> bool:
-        said = keys_in(among.passages[at].text)
-        return all(keys & said for keys in lacking) and among.index.covers(figures, at)
+    def says_it(position: int) -> bool:
+        sentence_keys = keys_in(candidates.passages[position].text)
+        return all(keys & sentence_keys for keys in lacking) and candidates.index.has_all(figures, position)
 
-    return [one for one in sections if lacking and one not in mine and any(map(says_it, one.sentences))][:1]
+    return [
+        section
+        for section in sections
+        if lacking and section not in chosen_sections and any(map(says_it, section.sentences))
+    ][:1]
 
 
-def _is_of_named_row(question: str, before: str, chosen: Sequence[Excerpt]) -> bool:
-    """Whether a question for the price, or how long, of what was spoken of is told by the table's row of that name."""
-    spoken = frozenset[str]().union(*terms(before).values())
-    named = [significant_words(one.text.partition(":")[0]) for one in chosen if _is_of_table(one)]
+def _is_of_named_row(question: str, antecedent: str, chosen: Sequence[Excerpt]) -> bool:
+    """Whether a question for the price or the duration of something mentioned before is answered by the table row of
+    that name."""
+    antecedent_keys = frozenset[str]().union(*terms(antecedent).values())
+    row_names = [significant_words(excerpt.text.partition(":")[0]) for excerpt in chosen if excerpt.is_table_row]
     return (
         lacks_subject(question)
-        and len(named) == len(chosen)
-        and all(name and all(keys_of(word) & spoken for word in name) for name in named)
+        and len(row_names) == len(chosen)
+        and all(name and all(keys_of(word) & antecedent_keys for word in name) for name in row_names)
     )
 
 
-def with_neighbours(
-    chosen: Sequence[Excerpt], asked: Mapping[str, frozenset[str]], must: Sequence[frozenset[str]], among: Candidates
-) -> list[Excerpt]:
-    """What was chosen with the rest of its paragraphs, if they are short: conditions and exceptions stand there. An
-    item of a list stands by itself if it has the figure asked for, or every word that the question is about."""
-    figures, words = [keys for keys in must if keys & shapes.SHOWN], specific_words(asked)
-
-    def stands_alone(at: int) -> bool:
-        said = keys_in(among.passages[at].text)
-        return (
-            all(among.index.has_word(keys, at) for keys in figures)
-            if figures
-            else all(asked[one] & said for one in words)
-        )
-
-    if any(one in chosen and one.item and stands_alone(at) for at, one in enumerate(among.passages)):
-        return list(chosen)
-    paragraphs = {_paragraph(one) for one in chosen}
-    whole = [one for one in among.passages if _paragraph(one) in paragraphs]
-    if sum(len(one.text) for one in whole) <= TELLS:
-        return whole
-    # Of a longer paragraph as much of what follows as is short.
-    shown = list(chosen)
-    for one in whole[whole.index(shown[-1]) + 1 :] if shown[-1] in whole and not shown[-1].row else ():
-        if sum(len(each.text) for each in (*shown, one)) > TELLS:
-            break
-        shown.append(one)
-    return shown
-
-
-def _paragraph(one: Excerpt) -> tuple[str, str, int, int]:
-    return one.url, one.heading, one.number, one.paragraph
-
-
-def stands_beside(other: Section, shown: Sequence[Section], must: Sequence[frozenset[str]], among: Candidates) -> bool:
-    """Whether another section is likely enough to be shown beside these, and in their language. One that does not tell
-    what the question needs must be likelier than they are, and nearer in meaning than most."""
-    first, index = shown[0], among.index
-    foreign = [among.passages[one.sentences[0]].number in among.foreign for one in (other, first)]
-    likelier = other.likelihood > first.likelihood and nearness(other, among) > 0
-    tells_it = likelier or any(index.covers(must, at) for at in other.sentences)
-    return other not in shown and other.likelihood >= LIKELY and foreign[0] <= foreign[1] and tells_it
-
-
-def nearness(section: Section, among: Candidates) -> float:
-    return among.passages[section.sentences[0]].near
-
-
-def _nearer(mine: Sequence[Section], sections: Sequence[Section], among: Candidates) -> Section | None:
-    """The section that is much nearer to the question in meaning than what words have chosen."""
-    nearest = max(sections, key=lambda one: nearness(one, among))
-    most = max(nearness(one, among) for one in mine)
-    return nearest if nearness(nearest, among) >= max(NEAR_IN_MEANING, most + _MUCH_NEARER) else None
-
-
-def _called(
-    asked: Mapping[str, frozenset[str]], spots: Sequence[int], sections: Sequence[Section], among: Candidates
-) -> Section | None:
-    """The section whose heading is what the question is about, where what was chosen only mentions that."""
-    # By the words themselves: what they may mean as well, a heading need not be about.
-    named = [
-        frozenset(key for key in asked[word] if key[0] != "=")
-        for word in specific_words(asked)
-        if not asked[word] & shapes.BARE
+def can_be_shown_beside(
+    other: Section, shown: Sequence[Section], required: Sequence[frozenset[str]], candidates: Candidates
+) -> bool:
+    """Whether another section is likely enough to be shown beside these, and in their language. If it lacks what the
+    question needs, it must be likelier than the first of them, and more similar in meaning than average."""
+    first, index = shown[0], candidates.index
+    foreign_flags = [
+        candidates.passages[section.sentences[0]].number in candidates.foreign for section in (other, first)
     ]
-    if not named or any(
-        among.passages[at].row and all(map(keys_in(among.passages[at].text).__and__, named)) for at in spots
+    is_likelier = other.likelihood > first.likelihood and similarity_of(other, candidates) > 0
+    is_relevant = is_likelier or any(index.has_all(required, i) for i in other.sentences)
+    return (
+        other not in shown
+        and other.likelihood >= MIN_LIKELIHOOD
+        and foreign_flags[0] <= foreign_flags[1]
+        and is_relevant
+    )
+
+
+def similarity_of(section: Section, candidates: Candidates) -> float:
+    """How similar in meaning a section is to the question; 0 is the average of texts."""
+    return candidates.passages[section.sentences[0]].near
+
+
+def _more_similar_section(
+    chosen_sections: Sequence[Section], sections: Sequence[Section], candidates: Candidates
+) -> Section | None:
+    """The section that is most similar to the question, if it leads the chosen sections by `_MIN_SIMILARITY_LEAD`."""
+    most_similar = max(sections, key=lambda section: similarity_of(section, candidates))
+    chosen_similarity = max(similarity_of(section, candidates) for section in chosen_sections)
+    return (
+        most_similar
+        if similarity_of(most_similar, candidates) >= max(MIN_SIMILARITY, chosen_similarity + _MIN_SIMILARITY_LEAD)
+        else None
+    )
+
+
+def _section_headed_by_topic(
+    query: Query, positions: Sequence[int], sections: Sequence[Section], candidates: Candidates
+) -> Section | None:
+    """The section whose heading is what the question is about, if the chosen sentences only mention that."""
+    # Compare stems only: a heading need not be about other meanings of the words.
+    topic_keys = [
+        frozenset(key for key in query[word] if key[0] != "=")
+        for word in topic_words(query)
+        if not query[word] & shapes.PRICE_OR_TIME
+    ]
+    if not topic_keys or any(
+        candidates.passages[i].row and all(map(keys_in(candidates.passages[i].text).__and__, topic_keys))
+        for i in positions
     ):
         return None
 
     def is_called(heading: str) -> bool:
-        said = keys_in(heading)
-        return all(keys & said for keys in named)
+        heading_keys = keys_in(heading)
+        return all(keys & heading_keys for keys in topic_keys)
 
-    if any(is_called(among.passages[at].heading) for at in spots):
+    if any(is_called(candidates.passages[i].heading) for i in positions):
         return None
-    return next((one for one in sections if is_called(one.place[1])), None)
+    return next((section for section in sections if is_called(section.location[1])), None)
 
 
-def _tells_all(asked: Mapping[str, frozenset[str]], must: Sequence[frozenset[str]], at: int, among: Candidates) -> bool:
-    """Whether all that a question is about stands in a table's row with what names it, or in a sentence's heading."""
-    index, words = among.index, [*specific_words(asked), *(word for word in asked if word.isdigit())]
-    if len(words) < SEVERAL or not index.covers(must, at):
+def _contains_all(query: Query, required: Sequence[frozenset[str]], position: int, candidates: Candidates) -> bool:
+    """Whether everything that a question is about is in one table row and its names, or in a sentence's heading."""
+    index, words = candidates.index, [*topic_words(query), *(word for word in query if word.isdigit())]
+    if len(words) < MIN_TOPIC_WORDS or not index.has_all(required, position):
         return False
-    if (one := among.passages[at]).row:
-        # Its page's title may be about another sense of a word; what it is called itself is not.
-        columns = keys_in(" ".join((one.column, *one.columns)))
-        named = any(index.has_word(asked[word], at) for word in words if not asked[word] & shapes.BARE)
-        return named and all(asked[word] & columns or index.has(asked[word], at) >= _NAMED for word in words)
-    return index.is_headed(asked, words, at)
+    if (passage := candidates.passages[position]).row:
+        # The page's title may use a word in another sense; the row's own name does not.
+        column_keys = keys_in(" ".join((passage.column, *passage.columns)))
+        is_named = any(
+            index.has_word(query[word], position) for word in words if not query[word] & shapes.PRICE_OR_TIME
+        )
+        return is_named and all(
+            query[word] & column_keys or index.strength(query[word], position) >= _MIN_NAME_STRENGTH for word in words
+        )
+    return index.heading_has(query, words, position)
 
 
-def _is_told(keys: frozenset[str], at_places: Sequence[int], among: Candidates) -> bool:
-    return any(among.index.has_word(keys, at) for at in at_places)
+def _is_in_any(keys: frozenset[str], positions: Sequence[int], candidates: Candidates) -> bool:
+    return any(candidates.index.has_word(keys, i) for i in positions)
 
 
-def _is_headed_alike(asked: Mapping[str, frozenset[str]], heading: str) -> bool:
-    """Whether a heading asks what the question does in other words: "Getting here", "What to bring"."""
+def _heading_asks_same(query: Query, heading: str) -> bool:
+    """Whether a heading asks the same in other words: "Getting here", "What to bring"."""
     return any(
-        key in asked and said.search(heading)
-        for key, said in shapes.SAID_AS
-        if key in ("=directions", *shapes.TOLD_ITSELF)
+        key in query and pattern.search(heading)
+        for key, pattern in shapes.SAID_AS
+        if key in ("=directions", *shapes.ANSWERED_BY_HEADING)
     )
 
 
 def _is_name(word: str) -> bool:
-    """Whether a number is one that something is called by: another is another thing."""
-    return word.isdigit() and len(word) >= _NAMING
+    """Whether a number is long enough to be a name, so that another number means another thing."""
+    return word.isdigit() and len(word) >= _MIN_NAME_DIGITS
 
 
-def untold_words(asked: Mapping[str, frozenset[str]], at_places: Sequence[int], among: Candidates) -> list[str]:
-    """The words that say what a question is about and that none of these passages has, nor its page's title."""
-    index = among.index
-    return [word for word in specific_words(asked) if all(index.has(asked[word], at) < _TITLED for at in at_places)]
-
-
-def _is_of_table(one: Excerpt) -> bool:
-    return one.row and not one.item
-
-
-def extract(chosen: Sequence[Excerpt], section: Section, among: Candidates) -> list[Excerpt]:
-    """What was chosen of a section, with as much of the rest as is short, the likeliest first; in the page's order."""
-    rest = [among.passages[at] for at in section.sentences if not among.index.scrap(at)]
-    shown = list(chosen) or rest[:1]
-    for one in rest:
-        short = sum(len(each.text) for each in [*shown, one]) <= TELLS
-        if one not in shown and _is_of_table(one) == _is_of_table(shown[0]) and short:
-            shown.append(one)
-    return sorted(shown, key=lambda one: ((one.url, one.heading) != section.place, one.place))
+def uncovered_words(query: Query, positions: Sequence[int], candidates: Candidates) -> list[str]:
+    """The words that say what a question is about and that neither these passages nor their page titles contain."""
+    index = candidates.index
+    return [
+        word
+        for word in topic_words(query)
+        if all(index.strength(query[word], i) < _MIN_TITLE_STRENGTH for i in positions)
+    ]

@@ -1,7 +1,7 @@
-"""What a quotation must contain to answer a question of a certain kind.
+"""What a quotation must contain to answer a certain kind of question.
 
 "How do I …?" needs something to do, "why?" a reason, "we are six" something about people. A quotation without it
-answers another question. Spanish and English; questions and quotations are plain.
+answers another question. Spanish and English; patterns match normalized text (`plain`).
 """
 
 import re
@@ -13,28 +13,28 @@ from agent.domain.offline.constraints import AGE, meets_constraints
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.text_features import plain
 
-_BEGUN = r"(?:^|[.!?¿:;,)\n›»-] ?|\b(?:and|then|please|just|simply|or|to|by|y|o|luego|despues|para)\b )"
-_DO = (
+_CLAUSE_START = r"(?:^|[.!?¿:;,)\n›»-] ?|\b(?:and|then|please|just|simply|or|to|by|y|o|luego|despues|para)\b )"
+_ENGLISH_IMPERATIVE = (
     r"(?:go|open|click|press|tap|choose|select|send|write|call|ring|phone|e-?mail|visit|bring|fill|log|sign|ask|tell|"
     r"let|use|enter|upload|download|turn|switch|add|pay|book|order|contact|come|drop|show|scan|check|follow|start|create|"
     r"register|apply|complete|return|put|install|connect|reply|text|message|give|take|set|remove|delete|cancel|change|"
     r"pick|get|reserve|request|present|hand|pop|join|buy)"
 )
-_HAZ = (
+_SPANISH_IMPERATIVE = (
     r"(?:ve|entr[ae]|abr[ae]|puls[ae]|elige|elija|seleccion[ae]|envi[ae]|mand[ae]|escrib[ae]|llam[ae]|rellen[ae]|complet[ae]|"
     r"visit[ae]|trae|traiga|inici[ae]|acced[ae]|haz|haga|pid[ae]|pide|solicit[ae]|solicite|avis[ae]|di|indi(?:ca|que)|us[ae]|"
     r"introduc[ae]|introduzca|sube|suba|descarg\w+|activ[ae]|desactiv[ae]|pag[ae]|pague|reserv[ae]|contact[ae]|ven|venga|"
     r"pas[ae]|muestr[ae]|sigue|siga|crea|cree|registr[ae]|devuelv[ae]|pon|ponga|instal[ae]|conect[ae]|respond[ae]|borr[ae]|"
     r"cancel[ae]|cambi[ae]|recog[ae]|recoja|consult[ae]|apunt[ae]|inscrib[ae]|present[ae])(?:nos|te|l[oae]s?|se|me)?"
 )
-_WAYS = (
+_MEANS = (
     r"(?:by|via|over the|through|por|mediante|a traves de|con|desde|en|on|at|in|under) (?:(?:the|our|your|an?|el|la|"
     r"nuestr[oa]|tu|un|una) )?(?:phone|telephone|e?-?mail|post|whatsapp|sms|app|website|web|site|form|counter|desk|"
     r"reception|shop|store|account|settings|telefono|correo|formulario|pagina|aplicacion|mostrador|recepcion|tienda|"
     r"clinica|cuenta|ajustes|transferencia|bizum)"
 )
 _ACTION = re.compile(
-    rf"{_BEGUN}{_DO}\b|{_BEGUN}{_HAZ}\b|\b{_WAYS}\b|\bonline\b|"
+    rf"{_CLAUSE_START}{_ENGLISH_IMPERATIVE}\b|{_CLAUSE_START}{_SPANISH_IMPERATIVE}\b|\b{_MEANS}\b|\bonline\b|"
     r"\byou (?:can|may|could|need|must|have to|should|just|only|simply|will)\b|"
     r"\b(?:puedes?|podras?|podeis|pueden|se puede|tienes que|tiene que|hay que|debes?|necesitas?|basta con|se hace)\b|"
     r"\b(?:we|you) (?:need|ask for)\b|\bpedimos\b"
@@ -52,12 +52,12 @@ PARTY = re.compile(
     rf"\b(?:we are|we re|there are|there s|somos|seriamos|seremos) (?:{_COUNT} {PEOPLE}|"
     rf"(?:an? |un )?(?:party|group|grupo) (?:of|de) {_COUNT}|{_COUNT})\b"
 )
-"""How many somebody's group are, said beside a question."""
+"""Size of the asker's group, mentioned beside a question."""
 ONLY_HOW_MANY = re.compile(
     rf"\W*(?:(?:and|y) )?(?:how much |cuanto (?:es|seria|cuesta) )?(?:for|por|para) {_COUNT}"
     rf"(?: (?:people|persons|personas|of (?:us|them)))?\W*"
 )
-"""And for two?"""
+"""Matches "and for two?"."""
 _TELLS_PERSONS = re.compile(
     rf"\b{PEOPLE}\b|\b(?:groups?|part(?:y|ies)|per head|each|a head|everyone|anyone|famil\w+|capacity|grupos?|"
     rf"por cabeza|cada un[oa]|aforo|plazas|seats?|sleeps)\b|\bfor {_COUNT}\b|\bpara {_COUNT}\b"
@@ -70,7 +70,7 @@ _TELLS_AGE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A kind of question, and what a quotation that answers one tells."""
+    """A kind of question (`asks`), and what a quotation that answers one contains (`tells`)."""
 
     asks: re.Pattern[str]
     tells: re.Pattern[str]
@@ -129,13 +129,13 @@ HOW_HEADING = re.compile(
 )
 
 
-def has_evidence(question: str, said: str) -> bool:
-    """Whether a text has what questions of this kind ask for."""
-    asked, told = plain(question), plain(said)
-    return all(one.tells.search(told) for one in CHECKS if one.asks.search(asked))
+def has_evidence(question: str, text: str) -> bool:
+    """Whether a text contains what questions of this kind ask for."""
+    normalized_question, normalized_text = plain(question), plain(text)
+    return all(check.tells.search(normalized_text) for check in CHECKS if check.asks.search(normalized_question))
 
 
-def answers(question: str, before: str, quoted: Sequence[Excerpt]) -> bool:
-    """Whether what is quoted, as a whole, tells all that the question states and asks for."""
-    text = " ".join(f"{one.heading}: {one.text}" for one in quoted)
-    return bool(quoted) and has_evidence(question, text) and meets_constraints(question, before, quoted)
+def answers(question: str, antecedent: str, quoted: Sequence[Excerpt]) -> bool:
+    """Whether the quotations together contain all that the question states and asks for."""
+    text = " ".join(f"{excerpt.heading}: {excerpt.text}" for excerpt in quoted)
+    return bool(quoted) and has_evidence(question, text) and meets_constraints(question, antecedent, quoted)

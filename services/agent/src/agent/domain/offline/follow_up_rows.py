@@ -1,82 +1,100 @@
 """Answers follow-ups to a quoted table row from its table: "and how much?", "and the red one?", "and in York?"."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from agent.domain.offline.common_words import is_common
 from agent.domain.offline.constraints import FREE_OR_PAID, LENGTH
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.kinds import listed, table_of
+from agent.domain.offline.kinds import listed_members, table_of
 from agent.domain.offline.lexicon import keys_in
 from agent.domain.offline.passage_index import PassageIndex
-from agent.domain.offline.questions import is_bare, is_day, needed, terms
-from agent.domain.offline.shapes import COMPARING, OBLIGED, SHAPED, SHAPES, SHOWN
+from agent.domain.offline.questions import Query, is_day, names_nothing, required_keys, terms
+from agent.domain.offline.shapes import COMPARING, OBLIGED, SHAPED, SHAPES, SHOWN_FIGURES
 from agent.domain.offline.superlatives import is_superlative
 from agent.domain.text_features import plain
 
-_MOST = 3
-"""Rows of an answer."""
-_LOOKS = (SHAPED | SHOWN | {"=free", "=percent"}) - LENGTH
-"""What is seen by its look; for how long something is wanted need not stand in a row of prices."""
-_Terms = Mapping[str, frozenset[str]]
+_MAX_ROWS = 3
+"""Maximum rows of an answer."""
+_KEYS_BY_FORM = (SHAPED | SHOWN_FIGURES | {"=free", "=percent"}) - LENGTH
+"""Keys that are recognised by form. A desired length is left out: a row of prices need not contain it."""
 
 
-def follow_up_rows(question: str, leans: bool, answered: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """The rows of the table that was quoted last which answer the question; nothing where it asks for something that
-    they do not have. `leans`: it goes on with what was asked before; `answered`: what was said last."""
-    told = [one for one in passages if one.row and not one.item and one.is_in(answered)]
-    asked, said = terms(FREE_OR_PAID.sub(" ", question)), plain(question)
-    whole = is_superlative(question) or COMPARING.search(said) or OBLIGED.search(said) or listed(question, passages)
-    if not asked or whole or len({table_of(one) for one in told}) != 1 or len(told) > _MOST:
+def follow_up_rows(
+    question: str, depends_on_antecedent: bool, last_answer: str, passages: Sequence[Excerpt]
+) -> list[Excerpt]:
+    """Return the rows, from the table quoted last, that answer the question; empty if they lack what it asks for.
+    `depends_on_antecedent` is true if the question refers to an earlier one."""
+    quoted_rows = [row for row in passages if row.is_table_row and row.is_in(last_answer)]
+    query, normalized = terms(FREE_OR_PAID.sub(" ", question)), plain(question)
+    is_complete = (
+        is_superlative(question)
+        or COMPARING.search(normalized)
+        or OBLIGED.search(normalized)
+        or listed_members(question, passages)
+    )
+    if not query or is_complete or len({table_of(row) for row in quoted_rows}) != 1 or len(quoted_rows) > _MAX_ROWS:
         return []
-    if is_bare(asked):
-        return _shown(asked, question, told) if leans else []
-    about = {
+    if names_nothing(query):
+        return _rows_with_shapes(query, question, quoted_rows) if depends_on_antecedent else []
+    topic = {
         # Saturday's row is not Sunday's, though both are of the weekend.
         word: keys - {"=weekend"} if is_day(word) and not word.startswith(("weekend", "find")) else keys
-        for word, keys in asked.items()
-        if is_day(word) or (word[0] != "=" and (not is_common(keys) or any(keys & keys_in(_head(one)) for one in told)))
+        for word, keys in query.items()
+        if is_day(word)
+        or (word[0] != "=" and (not is_common(keys) or any(keys & keys_in(_headers(quoted)) for quoted in quoted_rows)))
     }
-    alike = [one for one in passages if one.row and _columns(one) == _columns(told[0])]
-    beside = [one for one in alike if table_of(one) == table_of(told[0])]
-    named = [one for one in beside if _says(about, _name(one), one)] if leans else []
-    if not named and leans:
-        # The same of another place has its name in the heading.
-        names = {_name(one) for one in told}
-        elsewhere = [one for one in alike if one.heading != told[0].heading and _name(one) in names]
-        named = [one for one in elsewhere if _says(about, one.heading, one)]
-    if not named and about and all(any(keys & keys_in(_head(one)) for one in told) for keys in about.values()):
-        named = told
-    return _shown(asked, question, named) if 0 < len(named) <= _MOST else []
+    similar_rows = [row for row in passages if row.row and _table_headers(row) == _table_headers(quoted_rows[0])]
+    table_rows = [row for row in similar_rows if table_of(row) == table_of(quoted_rows[0])]
+    matching = [row for row in table_rows if _is_about(topic, _row_name(row), row)] if depends_on_antecedent else []
+    if not matching and depends_on_antecedent:
+        # In another place's table, the place is in the heading.
+        names = {_row_name(quoted) for quoted in quoted_rows}
+        elsewhere = [row for row in similar_rows if row.heading != quoted_rows[0].heading and _row_name(row) in names]
+        matching = [row for row in elsewhere if _is_about(topic, row.heading, row)]
+    if (
+        not matching
+        and topic
+        and all(any(keys & keys_in(_headers(quoted)) for quoted in quoted_rows) for keys in topic.values())
+    ):
+        matching = quoted_rows
+    return _rows_with_shapes(query, question, matching) if 0 < len(matching) <= _MAX_ROWS else []
 
 
-def _shown(asked: _Terms, question: str, rows: Sequence[Excerpt]) -> list[Excerpt]:
-    """Those of the rows that tell what is asked for by its look, as a price or a time."""
-    index, looks = PassageIndex(rows), [keys for keys in (*asked.values(), *needed(question)) if keys <= _LOOKS]
+def _rows_with_shapes(query: Query, question: str, rows: Sequence[Excerpt]) -> list[Excerpt]:
+    """The rows that contain each shape (a price, a time) that is asked for."""
+    index, shapes_asked = (
+        PassageIndex(rows),
+        [keys for keys in (*query.values(), *required_keys(question)) if keys <= _KEYS_BY_FORM],
+    )
     return [
-        one
-        for at, one in enumerate(rows)
-        if all(_looks_like(one, keys) or (not keys & SHOWN and index.has_word(keys, at)) for keys in looks)
+        row
+        for i, row in enumerate(rows)
+        if all(_has_shape(row, keys) or (not keys & SHOWN_FIGURES and index.has_word(keys, i)) for keys in shapes_asked)
     ]
 
 
-def _looks_like(one: Excerpt, keys: frozenset[str]) -> bool:
-    said = ", ".join((_name(one), *one.cells)) if one.cells else one.text  # a column's name is no figure of its row
-    return any(key in keys and shape.search(said) for key, shape in SHAPES)
+def _has_shape(row: Excerpt, keys: frozenset[str]) -> bool:
+    text = (
+        ", ".join((_row_name(row), *row.cells)) if row.cells else row.text
+    )  # a figure in a column's header does not count
+    return any(key in keys and pattern.search(text) for key, pattern in SHAPES)
 
 
-def _says(about: _Terms, name: str, one: Excerpt) -> bool:
-    """Whether a name has a word that the question is about, and name and columns have all of them."""
-    called, head = keys_in(name), keys_in(_head(one))
-    return any(keys & called for keys in about.values()) and all(keys & (called | head) for keys in about.values())
+def _is_about(topic: Query, name: str, row: Excerpt) -> bool:
+    """Whether a name has one of the topic's words, and name and column headers together have all."""
+    name_keys, header_keys = keys_in(name), keys_in(_headers(row))
+    return any(keys & name_keys for keys in topic.values()) and all(
+        keys & (name_keys | header_keys) for keys in topic.values()
+    )
 
 
-def _name(one: Excerpt) -> str:
-    return one.text.partition(":")[0]
+def _row_name(row: Excerpt) -> str:
+    return row.text.partition(":")[0]
 
 
-def _head(one: Excerpt) -> str:
-    return " ".join(one.columns)
+def _headers(row: Excerpt) -> str:
+    return " ".join(row.columns)
 
 
-def _columns(one: Excerpt) -> tuple[str, str, tuple[str, ...]]:
-    return (one.url.partition("#")[0], one.column, one.columns)
+def _table_headers(row: Excerpt) -> tuple[str, str, tuple[str, ...]]:
+    return (row.url.partition("#")[0], row.column, row.columns)

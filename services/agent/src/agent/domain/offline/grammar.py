@@ -9,8 +9,8 @@ import re
 from dataclasses import dataclass
 
 from agent.domain.offline.changes import SHARE
-from agent.domain.offline.kinds import PLACES
-from agent.domain.offline.slots import TAKES, TAKES_PROFIT
+from agent.domain.offline.kinds import ORDINALS
+from agent.domain.offline.order_words import TAKES_PROFIT, TAKES_SHARES
 
 _MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
 _ALERT = (
@@ -26,7 +26,7 @@ _DELETE = (
     r"elimina\w*|quita\w*|cancela\w*)\b"
 )
 _BUY_SELL = (
-    rf"\b(buy|purchase|sell|{TAKES}|orden de (?:compra|venta)|(?:long|short)(?= \d)|"
+    rf"\b(buy|purchase|sell|{TAKES_SHARES}|orden de (?:compra|venta)|(?:long|short)(?= \d)|"
     r"compr(?:a|as|o|ar|ame|eme|es|en|eis|arme)|vend(?:e|es|o|er|eme|ame|ela|elas|as|an|ais|erme))\b"
 )
 _ADVICE = (
@@ -347,7 +347,7 @@ TAKES_BACK = re.compile(
     r"(?:all of )?them(?: all)?|the \w+(?: one)?|that one)|"
     r"undo(?: (?:it|that|this))?|take (?:it|that) back|deshaz(?:lo|la| (?:eso|esto))|"
     r"(?:borra|elimina|quita|cancela|anula)r?(?:me)?(?:l[oa]s?(?: tod[oa]s?| dos)?| l[oa]s dos| amb[oa]s|"
-    rf"(?: (?:el|la|es[ea]|es[oa]s|eso|esto))(?: (?:{'|'.join(PLACES)}))?(?: de [\w.,]++)?)?)"
+    rf"(?: (?:el|la|es[ea]|es[oa]s|eso|esto))(?: (?:{'|'.join(ORDINALS)}))?(?: de [\w.,]++)?)?)"
     r"(?:\W++(?:please|pl[sz]|thanks|thank you|gracias|por favor|porfa|mejor|then|entonces|actually|now|ya|"
     r"anda))*+\W*+$"
 )

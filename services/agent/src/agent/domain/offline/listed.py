@@ -9,17 +9,17 @@ from collections.abc import Collection, Sequence
 
 from agent.domain.offline.grammar import TABLE, TAKES_BACK, UNDOES
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.kinds import PLACES
-from agent.domain.offline.previous_questions import FAR
-from agent.domain.offline.slots import order_named
+from agent.domain.offline.kinds import ORDINALS
+from agent.domain.offline.order_words import order_named
+from agent.domain.offline.previous_questions import MAX_MESSAGES_BACK
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain, symbols_in
 from agent.texts import TEXTS
 
-_ENDS = r"delete|remove|cancel|erase|drop|scrap|borra|elimina|quita|cancela|anula"
-_ONE = re.compile(
-    rf"\W*(?:(?:please|ok|yes|si|pues|por favor)\W+)*(?:(?P<ends>{_ENDS})\W+)?(?:(?:the|la|el|lo|number|numero)\W+)*"
-    rf"(?P<place>{'|'.join(PLACES)}|[1-9]\d?)(?:\W+(?:one|alert|order|position|alerta|orden|posicion))?"
+_CANCELLING_VERBS = r"delete|remove|cancel|erase|drop|scrap|borra|elimina|quita|cancela|anula"
+_ITEM = re.compile(
+    rf"\W*(?:(?:please|ok|yes|si|pues|por favor)\W+)*(?:(?P<ends>{_CANCELLING_VERBS})\W+)?(?:(?:the|la|el|lo|number|numero)\W+)*"
+    rf"(?P<place>{'|'.join(ORDINALS)}|[1-9]\d?)(?:\W+(?:one|alert|order|position|alerta|orden|posicion))?"
     r"(?:\W+(?:please|por favor|gracias|thanks))?\W*"
 )
 _AGREES = re.compile(
@@ -27,59 +27,66 @@ _AGREES = re.compile(
 )
 _READING = re.compile(r"[“«]([^”»]+)[”»]")
 _LISTS = ("list_alerts", "get_pending_orders")
-"""What shows those of which one can be ended."""
-_ASKED = tuple(said.partition("{")[0] for said in TEXTS["offline.do_you_mean"].by_language.values())
+"""Tools that show what can be cancelled or deleted."""
+_QUESTION_BEGINNINGS = tuple(said.partition("{")[0] for said in TEXTS["offline.do_you_mean"].by_language.values())
 _LINE = re.compile(r"^(- .+)$", re.MULTILINE)
 _NAMES = re.compile(r"\(([A-Z][\w./]*(?:, [A-Z][\w./]*)+)\)")
 
 
-def _fits(text: str, line: str) -> bool:
-    """Whether a line may be the one that a text names by its share, side or kind: "cancel the stop"."""
-    shown, named = order_named(plain(line)), symbols_in(text)
-    if named and not set(named) & set(symbols_in(line)):
+def _may_mean(text: str, line: str) -> bool:
+    """Whether a text may mean a line, by its share, side or kind: "cancel the stop"."""
+    shown_order, symbols = order_named(plain(line)), symbols_in(text)
+    if symbols and not set(symbols) & set(symbols_in(line)):
         return False
-    return all(shown.get(name) == one for name, one in order_named(plain(text)).items())
+    return all(shown_order.get(name) == value for name, value in order_named(plain(text)).items())
 
 
-def chosen_reading(text: str, shown: str) -> str | None:
-    """The reading that a text chooses of those which the newest answer (`shown`) asked about: "the first one", or a yes
-    where there is one. None: it asked about none, or the text says something else."""
-    asked = next((one for one in shown.splitlines() if any(begun in one for begun in _ASKED)), "")
-    readings = _READING.findall(asked)
-    match = _ONE.fullmatch(plain(text))
+def chosen_reading(text: str, last_answer: str) -> str | None:
+    """The reading that a text chooses from those that the newest answer asked about: "the first one", or a yes if there
+    is one. None if it asked about none, or the text says something else."""
+    question = next(
+        (line for line in last_answer.splitlines() if any(beginning in line for beginning in _QUESTION_BEGINNINGS)), ""
+    )
+    readings = _READING.findall(question)
+    match = _ITEM.fullmatch(plain(text))
     if len(readings) == 1 and _AGREES.fullmatch(plain(text)):
         return readings[0]
     if not readings or match is None or match["ends"]:
         return None
     place = match["place"]
-    at = int(place) - 1 if place.isdigit() else PLACES[place]
-    return readings[at] if at < len(readings) else None
+    position = int(place) - 1 if place.isdigit() else ORDINALS[place]
+    return readings[position] if position < len(readings) else None
 
 
-def chosen_in(text: str, shown: str, offered: Collection[str], before: Sequence[str]) -> Wish | None:
-    """What was asked for before, of the one that the text chooses by its place, and by nothing else, from the list that
-    the newest answer (`shown`) had; None: it chooses none."""
-    said = plain(text)
-    match = _ONE.fullmatch(said)
-    names = _NAMES.search(shown)
-    listed: list[str] = _LINE.findall(shown) or (names[1].split(", ") if names else [])
-    # "Delete it" is of the one line that is left of a list.
-    ends = bool(match and match["ends"]) or (len(listed) == 1 and TAKES_BACK.search(said) is not None)
-    if ends and listed and not _fits(text, listed[0]):
+def chosen_item(text: str, last_answer: str, offered: Collection[str], earlier_texts: Sequence[str]) -> Wish | None:
+    """The earlier request, for the item that the text chooses only by its place from the newest answer's list; None if
+    it chooses none."""
+    normalized = plain(text)
+    match = _ITEM.fullmatch(normalized)
+    names = _NAMES.search(last_answer)
+    lines: list[str] = _LINE.findall(last_answer) or (names[1].split(", ") if names else [])
+    # "Delete it" means the only line of a list.
+    is_ending = bool(match and match["ends"]) or (len(lines) == 1 and TAKES_BACK.search(normalized) is not None)
+    if is_ending and lines and not _may_mean(text, lines[0]):
         return None
-    if not before or not listed or (match is None and not ends) or (match and len(listed) == 1 and not ends):
+    if (
+        not earlier_texts
+        or not lines
+        or (match is None and not is_ending)
+        or (match and len(lines) == 1 and not is_ending)
+    ):
         return None
     place = match["place"] if match else "1"
-    at = int(place) - 1 if place.isdigit() else PLACES[place]
-    spoken = reversed(range(max(len(before) - FAR, 0), len(before)))
-    wishes = (wish_in(before[one], offered, before[:one]) for one in spoken)
+    position = int(place) - 1 if place.isdigit() else ORDINALS[place]
+    positions = reversed(range(max(len(earlier_texts) - MAX_MESSAGES_BACK, 0), len(earlier_texts)))
+    wishes = (wish_in(earlier_texts[i], offered, earlier_texts[:i]) for i in positions)
     earlier = next((wish for wish in wishes if wish.calls), None)
-    if at >= len(listed) or earlier is None:
+    if position >= len(lines) or earlier is None:
         return None
-    way = UNDOES.get(earlier.calls[0][0], "") if ends else earlier.way
-    row = next((row for row in TABLE if way and row.way == way and row.tool in offered), None)
-    if row is None:
-        shows = not ends and earlier.calls[0][0] in _LISTS
-        return Wish(Intent.CHOSEN, shown=listed[at]) if shows else None
+    way = UNDOES.get(earlier.calls[0][0], "") if is_ending else earlier.way
+    phrase = next((phrase for phrase in TABLE if way and phrase.way == way and phrase.tool in offered), None)
+    if phrase is None:
+        can_show = not is_ending and earlier.calls[0][0] in _LISTS
+        return Wish(Intent.CHOSEN, shown=lines[position]) if can_show else None
     arguments = {name: value for name, value in earlier.calls[0][1].items() if way == earlier.way}
-    return Wish(Intent.TOOL, ((row.tool, arguments),), way=way, shown=listed[at])
+    return Wish(Intent.TOOL, ((phrase.tool, arguments),), way=way, shown=lines[position])

@@ -15,7 +15,7 @@ from agent.domain.offline.grammar import TABLE, ToolPhrase
 from agent.domain.offline.key_words import with_known_spelling
 from agent.domain.offline.lexicon import keys_of, words_of
 from agent.domain.offline.market_words import GROUP
-from agent.domain.offline.slots import SAYS_SIDE
+from agent.domain.offline.order_words import SAYS_SIDE
 from agent.domain.offline.tool_words import MINE, OWN
 from agent.domain.text_features import plain, symbols_in, word_set
 from agent.domain.tool_cues import CUES

@@ -5,216 +5,271 @@ that a passage covers decides. A word that no page contains counts most, so a qu
 sell boats?") finds nothing, whatever its other words are.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.domain.offline import constraints, shapes
 from agent.domain.offline.common_words import COMMON, significant_words
-from agent.domain.offline.constraints import carried, is_part_of_price, without_how_long
+from agent.domain.offline.constraints import gives_count, inherited_keys, is_part_of_price, without_how_long
 from agent.domain.offline.evidence import HOW_TO, has_evidence
-from agent.domain.offline.excerpts import Excerpt, SitePage, passages_of
-from agent.domain.offline.kinds import MOST_SHOWN, can_list, listed, name_of
+from agent.domain.offline.excerpts import Excerpt, SitePage, excerpts_of_page
+from agent.domain.offline.kinds import MAX_SHOWN, can_list, listed_members, name_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
-from agent.domain.offline.passage_index import SHORT, SHOWN_ALONE, Candidates
-from agent.domain.offline.questions import is_bare, is_of_leaving, is_vague, needed, specific_words, terms
-from agent.domain.offline.sections import all_shown, compared, included
-from agent.domain.offline.superlatives import is_superlative, the_most, whole_of
+from agent.domain.offline.passage_index import MAX_NAME_WORDS, TERMS_BY_FORM, Candidates
+from agent.domain.offline.questions import (
+    Query,
+    is_other_cancellation,
+    is_vague,
+    names_nothing,
+    required_keys,
+    terms,
+    topic_words,
+)
+from agent.domain.offline.sections import all_of_shape, compared_passages, included_passages
+from agent.domain.offline.superlatives import is_superlative, passages_of_thing, superlative_passages
 from agent.domain.text_features import plain, stem
 
-ENOUGH = 0.6
-"""Of a question's weight, what a passage must cover to be its answer."""
+MIN_COVERAGE = 0.6
+"""Minimum share (0 to 1) of a question's weight that a passage must cover to answer it."""
 _MONEY = dict(shapes.SHAPES)["=price"]
-_SAYS_SO = 0.03
-_IN_MONEY = 0.5
-"""What a price in money counts before a trial that is free, where a follow-up is for a price."""
-TELLS = 350
-"""Characters of a section that is told whole."""
+_STATEMENT_BONUS = 0.03
+"""Bonus of a sentence that says what the company does or does not do, for "do you …?"."""
+_MONEY_BONUS = 0.5
+"""Bonus of a price in money, so that it precedes a free trial as the answer of a follow-up for a price."""
 
 
-def best_passages(question: str, before: str, pages: Sequence[SitePage], enough: float = ENOUGH) -> list[Excerpt]:
-    """What the pages say that answers the question; nothing where they do not."""
-    return rank(question, before, Candidates([one for page in pages for one in passages_of(page)]), enough)
-
-
-def as_a_whole(question: str, before: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """What answers a question for all there is of something: a kind's members, a difference, what something holds."""
-    question = constraints.FREE_OR_PAID.sub(" ", question)
-    asked = _asked(question, before, passages)
-    sections = listed(question, passages)
-    if not sections and not constraints.ASKS_OPINION.search(plain(question)):
-        sections = compared(question, before, passages)
-    if not sections and is_superlative(question):
-        most = the_most(question, before, passages)
-        said, last = (" ".join(words_of(one)) for one in (question, before.rpartition("\n")[2]))
-        holds = shapes.INCLUDED.search(said) or (shapes.INCLUDED.search(last) and not shapes.HOW_MUCH.search(said))
-        return whole_of(most[0], passages) if most and holds else most
-    sections = sections or included(question, passages)
-    return sections or ([] if before else all_shown(plain(question), asked, passages))
-
-
-def rank(
-    question: str, before: str, among: Candidates, enough: float = ENOUGH, of_it: float = shapes.OF_IT
+def answer_from_pages(
+    question: str, antecedent: str, pages: Sequence[SitePage], min_coverage: float = MIN_COVERAGE
 ) -> list[Excerpt]:
-    """What answers the question, of one section, in the page's order; `before`: the question that it follows; `of_it`:
-    how much of the earlier question a passage must cover that answers one for a price, or how long, of "it"."""
-    passages = among.passages
-    sections = as_a_whole(question, before, passages)
+    """The passages of the pages that answer the question; empty if none does."""
+    return find_answer(
+        question,
+        antecedent,
+        Candidates([passage for page in pages for passage in excerpts_of_page(page)]),
+        min_coverage,
+    )
+
+
+def complete_answer(question: str, antecedent: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """The answer to a question about everything of a kind: its members, a difference, what something includes."""
     question = constraints.FREE_OR_PAID.sub(" ", question)
-    asked, earlier = _asked(question, before, passages), terms(before)
+    query = _query(question, antecedent, passages)
+    complete = listed_members(question, passages)
+    if not complete and not constraints.ASKS_OPINION.search(plain(question)):
+        complete = compared_passages(question, antecedent, passages)
+    if not complete and is_superlative(question):
+        superlative = superlative_passages(question, antecedent, passages)
+        question_words, last_words = (" ".join(words_of(text)) for text in (question, antecedent.rpartition("\n")[2]))
+        asks_contents = shapes.INCLUDED.search(question_words) or (
+            shapes.INCLUDED.search(last_words) and not shapes.HOW_MUCH.search(question_words)
+        )
+        return passages_of_thing(superlative[0], passages) if superlative and asks_contents else superlative
+    complete = complete or included_passages(question, passages)
+    return complete or ([] if antecedent else all_of_shape(plain(question), query, passages))
+
+
+def find_answer(
+    question: str,
+    antecedent: str,
+    candidates: Candidates,
+    min_coverage: float = MIN_COVERAGE,
+    min_antecedent_coverage: float = shapes.MIN_ANTECEDENT_COVERAGE,
+) -> list[Excerpt]:
+    """Return the passages of one section that answer the question, in page order; empty if none does.
+
+    `antecedent` holds the questions that this one refers to. `min_antecedent_coverage` is the share of them that a
+    passage must cover to answer a question for a price or a duration that names nothing ("how much is it?").
+    """
+    passages = candidates.passages
+    complete = complete_answer(question, antecedent, passages)
+    question = constraints.FREE_OR_PAID.sub(" ", question)
+    query, antecedent_terms = _query(question, antecedent, passages), terms(antecedent)
     if (
-        sections
+        complete
         or is_superlative(question)
         or not passages
-        or not asked
-        or not (before or significant_words(question) or "=directions" in asked)
+        or not query
+        or not (antecedent or significant_words(question) or "=directions" in query)
     ):
-        return sections
-    if all(keys & shapes.PRICE for keys in asked.values()) and shapes.OBLIGED.search(plain(question)):
+        return complete
+    if all(keys & shapes.PRICE for keys in query.values()) and shapes.OBLIGED.search(plain(question)):
         return []  # whether it has to be paid, or when
-    if not earlier and is_bare(asked) and not any(key in asked for key in shapes.TOLD_ITSELF):
-        return []  # when, or for how much: of what is not said
-    index = among.index
-    leaning_on = carried(question, before) if before else []
-    names_alone = bool(earlier) and index.is_name_alone(asked)
-    must = [*needed(question), *leaning_on]
-    part_alone = any(keys & shapes.PRICE for keys in asked.values()) and not constraints.PART_OF_PRICE.search(
+    if not antecedent_terms and names_nothing(query) and not any(key in query for key in shapes.ANSWERED_BY_HEADING):
+        return []  # it asks when, or for how much, without saying of what
+    index = candidates.index
+    inherited = inherited_keys(question, antecedent) if antecedent else []
+    is_name_alone = bool(antecedent_terms) and index.is_name_alone(query)
+    required = [*required_keys(question), *inherited]
+    excludes_parts = any(keys & shapes.PRICE for keys in query.values()) and not constraints.PART_OF_PRICE.search(
         plain(question)
     )
-    shares = [
-        index.share(asked, at) if index.covers(must, at) and index.has_more_words(asked, at) else 0.0
-        for at in range(len(passages))
+    coverages = [
+        index.coverage(query, i) if index.has_all(required, i) and index.has_more_words(query, i) else 0.0
+        for i in range(len(passages))
     ]
-    if earlier and is_bare(asked):
-        # "And how much is it?" is of what was asked before, and of nothing else.
-        shares = [
-            index.share_of_it(asked, earlier, at, of_it) if index.covers(must, at) else 0.0
-            for at in range(len(passages))
+    if antecedent_terms and names_nothing(query):
+        # "And how much is it?" is about the antecedent only.
+        coverages = [
+            index.antecedent_coverage(query, antecedent_terms, i, min_antecedent_coverage)
+            if index.has_all(required, i)
+            else 0.0
+            for i in range(len(passages))
         ]
-    if (leaning_on or names_alone) and (topic := index.unnamed(terms(without_how_long(before)))):
-        # "And on Pro?" is of what was asked of Premium.
-        shares = [share if index.has_any_word(topic, at) else 0.0 for at, share in enumerate(shares)]
-    if (constraints.TAKES in must or shapes.CLOCK in must) and (
-        topic := [keys for keys in asked.values() if keys not in SHOWN_ALONE]
+    if (inherited or is_name_alone) and (topic := index.terms_without_names(terms(without_how_long(antecedent)))):
+        # "And on Pro?" asks of Pro what was asked of Premium.
+        coverages = [coverage if index.has_any_word(topic, i) else 0.0 for i, coverage in enumerate(coverages)]
+    if (constraints.TAKES in required or shapes.CLOCK in required) and (
+        topic := [keys for keys in query.values() if keys not in TERMS_BY_FORM]
     ):
-        # Under "Trial and refunds" each sentence has a time of its own.
-        shares = [share if index.has_word_itself(topic, at) else 0.0 for at, share in enumerate(shares)]
-    if before and is_vague(asked):
-        # "Can I add more?" is of what was asked before.
-        shares = [share if index.share(earlier, at) >= of_it else 0.0 for at, share in enumerate(shares)]
-    shares = [share if share and has_evidence(question, index.section(at)) else 0.0 for at, share in enumerate(shares)]
-    shares = [share if can_list(question, one) else 0.0 for share, one in zip(shares, passages, strict=True)]
-    if part_alone:
-        shares = [0.0 if is_part_of_price(one.text) else share for share, one in zip(shares, passages, strict=True)]
-    if (many := shapes.HOW_MANY.search(plain(question))) and not keys_of(many["what"]) & COMMON:
-        shares = [share if index.counts(keys_of(many["what"]), at) else 0.0 for at, share in enumerate(shares)]
-    # How to leave is told under "Cancelling": of joining, what stands elsewhere.
-    elsewhere = [
-        0.0 if is_of_leaving(name_of(one), f"{question} {before}") else share
-        for share, one in zip(shares, passages, strict=True)
+        # Under "Trial and refunds", each sentence has its own time.
+        coverages = [coverage if index.has_word_itself(topic, i) else 0.0 for i, coverage in enumerate(coverages)]
+    if antecedent and is_vague(query):
+        # "Can I add more?" is about the antecedent only.
+        coverages = [
+            coverage if index.coverage(antecedent_terms, i) >= min_antecedent_coverage else 0.0
+            for i, coverage in enumerate(coverages)
+        ]
+    coverages = [
+        coverage if coverage and has_evidence(question, index.section_text(i)) else 0.0
+        for i, coverage in enumerate(coverages)
     ]
-    shares = elsewhere if max(elsewhere) >= enough else shares
-    if max(shares) < enough:
+    coverages = [
+        coverage if can_list(question, passage) else 0.0 for coverage, passage in zip(coverages, passages, strict=True)
+    ]
+    if excludes_parts:
+        coverages = [
+            0.0 if is_part_of_price(passage.text) else coverage
+            for coverage, passage in zip(coverages, passages, strict=True)
+        ]
+    if (count_question := shapes.HOW_MANY.search(plain(question))) and not keys_of(count_question["what"]) & COMMON:
+        coverages = [
+            coverage if gives_count(passages[i], keys_of(count_question["what"])) else 0.0
+            for i, coverage in enumerate(coverages)
+        ]
+    # How to leave is under "Cancelling"; how to join is elsewhere.
+    without_cancelling = [
+        0.0 if is_other_cancellation(name_of(passage), f"{question} {antecedent}") else coverage
+        for coverage, passage in zip(coverages, passages, strict=True)
+    ]
+    coverages = without_cancelling if max(without_cancelling) >= min_coverage else coverages
+    if max(coverages) < min_coverage:
         return []
-    asks = shapes.DO_YOU.search(plain(question))
-    written = {stem(word) for word in words_of(question) if len(word) > SHORT}
+    asks_whether = shapes.DO_YOU.search(plain(question))
+    question_stems = {stem(word) for word in words_of(question) if len(word) > MAX_NAME_WORDS}
     scores = [
-        share
-        + index.preferred(asked, earlier, written, at)
-        + (_SAYS_SO if asks and shapes.DOES_OR_NOT.search(one.text) else 0)
-        + (_IN_MONEY if shapes.COST in leaning_on and _MONEY.search(one.text) else 0)
-        for at, (share, one) in enumerate(zip(shares, passages, strict=True))
+        coverage
+        + index.tie_break_score(query, antecedent_terms, question_stems, i)
+        + (_STATEMENT_BONUS if asks_whether and shapes.DOES_OR_NOT.search(passage.text) else 0)
+        + (_MONEY_BONUS if shapes.COST in inherited and _MONEY.search(passage.text) else 0)
+        for i, (coverage, passage) in enumerate(zip(coverages, passages, strict=True))
     ]
-    best = max(scores)
-    at = scores.index(best)
-    chosen = passages[at]
-    section = [other for other, one in enumerate(passages) if (one.url, one.heading) == (chosen.url, chosen.heading)]
-    if chosen.row and (every := _rows_of_kind(asked, passages, shares)):
-        return every
-    if not chosen.row and (shapes.COSTS.search(plain(question)) or shapes.COST in leaning_on):
-        # What a table calls by that name has its price there; a sentence beside it tells of one case.
-        of_name = [one for one, share in zip(passages, shares, strict=True) if share >= enough and has_name(asked, one)]
-        if of_name:
-            return of_name[:MOST_SHOWN]
-    if index.only_heading(asked, at):
-        # The heading asks it; what stands below, from its beginning, is the answer: a list as a whole.
-        return [passages[other] for other in section[: MOST_SHOWN if chosen.item else 3]]
-    if chosen.row and index.is_about_another_day(asked, at):
-        # That a day is not among them shows by all of them.
-        return [passages[other] for other in section if passages[other].row][:MOST_SHOWN]
-    titled = keys_in(f"{chosen.title} {chosen.heading}")
-    if chosen.item and HOW_TO.search(plain(question)) and any(keys & titled for keys in asked.values()):
-        return [passages[other] for other in section if passages[other].item][:MOST_SHOWN]
-    # What ties with the best in its section belongs to the answer; elsewhere it is another question's.
-    also = [passages[other] for other in section if other != at and scores[other] >= best - 0.02]
-    # Of the rows of a table each that ties is the answer to another question: all of them, or none, are this one's.
-    tied = [chosen, *also]
-    names = [one for one in tied if _is_named(asked, one)] if chosen.row and not chosen.item else []
-    found = sorted((names or tied)[: MOST_SHOWN if chosen.row else 3], key=lambda one: one.place)
+    best_score = max(scores)
+    best = scores.index(best_score)
+    chosen = passages[best]
+    section_positions = [i for i, passage in enumerate(passages) if passage.location == chosen.location]
+    if chosen.row and (rows_of_kind := _rows_of_kind(query, passages, coverages)):
+        return rows_of_kind
+    if not chosen.row and (shapes.COSTS.search(plain(question)) or shapes.COST in inherited):
+        # The price is in the table row of that name; a sentence beside it is about one case.
+        rows_of_name = [
+            passage
+            for passage, coverage in zip(passages, coverages, strict=True)
+            if coverage >= min_coverage and is_row_named(query, passage)
+        ]
+        if rows_of_name:
+            return rows_of_name[:MAX_SHOWN]
+    if index.matches_heading_only(query, best):
+        # The heading asks the question, so what is below it is the answer: its beginning, or the whole list.
+        return [passages[i] for i in section_positions[: MAX_SHOWN if chosen.item else 3]]
+    if chosen.row and index.is_about_another_day(query, best):
+        # All days together show that the day is not among them.
+        return [passages[i] for i in section_positions if passages[i].row][:MAX_SHOWN]
+    title_keys = keys_in(f"{chosen.title} {chosen.heading}")
+    if chosen.item and HOW_TO.search(plain(question)) and any(keys & title_keys for keys in query.values()):
+        return [passages[i] for i in section_positions if passages[i].item][:MAX_SHOWN]
+    # Other passages of the section with nearly the same score belong to the answer; those of other sections do not.
+    ties = [passages[i] for i in section_positions if i != best and scores[i] >= best_score - 0.02]
+    # Tied rows of a table answer different questions, unless they have the name that the question asks for.
+    tied_passages = [chosen, *ties]
+    named_rows = [passage for passage in tied_passages if _names_topic(query, passage)] if chosen.is_table_row else []
+    answer = sorted(
+        (named_rows or tied_passages)[: MAX_SHOWN if chosen.row else 3], key=lambda passage: passage.page_position
+    )
     if (
         shapes.NAMES_WHICH.search(plain(question))
         and chosen.item
-        and not keys_in(chosen.heading) & frozenset().union(*asked.values())
+        and not keys_in(chosen.heading) & frozenset().union(*query.values())
     ):
-        # An item of a list says what, and its heading says of which.
-        return [replace(one, text=f"{one.heading}: {one.text}") if one.heading else one for one in found]
-    return found
+        # A list item says what, its heading of which.
+        return [
+            replace(passage, text=f"{passage.heading}: {passage.text}") if passage.heading else passage
+            for passage in answer
+        ]
+    return answer
 
 
-def has_name(asked: Mapping[str, frozenset[str]], one: Excerpt) -> bool:
-    """Whether it is a table's row whose name has every word that the question is about."""
-    called = keys_in(f"{one.text.partition(':')[0]} {one.column}")
-    words = [word for word in asked if word[0] != "=" and not asked[word] & shapes.PRICE]
-    words = [word for word in specific_words(asked) if word in words] or words
-    return one.row and not one.item and bool(words) and all(asked[word] & called for word in words)
+def is_row_named(query: Query, passage: Excerpt) -> bool:
+    """Whether it is a table row whose name contains every word that the question is about."""
+    name_keys = keys_in(f"{passage.text.partition(':')[0]} {passage.column}")
+    topic = [word for word in query if word[0] != "=" and not query[word] & shapes.PRICE]
+    topic = [word for word in topic_words(query) if word in topic] or topic
+    return passage.is_table_row and bool(topic) and all(query[word] & name_keys for word in topic)
 
 
-def _is_named(asked: Mapping[str, frozenset[str]], row: Excerpt) -> bool:
-    """Whether a row's name has a word that the question is about."""
-    called = keys_in(row.text.partition(":")[0])
-    return any(asked[word] & called for word in specific_words(asked))
+def _names_topic(query: Query, row: Excerpt) -> bool:
+    """Whether a row's name contains a word that the question is about."""
+    name_keys = keys_in(row.text.partition(":")[0])
+    return any(query[word] & name_keys for word in topic_words(query))
 
 
-def _rows_of_kind(
-    asked: Mapping[str, frozenset[str]], passages: Sequence[Excerpt], shares: Sequence[float]
-) -> list[Excerpt]:
-    """Of a question that names nothing but what a table calls its rows ("what is a course?"): all those rows."""
-    kind = [asked[word] for word in specific_words(asked) if not asked[word] & shapes.BARE]
-    rows = [one for one, share in zip(passages, shares, strict=True) if share and one.row and _are(one.column, kind)]
-    other = [keys for word, keys in asked.items() if not (word[0] == "=" or keys in kind or keys & shapes.BARE)]
-    named = any(keys & keys_in(one.text.partition(":")[0]) for keys in other for one in rows)
-    return rows[:MOST_SHOWN] if kind and not named and len(rows) > 1 else []
+def _rows_of_kind(query: Query, passages: Sequence[Excerpt], coverages: Sequence[float]) -> list[Excerpt]:
+    """The rows of a table if the question names only what the table calls its rows ("what is a course?")."""
+    kind_keys = [query[word] for word in topic_words(query) if not query[word] & shapes.PRICE_OR_TIME]
+    rows = [
+        passage
+        for passage, coverage in zip(passages, coverages, strict=True)
+        if coverage and passage.row and _header_has_all(passage.column, kind_keys)
+    ]
+    other_keys = [
+        keys for word, keys in query.items() if not (word[0] == "=" or keys in kind_keys or keys & shapes.PRICE_OR_TIME)
+    ]
+    is_named = any(keys & keys_in(passage.text.partition(":")[0]) for keys in other_keys for passage in rows)
+    return rows[:MAX_SHOWN] if kind_keys and not is_named and len(rows) > 1 else []
 
 
-def _are(column: str, kind: Sequence[frozenset[str]]) -> bool:
-    called = keys_in(column)
-    return all(keys & called for keys in kind)
+def _header_has_all(column: str, kind_keys: Sequence[frozenset[str]]) -> bool:
+    column_keys = keys_in(column)
+    return all(keys & column_keys for keys in kind_keys)
 
 
-def about(pages: Sequence[SitePage]) -> list[Excerpt]:
-    """What the site says that it is: how its first page begins."""
-    return [one for page in pages[:1] for one in passages_of(page)][:1]
+def introduction(pages: Sequence[SitePage]) -> list[Excerpt]:
+    """How the first page of the site begins: what the company says it is."""
+    return [passage for page in pages[:1] for passage in excerpts_of_page(page)][:1]
 
 
-def _asked(question: str, before: str, passages: Sequence[Excerpt]) -> dict[str, frozenset[str]]:
-    rows = [name_of(one) for one in passages if one.row and not one.item]
-    if asked := terms(question):
-        return _names_said(question, rows) | asked
-    names = [*rows, *(name for one in passages for name in (one.heading, *one.columns))]
-    return _names_said(question, names) if before else {}
+def _query(question: str, antecedent: str, passages: Sequence[Excerpt]) -> dict[str, frozenset[str]]:
+    row_names = [name_of(passage) for passage in passages if passage.is_table_row]
+    if query := terms(question):
+        return _one_word_names(question, row_names) | query
+    names = [*row_names, *(name for passage in passages for name in (passage.heading, *passage.columns))]
+    return _one_word_names(question, names) if antecedent else {}
 
 
-def _names_said(question: str, whole: Sequence[str]) -> dict[str, frozenset[str]]:
-    """The words of a question that are the whole of one of these names, as "Business" of a plan: elsewhere they may say
-    little."""
-    names = {stem(word) for name in whole for word in _only_word(name)}
-    return {stem(word): keys_of(word) for word in words_of(question) if stem(word) in names and len(word) > SHORT}
+def _one_word_names(question: str, whole: Sequence[str]) -> dict[str, frozenset[str]]:
+    """The words of a question that are a whole name, as "Business" of a plan, although elsewhere the word is common."""
+    one_word_names = {stem(word) for name in whole for word in _single_word(name)}
+    return {
+        stem(word): keys_of(word)
+        for word in words_of(question)
+        if stem(word) in one_word_names and len(word) > MAX_NAME_WORDS
+    }
 
 
-def is_row_name(question: str, one: Excerpt) -> bool:
-    """Whether a question has the name of a table's row, which is one word."""
-    return one.row and not one.item and bool(_names_said(question, [name_of(one)]))
+def is_row_name(question: str, passage: Excerpt) -> bool:
+    """Whether a question contains the one-word name of this table row."""
+    return passage.is_table_row and bool(_one_word_names(question, [name_of(passage)]))
 
 
-def _only_word(name: str) -> list[str]:
+def _single_word(name: str) -> list[str]:
     words = words_of(name)
     return words if len(words) == 1 else []

@@ -4,32 +4,35 @@ from collections.abc import Sequence
 
 from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.constraints import AGE
-from agent.domain.offline.kinds import place_in
+from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.talk_words import GOING_ON, THE_OTHER
 from agent.domain.text_features import plain, symbols_before, symbols_in
 
-FAR = 6
-"""Messages back that a follow-up may be about."""
+MAX_MESSAGES_BACK = 6
+"""How many messages back a follow-up may refer to."""
 
 
-def both_before(before: Sequence[str], most: int = 2) -> list[str]:
-    """The last two that were spoken of, in the order in which they were, or all that one text compared."""
-    most = max(most, len(symbols_in(before[-1]) if before else ()))
-    found = dict.fromkeys(one for text in reversed(before[-FAR:]) for one in reversed(symbols_in(text)))
-    return list(reversed(list(found)[:most]))
+def symbols_mentioned(texts: Sequence[str], limit: int = 2) -> list[str]:
+    """The last `limit` tickers mentioned, in order of mention; more if the last text compares more."""
+    limit = max(limit, len(symbols_in(texts[-1]) if texts else ()))
+    symbols = dict.fromkeys(
+        symbol for text in reversed(texts[-MAX_MESSAGES_BACK:]) for symbol in reversed(symbols_in(text))
+    )
+    return list(reversed(list(symbols)[:limit]))
 
 
-def one_before(said: str, before: Sequence[str]) -> list[str]:
-    """The one that was spoken of last, or the first or second of them where that is said."""
-    at, spoken = place_in(said), both_before(before, FAR)
-    if at is None and THE_OTHER.search(said) and len(spoken) == 2:
-        return spoken[:1]
-    if at is None or len(spoken) < 2:
-        return symbols_before(before[-FAR:])[:1]
-    return [spoken[at]] if at < len(spoken) else []
+def symbol_mentioned(normalized: str, texts: Sequence[str]) -> list[str]:
+    """The ticker mentioned last; or the first, second or other one if the normalized text says so. At most one."""
+    position, symbols = ordinal_in(normalized), symbols_mentioned(texts, MAX_MESSAGES_BACK)
+    if position is None and THE_OTHER.search(normalized) and len(symbols) == 2:
+        return symbols[:1]
+    if position is None or len(symbols) < 2:
+        return symbols_before(texts[-MAX_MESSAGES_BACK:])[:1]
+    return [symbols[position]] if position < len(symbols) else []
 
 
-def is_follow_up(text: str, words: int = 2) -> bool:
-    """Whether a question of so many telling words leans on the last."""
-    said = plain(text)
-    return bool(GOING_ON.search(said)) and len(significant_words(AGE.sub(" ", said))) <= words
+def is_follow_up(text: str, max_words: int = 2) -> bool:
+    """Whether a question refers to the previous one: it begins like a continuation and has at most `max_words`
+    significant words."""
+    normalized = plain(text)
+    return bool(GOING_ON.search(normalized)) and len(significant_words(AGE.sub(" ", normalized))) <= max_words

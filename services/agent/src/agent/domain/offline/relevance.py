@@ -13,110 +13,131 @@ from agent.domain.offline.constraints import FREE_OR_PAID
 from agent.domain.offline.lexicon import keys_in, words_of
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.previous_questions import is_follow_up
-from agent.domain.offline.questions import is_vague, lacks_subject, needed, terms
+from agent.domain.offline.questions import is_vague, lacks_subject, required_keys, terms
 
-_OWN = 2.9
-"""The share of the question that the sentence covers."""
-_SECTION = 1.17
-"""The share of the question that its whole section covers."""
-_EARLIER, _EARLIER_LEANT_ON = 0.97, 0.76
-"""The share of the previous question that it covers; the second is added where this question leans on that one."""
-_THERE = 1.28
-"""It is in the section that was quoted last."""
-_HEADED = 1.2
-"""The share of the question's words that the heading has."""
-_SAME_QUESTION = 1.5
-"""The heading is the question in nearly the same words, common ones included (not fitted)."""
-_FOUND = 1.5
-"""It is in the passage that the search put first; divided by the place for later ones."""
-_FOREIGN = 1.5
-"""It is written in another language: subtracted (not fitted)."""
-_NEEDED, _NOT_ASKED = 0.79, 0.5
-"""It shows what the question needs, such as a price or a time; the second stands in where the question needs nothing.
-"""
-_BEGINS_BESIDE, _BEGINS = 1.34, 1.97
-"""The share of the question's words that begin like a word of its section, or like one of its own."""
-_NEAR = 12.0
-"""How near in meaning to the question its section is."""
-_HALF_ALIKE = 0.5
-_SHORTEST, _LONGEST = 4, 6
-"""Letters that two words must share at their beginning to count as the same word."""
+_SENTENCE_WEIGHT = 2.9
+"""Weight of the share of the question that the sentence covers."""
+_SECTION_WEIGHT = 1.17
+"""Weight of the share of the question that its whole section covers."""
+_PREVIOUS_QUESTION_WEIGHT, _ANTECEDENT_WEIGHT = 0.97, 0.76
+"""Weight of the share of the previous question that the sentence covers; the second is added if this question depends
+on that one."""
+_LAST_QUOTE_WEIGHT = 1.28
+"""Weight of being in the section that was quoted last."""
+_HEADING_WEIGHT = 1.2
+"""Weight of the share of the question's words that the heading has."""
+_SAME_QUESTION_WEIGHT = 1.5
+"""Weight of the heading being the question in nearly the same words, common ones included (not fitted)."""
+_SEARCH_RANK_WEIGHT = 1.5
+"""Weight of being in the passage that the search ranked first; divided by the rank for later ones."""
+_FOREIGN_PENALTY = 1.5
+"""Subtracted if it is in another language (not fitted)."""
+_REQUIRED_WEIGHT, _NOTHING_REQUIRED_SCORE = 0.79, 0.5
+"""Weight of showing what the question needs, such as a price or a time; the second is added to every sentence if the
+question needs nothing."""
+_SECTION_PREFIX_WEIGHT, _SENTENCE_PREFIX_WEIGHT = 1.34, 1.97
+"""Weight of the share of the question's words that have the same beginning as a word of the section; and of the
+sentence itself."""
+_SIMILARITY_WEIGHT = 12.0
+"""Weight of the section's similarity in meaning to the question."""
+_MIN_WORD_OVERLAP = 0.5
+"""Share of common words below which a heading is not nearly the question."""
+_MIN_PREFIX, _MAX_PREFIX = 4, 6
+"""How many first letters are compared to decide that two words are the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section, its sentences with the likeliest first, and its likelihood; over all sections these add up to 1."""
+    """A section of a page: its address and heading, the positions of its sentences among the candidates with the
+    likeliest first, and its likelihood. The likelihoods of all sections add up to 1."""
 
-    place: tuple[str, str]
+    location: tuple[str, str]
     sentences: tuple[int, ...]
     likelihood: float
 
 
-def likely(question: str, earlier: str, told: str, among: Candidates) -> list[Section]:
-    """The sections that were found, likeliest first. `earlier`: the previous question; `told`: the last quotation."""
-    passages, index = among.passages, among.index
+def ranked_sections(question: str, previous_question: str, last_quote: str, candidates: Candidates) -> list[Section]:
+    """Return the sections of the candidates, likeliest first. `last_quote` is what was quoted last."""
+    passages, index = candidates.passages, candidates.index
     if not passages:
         return []
-    asked = terms(FREE_OR_PAID.sub(" ", question))
-    before = {word: keys for word, keys in terms(earlier).items() if word not in asked}
-    must, vague = needed(question), is_vague(asked)
-    leaning = lacks_subject(question) or is_follow_up(question) or vague
-    if vague and before:
-        asked = {}  # "can she come?" is of what was asked before, and of nothing else that comes
-    said = [word for word in words_of(question) if len(word) >= _SHORTEST and not (vague and before)]
-    places: dict[tuple[str, str], list[int]] = {}
-    for at, one in enumerate(passages):
-        places.setdefault((one.url, one.heading), []).append(at)
-    scores: dict[int, float] = {}
-    for place, those in places.items():
-        headed = keys_in(place[1])
-        whole = sum(map(index.weight, asked.values()))
-        covered = sum(index.weight(keys) * max(index.has(keys, at) for at in those) for keys in asked.values())
-        of_section = (
-            _SECTION * (covered / whole if whole else 0.0)
-            + _THERE * any(passages[at].is_in(told) for at in those)
-            + _HEADED * (sum(bool(keys & headed) for keys in asked.values()) / max(len(asked), 1))
-            + _SAME_QUESTION * _alike(set(words_of(question)), set(words_of(place[1])))
-            + _BEGINS_BESIDE * _begun(said, [*words_of(place[1]), *(word for at in those for word in index.words(at))])
-        )
-        for at in those:
-            scores[at] = (
-                of_section
-                + _OWN * (index.share(asked, at) if asked else 0.0)
-                + (_EARLIER + _EARLIER_LEANT_ON * leaning) * (index.share(before, at) if before else 0.0)
-                + _FOUND / max(passages[at].number, 1)
-                - _FOREIGN * (passages[at].number in among.foreign)
-                + _NEEDED * (float(index.covers(must, at)) if must else _NOT_ASKED)
-                + _BEGINS * _begun(said, index.words(at))
-                + _NEAR * passages[at].near
-            )
-    ranked = _ranked(places, scores)
-    # Within a section, sentences that show what the question needs come first.
-    return [replace(one, sentences=tuple(sorted(one.sentences, key=lambda at: not index.covers(must, at))))
-            for one in ranked]  # fmt: skip
-
-
-def _ranked(places: Mapping[tuple[str, str], Sequence[int]], scores: Mapping[int, float]) -> list[Section]:
-    best = max(scores.values())
-    whole = sum(math.exp(score - best) for score in scores.values())
-    found = [
-        Section(
-            place,
-            tuple(sorted(those, key=lambda at: -scores[at])),
-            sum(math.exp(scores[at] - best) for at in those) / whole,
-        )
-        for place, those in places.items()
+    query = terms(FREE_OR_PAID.sub(" ", question))
+    earlier_terms = {word: keys for word, keys in terms(previous_question).items() if word not in query}
+    required, is_question_vague = required_keys(question), is_vague(query)
+    is_dependent = lacks_subject(question) or is_follow_up(question) or is_question_vague
+    if is_question_vague and earlier_terms:
+        query = {}  # "can she come?" asks only about what was asked before
+    question_words = [
+        word for word in words_of(question) if len(word) >= _MIN_PREFIX and not (is_question_vague and earlier_terms)
     ]
-    return sorted(found, key=lambda one: -scores[one.sentences[0]])
+    positions_by_location: dict[tuple[str, str], list[int]] = {}
+    for i, passage in enumerate(passages):
+        positions_by_location.setdefault(passage.location, []).append(i)
+    scores: dict[int, float] = {}
+    for location, positions in positions_by_location.items():
+        heading_keys = keys_in(location[1])
+        total_weight = sum(map(index.weight, query.values()))
+        covered_weight = sum(
+            index.weight(keys) * max(index.strength(keys, i) for i in positions) for keys in query.values()
+        )
+        section_score = (
+            _SECTION_WEIGHT * (covered_weight / total_weight if total_weight else 0.0)
+            + _LAST_QUOTE_WEIGHT * any(passages[i].is_in(last_quote) for i in positions)
+            + _HEADING_WEIGHT * (sum(bool(keys & heading_keys) for keys in query.values()) / max(len(query), 1))
+            + _SAME_QUESTION_WEIGHT * _word_overlap(set(words_of(question)), set(words_of(location[1])))
+            + _SECTION_PREFIX_WEIGHT
+            * _prefix_share(
+                question_words, [*words_of(location[1]), *(word for i in positions for word in index.words(i))]
+            )
+        )
+        for i in positions:
+            scores[i] = (
+                section_score
+                + _SENTENCE_WEIGHT * (index.coverage(query, i) if query else 0.0)
+                + (_PREVIOUS_QUESTION_WEIGHT + _ANTECEDENT_WEIGHT * is_dependent)
+                * (index.coverage(earlier_terms, i) if earlier_terms else 0.0)
+                + _SEARCH_RANK_WEIGHT / max(passages[i].number, 1)
+                - _FOREIGN_PENALTY * (passages[i].number in candidates.foreign)
+                + _REQUIRED_WEIGHT * (float(index.has_all(required, i)) if required else _NOTHING_REQUIRED_SCORE)
+                + _SENTENCE_PREFIX_WEIGHT * _prefix_share(question_words, index.words(i))
+                + _SIMILARITY_WEIGHT * passages[i].near
+            )
+    sections = _sections_by_score(positions_by_location, scores)
+    # Within a section, sentences that show what the question needs come first.
+    return [
+        replace(section, sentences=tuple(sorted(section.sentences, key=lambda i: not index.has_all(required, i))))
+        for section in sections
+    ]
 
 
-def _alike(said: AbstractSet[str], heading: AbstractSet[str]) -> float:
-    """The share of words that two texts have in common; 0 below one half."""
-    shared = len(said & heading) / max(len(said | heading), 1)
-    return shared if shared >= _HALF_ALIKE else 0.0
+def _sections_by_score(
+    positions_by_location: Mapping[tuple[str, str], Sequence[int]], scores: Mapping[int, float]
+) -> list[Section]:
+    """The sections, likeliest first: the softmax of the sentences' scores, added up for each section."""
+    best = max(scores.values())
+    total = sum(math.exp(score - best) for score in scores.values())
+    sections = [
+        Section(
+            location,
+            tuple(sorted(positions, key=lambda i: -scores[i])),
+            sum(math.exp(scores[i] - best) for i in positions) / total,
+        )
+        for location, positions in positions_by_location.items()
+    ]
+    return sorted(sections, key=lambda section: -scores[section.sentences[0]])
 
 
-def _begun(said: Sequence[str], words: Sequence[str]) -> float:
-    """The share of the question's words that begin like one of these."""
-    begun = {word[:length] for word in words for length in range(_SHORTEST, _LONGEST + 1) if len(word) >= length}
-    return sum(word[: max(_SHORTEST, min(_LONGEST, len(word) - 1))] in begun for word in said) / max(len(said), 1)
+def _word_overlap(question_words: AbstractSet[str], heading_words: AbstractSet[str]) -> float:
+    """The share of words that question and heading have in common; 0 below `_MIN_WORD_OVERLAP`."""
+    shared = len(question_words & heading_words) / max(len(question_words | heading_words), 1)
+    return shared if shared >= _MIN_WORD_OVERLAP else 0.0
+
+
+def _prefix_share(question_words: Sequence[str], words: Sequence[str]) -> float:
+    """The share of the question's words that have the same beginning as one of these words."""
+    prefixes = {
+        word[:length] for word in words for length in range(_MIN_PREFIX, _MAX_PREFIX + 1) if len(word) >= length
+    }
+    return sum(word[: max(_MIN_PREFIX, min(_MAX_PREFIX, len(word) - 1))] in prefixes for word in question_words) / max(
+        len(question_words), 1
+    )

@@ -1,63 +1,82 @@
 """Answers questions that a single sentence cannot: the difference of two things, what something includes, all prices.
 
-"What is the difference between Basic and Pro?" quotes both sections; "what is in the Pro plan?" all that stands under
-its name.
+"What is the difference between Basic and Pro?" quotes both sections; "what is in the Pro plan?" everything under its
+name.
 """
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from agent.domain.offline import shapes
 from agent.domain.offline.common_words import significant_words
-from agent.domain.offline.excerpts import Excerpt, of_columns
-from agent.domain.offline.kinds import MOST_SHOWN, column_named, name_of, table_of
+from agent.domain.offline.excerpts import Excerpt, with_columns
+from agent.domain.offline.kinds import MAX_SHOWN, cells_of_thing, name_of, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
-from agent.domain.offline.questions import lacks_subject, needed
+from agent.domain.offline.questions import Query, lacks_subject, required_keys
 from agent.domain.offline.superlatives import is_superlative
 
-_DEAR = re.compile(r"\b(?:expensive|car[oa]s?)\b")
-_OF_ALL = re.compile(
+_EXPENSIVE = re.compile(r"\b(?:expensive|car[oa]s?)\b")
+_SUPERLATIVE_PRICE = re.compile(
     r"\b(?:cheapest|priciest|dearest|most expensive|(?:el|la|lo|los|las) (?:\w+ )?mas (?:barat|car)[oa]s?)\b"
 )
-_OF_TWO = re.compile(r"\b(?:of the|de l[oa]s) (?:two|three|dos|tres)\b")
-"""The cheapest is one of all there are; the cheaper one, or the cheapest of the two, is one of those spoken of."""
+_OF_THE_MENTIONED = re.compile(r"\b(?:of the|de l[oa]s) (?:two|three|dos|tres)\b")
+"""Refers to one of two or three things mentioned before; "the cheapest" without it is one of all there are."""
 _BOTH = re.compile(r"\b(?:them|both|the two|ell[oa]s|amb[oa]s|l[oa]s dos|un[oa] y otr[oa])\b")
 
 
-def compared(question: str, before: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """Of a question for the difference of two things: what the page says of the one and of the other. `before`: the
-    question that it leans on, which may name them."""
-    said = " ".join(words_of(question))
-    if not shapes.COMPARING.search(said):
+def compared_passages(question: str, antecedent: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """The passages about each thing that a question compares; empty if it compares none. `antecedent` holds the
+    questions that it refers to, which may name the things."""
+    question_words = " ".join(words_of(question))
+    if not shapes.COMPARING.search(question_words):
         return []
-    names = {words[0] for one in passages if one.row and len(words := words_of(name_of(one))) == 1}
-    sides = _sides([" ".join(words_of(before))] if before and _BOTH.search(said) else [said], names)
-    named = True
-    last = _sides([" ".join(words_of(before.rpartition("\n")[2]))], names)
-    if not sides and before and (len(last) > 1 or _OF_TWO.search(said) or not _OF_ALL.search(said)):
-        # "Which one is cheaper?" is of what was spoken of.
-        sides, named = _sides([" ".join(words_of(one)) for one in before.splitlines()], names), False
+    one_word_row_names = {
+        words[0] for passage in passages if passage.row and len(words := words_of(name_of(passage))) == 1
+    }
+    sides = _sides(
+        [" ".join(words_of(antecedent))] if antecedent and _BOTH.search(question_words) else [question_words],
+        one_word_row_names,
+    )
+    has_named_sides = True
+    last_sides = _sides([" ".join(words_of(antecedent.rpartition("\n")[2]))], one_word_row_names)
+    if (
+        not sides
+        and antecedent
+        and (
+            len(last_sides) > 1
+            or _OF_THE_MENTIONED.search(question_words)
+            or not _SUPERLATIVE_PRICE.search(question_words)
+        )
+    ):
+        # "Which one is cheaper?" is about the things mentioned before.
+        sides, has_named_sides = (
+            _sides([" ".join(words_of(line)) for line in antecedent.splitlines()], one_word_row_names),
+            False,
+        )
     if len(sides) < 2:
         return []
-    if rows := _rows_compared(sides, passages):
+    if rows := _compared_rows(sides, passages):
         return rows
-    if columns := _columns_compared(sides, passages):
+    if columns := _compared_columns(sides, passages):
         return columns
-    found: list[Excerpt] = []
+    quoted: list[Excerpt] = []
     for side in sides[:3]:
         section = _section(side, passages)
-        if not section or not (named or keys_in(section[0].heading) & {key for word in side for key in keys_of(word)}):
+        if not section or not (
+            has_named_sides or keys_in(section[0].heading) & {key for word in side for key in keys_of(word)}
+        ):
             return []
-        found += [one for one in section if one not in found]
-    by_price = shapes.PRICE_WORD.search(said) or _DEAR.search(said)
-    return found if not by_price or sum(map(_shows_price, found)) >= len(sides[:3]) else []
+        quoted += [passage for passage in section if passage not in quoted]
+    by_price = shapes.PRICE_WORD.search(question_words) or _EXPENSIVE.search(question_words)
+    return quoted if not by_price or sum(map(_shows_price, quoted)) >= len(sides[:3]) else []
 
 
 def _sides(texts: Sequence[str], names: AbstractSet[str]) -> list[list[str]]:
-    """What is compared: of each part of these texts the words that name something, as "Business" may name a row."""
-    parts = [part for text in texts for part in shapes.TWO.split(text)]
+    """The things compared: for each part of these texts, the words that name something. `names` are words that are
+    always names, such as "Business" of a row."""
+    parts = [part for text in texts for part in shapes.CONJUNCTION.split(text)]
     sides = [
         [
             word
@@ -69,130 +88,163 @@ def _sides(texts: Sequence[str], names: AbstractSet[str]) -> list[list[str]]:
     return [side for side in sides if side]
 
 
-def _shows_price(one: Excerpt) -> bool:
-    return any(key == "=price" and shape.search(one.text) for key, shape in shapes.SHAPES)
+def _shows_price(passage: Excerpt) -> bool:
+    return any(key == "=price" and pattern.search(passage.text) for key, pattern in shapes.SHAPES)
 
 
-def _rows_compared(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """The rows of a table that have these names: of each side the one that it calls most fully."""
+def _compared_rows(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """The rows of one table with these names: for each side, the one whose name it contains most fully."""
     tables: dict[tuple[str, str, str], list[Excerpt]] = {}
-    for one in passages:
-        if one.row and not one.item:
-            tables.setdefault(table_of(one), []).append(one)
+    for row in passages:
+        if row.is_table_row:
+            tables.setdefault(table_of(row), []).append(row)
     for rows in tables.values():
-        best = [max(rows, key=lambda one: _called(one, side)) for side in sides]
-        if all(map(_called, best, sides)) and len(set(best)) == len(sides):
-            return sorted(best, key=lambda one: one.place)
-        of_sides = [[one for one in rows if _is_of(one, side)] for side in sides]
-        kinds = [one for of_side in of_sides for one in of_side]
-        if all(of_sides) and len(set(kinds)) == len(kinds) <= MOST_SHOWN:
-            return sorted(kinds, key=lambda one: one.place)
+        best_rows = [max(rows, key=lambda row: _matched_name_words(row, side)) for side in sides]
+        if all(map(_matched_name_words, best_rows, sides)) and len(set(best_rows)) == len(sides):
+            return sorted(best_rows, key=lambda row: row.page_position)
+        rows_by_side = [[row for row in rows if _name_has_all(row, side)] for side in sides]
+        all_rows = [row for side_rows in rows_by_side for row in side_rows]
+        if all(rows_by_side) and len(set(all_rows)) == len(all_rows) <= MAX_SHOWN:
+            return sorted(all_rows, key=lambda row: row.page_position)
     return []
 
 
-def _called(row: Excerpt, side: Sequence[str]) -> int:
-    """How many words a row's name has, if all of them are among these; of "2 m²" and "Child (3-15)", 2 and Child."""
-    keys, name = {key for word in side for key in keys_of(word)}, words_of(row.text.partition(":")[0].partition("(")[0])
-    figures = any(map(str.isdigit, side))
-    named = [word for word in name if (word.isdigit() if figures else significant_words(word) or len(name) == 1)]
-    return len(named) if all(keys_of(word) & keys for word in named) else 0
+def _matched_name_words(row: Excerpt, side: Sequence[str]) -> int:
+    """How many words a row's name has if the side contains all of them, else 0. In "2 m²" and "Child (3-15)", 2 and
+    Child."""
+    keys, name_words = (
+        {key for word in side for key in keys_of(word)},
+        words_of(row.text.partition(":")[0].partition("(")[0]),
+    )
+    has_figure = any(map(str.isdigit, side))
+    telling_words = [
+        word
+        for word in name_words
+        if (word.isdigit() if has_figure else significant_words(word) or len(name_words) == 1)
+    ]
+    return len(telling_words) if all(keys_of(word) & keys for word in telling_words) else 0
 
 
-def _is_of(row: Excerpt, side: Sequence[str]) -> bool:
-    """Whether a row's name has all of these words, and others: metal braces are braces."""
-    called = keys_in(row.text.partition(":")[0])
-    return all(keys_of(word) & called for word in side)
+def _name_has_all(row: Excerpt, side: Sequence[str]) -> bool:
+    """Whether a row's name has all of these words, among others: metal braces are braces."""
+    name_keys = keys_in(row.text.partition(":")[0])
+    return all(keys_of(word) & name_keys for word in side)
 
 
-def _columns_compared(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """The rows of a table in which the columns of these names differ, with those columns alone."""
-    for first in (one for one in passages if len(one.columns) == len(one.cells) > 1):
-        called = [[_shared(name, side) for name in first.columns] for side in sides]
-        chosen = sorted({at for shared in called for at, one in enumerate(shared) if one and one == max(shared)})
-        if all(map(any, called)) and len(chosen) > 1:
-            rows = [one for one in passages if one.columns == first.columns and table_of(one) == table_of(first)]
-            return [of_columns(one, chosen) for one in rows if len({one.cells[at] for at in chosen}) > 1][:MOST_SHOWN]
+def _compared_columns(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """The rows of a table in which the columns with these headers differ, narrowed to those columns."""
+    for example in (row for row in passages if len(row.columns) == len(row.cells) > 1):
+        matches_by_side = [[_shared_words(header, side) for header in example.columns] for side in sides]
+        columns = sorted(
+            {
+                column
+                for matches in matches_by_side
+                for column, count in enumerate(matches)
+                if count and count == max(matches)
+            }
+        )
+        if all(map(any, matches_by_side)) and len(columns) > 1:
+            rows = [row for row in passages if row.columns == example.columns and table_of(row) == table_of(example)]
+            return [with_columns(row, columns) for row in rows if len({row.cells[column] for column in columns}) > 1][
+                :MAX_SHOWN
+            ]
     return []
 
 
-def in_columns_named(question: str, before: str, shown: Sequence[Excerpt]) -> list[Excerpt]:
-    """What is shown; of a table's rows the columns alone that the question names, or for a price those of the question
-    that it leans on, with what looks like what is asked for if none of them does. Rows with nothing there are left out.
+def with_named_columns(question: str, antecedent: str, rows: Sequence[Excerpt]) -> list[Excerpt]:
+    """Return the excerpts; table rows with only the columns that the question names.
+
+    A question for a price that names none gets the columns of the question that it refers to. If none of these has the
+    kind of figure asked for, the columns that have it are added. Rows with only empty cells are left out.
     """
-    if len({one.columns for one in shown}) != 1 or not all(len(one.columns) == len(one.cells) > 1 for one in shown):
-        return list(shown)
-    columns, called = shown[0].columns, {key for one in shown for key in keys_in(one.text.partition(":")[0])}
-    every = range(len(columns))
-    named = _columns_named(question, columns, called)
-    leaning = lacks_subject(question) and not is_superlative(question)
-    named = named or (_columns_named(before, columns, called) if leaning else []) or every
-    needs = [keys - shapes.FIGURE if keys & shapes.PRICE else keys for keys in needed(question)]
-    looks = [shape for key, shape in shapes.SHAPES if any(key in keys for keys in needs)]
+    if len({row.columns for row in rows}) != 1 or not all(len(row.columns) == len(row.cells) > 1 for row in rows):
+        return list(rows)
+    headers, name_keys = rows[0].columns, {key for row in rows for key in keys_in(row.text.partition(":")[0])}
+    every = range(len(headers))
+    named = _named_columns(question, headers, name_keys)
+    depends_on_antecedent = lacks_subject(question) and not is_superlative(question)
+    named = named or (_named_columns(antecedent, headers, name_keys) if depends_on_antecedent else []) or every
+    required = [keys - shapes.FIGURE if keys & shapes.PRICE else keys for keys in required_keys(question)]
+    patterns = [pattern for key, pattern in shapes.SHAPES if any(key in keys for keys in required)]
 
-    def looks_so(at: int) -> bool:
-        return any(shape.search(one.cells[at]) for one in shown for shape in looks)
+    def looks_so(column: int) -> bool:
+        return any(pattern.search(row.cells[column]) for row in rows for pattern in patterns)
 
-    if looks and not any(map(looks_so, named)):
-        named = [at for at in every if at in named or looks_so(at)]
-    if len(named) == len(columns):
-        return list(shown)
-    told = [of_columns(one, named) for one in shown]
-    return [one for one in told if any(any(map(str.isalnum, cell)) for cell in one.cells)] or told
-
-
-def _columns_named(text: str, columns: Sequence[str], called: set[str]) -> list[int]:
-    """The columns whose names have most of a text's words; words of the rows' own names do not count."""
-    words = [word for word in significant_words(text) if not keys_of(word) & called]
-    shared = [_shared(name, words) for name in columns]
-    return [at for at, many in enumerate(shared) if many and many == max(shared)]
+    if patterns and not any(map(looks_so, named)):
+        named = [column for column in every if column in named or looks_so(column)]
+    if len(named) == len(headers):
+        return list(rows)
+    narrowed = [with_columns(row, named) for row in rows]
+    return [row for row in narrowed if any(any(map(str.isalnum, cell)) for cell in row.cells)] or narrowed
 
 
-def _shared(name: str, words: Sequence[str]) -> int:
+def _named_columns(text: str, headers: Sequence[str], name_keys: set[str]) -> list[int]:
+    """The columns whose headers have the most of a text's words, apart from words of the rows' own names."""
+    words = [word for word in significant_words(text) if not keys_of(word) & name_keys]
+    match_counts = [_shared_words(header, words) for header in headers]
+    return [column for column, count in enumerate(match_counts) if count and count == max(match_counts)]
+
+
+def _shared_words(name: str, words: Sequence[str]) -> int:
     """How many words of a name are among these."""
     keys = {key for word in words for key in keys_of(word)}
-    return sum(bool(keys & keys_of(word)) for word in _named(name))
+    return sum(bool(keys & keys_of(word)) for word in _words_without_figures(name))
 
 
-def included(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """Of a question for what something holds: all that stands under its name."""
-    said = " ".join(words_of(question))
-    if not shapes.INCLUDED.search(said) or shapes.WHETHER.search(said) or shapes.HOW_MANY.search(said):
+def included_passages(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """Everything under the name of a thing, for the question what it includes; empty for other questions."""
+    question_words = " ".join(words_of(question))
+    if (
+        not shapes.INCLUDED.search(question_words)
+        or shapes.WHETHER.search(question_words)
+        or shapes.HOW_MANY.search(question_words)
+    ):
         return []
-    of_what = shapes.INCLUDED.sub(" ", said)
-    section = column_named(frozenset(words_of(of_what)), passages) or _section(significant_words(of_what), passages)
+    topic = shapes.INCLUDED.sub(" ", question_words)
+    section = cells_of_thing(frozenset(words_of(topic)), passages) or _section(significant_words(topic), passages)
     return section if len(section) > 1 else []
 
 
-def all_shown(said: str, asked: Mapping[str, frozenset[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """Of a question that names nothing, as "how much is it?": all that the page which shows the most of it has."""
-    for key, shape in shapes.SHAPES:
+def all_of_shape(normalized: str, query: Query, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """All passages with a price (or hours, an address …) on the page that shows the most, for a question that names
+    nothing else, as "how much is it?"."""
+    for key, pattern in shapes.SHAPES:
         if key == "=price" and (
-            shapes.OBLIGED.search(said) or not (shapes.HOW_MUCH.search(said) or shapes.PRICE_WORD.search(said))
+            shapes.OBLIGED.search(normalized)
+            or not (shapes.HOW_MUCH.search(normalized) or shapes.PRICE_WORD.search(normalized))
         ):
             continue
-        if key == "=weekend" and {"weekend", "weekends", "finde", "semana"}.isdisjoint(said.split()):
+        if key == "=weekend" and {"weekend", "weekends", "finde", "semana"}.isdisjoint(normalized.split()):
             continue  # Saturday is not Sunday
-        if asked and all(key in keys or not keys - {"=figure"} for keys in asked.values()):
-            shown = [one for one in passages if shape.search(one.text)]
-            pages = Counter[str]()
-            for one in shown:
-                pages[one.url] += 3 if key in keys_in(one.heading) else 1
-            best = [one for one in shown if one.url == pages.most_common(1)[0][0]]
-            return [one for one in best if key != "=where" or one.heading == best[0].heading][:MOST_SHOWN]
+        if query and all(key in keys or not keys - {"=figure"} for keys in query.values()):
+            matching = [passage for passage in passages if pattern.search(passage.text)]
+            scores_by_page = Counter[str]()
+            for passage in matching:
+                scores_by_page[passage.url] += 3 if key in keys_in(passage.heading) else 1
+            best_page = [passage for passage in matching if passage.url == scores_by_page.most_common(1)[0][0]]
+            return [passage for passage in best_page if key != "=where" or passage.heading == best_page[0].heading][
+                :MAX_SHOWN
+            ]
     return []
 
 
-def _named(heading: str) -> list[str]:
-    """A heading's words without the figures beside them, as "Silver – 85 €" has one."""
+def _words_without_figures(heading: str) -> list[str]:
+    """A heading's words without its figures: "Silver" of "Silver – 85 €"."""
     return [word for word in significant_words(heading) if not word.isdigit()]
 
 
-def _section(named: Sequence[str], passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """What stands under the heading that says least else than these words; or else the first to have all of them."""
-    keys = {key for word in named for key in keys_of(word)}
-    under = [one for one in passages
-             if keys & keys_in(one.heading) and len(_named(one.heading)) <= max(len(named), 2)]  # fmt: skip
-    under.sort(key=lambda one: sum(not keys_of(word) & keys for word in _named(one.heading)))
-    saying = [one for one in passages if all(keys_of(word) & keys_in(one.text) for word in named)]
-    first = under[:1] or sorted(saying, key=lambda one: not one.row)[:1]
-    return [one for one in under if (one.url, one.heading) == (first[0].url, first[0].heading)][:4] or first
+def _section(words: Sequence[str], passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """The passages under the heading that has the fewest other words than these; or else the first that contains all of
+    them."""
+    keys = {key for word in words for key in keys_of(word)}
+    under_heading = [
+        passage
+        for passage in passages
+        if keys & keys_in(passage.heading) and len(_words_without_figures(passage.heading)) <= max(len(words), 2)
+    ]
+    under_heading.sort(
+        key=lambda passage: sum(not keys_of(word) & keys for word in _words_without_figures(passage.heading))
+    )
+    containing = [passage for passage in passages if all(keys_of(word) & keys_in(passage.text) for word in words)]
+    first = under_heading[:1] or sorted(containing, key=lambda passage: not passage.row)[:1]
+    return [passage for passage in under_heading if passage.location == first[0].location][:4] or first

@@ -173,7 +173,7 @@ DOES_OR_NOT = re.compile(r"\b(?:we|our|no|not)\b|\b\w+[aei]mos\b", re.IGNORECASE
 NAMES_WHICH = re.compile(
     r"\b(?:which|cual(?:es)?|(?:what|que) (?:plan|course|option|product|curso|opcion|producto|tarifa))\b"
 )
-MADE_OF = re.compile(r"\bque lleva\b|\bde que (?:esta|son|es)\b|\bingredient\w*|\bmade of\b")
+INGREDIENTS = re.compile(r"\bque lleva\b|\bde que (?:esta|son|es)\b|\bingredient\w*|\bmade of\b")
 _NUMBERS = (r"(?:(?<!\d[.,])\d[\d.,]*+(?! ?%)|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|dos|tres|"
             r"cuatro|cinco|seis|siete|ocho|nueve|diez|doce|veinte|una?|one)")  # fmt: skip
 COUNTED = re.compile(rf"\b{_NUMBERS} (?:\w+ )?(?:\w+ )?(?P<what>\w{{3,}})")
@@ -193,7 +193,7 @@ FOR_WHOM = re.compile(
     r"\b(?:for|para) (?:my|our|mis?|nuestr[oa]s?) \w+",
     re.IGNORECASE,
 )
-ASIDE = re.compile(r"\bfor free\b|(?<=[aei]r) gratis\b", re.IGNORECASE)
+FOR_FREE = re.compile(r"\bfor free\b|(?<=[aei]r) gratis\b", re.IGNORECASE)
 """What is said of something else, which is what is asked for."""
 WHETHER = re.compile(r"^\W*(?:(?:and|y|ok|hi|hello|hola)\W+)*(?:does|do|is|are|incluye\w*|se incluye\w*|viene\w*)\b")
 FREE_OF = re.compile(
@@ -204,7 +204,7 @@ MAY = re.compile(r"\b(?:can|could|may) (?:i|we|you)\b|\b(?:puedo|podemos|podria|
 BRINGING = re.compile(r" *(?:bring|traer(?:me)?|llevar(?:me)?|take (?:my|our|the|an?))\b")
 TO_ANOTHER = re.compile(r" *(?:pas|mov|go|ir)\w* (?:from|de) (?:\w+ ){1,3}?(?:to|a) ")
 """May I go from one thing to another: that is to change."""
-TOLD_OTHERWISE = frozenset(("=price",))
+ANSWERED_IMPLICITLY = frozenset(("=price",))
 """That one may pay with something is told by saying that it is accepted."""
 _WHAT_IT_COSTS = r"\bque (?:vale|cuesta)n?\b(?! la pena)"
 HOW_MUCH = re.compile(rf"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b|{_WHAT_IT_COSTS}")
@@ -238,8 +238,8 @@ FIGURE = frozenset(("=figure",))
 PRICE = frozenset(("=price",))
 COST = PRICE | {"=free"}
 CLOCK = frozenset(("=clock",))
-BARE = frozenset(("=figure", "=price", "=clock", "=when", "=length", "=takes", "=often", "=bring"))
-TOLD_ITSELF = ("=often", "=bring")
+PRICE_OR_TIME = frozenset(("=figure", "=price", "=clock", "=when", "=length", "=takes", "=often", "=bring"))
+ANSWERED_BY_HEADING = ("=often", "=bring")
 """Kinds of questions that a passage answers by what it says itself, or its heading."""
 WHERE = re.compile(r"\bwhere (?:do|does|can|could|should|must|is|are|will)\b|\bdonde\b")
 SAYS_WHERE = re.compile(
@@ -257,8 +257,8 @@ SAYS_WHERE = re.compile(
 """That something is somewhere, as it is written."""
 PLACE = frozenset(("=where", "=directions"))
 BEGIN = frozenset(("=begin",))
-OF_IT = 0.4
+MIN_ANTECEDENT_COVERAGE = 0.4
 SHAPED = frozenset(("=when", "=name", "=clock", "=duration", "=discount", "=need", "=takes", "=length", "=worth",
                     "=measure", "=address", "=number", "=often", "=bring", "=age", "=place"))  # fmt: skip
-SHOWN = frozenset(("=figure", "=price", "=clock", "=duration", "=takes"))
-TWO = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")
+SHOWN_FIGURES = frozenset(("=figure", "=price", "=clock", "=duration", "=takes"))
+CONJUNCTION = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")

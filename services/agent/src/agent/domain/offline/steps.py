@@ -1,8 +1,7 @@
-"""Carries out requests that need several calls: selling half of a holding, replacing an order, finding the alert that
-is meant.
+"""Carries out requests that need several calls: selling half of a holding, replacing an order, finding an alert.
 
-Each wish of this kind names its way. "sell half of my MSFT" looks up the portfolio first, works the number out, and
-then prepares the order; where several things may be meant, the assistant asks which.
+Each wish of this kind names its way. "sell half of my MSFT" looks up the portfolio first, computes the quantity, and
+then prepares the order. If several things may be meant, the assistant asks which.
 """
 
 from collections.abc import Sequence
@@ -16,18 +15,18 @@ from agent.domain.offline.answers import (
     cash_left,
     if_all_moved,
     if_moved,
+    information_needed,
     multiplied,
     stop_later,
-    which,
 )
-from agent.domain.offline.conditions import at_a_price
+from agent.domain.offline.conditions import as_waiting
 from agent.domain.offline.position_size import with_prices
 from agent.domain.offline.wishes import Calls, Wish
 from agent.domain.text_features import number_of
 from contracts.languages import Language
 
 Result = tuple[str, dict[str, Any], dict[str, Any]]
-_FIRST = {
+_LOOKUPS = {
     "sell": "get_portfolio",
     "resell": "get_portfolio",
     "stop": "get_portfolio",
@@ -36,19 +35,19 @@ _FIRST = {
     "delete_alert": "list_alerts",
     "replace_listed": "list_alerts",
 }
-"""What is looked up, by the way that leads to the call."""
-_WATCHED = 5
-"""Of the own list, how many are looked up."""
-_ENDED = 20
-"""Orders or alerts that are ended by one message."""
+"""By way: the tool that is called first to look something up."""
+_MAX_WATCHED = 5
+"""Maximum shares of the watchlist whose prices are looked up."""
+_MAX_CANCELLED = 20
+"""Maximum orders or alerts that one message cancels or deletes."""
 _SAME_ORDER = ("symbol", "side", "quantity", "limit_price", "stop_price")
-"""What an order that is replaced is found by."""
-_NAMED = {"cancel": ("orders", "order_id"), "delete_alert": ("alerts", "alert_id")}
+"""Arguments by which an order to replace is found."""
+_RESULT_FIELDS = {"cancel": ("orders", "order_id"), "delete_alert": ("alerts", "alert_id")}
 
 
 @dataclass(frozen=True, slots=True)
 class SayText:
-    """The answer."""
+    """An answer."""
 
     text: str
 
@@ -60,24 +59,24 @@ class UseTools:
     calls: Calls
 
 
-def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """The next step of a wish that takes two: look up, then do."""
+def next_step(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
+    """The next step of a wish that looks something up before it acts."""
     tool, arguments = wish.calls[0]
     if wish.way == "portfolio":
         return _portfolio(results, language)
     if wish.way == "stop_later":
         if not results:
             return UseTools(wish.calls)
-        told = [answer_from(*one, "", language) for one in results]
-        done = all("error" not in body for _, _, body in results)
-        return SayText("\n".join([*told, *([stop_later(float(wish.shown), language)] if done else [])]))
+        sentences = [answer_from(*result, "", language) for result in results]
+        finished = all("error" not in body for _, _, body in results)
+        return SayText("\n".join([*sentences, *([stop_later(float(wish.shown), language)] if finished else [])]))
     if wish.way == "as_many":
-        figured = next((body for done, _, body in results if done != tool), None)
-        if figured is None:
+        calculation = next((body for finished, _, body in results if finished != tool), None)
+        if calculation is None:
             return UseTools(wish.calls[1:])
-        if len(results) > 1 or not figured.get("quantity"):
+        if len(results) > 1 or not calculation.get("quantity"):
             return SayText(answer_from(*results[-1], "", language))
-        return UseTools(((tool, {**arguments, "quantity": float(figured["quantity"]) * float(wish.shown) // 1}),))
+        return UseTools(((tool, {**arguments, "quantity": float(calculation["quantity"]) * float(wish.shown) // 1}),))
     if wish.way in ("part", "affordable", "means", "left"):
         return _with_price(wish, results, language)
     if wish.way == "if_moved":
@@ -90,183 +89,192 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         return _share_of_cash(wish, results, language)
     if wish.way in ("from_now", "at_level", "sized", "spend"):
         return _at_price_of_now(wish, results, language)
-    looked = _FIRST["replace" if wish.way == "replace_listed" and tool == "create_paper_order" else wish.way]
-    waits: list[dict[str, Any]] = []
+    lookup = _LOOKUPS["replace" if wish.way == "replace_listed" and tool == "create_paper_order" else wish.way]
+    waiting_orders: list[dict[str, Any]] = []
     if wish.way == "resell":
-        # Two are looked up: what is held, and what waits and is made anew.
+        # Two lookups: what is held, and the waiting order that is made anew.
         if not results:
-            return UseTools(((looked, {}), ("get_pending_orders", {})))
-        waits = [one for tool, _, body in results if tool == "get_pending_orders" for one in _of(body, "orders")]
-        results = [one for one in results if one[0] != "get_pending_orders"]
-    done = [one for one in results if one[0] != looked]
-    if done and (done[-1][0] == tool or "error" in done[-1][2]):
-        return SayText("\n".join(answer_from(*one, "", language) for one in done))
-    if wish.way in _NAMED and _NAMED[wish.way][1] in arguments:
-        name = _NAMED[wish.way][1]
+            return UseTools(((lookup, {}), ("get_pending_orders", {})))
+        waiting_orders = [
+            order for tool, _, body in results if tool == "get_pending_orders" for order in _rows(body, "orders")
+        ]
+        results = [result for result in results if result[0] != "get_pending_orders"]
+    finished = [result for result in results if result[0] != lookup]
+    if finished and (finished[-1][0] == tool or "error" in finished[-1][2]):
+        return SayText("\n".join(answer_from(*result, "", language) for result in finished))
+    if wish.way in _RESULT_FIELDS and _RESULT_FIELDS[wish.way][1] in arguments:
+        name = _RESULT_FIELDS[wish.way][1]
         return UseTools(((tool, {name: arguments[name]}),))
     if not results:
-        return UseTools(((looked, {}),))
+        return UseTools(((lookup, {}),))
     body = results[0][2]
     if "error" in body:
         return SayText(answer_from(*results[0], "", language))
     if wish.way in ("sell", "stop", "resell"):
-        found = _sell(tool, arguments | ({"symbol": wish.shown} if wish.shown else {}), body, language)
-        if wish.way == "resell" and isinstance(found, UseTools):
-            return _instead(_ended(wish, waits), found.calls, done)
-        return found
+        step = _sell(tool, arguments | ({"symbol": wish.shown} if wish.shown else {}), body, language)
+        if wish.way == "resell" and isinstance(step, UseTools):
+            return _replacing_calls(_cancellation(wish, waiting_orders), step.calls, finished)
+        return step
     if wish.way == "replace":
-        return _instead(_ended(wish, _of(body, "orders")), ((tool, arguments),), done)
+        return _replacing_calls(_cancellation(wish, _rows(body, "orders")), ((tool, arguments),), finished)
     if wish.way == "replace_listed":
-        before = wish.calls[1][1]
-        kind, name = _NAMED["cancel" if tool == "create_paper_order" else "delete_alert"]
-        old = [one for one in _of(body, kind)
-               if all(before.get(name) in (None, one.get(name)) for name in ("symbol", "price", "side"))
-               and before.get("order_type", "") in str(one.get("order_type") or "")]  # fmt: skip
-        if kind == "orders" or "condition" not in arguments:  # it is as it was, but for one figure
-            at = before.get("place", 0)
-            old = old[at : at + 1 or None] if "place" in before else old
-            if len(old) != 1:
-                return SayText(_several(looked, kind, old, body, language))
-            arguments = _as_it_was(old[0], arguments)
-        ends = tuple((wish.calls[1][0], {name: one[name]}) for one in old[-1:])
-        return _instead(ends, ((tool, arguments),), done)
-    kind, name = _NAMED[wish.way]
-    fitting: list[dict[str, Any]] = [
-        one
-        for one in _of(body, kind)
-        if all(arguments.get(name) in (None, one.get(name)) for name in ("symbol", "price", "side"))
-        and one["symbol"] not in arguments.get("spared", ())
-        and arguments.get("order_type", "") in str(one.get("order_type") or "")
-        and (not wish.shown or wish.shown in answer_from(looked, {}, {kind: [one]}, "", language).splitlines())
+        old_arguments = wish.calls[1][1]
+        kind, name = _RESULT_FIELDS["cancel" if tool == "create_paper_order" else "delete_alert"]
+        matching = [listed for listed in _rows(body, kind)
+               if all(old_arguments.get(name) in (None, listed.get(name)) for name in ("symbol", "price", "side"))
+               and old_arguments.get("order_type", "") in str(listed.get("order_type") or "")]  # fmt: skip
+        if kind == "orders" or "condition" not in arguments:  # it stays as it was but for one figure
+            place = old_arguments.get("place", 0)
+            matching = matching[place : place + 1 or None] if "place" in old_arguments else matching
+            if len(matching) != 1:
+                return SayText(_ask_which(lookup, kind, matching, body, language))
+            arguments = _with_new_figure(matching[0], arguments)
+        cancellations = tuple((wish.calls[1][0], {name: listed[name]}) for listed in matching[-1:])
+        return _replacing_calls(cancellations, ((tool, arguments),), finished)
+    kind, name = _RESULT_FIELDS[wish.way]
+    matching: list[dict[str, Any]] = [
+        listed
+        for listed in _rows(body, kind)
+        if all(arguments.get(name) in (None, listed.get(name)) for name in ("symbol", "price", "side"))
+        and listed["symbol"] not in arguments.get("spared", ())
+        and arguments.get("order_type", "") in str(listed.get("order_type") or "")
+        and (not wish.shown or wish.shown in answer_from(lookup, {}, {kind: [listed]}, "", language).splitlines())
     ]  # fmt: skip
     number = arguments.get("price", 0.0)
-    if not fitting and number in range(1, len(_of(body, kind)) + 1):
-        fitting = [_of(body, kind)[int(number) - 1]]  # "alert 2" is the second
-    at = arguments.get("place", 0)
+    if not matching and number in range(1, len(_rows(body, kind)) + 1):
+        matching = [_rows(body, kind)[int(number) - 1]]  # "alert 2" is the second
+    place = arguments.get("place", 0)
     if wish.shown:
-        fitting = fitting[:1]  # those that read alike are alike
-    elif "place" in arguments and -len(fitting) <= at < len(fitting):
-        fitting = [fitting[at]]
-    if arguments.get("share") == 1 and 0 < len(fitting) <= _ENDED:
-        return UseTools(tuple((tool, {name: one[name]}) for one in fitting))
-    if len(fitting) != 1:
-        return SayText(_several(looked, kind, fitting, body, language))
-    return UseTools(((tool, {name: fitting[0][name]}),))
+        matching = matching[:1]  # equal lines are interchangeable
+    elif "place" in arguments and -len(matching) <= place < len(matching):
+        matching = [matching[place]]
+    if arguments.get("share") == 1 and 0 < len(matching) <= _MAX_CANCELLED:
+        return UseTools(tuple((tool, {name: listed[name]}) for listed in matching))
+    if len(matching) != 1:
+        return SayText(_ask_which(lookup, kind, matching, body, language))
+    return UseTools(((tool, {name: matching[0][name]}),))
 
 
-def _several(
-    looked: str, kind: str, fitting: Sequence[dict[str, Any]], body: dict[str, Any], language: Language
+def _ask_which(
+    lookup: str, kind: str, matching: Sequence[dict[str, Any]], body: dict[str, Any], language: Language
 ) -> str:
-    """That it is not clear which one is meant, with those that may be; or that there is none."""
-    told = answer_from(looked, {}, {kind: fitting}, "", language)
-    if not fitting:
-        return which("none", language) if _of(body, kind) else told
-    return f"{which('several', language)}\n{told}"
+    """The question which one is meant, with the candidates; or the remark that there is none."""
+    lines = answer_from(lookup, {}, {kind: matching}, "", language)
+    if not matching:
+        return information_needed("none", language) if _rows(body, kind) else lines
+    return f"{information_needed('several', language)}\n{lines}"
 
 
-def _as_it_was(old: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
-    """The arguments that make an alert or order anew with another figure: the quantity that was told, or the price,
-    which is a quantity where nothing has a price."""
+def _with_new_figure(old: dict[str, Any], updates: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of an alert or order made anew with another figure: the quantity if that is given, else its price,
+    or the quantity if it has no price."""
     names = ("symbol", "condition", "price", "side", "quantity", "order_type", "limit_price", "stop_price")
-    kept = {name: old[name] for name in names if old.get(name) is not None}
-    prices = [name for name in kept if name.endswith("price")]
-    if "quantity" in changed:
-        return {**kept, "quantity": float(changed["quantity"])}
-    return {**kept, (prices[-1] if prices else "quantity"): float(changed["price"])}
+    unchanged = {name: old[name] for name in names if old.get(name) is not None}
+    prices = [name for name in unchanged if name.endswith("price")]
+    if "quantity" in updates:
+        return {**unchanged, "quantity": float(updates["quantity"])}
+    return {**unchanged, (prices[-1] if prices else "quantity"): float(updates["price"])}
 
 
-def _instead(ends: Calls, made: Calls, done: Sequence[Result]) -> UseTools:
-    """What replaces an order names it, so that it waits until the yes; an alert is deleted first."""
-    if ends and ends[0][0] == "cancel_paper_order":
-        (tool, arguments), *others = made
-        return UseTools(((tool, {**arguments, "replaces": ends[0][1]["order_id"]}), *others))
-    return UseTools(ends if ends and not done else made)
+def _replacing_calls(cancellations: Calls, new_calls: Calls, finished: Sequence[Result]) -> UseTools:
+    """The calls that replace an order name it, so that it stays until the confirmation; an alert is deleted first."""
+    if cancellations and cancellations[0][0] == "cancel_paper_order":
+        (tool, arguments), *others = new_calls
+        return UseTools(((tool, {**arguments, "replaces": cancellations[0][1]["order_id"]}), *others))
+    return UseTools(cancellations if cancellations and not finished else new_calls)
 
 
-def _ended(wish: Wish, orders: Sequence[dict[str, Any]]) -> Calls:
-    """The end of the order that waits and is made anew."""
-    before = wish.calls[1][1]
-    waiting = [one for one in orders if one["status"] in ("pending_confirmation", "open")
-               and all(before.get(name) in (None, one.get(name)) for name in _SAME_ORDER)]  # fmt: skip
-    return tuple(("cancel_paper_order", {"order_id": one["order_id"]}) for one in waiting[-1:])
+def _cancellation(wish: Wish, orders: Sequence[dict[str, Any]]) -> Calls:
+    """The cancellation of the waiting order that is made anew; empty if there is none."""
+    old_arguments = wish.calls[1][1]
+    waiting = [order for order in orders if order["status"] in ("pending_confirmation", "open")
+               and all(old_arguments.get(name) in (None, order.get(name)) for name in _SAME_ORDER)]  # fmt: skip
+    return tuple(("cancel_paper_order", {"order_id": order["order_id"]}) for order in waiting[-1:])
 
 
 def _watched(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """What the shares of the own list cost."""
+    """The prices of the watchlist's shares."""
     symbols: list[str] = results[0][2].get("symbols") or [] if results else []
     if not results or (symbols and len(results) == 1):
-        return UseTools(tuple(("get_price", {"symbol": one}) for one in symbols[:_WATCHED]) or wish.calls)
-    return SayText("\n".join(answer_from(*one, "", language) for one in results[1:] or results))
+        return UseTools(tuple(("get_price", {"symbol": symbol}) for symbol in symbols[:_MAX_WATCHED]) or wish.calls)
+    return SayText("\n".join(answer_from(*result, "", language) for result in results[1:] or results))
 
 
 def _with_price(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """A price, and so many times as much; or how many that much money buys, or all the cash."""
+    """A price and its multiple; or how many shares an amount of money, or all cash, buys."""
     if not results:
         return UseTools((*wish.calls, *([("get_portfolio", {})] if wish.way in ("means", "left") else [])))
-    told = [answer_from(*one, "", language) for one in results if "cash" not in one[2]]
-    figure, _, each = wish.shown.partition("@")
+    sentences = [answer_from(*result, "", language) for result in results if "cash" not in result[2]]
+    figure, _, unit_price = wish.shown.partition("@")
     cash = next((float(body["cash"]) for _, _, body in results if "cash" in body), None)
-    for price in [float(each or body["price"]) for _, _, body in results if body.get("price") is not None]:
+    for price in [float(unit_price or body["price"]) for _, _, body in results if body.get("price") is not None]:
         if figure and wish.way != "affordable":
-            told.append(multiplied(price, number_of(figure), language))
+            sentences.append(multiplied(price, number_of(figure), language))
         if wish.way == "left":
-            told += [cash_left(cash - price * number_of(figure), language)] if cash is not None else []
+            sentences += [cash_left(cash - price * number_of(figure), language)] if cash is not None else []
         elif (budget := number_of(figure) if wish.way == "affordable" else cash) is not None:
-            told.append(bought(price, budget, language))
-    return SayText("\n".join(told))
+            sentences.append(bought(price, budget, language))
+    return SayText("\n".join(sentences))
 
 
 def _if_moved(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """What a share, and what is held of it, would be worth at so many times the price of now."""
+    """What a share and its holding, or all positions, would be worth at a multiple of the current price."""
     if not results:
         return UseTools(wish.calls)
     quote = results[0][2]
     if wish.calls[0][0] == "get_portfolio":
-        held_worth = sum(float(one["value"]) for one in _of(quote, "positions"))
+        held_worth = sum(float(position["value"]) for position in _rows(quote, "positions"))
         if quote.get("equity") is None or not held_worth:
             return SayText(answer_from(*results[0], "", language))
         return SayText(if_all_moved(held_worth, float(wish.shown), float(quote["equity"]), language))
     if quote.get("price") is None:
         return SayText(answer_from(*results[0], "", language))
-    held = [one for _, _, body in results[1:] for one in _of(body, "positions") if one["symbol"] == quote["symbol"]]
+    positions = [
+        position
+        for _, _, body in results[1:]
+        for position in _rows(body, "positions")
+        if position["symbol"] == quote["symbol"]
+    ]
     equity = next((float(body["equity"]) for _, _, body in results[1:] if body.get("equity") is not None), None)
     factor = float(wish.shown)
-    return SayText(if_moved(quote, factor, sum(float(one["quantity"]) for one in held), equity, language))
+    return SayText(
+        if_moved(quote, factor, sum(float(position["quantity"]) for position in positions), equity, language)
+    )
 
 
 def _grown(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """What a sum that was put into a share earlier is now."""
+    """What a sum that was invested earlier is worth now."""
     if not results:
         return UseTools(wish.calls)
-    returns = [one["value"] for one in _of(results[0][2], "figures") if one["figure"] == "return"]
-    told = [answer_from(*results[0], "", language)]
-    return SayText("\n".join([*told, *(multiplied(float(wish.shown), 1 + one, language) for one in returns)]))
+    returns = [figure["value"] for figure in _rows(results[0][2], "figures") if figure["figure"] == "return"]
+    sentences = [answer_from(*results[0], "", language)]
+    return SayText("\n".join([*sentences, *(multiplied(float(wish.shown), 1 + value, language) for value in returns)]))
 
 
 def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """An alert or order at so much of the price of now, a position's size at it, or what a sum buys at it."""
+    """An alert or order at a multiple of the current price, a position's size at it, or what a sum buys at it."""
     tool, arguments = wish.calls[0]
     replaces = len(wish.calls) > 1
     if not results:
         look_up = ("get_price", {"symbol": arguments["symbol"]})
-        return UseTools(((_FIRST["replace"], {}), look_up) if replaces else (look_up,))
-    looked, done = results[: 1 + replaces], results[1 + replaces :]
-    body = looked[-1][2]
-    if body.get("price") is None or (done and (done[-1][0] == tool or "error" in done[-1][2])):
-        return SayText("\n".join(answer_from(*one, "", language) for one in done or looked[-1:]))
+        return UseTools(((_LOOKUPS["replace"], {}), look_up) if replaces else (look_up,))
+    lookups, finished = results[: 1 + replaces], results[1 + replaces :]
+    body = lookups[-1][2]
+    if body.get("price") is None or (finished and (finished[-1][0] == tool or "error" in finished[-1][2])):
+        return SayText("\n".join(answer_from(*result, "", language) for result in finished or lookups[-1:]))
     price, distance = float(body["price"]), float(wish.shown)
-    ended = _ended(wish, _of(looked[0][2], "orders")) if replaces else ()
+    cancellations = _cancellation(wish, _rows(lookups[0][2], "orders")) if replaces else ()
     if wish.way == "spend":
         price = float(arguments.get("limit_price", price))
         number = float(distance // price)
         if not number:
             return SayText(bought(price, distance, language))
-        return _instead(ended, ((tool, {**arguments, "quantity": number}),), done)
+        return _replacing_calls(cancellations, ((tool, {**arguments, "quantity": number}),), finished)
     if wish.way == "sized":
         return UseTools(((tool, with_prices(arguments, price, distance)),))
     if wish.way == "at_level":
-        order, name = at_a_price(arguments, ">=" if distance > price else "<=")
-        return _instead(ended, ((tool, {**order, name: distance}),), done)
+        order, name = as_waiting(arguments, ">=" if distance > price else "<=")
+        return _replacing_calls(cancellations, ((tool, {**order, name: distance}),), finished)
     name = f"{arguments['order_type']}_price" if "order_type" in arguments else "price"
     price = price + distance if wish.shown[0] in "+-" else price * distance
     return UseTools(((tool, {**arguments, name: round(price, 2)}),))
@@ -275,53 +283,65 @@ def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) 
 def _share_of_cash(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
     """An order for what a share of the cash buys: the cash is looked up first, then it is an order for that sum."""
     if not results:
-        looked_up = _at_price_of_now(replace(wish, way="spend"), [], language)
-        return UseTools((("get_portfolio", {}), *looked_up.calls)) if isinstance(looked_up, UseTools) else looked_up
-    portfolio, *rest = results
+        step = _at_price_of_now(replace(wish, way="spend"), [], language)
+        return UseTools((("get_portfolio", {}), *step.calls)) if isinstance(step, UseTools) else step
+    portfolio, *other_results = results
     if (cash := portfolio[2].get("cash")) is None:
         return SayText(answer_from(*portfolio, "", language))
-    return _at_price_of_now(replace(wish, way="spend", shown=str(float(cash) * float(wish.shown))), rest, language)
+    return _at_price_of_now(
+        replace(wish, way="spend", shown=str(float(cash) * float(wish.shown))), other_results, language
+    )
 
 
 def _portfolio(results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """What is held, and what waits: an order that is not filled yet is in no position."""
+    """The positions and the waiting orders: an order that is not filled yet is in no position."""
     if not results:
         return UseTools((("get_portfolio", {}), ("get_pending_orders", {})))
     waiting = [
-        one for one in results if one[0] == "get_pending_orders" and ("error" in one[2] or _of(one[2], "orders"))
+        result
+        for result in results
+        if result[0] == "get_pending_orders" and ("error" in result[2] or _rows(result[2], "orders"))
     ]
-    held = [one for one in results if one[0] != "get_pending_orders"]
-    return SayText("\n".join(answer_from(*one, "", language) for one in [*held, *waiting]))
+    held = [result for result in results if result[0] != "get_pending_orders"]
+    return SayText("\n".join(answer_from(*result, "", language) for result in [*held, *waiting]))
 
 
 _DISTANCES = {"of_price": "price", "of_average_price": "average_price"}
-"""What share of a position's price a stop or a target is, and of which."""
+"""By argument that gives a stop or target as a share of a price: the position's field with that price."""
 
 
 def _sell(tool: str, arguments: dict[str, Any], body: dict[str, Any], language: Language) -> SayText | UseTools:
-    held = [one for one in _of(body, "positions") if arguments.get("symbol") in (None, one["symbol"])]
+    positions = [
+        position for position in _rows(body, "positions") if arguments.get("symbol") in (None, position["symbol"])
+    ]
     if spared := arguments.get("spared"):
-        order = {name: one for name, one in arguments.items() if name not in ("share", "spared")}
-        calls = tuple((tool, {**order, "symbol": one["symbol"], "quantity": one["quantity"]})
-                      for one in held if one["symbol"] not in spared)  # fmt: skip
-        return UseTools(calls) if calls else SayText(which("position", language))
-    if not held:
+        order = {name: value for name, value in arguments.items() if name not in ("share", "spared")}
+        calls = tuple((tool, {**order, "symbol": position["symbol"], "quantity": position["quantity"]})
+                      for position in positions if position["symbol"] not in spared)  # fmt: skip
+        return UseTools(calls) if calls else SayText(information_needed("position", language))
+    if not positions:
         later = f" {stop_later(float(arguments['stop_price']), language)}" if "stop_price" in arguments else ""
-        return SayText(which("position", language) + later)
-    if len(held) > 1:
-        return SayText(which("positions", language, names=", ".join(str(one["symbol"]) for one in held)))
+        return SayText(information_needed("position", language) + later)
+    if len(positions) > 1:
+        return SayText(
+            information_needed(
+                "positions", language, names=", ".join(str(position["symbol"]) for position in positions)
+            )
+        )
     call = {name: value for name, value in arguments.items() if name not in ("share", "kept", *_DISTANCES)}
     for name, price in _DISTANCES.items():
         if name in arguments:
-            at = float(held[0][price]) * float(arguments[name])
-            call[f"{arguments['order_type']}_price"] = round(at, 2)
-    call["symbol"] = held[0]["symbol"]
-    amount = round(float(held[0]["quantity"]) * float(arguments.get("share", 1)) - float(arguments.get("kept", 0)), 6)
+            price_level = float(positions[0][price]) * float(arguments[name])
+            call[f"{arguments['order_type']}_price"] = round(price_level, 2)
+    call["symbol"] = positions[0]["symbol"]
+    amount = round(
+        float(positions[0]["quantity"]) * float(arguments.get("share", 1)) - float(arguments.get("kept", 0)), 6
+    )
     if amount <= 0:
-        return SayText(which("fewer", language))
+        return SayText(information_needed("fewer", language))
     call.setdefault("quantity", floor(amount) if amount >= 1 else amount)
     return UseTools(((tool, call),))
 
 
-def _of(body: dict[str, Any], name: str) -> list[dict[str, Any]]:
+def _rows(body: dict[str, Any], name: str) -> list[dict[str, Any]]:
     return cast("list[dict[str, Any]]", body.get(name) or [])

@@ -1,6 +1,6 @@
 """Answers a question for the most or the least of something, such as "the cheapest bread", by the figures on the pages.
 
-It compares prices, weights, durations and capacities in the rows of one table. Where the pages do not show which one it
+It compares prices, weights, durations and capacities in the rows of one table. If the pages do not show which one it
 is, it answers nothing.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.kinds import MOST_SHOWN, column_named, columns_of_things, name_of, table_of
+from agent.domain.offline.kinds import MAX_SHOWN, cells_by_thing, cells_of_thing, name_of, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.text_features import number_of, plain, word_set
 
@@ -19,13 +19,14 @@ _MONEY = r"(?:usd|eur|gbp|mxn|euros?|dollars?|pounds?|dolares|libras|pesos)\b"
 _MINUTES = {"min": 1, "hour": 60, "hora": 60, "h": 60, "day": 1440, "dia": 1440, "week": 10080, "semana": 10080,
             "month": 43200, "mes": 43200, "year": 525600, "ano": 525600}  # fmt: skip
 _GRAMS = {"g": 1, "gr": 1, "gramo": 1, "kg": 1000, "kilo": 1000}
-_HOLDS = (r"sleeps|seats?|people|persons?|passengers?|guests?|servings?|portions?|capacity|plazas|personas|pasajeros|"
+_CAPACITY_WORDS = (r"sleeps|seats?|people|persons?|passengers?|guests?|servings?|portions?|capacity|plazas|personas|pasajeros|"
           r"raciones|comensales|capacidad|aforo|m2|m²")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """What is compared: how it is written, the words for the most of it and for the least."""
+    """What is compared: how it is written (`shape`), the words for the most and the least of it, and its units in the
+    smallest one."""
 
     shape: re.Pattern[str]
     most: re.Pattern[str]
@@ -60,19 +61,19 @@ _MEASURES = (
         _MINUTES,
     ),
     _Measure(
-        re.compile(rf"(?:{_HOLDS}):? ({_FIGURE})|({_FIGURE}) ?(?:{_HOLDS})(?!\w)"),
+        re.compile(rf"(?:{_CAPACITY_WORDS}):? ({_FIGURE})|({_FIGURE}) ?(?:{_CAPACITY_WORDS})(?!\w)"),
         re.compile(r"\b(?:biggest|largest|roomiest|mas grandes?|mas ampli[oa]s?)\b"),
         re.compile(r"\b(?:smallest|mas pequen[oa]s?|mas chic[oa]s?)\b"),
         {},
     ),
 )  # fmt: skip
-_ANY = word_set("option opcion one ones plan price precio cost coste thing alternativa month mes year ano pay pago "
+_UNSPECIFIC_WORDS = word_set("option opcion one ones plan price precio cost coste thing alternativa month mes year ano pay pago "
                 "paid sale cuesta costs vale pesa dura tarda menos mas much")  # fmt: skip
-"""What is said of anything: it chooses no table."""
-_TABLES = 3
-"""Tables of which the most is told of each."""
-_HOW = re.compile(r"\b(?:way|manera|forma|modo)\b")
-"""The cheapest way to do something is in no table."""
+"""Words that are said of anything, so they choose no table."""
+_MAX_TABLES = 3
+"""Maximum tables for which the most of each is given."""
+_WAY = re.compile(r"\b(?:way|manera|forma|modo)\b")
+"""The cheapest way to do something is not in a table."""
 _PAID = re.compile(r"\b(?:paid|paying|de pago)\b")
 _PERIODS = tuple(
     (re.compile(rf"\b(?:{asked})\b"), re.compile(rf"\b(?:{other})\b"))
@@ -84,7 +85,7 @@ _PERIODS = tuple(
 
 
 _WHICH = re.compile(r"\b(?:which|what)\b")
-_OF_SEVERAL = tuple(
+_COMPARATIVES = tuple(
     (re.compile(rf"\b{more}\b(?! than)"), most)
     for more, most in (
         ("(?:cheaper|less expensive)", "cheapest"),
@@ -99,162 +100,179 @@ _OF_SEVERAL = tuple(
 )
 
 
-def _of_several(question: str) -> str:
-    """Which of them is cheaper? That asks for the cheapest."""
-    said = plain(question)
-    if _WHICH.search(said):
-        for more, most in _OF_SEVERAL:
-            said = more.sub(most, said)
-    return said
+def _as_superlative(question: str) -> str:
+    """The normalized question with "which is cheaper?" as "which is cheapest?"."""
+    normalized = plain(question)
+    if _WHICH.search(normalized):
+        for comparative, superlative in _COMPARATIVES:
+            normalized = comparative.sub(superlative, normalized)
+    return normalized
 
 
 def is_superlative(question: str) -> bool:
-    """Whether a question is for the most or the least of something that pages tell in figures."""
-    return _meant(_of_several(question)) is not None
+    """Whether a question asks for the most or the least of something that pages give in figures."""
+    return _measure_and_sign(_as_superlative(question)) is not None
 
 
-def the_most(question: str, before: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """The row or sentence that has it; none where the passages do not show which it is."""
+def superlative_passages(question: str, antecedent: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """The row or sentence with the most or the least; two if they tie; empty if that is not shown."""
     question = next(filter(is_superlative, re.split(r"[.,;:!?¿¡]+", question)), "")
-    question = said = _of_several(question)
-    meant = _meant(said)
-    if meant is None or _HOW.search(said):
+    question = normalized = _as_superlative(question)
+    match = _measure_and_sign(normalized)
+    if match is None or _WAY.search(normalized):
         return []
-    measure, sign = meant
-    figured = [
-        (sign * value, one)
-        for one in _set_apart(passages, measure)
-        if (value := _value(measure, one)) is not None
-        and not (value == 0 and _PAID.search(said))
-        and not any(asked.search(said) and other.search(plain(one.text)) for asked, other in _PERIODS)
+    measure, sign = match
+    values = [
+        (sign * value, passage)
+        for passage in _passages_by_thing(passages, measure)
+        if (value := _value(measure, passage)) is not None
+        and not (value == 0 and _PAID.search(normalized))
+        and not any(
+            period.search(normalized) and other_period.search(plain(passage.text)) for period, other_period in _PERIODS
+        )
     ]
-    groups = _alike(figured, question if _kind_named(question) or not before else before)
-    if not groups and before and not _kind_named(question):
-        groups = _of_table_with(_kind_named(before), figured)
-    if not groups and (_kind_named(question) or not any(one.row and not one.item for _, one in figured)):
-        groups = _of_sections(figured, _kind_named(question))
-    if not groups:
-        return [] if before or _kind_named(question) else _most_of_each(figured)
-    best = max(value for value, _ in groups)
-    return [one for value, one in groups if value == best][:2]
+    candidates = _values_of_kind(values, question if _kind_keys(question) or not antecedent else antecedent)
+    if not candidates and antecedent and not _kind_keys(question):
+        candidates = _values_of_table(_kind_keys(antecedent), values)
+    if not candidates and (_kind_keys(question) or not any(passage.is_table_row for _, passage in values)):
+        candidates = _values_of_sections(values, _kind_keys(question))
+    if not candidates:
+        return [] if antecedent or _kind_keys(question) else _most_of_each(values)
+    best_value = max(value for value, _ in candidates)
+    return [passage for value, passage in candidates if value == best_value][:2]
 
 
-def _of_sections(figured: Sequence[tuple[float, Excerpt]], kind: set[str]) -> list[tuple[float, Excerpt]]:
-    """The sentences of one page that each tell it of what their heading names: "The Pro plan costs", under "Pro"."""
+def _values_of_sections(values: Sequence[tuple[float, Excerpt]], kind: set[str]) -> list[tuple[float, Excerpt]]:
+    """The sentences of one page that each give the figure of what their heading names: "The Pro plan costs", under
+    "Pro"."""
     pages: dict[str, dict[str, tuple[float, Excerpt]]] = {}
-    for value, one in figured:
-        name = set(words_of(one.heading))
-        named = not (one.row or one.item) and name and name <= set(words_of(one.text))
-        if named and (not kind or kind & keys_in(f"{one.title} {one.heading} {one.text}")):
-            pages.setdefault(one.url.partition("#")[0], {}).setdefault(one.heading, (value, one))
-    most = max(pages.values(), key=len, default=dict[str, tuple[float, Excerpt]]())
-    return list(most.values()) if len(most) > 1 else []
+    for value, passage in values:
+        name = set(words_of(passage.heading))
+        names_heading = not (passage.row or passage.item) and name and name <= set(words_of(passage.text))
+        if names_heading and (not kind or kind & keys_in(f"{passage.title} {passage.heading} {passage.text}")):
+            pages.setdefault(passage.url.partition("#")[0], {}).setdefault(passage.heading, (value, passage))
+    best_page = max(pages.values(), key=len, default=dict[str, tuple[float, Excerpt]]())
+    return list(best_page.values()) if len(best_page) > 1 else []
 
 
-def _most_of_each(figured: Sequence[tuple[float, Excerpt]]) -> list[Excerpt]:
-    """The one of each table, where a question names none of them and there are few."""
+def _most_of_each(values: Sequence[tuple[float, Excerpt]]) -> list[Excerpt]:
+    """The row with the most of each table, if there are at most `_MAX_TABLES` tables."""
     tables: dict[tuple[str, str], list[tuple[float, Excerpt]]] = {}
-    for value, one in figured:
-        if one.row and not one.item:
-            tables.setdefault((one.url, one.heading), []).append((value, one))
-    several = [rows for rows in tables.values() if len(rows) > 1]
-    return [max(rows, key=lambda row: row[0])[1] for rows in several] if 1 < len(several) <= _TABLES else []
+    for value, one in values:
+        if one.is_table_row:
+            tables.setdefault(one.location, []).append((value, one))
+    tables_of_several = [rows for rows in tables.values() if len(rows) > 1]
+    return (
+        [max(rows, key=lambda row: row[0])[1] for rows in tables_of_several]
+        if 1 < len(tables_of_several) <= _MAX_TABLES
+        else []
+    )
 
 
-def whole_of(one: Excerpt, passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """All that is told of the one that it is: its column of the table, or its section."""
-    if one.row and len(one.columns) == 1:
-        column = column_named(frozenset(words_of(one.columns[0])), passages)
-        return [row for row in column if table_of(row) == table_of(one)] or [one]
-    if one.row:
-        return [one]
-    return [other for other in passages if (other.url, other.heading) == (one.url, one.heading)][:MOST_SHOWN]
+def passages_of_thing(passage: Excerpt, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """Everything about a thing: its column of the table, its row, or its section."""
+    if passage.row and len(passage.columns) == 1:
+        column = cells_of_thing(frozenset(words_of(passage.columns[0])), passages)
+        return [row for row in column if table_of(row) == table_of(passage)] or [passage]
+    if passage.row:
+        return [passage]
+    return [other for other in passages if other.location == passage.location][:MAX_SHOWN]
 
 
-def _set_apart(passages: Sequence[Excerpt], measure: _Measure) -> list[Excerpt]:
-    """The passages; where a table's columns are things, what the first row that tells it tells of each of them, instead
-    of the table's rows."""
-    apart = columns_of_things(passages)
-    tables = {table_of(one) for one in apart}
-    first = {table_of(one): name_of(one) for one in reversed(apart) if _value(measure, one)}
-    return [one for one in apart if first.get(table_of(one)) == name_of(one)] + [
-        one for one in passages if table_of(one) not in tables
+def _passages_by_thing(passages: Sequence[Excerpt], measure: _Measure) -> list[Excerpt]:
+    """The passages. If a table's columns are things, the cells of its first row with the measure replace its rows."""
+    cells = cells_by_thing(passages)
+    tables = {table_of(passage) for passage in cells}
+    first_rows = {table_of(passage): name_of(passage) for passage in reversed(cells) if _value(measure, passage)}
+    return [passage for passage in cells if first_rows.get(table_of(passage)) == name_of(passage)] + [
+        passage for passage in passages if table_of(passage) not in tables
     ]
 
 
-def _meant(said: str) -> tuple[_Measure, int] | None:
-    for one in _MEASURES:
-        if one.most.search(said):
-            return one, 1
-        if one.least.search(said):
-            return one, -1
+def _measure_and_sign(normalized: str) -> tuple[_Measure, int] | None:
+    for measure in _MEASURES:
+        if measure.most.search(normalized):
+            return measure, 1
+        if measure.least.search(normalized):
+            return measure, -1
     return None
 
 
-def _value(measure: _Measure, one: Excerpt) -> float | None:
-    # Of a table whose columns are things, the row's name may say what its figures are: "Seats", and 4.
-    said = f"{name_of(one)}: {one.cells[0]}" if len(one.columns) == 1 and one.cells else one.text
-    found = [match.groups() for match in measure.shape.finditer(plain(said))]
-    for groups in found:
-        written = next((group for group in groups if group and group[0].isdigit()), "")
-        if written:
-            return number_of(written) * measure.units.get((groups[-1] or "") if measure.units else "", 1)
-    return 0.0 if found and one.row else None
+def _value(measure: _Measure, passage: Excerpt) -> float | None:
+    # If a table's columns are things, the row's name may say what its figures are: "Seats", and 4.
+    text = f"{name_of(passage)}: {passage.cells[0]}" if len(passage.columns) == 1 and passage.cells else passage.text
+    matches = [match.groups() for match in measure.shape.finditer(plain(text))]
+    for groups in matches:
+        figure = next((group for group in groups if group and group[0].isdigit()), "")
+        if figure:
+            return number_of(figure) * measure.units.get((groups[-1] or "") if measure.units else "", 1)
+    return 0.0 if matches and passage.row else None
 
 
-def _alike(figured: Sequence[tuple[float, Excerpt]], question: str) -> list[tuple[float, Excerpt]]:
-    """Those that are of the kind that the question names: a table's rows under its name, or sentences that name it."""
-    keys = _kind_named(question)
+def _values_of_kind(values: Sequence[tuple[float, Excerpt]], question: str) -> list[tuple[float, Excerpt]]:
+    """The values of the kind that the question names: a table's rows under that name, or sentences that contain it."""
+    keys = _kind_keys(question)
     tables: dict[tuple[str, str], list[tuple[float, Excerpt]]] = {}
-    for value, one in figured:
-        if one.row and not one.item:
-            tables.setdefault((one.url, one.heading), []).append((value, one))
-    fitting = [
+    for value, passage in values:
+        if passage.is_table_row:
+            tables.setdefault(passage.location, []).append((value, passage))
+    tables_of_kind = [
         rows
         for (_, heading), rows in tables.items()
-        if len(rows) > 1 and (keys & keys_in(_name_of(heading, rows[0][1])) or (keys and keys <= _said_by_all(rows)))
+        if len(rows) > 1 and (keys & keys_in(_table_name(heading, rows[0][1])) or (keys and keys <= _keys_of_all(rows)))
     ]
-    if fitting:
-        return max(fitting, key=len)
-    every = _said_of(question) - {"=price"}
-    saying = [(value, one) for value, one in figured
-              if not one.row and every & keys_in(f"{one.title} {one.heading} {one.text}")]  # fmt: skip
-    pages = {one.url for _, one in saying}
-    if len(pages) == 1 and len(saying) > 1:
-        return saying
-    alone = [rows for rows in tables.values() if len(rows) > 1]
-    if len(alone) > 1:
-        alone = [rows for rows in alone if every & keys_in(_name_of(rows[0][1].heading, rows[0][1]))]
-    return alone[0] if not keys and len(alone) == 1 else []
+    if tables_of_kind:
+        return max(tables_of_kind, key=len)
+    question_keys = _keys_without_superlative(question) - {"=price"}
+    sentences = [
+        (value, passage)
+        for value, passage in values
+        if not passage.row and question_keys & keys_in(f"{passage.title} {passage.heading} {passage.text}")
+    ]
+    pages = {passage.url for _, passage in sentences}
+    if len(pages) == 1 and len(sentences) > 1:
+        return sentences
+    tables_of_rows = [rows for rows in tables.values() if len(rows) > 1]
+    if len(tables_of_rows) > 1:
+        tables_of_rows = [
+            rows for rows in tables_of_rows if question_keys & keys_in(_table_name(rows[0][1].heading, rows[0][1]))
+        ]
+    return tables_of_rows[0] if not keys and len(tables_of_rows) == 1 else []
 
 
-def _of_table_with(named: set[str], figured: Sequence[tuple[float, Excerpt]]) -> list[tuple[float, Excerpt]]:
-    """The rows of the one table that has a row of a name that was spoken of."""
-    tables = {table_of(one) for _, one in figured if one.row and not one.item and named & keys_in(name_of(one))}
-    return [(value, one) for value, one in figured if table_of(one) in tables] if len(tables) == 1 else []
+def _values_of_table(name_keys: set[str], values: Sequence[tuple[float, Excerpt]]) -> list[tuple[float, Excerpt]]:
+    """The values of the one table that has a row of this name."""
+    tables = {
+        table_of(passage) for _, passage in values if passage.is_table_row and name_keys & keys_in(name_of(passage))
+    }
+    return [(value, passage) for value, passage in values if table_of(passage) in tables] if len(tables) == 1 else []
 
 
-def _name_of(heading: str, row: Excerpt) -> str:
-    """What a table is called, and what it calls its rows."""
+def _table_name(heading: str, row: Excerpt) -> str:
+    """A table's heading, or its page's title, and the header of its first column."""
     return f"{heading or row.title} {row.column}"
 
 
-def _kind_named(question: str) -> set[str]:
-    """Of what kind the one is: the words that are neither the superlative nor said of anything."""
-    return _said_of(" ".join(word for word in significant_words(question) if word not in _ANY), question)
+def _kind_keys(question: str) -> set[str]:
+    """The keys of the kind asked for: of words that are neither the superlative nor said of anything."""
+    return _keys_without_superlative(
+        " ".join(word for word in significant_words(question) if word not in _UNSPECIFIC_WORDS), question
+    )
 
 
-def _said_of(text: str, question: str = "") -> set[str]:
+def _keys_without_superlative(text: str, question: str = "") -> set[str]:
     superlative = plain(question or text)
-    return {key for word in significant_words(text) if not _in_superlative(word, superlative) for key in keys_of(word)}
+    return {
+        key for word in significant_words(text) if not _is_in_superlative(word, superlative) for key in keys_of(word)
+    }
 
 
-def _said_by_all(rows: Sequence[tuple[float, Excerpt]]) -> set[str]:
-    """What every row of a table says, as the names of its columns."""
-    first, *others = (keys_in(one.text) for _, one in rows)
+def _keys_of_all(rows: Sequence[tuple[float, Excerpt]]) -> set[str]:
+    """The keys that every row of a table has, such as those of its column headers."""
+    first, *others = (keys_in(row.text) for _, row in rows)
     return first.intersection(*others)
 
 
-def _in_superlative(word: str, said: str) -> bool:
-    shapes = (shape for one in _MEASURES for shape in (one.most, one.least))
-    return any(word in match[0].split() for shape in shapes if (match := shape.search(said)))
+def _is_in_superlative(word: str, normalized: str) -> bool:
+    patterns = (pattern for measure in _MEASURES for pattern in (measure.most, measure.least))
+    return any(word in match[0].split() for pattern in patterns if (match := pattern.search(normalized)))

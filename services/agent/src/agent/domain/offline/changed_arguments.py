@@ -1,0 +1,136 @@
+"""Changes the arguments of an order or alert by a follow-up: a figure changed, or new values."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agent.domain.offline import order_words, slots, talk_words
+from agent.domain.offline.changes import argument_to_change, change_in, is_like_price, kept_in, share_in, spent_in
+from agent.domain.offline.grammar import ToolPhrase
+from agent.domain.offline.kinds import ordinal_in
+from agent.domain.offline.wishes import Wish
+from agent.domain.text_features import numbers_in
+
+ORDER = "create_paper_order"
+FIGURES = ("calculate_risk_reward", "calculate_position_size")
+_TO_FIGURE = re.compile(r"\ba [$€]?\d[\d.,]*\W*$")
+
+
+def with_change(normalized: str, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The arguments with one figure changed, or without that figure if the text does not say by how much; None if it
+    changes none."""
+    change = change_in(normalized)
+    name = (
+        argument_to_change(normalized, arguments, slots.MAIN_ARGUMENTS.get(tool) if tool not in FIGURES else None)
+        if change is not None
+        else None
+    )
+    if change is None or name is None:
+        return None
+    figure = change.of(float(arguments[name]))
+    other_arguments = {key: value for key, value in arguments.items() if key != name}
+    return other_arguments if figure is None else {**other_arguments, name: figure}
+
+
+def with_figures(
+    normalized: str, tool: str, arguments: Mapping[str, Any], new_arguments: Mapping[str, Any], symbols: Sequence[str]
+) -> dict[str, Any] | None:
+    """The arguments of an order or alert with the text's new values; None if it has none."""
+    updates_given = dict(new_arguments)
+    price_arguments = [name for name in arguments if name in ("limit_price", "stop_price")]
+    if (
+        len(price_arguments) == 1
+        and "quantity" in updates_given
+        and (
+            slots.MOVES.search(normalized)
+            or (is_like_price(updates_given["quantity"], arguments) and not talk_words.COUNTED.search(normalized))
+        )
+    ):
+        updates_given[price_arguments[0]] = updates_given.pop(
+            "quantity"
+        )  # "raise it to 30", or "no, 185" after a stop at 180: the price
+    elif (
+        len(price_arguments) == 1
+        and "quantity" in arguments
+        and "limit_price" in updates_given
+        and "quantity" not in updates_given
+        and _TO_FIGURE.search(normalized)
+        and not is_like_price(updates_given["limit_price"], arguments)
+    ):
+        updates_given["quantity"] = updates_given.pop(
+            "limit_price"
+        )  # "cámbiala a 5" after a limit of 500: "a" is "to", not "at"
+    if not price_arguments and "limit_price" in updates_given and slots.MOVES.search(normalized):
+        updates_given["quantity"] = updates_given.pop("limit_price")  # "raise it to 20" without a price to raise
+    distance = next((name for name in ("of_price", "of_average_price") if name in arguments), None)
+    if distance is not None and (figures := numbers_in(normalized)):
+        side = 1 if float(arguments[distance]) > 1 else -1
+        return {**arguments, distance: round(1 + side * figures[-1][1] / 100, 6)}
+    other_symbols = [one for one in symbols if one != arguments.get("symbol")]
+    # A number without words beside it was read as the quantity.
+    updates = {
+        name: updates_given[name]
+        for name in ("quantity", "limit_price", "stop_price", "price", "side")
+        if name in updates_given
+    }
+    updates |= {"symbol": other_symbols[0]} if other_symbols else {}
+    if "side" in arguments and not order_words.SAYS_SIDE.search(normalized):
+        updates.pop("side", None)
+    if arguments.keys() & {"share", "kept"} and (kept_amount := kept_in(normalized)):
+        arguments = {name: one for name, one in arguments.items() if name not in ("share", "quantity")}
+        updates = {"kept": kept_amount}
+    elif arguments.keys() & {"share", "kept"} and (share := share_in(normalized)):
+        arguments, updates = {name: one for name, one in arguments.items() if name != "kept"}, {"share": share}
+    merged_arguments = {**arguments, **updates}
+    if tool == ORDER:
+        for name, other_symbols in (("stop", "limit"), ("limit", "stop")):
+            if re.search(rf"\b{name} order\b|\borden (?:de )?{name}", normalized) and not re.search(
+                rf"\b{other_symbols}", normalized
+            ):
+                merged_arguments.pop(f"{other_symbols}_price", None)
+        if order_words.AT_MARKET.search(normalized):
+            merged_arguments = {name: value for name, value in merged_arguments.items() if not name.endswith("_price")}
+        kinds = [name for name in ("stop", "limit") if f"{name}_price" in merged_arguments]
+        merged_arguments["order_type"] = "_".join(kinds) or "market"
+    return merged_arguments if merged_arguments != arguments else None
+
+
+def new_level(normalized: str, earlier: Wish, new_arguments: Mapping[str, Any]) -> str:
+    """The new amount or price of an order that is computed from it; "" if the text has none."""
+    if earlier.way == "at_level" and "limit_price" in new_arguments:
+        return str(new_arguments["limit_price"])
+    if order_words.SAYS_SIDE.search(normalized):
+        return ""  # it is another order
+    figure = spent_in(normalized) or float(new_arguments.get("quantity", 0))
+    if earlier.way == "at_level":
+        is_plausible = is_like_price(figure, {**earlier.calls[0][1], "limit_price": earlier.shown})
+    else:
+        is_plausible = figure > float(earlier.shown) / 5  # a figure of this size is money, and not a quantity
+    return str(figure) if is_plausible else ""
+
+
+def changes_listed(
+    normalized: str, phrase: ToolPhrase | None, earlier: Wish | None, listed_by: str | None
+) -> tuple[str, str] | None:
+    """The tools that create and end what is to be changed, if it was not created just now: "move it to 720" after the
+    list of alerts or orders, "change the alert to 720", "change the first" if `listed_by` shows what the conversation
+    was about."""
+    if not talk_words.CHANGES_IT.search(normalized) or not numbers_in(normalized):
+        return None
+    last_tool = earlier.calls[0][0] if earlier is not None and phrase is None else ""
+    names_listed_alert = phrase is None and listed_by == "list_alerts" and ordinal_in(normalized) is not None
+    was_relative_alert = (
+        last_tool == "create_alert" and earlier is not None and earlier.way == "from_now"
+    )  # its price was computed
+    if (
+        last_tool == "list_alerts"
+        or names_listed_alert
+        or was_relative_alert
+        or (phrase is not None and phrase.tool == "create_alert")
+    ):
+        return "create_alert", "delete_alert"
+    may_be_order = phrase is None or phrase.tool in (ORDER, "get_pending_orders")
+    is_about_order = last_tool == "get_pending_orders" or (
+        may_be_order and re.search(r"\b(?:order|orden|pedido|limite?|stop)\b", normalized)
+    )
+    return (ORDER, "cancel_paper_order") if is_about_order else None
