@@ -257,10 +257,10 @@ class Handoffs:
         return has_staff if has_staff or now >= waiting_since + ROLL_CALL else None
 
     async def _absence(self, company: str, conversation: str, snapshot: Snapshot) -> Absence | None:
-        unreplied_range = unreplied_range(snapshot)
-        if unreplied_range is None:
+        seq_range = unreplied_range(snapshot)
+        if seq_range is None:
             return None
-        facts = await self._log.read(company, conversation, *unreplied_range)
+        facts = await self._log.read(company, conversation, *seq_range)
         first = next((fact for fact in facts if fact.kind is ChatKind.VISITOR), snapshot.last[ChatKind.VISITOR])
         operator = snapshot.owner_data.get("operatorId")
         try:
