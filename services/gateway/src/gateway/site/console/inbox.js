@@ -72,7 +72,7 @@ class InboxView {
     this.#draw();
   }
   again([id = null]) {
-    const { asked: params, inbox } = this.#context;
+    const { params, inbox } = this.#context;
     const query = params.get("q") || "";
     if (document.activeElement !== this.#search) this.#search.value = query;
     const days = DAYS.find((choice) => choice === Number(params.get("days"))) || 0;
@@ -302,8 +302,8 @@ export function nameOf(item) {
 
 /* Why a person was asked for; an unknown reason (of a newer release) only says that one was. */
 export function reasonOf({ reason }) {
-  const isKnown = ["asked", "missed", "rule", "budget_spent", "owner_idle", "handoff_timeout"].includes(reason) ? reason : "asked";
-  return say(`reason_${isKnown}`);
+  const knownReason = ["asked", "missed", "rule", "budget_spent", "owner_idle", "handoff_timeout"].includes(reason) ? reason : "asked";
+  return say(`reason_${knownReason}`);
 }
 
 export function stateTag(item) {

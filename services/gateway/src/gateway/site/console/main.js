@@ -79,7 +79,7 @@ function stop() {
 function show(stage, context) {
   const [address, query = ""] = location.hash.split("?");
   const [, path = "inbox", ...parts] = address.split("/").map(read);
-  context.asked = new URLSearchParams(query);
+  context.params = new URLSearchParams(query);
   const page = VIEWS.find((page) => page.path === path && (!page.admin || session.isAdmin)) || VIEWS[0];
   for (const link of root.querySelectorAll(".rail nav a")) {
     // The link of the view that is left leads back to where it was; the link of the open view leads to its start.
