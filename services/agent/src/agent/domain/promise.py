@@ -120,7 +120,7 @@ def without_promises(text: str, journal: Journal, offered: Collection[str]) -> s
 def _breaks_promise(sentence: str, journal: Journal, offered: Collection[str]) -> bool:
     rounds = [[call for call in step.calls if _tool_of(call) in MEMORY_TOOLS] for step in journal.steps]
     only_failed = bool(journal.calls) and all(
-        _tool_of(one) in MEMORY_TOOLS and not _succeeded(one) for one in journal.calls
+        _tool_of(call) in MEMORY_TOOLS and not _succeeded(call) for call in journal.calls
     )
     tools = promised_tools(sentence, only_failed=only_failed)
     last_calls = next(
