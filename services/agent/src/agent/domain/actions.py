@@ -22,36 +22,36 @@ Fields = Mapping[str, Any]
 
 
 def pending_actions(journal: Journal) -> tuple[Action, ...]:
-    """The actions that the turn requested and did not cancel, each once, in order. Their words and `details` are the
-    market-adapter's (decimals in strings), with the estimate."""
-    found: dict[str, Action] = {}
+    """The actions that the turn requested and did not cancel, each once, in order. Their texts and `details` come from
+    the market-adapter (decimals as strings), with the estimate."""
+    actions: dict[str, Action] = {}
     for call in journal.calls:
         data = data_of(call.result)
         if call.tool == ORDER_TOOL and data.get("status") == _PENDING:
             try:
                 action = _order_action(data)
             except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError):
-                # Not what the market-adapter answers: the welcome lists what waits, from its source.
+                # Not an answer of the market-adapter. The welcome lists pending actions from their source.
                 continue
-            found.setdefault(action.id, action)
+            actions.setdefault(action.id, action)
         elif data.get("status") == _PENDING and str(data.get("action_id", "")).startswith(ACTION_PREFIX):
             try:
                 action = _own_action(call.tool, data)
             except (KeyError, ValueError):
                 continue
-            found.setdefault(action.id, action)
+            actions.setdefault(action.id, action)
         elif call.tool == CANCEL_TOOL:
-            found.pop(str(data.get("order_id")), None)
+            actions.pop(str(data.get("order_id")), None)
     for call in rule_calls(journal):
         data = data_of(call.result)
         decided = data.get("action")
         if isinstance(decided, dict):
-            found.pop(str(cast("JsonObject", decided).get("id")), None)
-        # What the user is asked to choose from can be chosen by its button too.
+            actions.pop(str(cast("JsonObject", decided).get("id")), None)
+        # Actions that the user is asked to choose from get buttons too.
         for waiting in cast("list[Any]", data.get("pending") or data.get("rest") or ()):
             action = Action.model_validate(waiting)
-            found.setdefault(action.id, action)
-    return tuple(found.values())
+            actions.setdefault(action.id, action)
+    return tuple(actions.values())
 
 
 def waiting_text(actions: Sequence[Action], language: Language) -> str:
@@ -61,7 +61,7 @@ def waiting_text(actions: Sequence[Action], language: Language) -> str:
 
 
 def _own_action(tool: str, data: Fields) -> Action:
-    """A call of a company's own tool, as the tool-executor keeps it."""
+    """The action of a pending call of a company's own tool."""
     return Action.model_validate(
         {
             "id": data["action_id"],
@@ -112,7 +112,7 @@ def _order_action(data: Fields) -> Action:
 
 
 def _plain(number: float | None) -> str | None:
-    """A number of JSON as a decimal with no exponent and no needless zeros."""
+    """A JSON number as a decimal without exponent and trailing zeros."""
     if number is None:
         return None
     text = f"{Decimal(str(number)):f}"

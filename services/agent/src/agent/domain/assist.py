@@ -14,27 +14,28 @@ from contracts.languages import DEFAULT_LANGUAGE, Language
 
 MAX_SUGGESTIONS = 3
 MAX_SUGGESTION_LENGTH = 400
-"""Characters; a longer one ends with its last whole sentence."""
+"""Characters of a suggestion; a longer one is cut after its last whole sentence."""
 _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):])\s*")
 _SENTENCE_END = re.compile(r"[.!?…](?=\s|$)")
 _PAIRS = {'"': '"', "'": "'", "“": "”", "«": "»"}
 
 
 def conversation_language(messages: Sequence[PromptMessage]) -> Language:
-    """The language of the newest visitor messages if they show one, else of the whole conversation."""
-    language = language_of(" ".join(said.text for said in messages), DEFAULT_LANGUAGE)
-    newest = [said.text for said in messages if not said.mine][-3:]
+    """The language of the newest visitor messages or, if they do not show one, of the whole conversation."""
+    language = language_of(" ".join(message.text for message in messages), DEFAULT_LANGUAGE)
+    newest = [message.text for message in messages if not message.mine][-3:]
     return language_of(" ".join(newest), language)
 
 
 def suggest_messages(
-    base: str, spoken: Iterable[tuple[bool, str]], language: Language, had: Sequence[str] = ()
+    base: str, spoken: Iterable[tuple[bool, str]], language: Language, earlier_suggestions: Sequence[str] = ()
 ) -> list[dict[str, object]]:
-    """The messages of a call for suggestions. `base`: the company's prompt; `had`: suggestions not to be repeated."""
+    """The messages of a call for suggestions. `base`: the company's prompt; `earlier_suggestions`: not to be
+    repeated."""
     request = _transcript(spoken, language)
-    if had:
+    if earlier_suggestions:
         others = TEXTS["prompt.suggest_others"].in_language(language)
-        request += "\n\n" + "\n".join([others, *(f"- {text}" for text in had)])
+        request += "\n\n" + "\n".join([others, *(f"- {text}" for text in earlier_suggestions)])
     return [
         {"role": "system", "content": f"{base}\n\n{TEXTS['prompt.suggest'].in_language(language)}"},
         {"role": "user", "content": request},
@@ -50,43 +51,45 @@ def improve_messages(
     locale: str | None,
     spoken: Iterable[tuple[bool, str]],
 ) -> list[dict[str, object]]:
-    """The messages of a call for a better text. `base`: the company's own prompt, None: it has none."""
-    told = [TEXTS["prompt.improve"].in_language(language)]
+    """The messages of a call to improve a draft. `base`: the company's own prompt; None: it has none."""
+    instructions = [TEXTS["prompt.improve"].in_language(language)]
     if tone:
-        told.append(TEXTS["prompt.improve_tone"].in_language(language).format(tone=" ".join(tone.split())))
-    wanted = TEXTS["prompt.improve_language"].format(language=" ".join(locale.split())) if locale else None
-    told.append((wanted or TEXTS["prompt.improve_own_language"]).in_language(language))
-    system = "\n\n".join(part for part in (base, " ".join(told)) if part)
-    said = _transcript(spoken, language)
+        instructions.append(TEXTS["prompt.improve_tone"].in_language(language).format(tone=" ".join(tone.split())))
+    language_instruction = (
+        TEXTS["prompt.improve_language"].format(language=" ".join(locale.split())) if locale else None
+    )
+    instructions.append((language_instruction or TEXTS["prompt.improve_own_language"]).in_language(language))
+    system = "\n\n".join(part for part in (base, " ".join(instructions)) if part)
+    transcript = _transcript(spoken, language)
     marked = f"<draft>\n{draft.replace('</draft', '< /draft')}\n</draft>"
     return [
         {"role": "system", "content": system},
-        {"role": "user", "content": f"{said}\n\n{marked}" if said else marked},
+        {"role": "user", "content": f"{transcript}\n\n{marked}" if transcript else marked},
     ]
 
 
 def parse_suggestions(answer: str) -> list[str]:
-    """The texts in a model's answer: a JSON array, alone or among other words, or else one a line."""
+    """The texts in a model's answer: a JSON array, alone or among other words, or else one text per line."""
     answer = without_thoughts(answer)
-    found = _json_texts(answer)
-    if not found:
+    texts = _json_texts(answer)
+    if not texts:
         lines = [line for line in answer.splitlines() if line.strip()]
         bullets = [line for line in lines if _BULLET.match(line)]
-        found = [_BULLET.sub("", line) for line in (bullets or lines)]
-    return [text for text in (_shortened(_unquoted(text)) for text in found) if text]
+        texts = [_BULLET.sub("", line) for line in (bullets or lines)]
+    return [text for text in (_shortened(_unquoted(text)) for text in texts) if text]
 
 
 def distinct(texts: Iterable[str]) -> list[str]:
-    """The texts without those that say the same in other cases, accents or punctuation; at most three."""
-    kept: dict[str, str] = {}
+    """The texts without those that only differ in case, accents or punctuation; at most three."""
+    by_key: dict[str, str] = {}
     for text in texts:
-        kept.setdefault(_comparison_key(text), text)
-    kept.pop("", None)
-    return list(kept.values())[:MAX_SUGGESTIONS]
+        by_key.setdefault(_comparison_key(text), text)
+    by_key.pop("", None)
+    return list(by_key.values())[:MAX_SUGGESTIONS]
 
 
 def parse_improved(answer: str) -> str:
-    """The text without what models tend to put around it: fences, the draft's marks, quotation marks."""
+    """The text without what models tend to add around it: code fences, the draft's tags, quotation marks."""
     text = re.sub(r"^```\w*\n|\n?```$", "", without_thoughts(answer).strip())
     return _unquoted(text.replace("<draft>", "").replace("</draft>", ""))
 

@@ -1,4 +1,4 @@
-"""Charts of prices beside an answer: taken from the results of tool calls, never from a model's words."""
+"""Price charts beside an answer, taken from the results of tool calls, never from a model's words."""
 
 from collections.abc import Mapping
 from typing import cast
@@ -15,33 +15,32 @@ SNAPSHOT_BARS: Mapping[str | None, int] = {None: 20, "1m": 20, "1w": 6, "1d": 2}
 _TO_DATE = {"wtd": "1w", "mtd": "1m"}
 MAX_CHARTS = 4
 MAX_CANDLES = 60
-"""The most bars that a chat is wide enough to show as candles; more are drawn as a line of closes."""
+"""The most bars that are drawn as candles in a chat; more are drawn as a line of closes."""
 MAX_POINTS = 270
-"""A year of days, five of weeks: a message stays well below the largest frame. Of more, every so many-th is taken."""
+"""A year of days or five years of weeks, so that a message stays well below the largest frame. More are thinned."""
 
 
 def charts(journal: Journal, question: str = "") -> tuple[Chart, ...]:
-    """A chart for each symbol of the newest data that was asked for, in the order of the calls. The few bars of a
-    snapshot are drawn only under a question about a time that is no longer, because a month under the return of a year
-    would mislead."""
+    """A chart for each symbol of the newest requested data, in the order of the calls. The few bars of a snapshot are
+    only drawn if the question is not about a longer period, since a month below the return of a year would mislead."""
     if not journal.calls:
         return ()
-    found: dict[str, Chart] = {}
-    when = when_in(question)
-    to_date = _TO_DATE.get(str(when.arguments.get("period")))
-    bars = 0 if when.arguments and to_date is None else SNAPSHOT_BARS.get(to_date or when.period, 0)
+    by_symbol: dict[str, Chart] = {}
+    period = when_in(question)
+    to_date = _TO_DATE.get(str(period.arguments.get("period")))
+    bars = 0 if period.arguments and to_date is None else SNAPSHOT_BARS.get(to_date or period.period, 0)
     for call in journal.calls:
         data = data_of(call.result)
         if call.tool == BARS_TOOL:
-            _add(found, data.get("symbol"), data.get("bars"))
+            _add(by_symbol, data.get("symbol"), data.get("bars"))
         elif call.tool == SNAPSHOT_TOOL:
             for symbol, snapshot in object_of(data.get("tickers")).items():
                 tail: object = object_of(object_of(snapshot).get("ohlcv")).get("tail")
-                _add(found, symbol, cast("list[object]", tail)[-bars:] if isinstance(tail, list) and bars else None)
-    return tuple(list(found.values())[:MAX_CHARTS])
+                _add(by_symbol, symbol, cast("list[object]", tail)[-bars:] if isinstance(tail, list) and bars else None)
+    return tuple(list(by_symbol.values())[:MAX_CHARTS])
 
 
-def _add(found: dict[str, Chart], symbol: object, bars: object) -> None:
+def _add(by_symbol: dict[str, Chart], symbol: object, bars: object) -> None:
     if not isinstance(symbol, str) or not isinstance(bars, list) or len(cast("list[object]", bars)) < 2:
         return
     drawn = _thinned(cast("list[dict[str, object]]", bars))
@@ -52,13 +51,13 @@ def _add(found: dict[str, Chart], symbol: object, bars: object) -> None:
             {"kind": "candles" if len(names) > 2 else "line", "symbol": symbol, "series": series}
         )
     except (KeyError, TypeError, ValueError):
-        # A tool that another service announced under this name may answer otherwise.
+        # A tool that another service announced under this name may return other data.
         return
-    found[symbol] = chart
+    by_symbol[symbol] = chart
 
 
 def _thinned(bars: list[dict[str, object]]) -> list[dict[str, object]]:
-    """The whole stretch, from its first bar to its last, in no more points than a chart has."""
+    """The whole period, from its first bar to its last, in at most `MAX_POINTS` bars."""
     if len(bars) <= MAX_POINTS:
         return bars
     return [bars[round(place * (len(bars) - 1) / (MAX_POINTS - 1))] for place in range(MAX_POINTS)]

@@ -11,24 +11,33 @@ CATEGORY = "client"
 
 
 def with_client_tools(tools: Sequence[OfferedTool], wishes: Wishes | None) -> tuple[OfferedTool, ...]:
-    """The tools, and those of the client's that have a name of their own."""
-    taken = {tool.name for tool in tools} | {hand_over.NAME, tool_choice.NAME}
-    brought = {} if wishes is None else {one.name: one for one in wishes.tools or () if one.name not in taken}
+    """The tools, followed by the client's tools whose names are not in use."""
+    used_names = {tool.name for tool in tools} | {hand_over.NAME, tool_choice.NAME}
+    client_tools = (
+        {}
+        if wishes is None
+        else {brought.name: brought for brought in wishes.tools or () if brought.name not in used_names}
+    )
     return (
         *tools,
         *(
-            OfferedTool(one.name, one.description, CATEGORY, {"type": "object", **one.parameters}, one.name)
-            for one in brought.values()
+            OfferedTool(
+                brought.name, brought.description, CATEGORY, {"type": "object", **brought.parameters}, brought.name
+            )
+            for brought in client_tools.values()
         ),
     )
 
 
-def client_calls(journal: Journal, tools: Sequence[OfferedTool], own: Collection[str]) -> tuple[TurnCall, ...]:
-    """The unsettled calls of the client's own tools. `own`: calls that the agent performs, whatever their name."""
-    theirs = {tool.name for tool in tools if tool.category == CATEGORY}
-    return tuple(call for call in journal.unsettled if call.tool in theirs and call.call_id not in own)
+def client_calls(journal: Journal, tools: Sequence[OfferedTool], own_call_ids: Collection[str]) -> tuple[TurnCall, ...]:
+    """The unsettled calls of the client's own tools. `own_call_ids`: calls that the agent performs, whatever their
+    name."""
+    client_tool_names = {tool.name for tool in tools if tool.category == CATEGORY}
+    return tuple(
+        call for call in journal.unsettled if call.tool in client_tool_names and call.call_id not in own_call_ids
+    )
 
 
 def inherited_call_ids(journal: Journal) -> set[str]:
-    """The calls of the turns that this one goes on from: their client has written on instead of giving a result."""
+    """The ids of calls inherited from unanswered turns, whose client wrote on instead of returning a result."""
     return {call.call_id for step in journal.steps if step.basis != journal.basis for call in step.calls}

@@ -12,16 +12,17 @@ from contracts.languages import Language
 from contracts.memory_rpc import Tier
 
 MESSAGE_TOKENS = 8
-"""The most tokens of the marks around a message."""
+"""Upper bound for the tokens of the marks around a message."""
 BYTES_PER_TOKEN = 3
-"""Of UTF-8 text: English and Spanish have four and more, so that an estimate by this is rarely too low."""
+"""Bytes of UTF-8 per token. English and Spanish have four or more, so estimates are rarely too low."""
 Purpose = Literal["turn", "suggest", "improve"]
 Degrading = Literal["text", "handoff"]
 
 
 @dataclass(frozen=True, slots=True)
 class SpendingAccount:
-    """Whom a model call is for. `payer`: the visitor or user, or their conversation; None: the company alone."""
+    """The account that a model call is charged to. `payer`: the visitor or user, or their conversation; None: only the
+    company."""
 
     company: str
     conversation: str | None = None
@@ -42,7 +43,7 @@ class ModelPrice:
     as_of: date
 
     def cost(self, usage: TokenCount) -> float:
-        """The cost of so many tokens."""
+        """The cost of these tokens."""
         return (usage.prompt * self.prompt + usage.completion * self.completion) / 1_000_000
 
 
@@ -52,8 +53,8 @@ Prices = Mapping[tuple[str, str], ModelPrice]
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Tokens asked for before a model call. `at`: when it was granted, in seconds since the epoch; `further`: that of
-    the call which follows if this one asks for tools."""
+    """Tokens reserved before a model call. `at`: when they were granted, in seconds since the epoch; `further`: the
+    reservation of the next call, in case this one requests tools."""
 
     call: str
     company: str
@@ -67,9 +68,9 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
-    """One model call and what it used, by `price` or the price list's. It settles its reservation, if it had one and
-    nobody has, and with nothing that of a `further` call that will not be made. `goes_on`: it asks for tools, so the
-    same model is likely to be asked again in a moment."""
+    """The use of one model call, priced by `price` or the price list. It settles its reservation, unless that is
+    settled already, and releases that of a `further` call that will not be made. `goes_on`: it requested tools, so the
+    same model is likely to be called again soon."""
 
     account: SpendingAccount
     provider: str
@@ -83,12 +84,12 @@ class ModelUse:
 
 
 def estimated_tokens(text_bytes: int, messages: int = 1) -> int:
-    """About how many tokens a prompt of so many bytes has, rather too many than too few."""
+    """Estimates the tokens of a prompt from its bytes, too high rather than too low."""
     return -(-text_bytes // BYTES_PER_TOKEN) + messages * MESSAGE_TOKENS
 
 
 def prompt_bytes(messages: list[Mapping[str, Any]]) -> int:
-    """The bytes of all that the messages say, tool calls included."""
+    """The bytes of the messages' contents and tool calls."""
     total = 0
     for message in messages:
         total += len(str(message.get("content") or "").encode())
@@ -98,14 +99,14 @@ def prompt_bytes(messages: list[Mapping[str, Any]]) -> int:
 
 
 def spent_fallback(budget: Budget) -> Degrading:
-    """What happens if not even a cheaper model may be called: a fixed text, or handing over to a person."""
+    """What happens if not even a cheaper model may be called: a fixed text, or a hand-over to a person."""
     if budget.when_spent == "text" or (budget.when_spent == "cheaper_model" and budget.fallback_text):
         return "text"
     return "handoff"
 
 
-def spent_text(how: str, budget: Budget, language: Language) -> str:
-    """The text that the people in the conversation read; `how` is the journal's detail."""
-    if how == "text":
+def spent_text(fallback: str, budget: Budget, language: Language) -> str:
+    """The text that the people in the conversation read; `fallback` is the journal's detail."""
+    if fallback == "text":
         return budget.fallback_text or TEXTS["budget.spent.text"].in_language(language)
     return TEXTS["budget.spent.handoff"].in_language(language)

@@ -13,17 +13,17 @@ from contracts.knowledge import MAX_EARLIER, MAX_QUERY, Grounding, KnowledgeFoun
 from contracts.languages import Language
 
 MAX_PASSAGES = 12
-"""Passages; a prompt holds as many of them as have room."""
+"""Passages of a search; as many of them as fit are in the prompt."""
 MAX_PAGES = 20
-"""Pages of the site that are named to the model, as far as there is room."""
+"""Pages of the site that are listed for the model, as far as they fit."""
 
 
 def knowledge_query(messages: Sequence[PromptMessage], basis: int, language: Language) -> KnowledgeQuery | None:
-    """The search for the unanswered messages, together with the question before them; None: nothing is asked, or it
-    is small talk."""
-    asked = [one.text for one in messages if not one.mine and one.seq > basis]
-    earlier = [one.text[:MAX_QUERY] for one in reversed(messages) if not one.mine and one.seq <= basis]
-    text = "\n".join(asked)[-MAX_QUERY:]
+    """The search for the unanswered messages, with the question before them; None if nothing is asked or it is small
+    talk."""
+    unanswered = [message.text for message in messages if not message.mine and message.seq > basis]
+    earlier = [message.text[:MAX_QUERY] for message in reversed(messages) if not message.mine and message.seq <= basis]
+    text = "\n".join(unanswered)[-MAX_QUERY:]
     if not text.strip() or talk_only(text):
         return None
     return KnowledgeQuery(
@@ -34,18 +34,18 @@ def knowledge_query(messages: Sequence[PromptMessage], basis: int, language: Lan
 def with_grounding(
     reply: ModelAnswer, journal: Journal, found: KnowledgeFound | None, query: KnowledgeQuery | None
 ) -> ModelAnswer:
-    """The answer with only those citations that were given, and whether it is based on anything: an answer without a
-    passage, page or tool counts as something that the company does not tell."""
-    found_more = searches(journal)
-    if found is None and not found_more:
+    """The answer with only valid citations, and whether it is based on anything. An answer without a passage, page or
+    tool counts as one that the company's knowledge does not contain."""
+    search_results = searches(journal)
+    if found is None and not search_results:
         return reply
     results = [call.result for call in journal.calls if call.result is not None]
     text, citations = with_valid_citations(
-        reply.text, sources(found, found_more), [query.text if query else "", *results]
+        reply.text, sources(found, search_results), [query.text if query else "", *results]
     )
     if query is None:
         return replace(reply, text=text, citations=citations)
-    known = not is_unknown(text) and (bool(citations) or any(map(data_of, results)))
-    best = max((one.score for one in found.passages), default=None) if found else None
-    grounding = Grounding(question=query.text, known=known, score=best, language=query.language)
+    is_known = not is_unknown(text) and (bool(citations) or any(map(data_of, results)))
+    best = max((passage.score for passage in found.passages), default=None) if found else None
+    grounding = Grounding(question=query.text, known=is_known, score=best, language=query.language)
     return replace(reply, text=text, citations=citations, grounding=grounding)

@@ -54,7 +54,7 @@ _NOTES: dict[str, str] = {
 
 
 def offered_with_hand_over(tools: Sequence[OfferedTool], language: Language) -> tuple[OfferedTool, ...]:
-    """The tools with the hand-over tool, which everybody has."""
+    """The tools with the hand-over tool, which every requester has."""
     return (*tools, _offered(language))
 
 
@@ -72,70 +72,74 @@ def _offered(language: Language) -> OfferedTool:
 def complete_call(
     call: TurnCall, spoken: Sequence[PromptMessage], journal: Journal, language: Language, by: str | None = None
 ) -> TurnCall:
-    """A call of the tool with everything that the person gets; missing lines are made from the conversation. `by`:
+    """The call with everything that the person receives; missing summary lines are made from the conversation. `by`:
     the author of the change of owner, if it is not the AI."""
     arguments: dict[str, object] = json.loads(call.arguments)
     reason = arguments.get("reason")
     lines = [one_line(line, MAX_SUMMARY_LINE) for line in str(arguments.get("summary") or "").splitlines()]
-    given = [re.sub(r"^[-*•\d.) ]+(?=\S)", "", line) for line in lines if line]
-    summary = given[:MAX_SUMMARY_LINES] or summary_of(spoken, journal.calls, language)
-    told = {"reason": reason if reason in REASONS else ASKED, "summary": summary, "language": language, "by": by}
-    return replace(call, arguments=json.dumps(told | {"basis": journal.basis}, ensure_ascii=False))
+    summary_lines = [re.sub(r"^[-*•\d.) ]+(?=\S)", "", line) for line in lines if line]
+    summary = summary_lines[:MAX_SUMMARY_LINES] or summary_of(spoken, journal.calls, language)
+    completed = {"reason": reason if reason in REASONS else ASKED, "summary": summary, "language": language, "by": by}
+    return replace(call, arguments=json.dumps(completed | {"basis": journal.basis}, ensure_ascii=False))
 
 
 def summary_of(
     spoken: Sequence[PromptMessage], calls: Iterable[TurnCall], language: Language | None = None
 ) -> list[str]:
-    """What was asked, tried and found: made without a model from the visitor's words and the last answer. `language`:
+    """What was asked, tried and found, without a model: from the visitor's messages and the last answer. `language`:
     None for the conversation's own."""
     language = language or conversation_language(spoken)
 
     def line(name: str, text: str = "") -> str:
         return TEXTS[f"hand_over.lines.{name}"].in_language(language).format(text=text)[:MAX_SUMMARY_LINE]
 
-    theirs = [one for one in spoken if not one.mine and one.text.strip()]
-    # "get me a person, I was charged twice" says what it is about, "I demand to talk to a person" does not.
-    asked = [one for one in theirs if not only_asks_for_person(one.text, beside=2) and not is_plain_yes(one.text)]
-    lines = [line("asked", f"«{one_line(asked[-1].text, 240)}»")] if asked else [line("only")]
-    if len(asked) > 1:
-        lines.append(line("before", "; ".join(f"«{one_line(one.text, 80)}»" for one in asked[-3:-1])))
+    visitor_messages = [message for message in spoken if not message.mine and message.text.strip()]
+    # "get me a person, I was charged twice" names a topic, "I demand to talk to a person" does not.
+    questions = [
+        message
+        for message in visitor_messages
+        if not only_asks_for_person(message.text, beside=2) and not is_plain_yes(message.text)
+    ]
+    lines = [line("asked", f"«{one_line(questions[-1].text, 240)}»")] if questions else [line("only")]
+    if len(questions) > 1:
+        lines.append(line("before", "; ".join(f"«{one_line(message.text, 80)}»" for message in questions[-3:-1])))
     tools = dict.fromkeys(call.tool for call in calls if call.tool != NAME)
     if tools:
         lines.append(line("tried", ", ".join(tools)))
-    if asked and (answers := [one for one in spoken if one.mine]):
-        answer = next((one for one in answers if one.seq > asked[-1].seq), answers[-1]).text
+    if questions and (answers := [message for message in spoken if message.mine]):
+        answer = next((message for message in answers if message.seq > questions[-1].seq), answers[-1]).text
         lines.append(line("nothing") if is_unknown(answer) else line("found", f"«{one_line(answer, 240)}»"))
     return lines[:MAX_SUMMARY_LINES]
 
 
 def result(state: str, seq: int = 0) -> str:
-    """The outcome of a call. `state`: asked, before (since their last message) or there; `seq`: of the change of owner
-    that it made."""
+    """The result of a call. `state`: asked, before (since their last message) or there; `seq`: of the change of owner
+    that the call made."""
     data: dict[str, object] = {"state": state, "note": _NOTES[state]}
     return json.dumps({"success": True, "data": data | ({"seq": seq} if seq else {})}, ensure_ascii=False)
 
 
 def message_taken_result(seq: int, told: str, opens_at: str) -> str:
-    """The outcome of a call outside office hours: a message was taken. `told`: what the visitor reads about it."""
+    """The result of a call outside office hours: a message was taken. `told`: the text for the visitor."""
     data = {"state": "taken", "note": _NOTES["taken"], "told": told, "opensAt": opens_at, "seq": seq}
     return json.dumps({"success": True, "data": data}, ensure_ascii=False)
 
 
 def away_notice_in(journal: Journal) -> str | None:
-    """The text with which a turn begins if it asked for a person while nobody was there."""
+    """The text that begins the answer if the turn asked for a person while nobody was there; None otherwise."""
     results = [call.result for step in journal.steps for call in step.calls if call.tool == NAME and call.result]
-    told = [data.get("told") for data in (json.loads(text).get("data") for text in results) if data]
-    return next((text for text in reversed(told) if text), None)
+    notices = [data.get("told") for data in (json.loads(text).get("data") for text in results) if data]
+    return next((text for text in reversed(notices) if text), None)
 
 
 def owner_change_seq(results: Iterable[str]) -> int:
-    """The sequence of the change of owner that results of the tool tell of; 0: none was made."""
-    told = (json.loads(text).get("data") for text in results)
-    return max((int(data.get("seq") or 0) for data in told if data), default=0)
+    """The sequence of the change of owner in results of the tool; 0 if there was none."""
+    data_of_results = (json.loads(text).get("data") for text in results)
+    return max((int(data.get("seq") or 0) for data in data_of_results if data), default=0)
 
 
 def last_handed_over_seq(journal: Journal) -> int:
-    """The newest visitor message for which a person was asked for, in this turn or those that it goes on from; 0: no
-    such."""
-    asked = (step for step in journal.steps if any(call.tool == NAME and call.result for call in step.calls))
-    return max((step.basis for step in asked), default=0)
+    """The sequence of the newest visitor message for which a person was asked for, in this turn or the unanswered ones
+    before it; 0 if there is none."""
+    steps = (step for step in journal.steps if any(call.tool == NAME and call.result for call in step.calls))
+    return max((step.basis for step in steps), default=0)

@@ -1,7 +1,7 @@
 """The company's knowledge in a prompt: numbered passages, and which of them an answer is based on.
 
-The passages of the prompt come first, then those of `search_knowledge`. A citation in an answer counts only if the
-number was given, and if the figures beside it are in that passage.
+The passages of the prompt come first, then those of `search_knowledge`. A citation in an answer only counts if its
+number was given and the passage contains the figures beside it.
 """
 
 import re
@@ -20,7 +20,7 @@ from contracts.languages import Language
 
 SEARCH_TOOL = "search_knowledge"
 MAX_TOKENS = 1_200
-"""The most tokens of passages and pages together."""
+"""Tokens of all passages and pages together."""
 _FENCE = "company_data"
 MARK = re.compile(r"(?<![ \t])[ \t]*+\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\](?!\()")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?=\s)|\n")
@@ -32,7 +32,7 @@ _BULLET = re.compile(r"^\s*\d{1,2}[.)]\s")
 
 @dataclass(frozen=True, slots=True)
 class GivenPassage:
-    """A passage in the prompt, as far as an answer can be based on it."""
+    """A passage in the prompt that an answer can cite."""
 
     citation: Citation
     text: str
@@ -40,76 +40,78 @@ class GivenPassage:
 
     @property
     def place(self) -> tuple[str, tuple[str, ...]]:
-        """Page and heading: passages that share them are one source to a reader."""
+        """Page and heading. Passages that share them are one source for a reader."""
         return self.citation.url, tuple(self.citation.heading or ())
 
-    def quoted(self, said: str) -> Citation:
-        """The citation for words that are based on the passage: the section that shares most with them."""
+    def quoted(self, statement: str) -> Citation:
+        """The citation for a statement based on the passage: the section that shares most words with it."""
         if not self.sections:
             return self.citation
-        ends = [*(one.start for one in self.sections[1:]), len(self.text)]
-        told = [
-            _word_set(" ".join([*one.heading, self.text[one.start : end]]))
-            for one, end in zip(self.sections, ends, strict=True)
+        ends = [*(section.start for section in self.sections[1:]), len(self.text)]
+        section_words = [
+            _word_set(" ".join([*section.heading, self.text[section.start : end]]))
+            for section, end in zip(self.sections, ends, strict=True)
         ]
-        # A word that several sections hold tells less of where it comes from.
-        weights = {word: 1 / count for word in _word_set(said) if (count := sum(word in one for one in told))}
-        shares = [round(sum(weights[word] for word in weights.keys() & one), 6) for one in told]
-        mine = [one.heading == (self.citation.heading or []) for one in self.sections]
-        _, _, best = max(zip(shares, mine, self.sections, strict=True), key=lambda one: one[:2])
+        # A word in several sections says less about its origin.
+        weights = {
+            word: 1 / count for word in _word_set(statement) if (count := sum(word in words for words in section_words))
+        }
+        shares = [round(sum(weights[word] for word in weights.keys() & words), 6) for words in section_words]
+        is_own_section = [section.heading == (self.citation.heading or []) for section in self.sections]
+        _, _, best = max(zip(shares, is_own_section, self.sections, strict=True), key=lambda candidate: candidate[:2])
         return self.citation.model_copy(update={"url": best.url or "", "heading": best.heading or None})
 
 
 def best_within_budget(found: KnowledgeFound, count: Callable[[str], int]) -> KnowledgeFound:
-    """The best passages, then the pages, that have room in so many tokens."""
+    """The best passages, then the pages, that fit into `MAX_TOKENS`. `count`: tokens of a text."""
     room = MAX_TOKENS - count(TEXTS["prompt.knowledge"].in_language("es"))
-    kept: list[Any] = []
-    for one in [*found.passages, *found.pages]:
+    fitting: list[Any] = []
+    for entry in [*found.passages, *found.pages]:
         size = count(
-            _page_line(one)
-            if isinstance(one, PageRef)
-            else _passage_text(len(found.passages), one.title, one.heading, one.url, one.text)
+            _page_line(entry)
+            if isinstance(entry, PageRef)
+            else _passage_text(len(found.passages), entry.title, entry.heading, entry.url, entry.text)
         )
         if size <= room:
-            kept.append(one)
+            fitting.append(entry)
             room -= size
-    passages = [one for one in found.passages if one in kept]
-    pages = [one for one in found.pages if one in kept]
+    passages = [passage for passage in found.passages if passage in fitting]
+    pages = [page for page in found.pages if page in fitting]
     return found.model_copy(update={"passages": passages, "pages": pages})
 
 
 def knowledge_section(found: KnowledgeFound | None, language: Language, *, pages: bool) -> str:
-    """The prompt's section; empty without anything to say. `pages`: they can be fetched."""
+    """The prompt's section; empty if there is nothing to list. `pages`: whether pages can be fetched."""
     if found is None or not (found.passages or (pages and found.pages)):
         return ""
-    parts: list[str] = []
+    lines: list[str] = []
     if found.passages:
         numbered = [
-            _passage_text(number, one.title, one.heading, one.url, one.text)
-            for number, one in enumerate(found.passages, start=1)
+            _passage_text(number, passage.title, passage.heading, passage.url, passage.text)
+            for number, passage in enumerate(found.passages, start=1)
         ]
-        parts = [TEXTS["prompt.knowledge"].in_language(language), f"<{_FENCE}>", *numbered, f"</{_FENCE}>"]
+        lines = [TEXTS["prompt.knowledge"].in_language(language), f"<{_FENCE}>", *numbered, f"</{_FENCE}>"]
     if pages and found.pages:
-        parts += [TEXTS["prompt.knowledge_pages"].in_language(language), *map(_page_line, found.pages)]
-    return "\n".join(parts)
+        lines += [TEXTS["prompt.knowledge_pages"].in_language(language), *map(_page_line, found.pages)]
+    return "\n".join(lines)
 
 
 def sources(found: KnowledgeFound | None, results: Iterable[Mapping[str, Any]]) -> list[GivenPassage]:
-    """All that was given, in the order of its numbers. `results`: the data of the searches that the model made."""
+    """All passages that the model received, in the order of their numbers. `results`: the data of its searches."""
     given = [
         GivenPassage(
             Citation(
-                url=one.url or "",
-                title=one.title,
-                heading=list(one.heading) or None,
-                passage_id=one.id,
-                hash=one.hash,
-                read_at=one.read_at,
+                url=passage.url or "",
+                title=passage.title,
+                heading=list(passage.heading) or None,
+                passage_id=passage.id,
+                hash=passage.hash,
+                read_at=passage.read_at,
             ),
-            one.text,
-            tuple(one.sections or ()),
+            passage.text,
+            tuple(passage.sections or ()),
         )
-        for one in (found.passages if found else ())
+        for passage in (found.passages if found else ())
     ]
     for data in results:
         with_numbers(given, data)
@@ -117,18 +119,23 @@ def sources(found: KnowledgeFound | None, results: Iterable[Mapping[str, Any]]) 
 
 
 def with_numbers(given: list[GivenPassage], data: Mapping[str, Any]) -> JsonObject:
-    """A search's data with a number for each passage; new passages are added to those already given."""
+    """Adds a number to each passage of a search's data; new passages are appended to `given`."""
     results: list[JsonObject] = []
     listed = data.get("passages")
-    for one in cast("list[JsonObject]", listed) if isinstance(listed, list) else []:
-        source = _passage_of_result(one)
-        known = next(
-            (at for at, other in enumerate(given) if (other.place, other.text) == (source.place, source.text)), None
+    for result in cast("list[JsonObject]", listed) if isinstance(listed, list) else []:
+        source = _passage_of_result(result)
+        index = next(
+            (
+                position
+                for position, passage in enumerate(given)
+                if (passage.place, passage.text) == (source.place, source.text)
+            ),
+            None,
         )
-        if known is None:
-            known = len(given)
+        if index is None:
+            index = len(given)
             given.append(source)
-        results.append({"number": known + 1, **one})
+        results.append({"number": index + 1, **result})
     return {**data, "passages": results} if results else dict(data)
 
 
@@ -141,19 +148,19 @@ class Numbers:
         self.cited: list[GivenPassage] = []
 
     def named(self, match: re.Match[str]) -> list[int]:
-        """The sources that a mark names, as far as they were given."""
-        return [at for one in re.findall(r"\d+", match[1]) if 0 <= (at := int(one) - 1) < len(self.given)]
+        """The indexes of the given passages that a mark names."""
+        return [index for digits in re.findall(r"\d+", match[1]) if 0 <= (index := int(digits) - 1) < len(self.given)]
 
     def shown(self, match: re.Match[str], backed: bool = True) -> str:
-        """The mark as it is shown; empty if it names nothing that was given."""
-        if not (backed and (known := self.named(match))):
+        """The mark with renumbered citations; empty if it names no given passage."""
+        if not (backed and (indexes := self.named(match))):
             return ""
         blank = match[0][: match[0].index("[")]
-        return blank + "".join(f"[{one}]" for one in dict.fromkeys(map(self._number, known)))
+        return blank + "".join(f"[{number}]" for number in dict.fromkeys(map(self._number, indexes)))
 
-    def _number(self, at: int) -> int:
-        source = self.given[at]
-        places = [one.place for one in self.cited]
+    def _number(self, index: int) -> int:
+        source = self.given[index]
+        places = [cited_passage.place for cited_passage in self.cited]
         if source.place not in places:
             self.cited.append(source)
             return len(self.cited)
@@ -163,35 +170,35 @@ class Numbers:
 def with_valid_citations(
     text: str, given: Sequence[GivenPassage], others: Iterable[str] = ()
 ) -> tuple[str, tuple[Citation, ...]]:
-    """The text with only valid citation numbers, renumbered, and their sources. `others`: other places that figures
-    may come from, such as the question and the results of other tools."""
+    """The text with only valid citation numbers, renumbered, and their citations. `others`: other texts that may
+    contain the figures, such as the question and the results of other tools."""
     if "[" not in text:
         return text, ()
     numbers = Numbers(given)
-    beside = numbers_in_text("\n".join(others))
+    other_numbers = numbers_in_text("\n".join(others))
     quotes: defaultdict[int, str] = defaultdict(str)
     unmarked = ""
 
     def checked(sentence: str) -> str:
         nonlocal unmarked
-        named = [at for match in MARK.finditer(sentence) for at in numbers.named(match)]
-        said = numbers_in_text(_ADDRESS.sub("", MARK.sub("", _BULLET.sub("", sentence))))
-        backed = said <= beside.union(
-            *(numbers_in_text(f"{given[at].citation.title} {given[at].text}") for at in named)
+        cited_indexes = [index for match in MARK.finditer(sentence) for index in numbers.named(match)]
+        sentence_numbers = numbers_in_text(_ADDRESS.sub("", MARK.sub("", _BULLET.sub("", sentence))))
+        backed = sentence_numbers <= other_numbers.union(
+            *(numbers_in_text(f"{given[index].citation.title} {given[index].text}") for index in cited_indexes)
         )
         unmarked += MARK.sub("", sentence)
-        if named:
-            for at in named if backed else ():
-                quotes[at] += unmarked
+        if cited_indexes:
+            for index in cited_indexes if backed else ():
+                quotes[index] += unmarked
             unmarked = ""
         return MARK.sub(lambda match: numbers.shown(match, backed), sentence)
 
-    told = "".join(map(checked, _sentences_with_marks(text)))
-    return told, tuple(one.quoted(quotes[given.index(one)]) for one in numbers.cited)
+    checked_text = "".join(map(checked, _sentences_with_marks(text)))
+    return checked_text, tuple(passage.quoted(quotes[given.index(passage)]) for passage in numbers.cited)
 
 
 def numbers_in_text(text: str) -> frozenset[float]:
-    """The numbers of a text: 1,000 and 1.000 and 1 000 are one."""
+    """The numbers in a text; 1,000, 1.000 and 1 000 are the same."""
     return frozenset(number_of(re.sub(r"\s", "", match[0])) for match in _FIGURE.finditer(text))
 
 
@@ -200,12 +207,12 @@ def _word_set(text: str) -> frozenset[str]:
 
 
 def _sentences_with_marks(text: str) -> list[str]:
-    """Splits into whole sentences: a number behind the full stop belongs to the sentence before it."""
+    """Splits a text into sentences. A citation after the full stop belongs to the sentence before it."""
     ends = [match.end() for match in _SENTENCE_END.finditer(text)]
     starts = [0]
     for end in ends:
-        behind = MARK.match(text, end)
-        starts.append(behind.end() if behind else end)
+        mark = MARK.match(text, end)
+        starts.append(mark.end() if mark else end)
     starts = sorted(set(starts))
     return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
 
@@ -213,7 +220,7 @@ def _sentences_with_marks(text: str) -> list[str]:
 def _passage_of_result(result: Mapping[str, Any]) -> GivenPassage:
     heading, read_at = result.get("heading"), result.get("read_at")
     headings = (
-        [str(one) for one in cast("list[Any]", heading)]
+        [str(part) for part in cast("list[Any]", heading)]
         if isinstance(heading, list)
         else [str(heading)]
         if heading
@@ -234,10 +241,10 @@ def _passage_of_result(result: Mapping[str, Any]) -> GivenPassage:
 
 
 def _passage_text(number: int, title: str, heading: Sequence[str], url: str | None, text: str) -> str:
-    # Titles, headings and words come from outside: they can pose neither as a layer nor as the end of the data.
+    # Titles, headings and text are foreign: they must not imitate a layer or the end of the data.
     head = one_line(" › ".join(filter(None, [title, *heading])))
-    said = "\n".join(filter(None, map(str.rstrip, text.splitlines())))
-    return within_fence(f"[{number}] {head}{f' — {url}' if url else ''}\n{said}", _FENCE)
+    body = "\n".join(filter(None, map(str.rstrip, text.splitlines())))
+    return within_fence(f"[{number}] {head}{f' — {url}' if url else ''}\n{body}", _FENCE)
 
 
 def _page_line(page: PageRef) -> str:

@@ -1,5 +1,7 @@
-"""Limits that one agent applies by itself while the shared budgets are unavailable. A reservation counts as used
-until its real use is known, so errors are on the side of the limit."""
+"""Limits that one agent applies alone while the shared budgets are unavailable.
+
+A reservation counts as used until its real use is known, so errors are on the safe side.
+"""
 
 from collections import OrderedDict
 from typing import Literal
@@ -7,7 +9,7 @@ from typing import Literal
 DAY = 86_400
 HOUR = 3_600
 MAX_ACCOUNTS = 20_000
-"""Accounts that are remembered, the latest."""
+"""Accounts that are kept; the least recently used are forgotten."""
 
 
 class LocalBudgets:
@@ -19,8 +21,8 @@ class LocalBudgets:
     def reserve(
         self, company: str, payer: str | None, tier: str, tokens: int, daily: int | None, hourly: int | None, now: int
     ) -> Literal["company", "visitor"] | None:
-        """Reserves tokens, which count as used from now on. Returns the account whose limit is reached, or None. `now`
-        is in seconds since the epoch."""
+        """Reserves tokens, which count as used from now on. Returns the account whose limit is reached, or None.
+        `now`: seconds since the epoch."""
         day = (company, tier, "day", str(now // DAY))
         hour = (company, tier, "hour", str(now // HOUR), payer) if payer is not None else None
         if daily is not None and self._used.get(day, 0) >= daily:

@@ -32,7 +32,7 @@ def _one_of(words: Iterable[str]) -> str:
 DIGITS = r"\d(?:[\d.,]{0,20}\d)?"
 _UNIT = _one_of(set(_UNITS) - {"un", "una"})
 BELOW_100 = rf"(?:{_one_of(_TENS)}(?:(?:[- ]| y ){_one_of(_UNITS)})?|{_one_of(_TEENS)}|{_UNIT})\b"
-"""Numbers in words, without un and una, which are articles too."""
+"""Numbers in words, without un and una, which are also articles."""
 _HUNDRED = (
     rf"(?:{_one_of(set(_HUNDREDS) - {'ciento'})}|(?<!por )ciento|(?:(?:{_UNIT}|{_one_of(_TEENS)}|{DIGITS}) )?hundred)\b"
     rf"(?:(?: and)? {BELOW_100})?"
@@ -40,11 +40,11 @@ _HUNDRED = (
 _SCALE = rf"(?:{_one_of(set(_SCALES) - {'k', 'm'})}\b)"
 _SCALED = rf"(?:(?:{DIGITS} ?|(?:half an?|medio|{_HUNDRED}|{BELOW_100}) ))?{_SCALE}(?: {_SCALE})?"
 LARGE = rf"(?:{_SCALED}(?: {_SCALED})?(?:(?: and)? (?:{_HUNDRED}|{BELOW_100}))?|{_HUNDRED})"
-"""A hundred and more, at least in part in words."""
+"""Numbers from a hundred on that are at least partly in words."""
 _NO_COUNT = r"(?! (?:month|mes|day|dia|week|semana|year|ano|hour|hora|order|orden))"
 _NUMBER = re.compile(rf"(?<![\w.,-])(?:(?>{LARGE})(?! \d)|(?>{BELOW_100}){_NO_COUNT})")
 _MAX_COUNT_WORD = 12
-"""Smaller numbers count many other things: one of them, two orders."""
+"""Smaller numbers often count something else: one of them, two orders."""
 _PERCENT = re.compile(rf"\b({BELOW_100}(?: y medio| and a half)?|half an?|medio|una?) (?:per ?cent|por ?ciento|%)")
 _COUNTED = re.compile(
     rf"(?<![\w.,-])(?<!other )(?<!first )(?<!second )(?<!third )(?<!last )(?<!that )(?<!this )"
@@ -54,7 +54,7 @@ _COUNTED = re.compile(
 
 
 def value_of(words: str) -> float:
-    """The value of a number in digits, words or both; 0: it is no number."""
+    """The value of a number in digits, words or both; 0 if it is no number."""
     total = current = 0.0
     for part in re.findall(rf"{DIGITS}|[a-z]+", words):
         if part[0].isdigit():
@@ -89,47 +89,47 @@ _DAY_OF_MONTH = re.compile(
 
 
 def with_days_in_figures(text: str) -> str:
-    """A text as it was written, but for the days of a month, which are written in figures: the first of August."""
-    said = plain(text)
-    if len(said) != len(text):
+    """Writes the days of a month in a text as digits: the first of August. Everything else stays as written."""
+    normalized = plain(text)
+    if len(normalized) != len(text):
         return text
-    for match in reversed(list(_DAY_OF_MONTH.finditer(said))):
+    for match in reversed(list(_DAY_OF_MONTH.finditer(normalized))):
         if match["es"]:
-            number, rest = int(value_of(match["es"])), ""
+            number, suffix = int(value_of(match["es"])), ""
         else:
-            number, rest = _DAYS[(match["day"] or match["after"]).replace("-", " ")], match["of"] or ""
+            number, suffix = _DAYS[(match["day"] or match["after"]).replace("-", " ")], match["of"] or ""
         if 1 <= number <= _MAX_DAY:
             month = f"{text[match.start('month') : match.end('month')]} " if match["month"] else ""
-            text = f"{text[: match.start()]}{month}{number}{rest}{text[match.end() :]}"
+            text = f"{text[: match.start()]}{month}{number}{suffix}{text[match.end() :]}"
     return text
 
 
-def large_in_figures(said: str) -> str:
-    """A text in which numbers above twelve and percentages are written in figures: 20 mil, two hundred, one percent."""
-    said = _NUMBER.sub(_large_number_text, said)
-    return _PERCENT.sub(lambda match: f"{_digits(value_of(match[1]))} %", said)
+def large_in_figures(text: str) -> str:
+    """Writes numbers above twelve and percentages as digits: 20 mil, two hundred, one percent."""
+    text = _NUMBER.sub(_large_number_text, text)
+    return _PERCENT.sub(lambda match: f"{_digits(value_of(match[1]))} %", text)
 
 
-def in_figures(said: str) -> str:
-    """A text in which counts are written in figures too: three shares, a dozen."""
-    return _COUNTED.sub(_count_text, large_in_figures(said))
+def in_figures(text: str) -> str:
+    """Writes all counts as digits too: three shares, a dozen."""
+    return _COUNTED.sub(_count_text, large_in_figures(text))
 
 
 _AFTER_AN_ARTICLE = ("hundred", "thousand", "million")
-"""Numbers of which one is told with an article: a hundred and ninety."""
+"""Numbers that follow an article if there is one of them: a hundred and ninety."""
 
 
 def with_large_figures(text: str) -> str:
-    """A text as it was written, but for numbers above twelve and dozens, which are written in figures: half a dozen."""
-    said = plain(text)
-    if len(said) != len(text):
+    """Writes numbers above twelve and dozens as digits: half a dozen. Everything else stays as written."""
+    normalized = plain(text)
+    if len(normalized) != len(text):
         return text
-    found = {(match.start(), match.end()): _large_number_text(match) for match in _NUMBER.finditer(said)}
-    dozens = [match for match in _COUNTED.finditer(said) if match["dozen"]]
-    found |= {(match.start(), match.end()): _count_text(match) for match in dozens}
-    for (start, end), figures in sorted(found.items(), reverse=True):
+    replacements = {(match.start(), match.end()): _large_number_text(match) for match in _NUMBER.finditer(normalized)}
+    dozens = [match for match in _COUNTED.finditer(normalized) if match["dozen"]]
+    replacements |= {(match.start(), match.end()): _count_text(match) for match in dozens}
+    for (start, end), figures in sorted(replacements.items(), reverse=True):
         if figures[0].isdigit():
-            start -= 2 if said[:start].endswith(" a ") and said.startswith(_AFTER_AN_ARTICLE, start) else 0
+            start -= 2 if normalized[:start].endswith(" a ") and normalized.startswith(_AFTER_AN_ARTICLE, start) else 0
             text = text[:start] + figures + text[end:]
     return text
 

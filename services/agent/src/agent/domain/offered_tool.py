@@ -15,7 +15,7 @@ from contracts.json_values import object_of
 
 @dataclass(frozen=True)
 class OfferedTool:
-    """A tool that the caller may use. `parameters` is JSON Schema; `label` is what a person reads while it runs;
+    """A tool that the requester may use. `parameters`: JSON Schema; `label`: what a person reads while it runs;
     `changes`: it has effects, so the user's own words must ask for it."""
 
     name: str
@@ -27,13 +27,13 @@ class OfferedTool:
 
     @cached_property
     def definition(self) -> str:
-        """The JSON that travels with every call of a model."""
+        """The JSON that is sent with every call of a model."""
         function = {"name": self.name, "description": self.description, "parameters": self.parameters}
         return json.dumps({"type": "function", "function": function}, ensure_ascii=False, separators=(",", ":"))
 
     @cached_property
     def identity(self) -> bytes:
-        """The JSON, with names in order, by which two offered tools are the same for a model."""
+        """JSON with sorted names. Two tools with the same identity are the same for a model."""
         return orjson.dumps((self.name, self.description, self.parameters), option=orjson.OPT_SORT_KEYS)
 
     @cached_property
@@ -43,9 +43,12 @@ class OfferedTool:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The telling words of its name, description, label and arguments."""
+        """The significant words of its name, description, label and arguments."""
         properties = object_of(self.parameters.get("properties"))
-        about = [
-            f"{name.replace('_', ' ')} {object_of(one).get('description', '')}" for name, one in properties.items()
+        argument_texts = [
+            f"{name.replace('_', ' ')} {object_of(schema).get('description', '')}"
+            for name, schema in properties.items()
         ]
-        return frozenset(stems(" ".join([re.sub(r"[_.\-]", " ", self.name), self.description, self.label, *about])))
+        return frozenset(
+            stems(" ".join([re.sub(r"[_.\-]", " ", self.name), self.description, self.label, *argument_texts]))
+        )

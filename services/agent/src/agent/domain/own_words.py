@@ -1,11 +1,11 @@
 """Decides what a turn may change, from the user's own words (least privilege).
 
-A model reads pages, headlines, documents, results of other services and remembered texts beside what the user says, and
-may take any of them for an order. So once it has read such a text, what it asks for is held against the user's own
-words before it is done: they ask for that kind of effect, and no value of the call comes from somebody else's text
-alone. Who asks in words that are not known here, for what others speak of too, is asked by the model and says yes.
-What reads changes nothing and is not looked at; memory's tools prove each fact by the user's words themselves, and
-orders need a yes besides.
+Besides the user's messages, a model reads pages, headlines, documents, results of other services and remembered texts,
+and may take any of them for an instruction. So once it has read such a text, a call is compared with the user's own
+words before it runs: they must ask for that kind of effect, and no value of the call may come only from a foreign text.
+A user whose words are not known here, about something that foreign texts mention too, is asked by the model and says
+yes. Reading has no effects and is not checked; memory's tools prove each fact by the user's words themselves, and
+orders also need a confirmation.
 """
 
 import json
@@ -38,7 +38,7 @@ TRUSTED = word_set(
     "get_performance get_correlation get_crossings get_pending_orders get_watchlist list_alerts "
     "calculate_position_size calculate_risk_reward backtest_strategy get_ml_signals"
 )
-"""Whose results are figures and the user's own lists, and no text of strangers. An announced tool cannot take such a
+"""Tools whose results are figures and the user's own lists, without foreign texts. An announced tool cannot take such a
 name."""
 _ENDING_WORDS = (
     r"delet\w*|remov\w*|cancel\w*|eras\w*|drop(?! me)|clear|stop (?:\w+ing|it|that|them|the|my|all)|"
@@ -51,9 +51,9 @@ _CHANGING_WORDS = (
     rf"{_ENDING_WORDS}|{AMENDS.pattern}|(?:chang|mov|updat|rais|lower|replac|cambi|muev|pasa|sub[ae]|baj[ae]|actualiz|modif)\w*"
     r"(?= (?:\w+ ){0,3}(?:alert|alarm|aviso|order|pedido))"
 )
-"""What is changed is ended, and made anew."""
+"""Words for a change, which ends the old object and makes a new one."""
 _REMEMBER = r"\w"
-"""Anything: memory itself proves that the user has said it."""
+"""Anything, since memory itself checks that the user said it."""
 _WORDS = {
     "create_alert": (
         rf"{AMENDS.pattern}|"
@@ -82,7 +82,7 @@ _WORDS = {
     "update_memory": _REMEMBER,
 }
 KINDS = {tool: re.compile(rf"\b(?:{words})\b" if words != _REMEMBER else words) for tool, words in _WORDS.items()}
-"""By the tool, the words of which one has to be there (plain: lower case, no accents)."""
+"""By tool, the words of which the user's text must contain one (lower case, no accents)."""
 _ENDING_REQUEST = re.compile(rf"\b(?:{_ENDING_WORDS})\b")
 _MAKING_REQUESTS = {
     "create_alert": re.compile(r"\b(?:notif|let me know|tell me|avis\w+|dime|create|set|new|crea\w*|pon\w*|make)\b"),
@@ -91,98 +91,102 @@ _MAKING_REQUESTS = {
         r"\b(?:buy|sell|purchase|trade|invest|short|liquidate|compr\w+|vend\w+|invi?ert\w+)\b"
     ),
 }
-"""What has to be there of a making where something is to be ended too: its thing alone is what ends."""
+"""Words that must ask for a new object if the text also ends something; without them its noun names what ends."""
 _OBJECTS = {
     "delete_alert": re.compile(r"\b(?:alert|alarm|aviso|notif)"),
     "remove_from_watchlist": re.compile(r"\b(?:watch|list|follow|unfollow|favou?rit|segui|siguiendo)"),
     "cancel_paper_order": re.compile(r"\b(?:order|orden|pedido|trade)"),
 }
-"""What is ended, by its name: where one is named, no other is meant."""
+"""Nouns for the objects that a tool ends. If the text names one of them, no other tool is meant."""
 _REFERENCE = re.compile(
     r"\b(?:it|that|them|those|this|these|both|eso|esa|ese|esos|esas|esto)\b(?=\W*(?:$|please|por favor|"
     r"for me|too|as well|(?:to|from|on|in) (?:my|the)|off|then|now|again|instead|tambien|ahora))|"
     r"\b(?:anade|agrega|pon|mete|compra|vende|borra|quita|cancela|elimina|sigue|guarda|apunta|crea|haz)l[oa]s?\b"
 )
 _QUESTION = re.compile(r"\?(?:\s|$)")
-"""One that is asked, not one that is quoted."""
+"""A question that is asked, not quoted."""
 _READING_REQUEST = re.compile(
     r"^\W*(?:(?:please|and|y|por favor|hi|hello|hola|ok)\W+)*(?:what|which|how|who|when|where|why|is|are|do|does|did|"
     r"was|were|show|read|list|tell me about|explain|summari\w+|compare|translate|find out|look up|que|cual\w*|como|"
     r"quien|cuando|donde|por que|cuant\w+|muestra\w*|lee\w*|dime|explica\w*|resum\w+|compara\w*|traduc\w+|busca\w*|"
     r"ensena\w*)\b"
 )
-"""Words of somebody who wants to know something."""
+"""A message that asks for information."""
 _MAX_YES_WORDS, _MAX_ANSWER_WORDS = 4, 10
-"""Words of a yes, and of an answer to what was said before; who says more says what they want."""
+"""Maximum words of a yes, and of an answer to a question. A longer message states its own request."""
 _IN_A_NAME = r"[^\s\"'<>()\[\]{},;]"
 _IDENTIFIER = re.compile(
     rf"(?<!{_IN_A_NAME})(?={_IN_A_NAME}*[\d@/]){_IN_A_NAME}++|(?<!\w)[A-Z]{{1,5}}(?:\.[A-Z])?(?!\w)"
 )
-"""What names something: numbers, addresses, ids, symbols."""
+"""Identifies something: numbers, addresses, ids, symbols."""
 _MIN_PHRASE_LENGTH = 12
-"""Characters of a text that is somebody's wording, as names and several words are; what is shorter anybody may use."""
+"""Characters from which a text counts as somebody's wording, as names and several words do; shorter ones are common."""
 _WORD_ENDING = re.compile(r"(?:ando|iendo|ing|ed|es|s|ar|er|ir|e|a|o)$")
 MAX_NAMES = 500
-"""Numbers, addresses and names of one call that are looked up, and places of one that are looked at."""
+"""Identifiers of one call that are looked up, and occurrences of one that are tried."""
 _FILLER_WORDS = word_set("the and for get set your our los las una tus sus del con para que")
 _MAX_MESSAGES_BACK = 6
-"""The user's messages back in which something may have been named that the newest do not name again."""
+"""How many of the user's messages back may name what the newest do not name again."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnWords:
-    """`said`: the user's words that the turn answers, and the earlier ones that they agree to. `foreign`: texts of
-    others in the prompt; `about`: what the user refers to without naming it again, which requests nothing."""
+    """The texts by which a call is judged. `said`: the user's words that the turn answers, and earlier ones that they
+    agree to; `foreign`: other people's texts in the prompt; `about`: what the user refers to without naming it again,
+    which requests nothing."""
 
     said: str
     foreign: str = ""
     about: str = ""
 
     def ask_for(self, call: TurnCall, tool: OfferedTool | None, journal: Journal) -> bool:
-        """Whether they request this call of a tool with effects, or nobody else can have requested it."""
-        known, foreign = self._texts(journal)
+        """Whether the user's words request this call of a tool with effects, or no foreign text can have requested
+        it."""
+        user_text, foreign = self._texts(journal)
         if foreign == "" or _is_requested_by_rules(call, journal):
             return True
-        asks = _request_pattern(call.tool, tool)
-        said = plain(self.said)
+        request_pattern = _request_pattern(call.tool, tool)
+        normalized = plain(self.said)
         parameters: Mapping[str, object] = tool.parameters if tool is not None else {}
         properties = cast("Mapping[str, Mapping[str, object]]", parameters.get("properties") or {})
-        given = [
+        values = [
             value
             for name, argument in cast("dict[str, object]", json.loads(call.arguments)).items()
             if not properties.get(name, {}).keys() & {"enum", "const"}
             for value in _values(argument)
         ]
-        if sum(len(_IDENTIFIER.findall(value)) for value in given) > MAX_NAMES:
+        if sum(len(_IDENTIFIER.findall(value)) for value in values) > MAX_NAMES:
             return False
-        here, there = SearchableText(known), SearchableText(foreign)
-        if not asks.search(said) or _asks_for_other_tool(call.tool, said, plain(self.about)):
-            # Unknown words for it, but about something that only the user has named.
-            named = SearchableText(" ".join([self.said, *symbols_in(self.said)]))
+        user_search, foreign_search = SearchableText(user_text), SearchableText(foreign)
+        if not request_pattern.search(normalized) or _asks_for_other_tool(call.tool, normalized, plain(self.about)):
+            # No known words for it, but values that only the user named.
+            named_by_user = SearchableText(" ".join([self.said, *symbols_in(self.said)]))
             if (
-                asks.search(plain(foreign))
+                request_pattern.search(plain(foreign))
                 or "?" in self.said
-                or _READING_REQUEST.search(said)
-                or not any(_is_named(value, named) for value in given)
-                or any(_is_named(value, there) for value in given)
+                or _READING_REQUEST.search(normalized)
+                or not any(_is_named(value, named_by_user) for value in values)
+                or any(_is_named(value, foreign_search) for value in values)
             ):
                 return False
-        return all(_is_users_value(value, here, there) for value in given)
+        return all(_is_users_value(value, user_search, foreign_search) for value in values)
 
     def _texts(self, journal: Journal) -> tuple[str, str]:
-        """The user's texts, and the foreign ones."""
-        done = [(call.tool, " ".join(_values(json.loads(call.result)))) for call in journal.calls if call.result]
-        trusted = (text for tool, text in done if tool in TRUSTED)
-        known = [self.said, in_figures(plain(self.said)), *symbols_in(self.said, MAX_NAMES), self.about, *trusted]
-        others = [text for tool, text in done if tool not in TRUSTED and tool not in KINDS]
-        return " ".join(known), " ".join([self.foreign, *others]).strip()
+        """The user's text and the foreign text, with the results of trusted and of other tools."""
+        results = [(call.tool, " ".join(_values(json.loads(call.result)))) for call in journal.calls if call.result]
+        trusted = (text for tool, text in results if tool in TRUSTED)
+        user_texts = [self.said, in_figures(plain(self.said)), *symbols_in(self.said, MAX_NAMES), self.about, *trusted]
+        foreign_texts = [text for tool, text in results if tool not in TRUSTED and tool not in KINDS]
+        return " ".join(user_texts), " ".join([self.foreign, *foreign_texts]).strip()
 
 
 def _is_requested_by_rules(call: TurnCall, journal: Journal) -> bool:
-    """Whether the offline assistant requested it: its rules read only the user's messages, and a follow-up ("and
-    another at 600") does not name its kind again."""
-    asking = (step for step in journal.steps if any(one.call_id == call.call_id for one in step.calls))
-    return any(step.provider == OFFLINE.name for step in asking)
+    """Whether the offline assistant requested the call. Its rules only read the user's messages, and a follow-up ("and
+    another at 600") does not name the kind of effect again."""
+    requesting_steps = (
+        step for step in journal.steps if any(requested.call_id == call.call_id for requested in step.calls)
+    )
+    return any(step.provider == OFFLINE.name for step in requesting_steps)
 
 
 class SearchableText:
@@ -195,102 +199,106 @@ class SearchableText:
     def holds(self, wording: str) -> bool:
         return _folded(wording) in self._text
 
-    def names(self, one: str) -> bool:
+    def names(self, name: str) -> bool:
         """Whether the text contains a name or number as a whole; numbers are compared by value."""
-        low, number = plain(one), whole_number(one)
+        normalized, number = plain(name), whole_number(name)
         if number is not None:
             return number in self._numbers
-        at = self._text.find(low)
+        start = self._text.find(normalized)
         for _ in range(MAX_NAMES):
-            if at < 0:
+            if start < 0:
                 return False
-            around = self._text[at - 1 : at], self._text[at + len(low) : at + len(low) + 1]
-            if not any(each.isalnum() or each == "_" for each in around):
+            around = self._text[start - 1 : start], self._text[start + len(normalized) : start + len(normalized) + 1]
+            if not any(character.isalnum() or character == "_" for character in around):
                 return True
-            at = self._text.find(low, at + 1)
+            start = self._text.find(normalized, start + 1)
         return True
 
 
 def words_of(messages: Sequence[PromptMessage], basis: int, foreign: Iterable[str] = ()) -> OwnWords:
-    """The user's own words in a conversation whose newest are not answered yet. What the company's side has said counts
-    where a short answer agrees to it, and its names where they point; where it asked something, what the user said
-    before that counts too. Who names nothing speaks of what they have named before."""
-    theirs = [one for one in messages if not one.mine and one.seq > basis]
-    first = theirs[0].seq if theirs else 0
-    earlier = [one for one in messages if one.seq < first]
-    said = " ".join(one.text for one in theirs)
-    before = [one.text for one in earlier if not one.mine]
-    last = next((one.text for one in reversed(earlier) if one.mine), "")
-    asked = _QUESTION.search(last) is not None
-    agreed = _is_agreement(said, asked=asked)
-    counted = [said, *([last] if agreed else []), *(before[-1:] if agreed or asked else [])]
-    about = [*before[-1:], *([] if symbols_in(said) else symbols_before(before[-_MAX_MESSAGES_BACK:]))]
-    if _refers_back(said):
-        about += [*_identifiers(last), *symbols_in(last)]
-    answered = [one.text for one in messages if one.mine]
-    return OwnWords(" ".join(counted), " ".join([*answered, *foreign]).strip(), " ".join(about))
+    """The user's own words in a conversation with unanswered messages. The company's last text counts if a short answer
+    agrees to it, and its names if the user refers back to them; if it was a question, the user's message before it
+    counts too. A user who names nothing refers to what they named before."""
+    unanswered = [message for message in messages if not message.mine and message.seq > basis]
+    first = unanswered[0].seq if unanswered else 0
+    earlier = [message for message in messages if message.seq < first]
+    text = " ".join(message.text for message in unanswered)
+    earlier_texts = [message.text for message in earlier if not message.mine]
+    last_answer = next((message.text for message in reversed(earlier) if message.mine), "")
+    was_question = _QUESTION.search(last_answer) is not None
+    is_agreement = _is_agreement(text, was_question=was_question)
+    counted_texts = [
+        text,
+        *([last_answer] if is_agreement else []),
+        *(earlier_texts[-1:] if is_agreement or was_question else []),
+    ]
+    about = [*earlier_texts[-1:], *([] if symbols_in(text) else symbols_before(earlier_texts[-_MAX_MESSAGES_BACK:]))]
+    if _refers_back(text):
+        about += [*_identifiers(last_answer), *symbols_in(last_answer)]
+    answers = [message.text for message in messages if message.mine]
+    return OwnWords(" ".join(counted_texts), " ".join([*answers, *foreign]).strip(), " ".join(about))
 
 
-def _is_agreement(said: str, *, asked: bool) -> bool:
-    """Whether the words only agree to what was said before them. `asked`: that was a question, which an answer may
-    also change."""
-    words = len(said.split())
-    if "?" in said or _READING_REQUEST.search(plain(said)):
+def _is_agreement(text: str, *, was_question: bool) -> bool:
+    """Whether a text only agrees to the one before it. `was_question`: that was a question, which an answer may also
+    modify."""
+    words = len(text.split())
+    if "?" in text or _READING_REQUEST.search(plain(text)):
         return False
-    agreed = begins_with_agreement(said, asked=asked)
-    if words <= _MAX_YES_WORDS and (agreed or (asked and is_plain_yes(said))):
+    begins_agreeing = begins_with_agreement(text, asked=was_question)
+    if words <= _MAX_YES_WORDS and (begins_agreeing or (was_question and is_plain_yes(text))):
         return True
-    changes = asked and words <= _MAX_ANSWER_WORDS and not symbols_in(said)
-    return changes and (agreed or AMENDS.search(plain(said)) is not None)
+    changes = was_question and words <= _MAX_ANSWER_WORDS and not symbols_in(text)
+    return changes and (begins_agreeing or AMENDS.search(plain(text)) is not None)
 
 
-def _refers_back(said: str) -> bool:
-    return len(said.split()) <= _MAX_ANSWER_WORDS and _REFERENCE.search(plain(said)) is not None
+def _refers_back(text: str) -> bool:
+    return len(text.split()) <= _MAX_ANSWER_WORDS and _REFERENCE.search(plain(text)) is not None
 
 
 def refusal(language: str) -> str:
-    """The result, for the model, of a call that nobody asked for."""
+    """The result for the model of a call that the user did not ask for."""
     error = {"code": NOT_ASKED, "message": TEXTS["prompt.not_asked"].in_language(language)}
     return json.dumps({"success": False, "error": error, "metadata": {"executionTime": 0, "cached": False}})
 
 
 def _request_pattern(name: str, tool: OfferedTool | None) -> re.Pattern[str]:
-    """The words that ask for such a call; for another service's tool the words of its name and label."""
-    known = KINDS.get(name)
-    if known is not None:
-        return known
+    """The pattern of words that ask for such a call; for another service's tool, the words of its name and label."""
+    pattern = KINDS.get(name)
+    if pattern is not None:
+        return pattern
     words = re.findall(r"[^\W_\d]{3,}", plain(f"{name} {tool.label if tool else ''}".replace("_", " ")))
     roots = sorted({_WORD_ENDING.sub("", word) for word in words if word not in _FILLER_WORDS})
     return re.compile("|".join(rf"\b{root}\w{{0,4}}\b" for root in roots if len(root) > 2) or r"(?!)")
 
 
 def _is_named(value: str, text: SearchableText) -> bool:
-    """Whether a text contains a value, or what identifies it."""
+    """Whether a text contains a value or its identifiers."""
     return (len(value) > 2 and text.holds(value)) or any(map(text.names, _identifiers(value)))
 
 
 def _identifiers(value: str) -> list[str]:
-    return [name for one in _IDENTIFIER.findall(value) if (name := one.strip(".:!?"))]
+    return [name for match in _IDENTIFIER.findall(value) if (name := match.strip(".:!?"))]
 
 
-def _asks_for_other_tool(tool: str, said: str, about: str) -> bool:
+def _asks_for_other_tool(tool: str, text: str, referred_text: str) -> bool:
     makes = _MAKING_REQUESTS.get(tool)
-    if makes is not None and _ENDING_REQUEST.search(said):
-        return not makes.search(said)
-    named = _tools_of_named_objects(said) or _tools_of_named_objects(about)
-    return tool in _OBJECTS and bool(named) and tool not in named
+    if makes is not None and _ENDING_REQUEST.search(text):
+        return not makes.search(text)
+    named_tools = _tools_of_named_objects(text) or _tools_of_named_objects(referred_text)
+    return tool in _OBJECTS and bool(named_tools) and tool not in named_tools
 
 
 def _tools_of_named_objects(text: str) -> set[str]:
-    return {name for name, of in _OBJECTS.items() if of.search(text)}
+    return {name for name, pattern in _OBJECTS.items() if pattern.search(text)}
 
 
-def _is_users_value(value: str, here: SearchableText, there: SearchableText) -> bool:
-    """Whether a value comes from the user, or at least from nobody else."""
+def _is_users_value(value: str, users: SearchableText, foreign: SearchableText) -> bool:
+    """Whether a value comes from the user, or at least from no foreign text."""
     wording = len(value) >= _MIN_PHRASE_LENGTH or " " in value or value[:1].isupper()
-    if wording and not here.holds(value) and there.holds(value):
+    if wording and not users.holds(value) and foreign.holds(value):
         return False
-    return not any(there.names(one) and not here.names(one) for one in _identifiers(value))
+    return not any(foreign.names(identifier) and not users.names(identifier) for identifier in _identifiers(value))
 
 
 def _folded(text: str) -> str:
@@ -299,13 +307,13 @@ def _folded(text: str) -> str:
 
 def _values(value: object) -> Iterable[str]:
     """Every name, text and number of a JSON value, in the forms in which a text may contain it."""
-    left = [value]
-    while left:
-        one = left.pop()
-        if isinstance(one, Mapping):
-            for name, of in cast("Mapping[str, object]", one).items():
-                left += [of, name]
-        elif isinstance(one, list | tuple):
-            left += reversed(cast("Sequence[object]", one))
-        elif one is not None and not isinstance(one, bool):
-            yield str(one)
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, Mapping):
+            for name, member in cast("Mapping[str, object]", item).items():
+                pending += [member, name]
+        elif isinstance(item, list | tuple):
+            pending += reversed(cast("Sequence[object]", item))
+        elif item is not None and not isinstance(item, bool):
+            yield str(item)

@@ -1,4 +1,4 @@
-"""Pictures in a prompt: beside the text of a user's message for models that accept them, otherwise mentioned in words.
+"""Pictures in a prompt: added to a user's message for models that accept them, otherwise mentioned in its text.
 
 A message holds them under PICTURES, so that counting and cutting only concern `content`. Each provider's client
 translates them into its own format.
@@ -18,10 +18,10 @@ from contracts.own_model import OwnModel
 
 PICTURES = "pictures"
 MAX_PICTURE_BYTES = 2_800_000
-"""Of all the pictures of a prompt: in base64 they stay below the 4 MB that Groq takes in one request, the least of all
-(https://console.groq.com/docs/vision)."""
+"""Bytes of all pictures of a prompt. In base64 they stay below the 4 MB that Groq accepts in one request, the lowest
+limit of all providers (https://console.groq.com/docs/vision)."""
 PICTURE_TOKENS = 1_600
-"""About what a picture counts as at most where it is not scaled up; a provider's own count says what it was."""
+"""Roughly the most tokens that a picture counts as, if it is not scaled up. The provider reports the real count."""
 
 Message = Mapping[str, Any]
 
@@ -37,36 +37,37 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class PictureSupport:
-    """Which models take pictures: a company's own by its settings, others by their row. `unlisted`: those without."""
+    """Which models accept pictures: a company's own model by its settings, others by their row. `unlisted`: whether
+    models without a row do."""
 
     own: OwnModel | None = None
     unlisted: bool = False
 
     def of(self, provider: str, model: str) -> bool:
-        """Whether this model of this provider does."""
-        row, own = listed(model), self.own
-        if own is not None and (own.provider, own.model) == (provider, model):
-            return own.sees if own.sees is not None else row is not None and row.sees
+        """Whether this model of this provider accepts pictures."""
+        row, own_model = listed(model), self.own
+        if own_model is not None and (own_model.provider, own_model.model) == (provider, model):
+            return own_model.sees if own_model.sees is not None else row is not None and row.sees
         return self.unlisted if row is None else row.sees
 
 
 LISTED_SUPPORT = PictureSupport()
-"""What the rows alone say."""
+"""Support by the models' rows only."""
 
 
 def fitting_pictures(files: Sequence[FileRef]) -> list[FileRef]:
-    """The pictures among them that a prompt has room for, the newest of them first."""
-    found: list[FileRef] = []
+    """The pictures among the files that fit into a prompt, newest first."""
+    fitting: list[FileRef] = []
     room = MAX_PICTURE_BYTES
     for file in reversed(files):
         if file.type.startswith("image/") and file.size <= room:
             room -= file.size
-            found.append(file)
-    return found
+            fitting.append(file)
+    return fitting
 
 
 def is_whole(file: FileRef, content: str) -> bool:
-    """Whether the content, which was put together from pieces, is complete."""
+    """Whether content that was joined from pieces is complete."""
     try:
         return hashlib.sha256(b64decode(content, validate=True)).hexdigest() == file.hash
     except ValueError:  # a piece that was cut short ends in the middle
@@ -74,18 +75,18 @@ def is_whole(file: FileRef, content: str) -> bool:
 
 
 def with_pictures(messages: Sequence[Message], pictures: Sequence[Picture]) -> Sequence[Message]:
-    """The messages with pictures in the newest one of the user's."""
+    """The messages with the pictures in the user's newest one."""
     if not pictures:
         return messages
-    newest = max((at for at, one in enumerate(messages) if one["role"] == "user"), default=None)
+    newest = max((index for index, message in enumerate(messages) if message["role"] == "user"), default=None)
     if newest is None:
         return messages
     return [*messages[:newest], {**messages[newest], PICTURES: tuple(pictures)}, *messages[newest + 1 :]]
 
 
 def without_pictures(messages: Sequence[Message], language: Language) -> Sequence[Message]:
-    """The messages for a model that accepts no pictures: a note says that there were some."""
-    return [_with_note(one, language) if one.get(PICTURES) else one for one in messages]
+    """The messages for a model that accepts no pictures, with a note instead of them."""
+    return [_with_note(message, language) if message.get(PICTURES) else message for message in messages]
 
 
 def pictures_of(message: Message) -> Sequence[Picture]:
@@ -93,11 +94,15 @@ def pictures_of(message: Message) -> Sequence[Picture]:
 
 
 def picture_tokens(messages: Sequence[Message]) -> int:
-    """Roughly how many tokens all pictures count as."""
-    return PICTURE_TOKENS * sum(len(pictures_of(one)) for one in messages if PICTURES in one)
+    """Roughly the tokens of all pictures."""
+    return PICTURE_TOKENS * sum(len(pictures_of(message)) for message in messages if PICTURES in message)
 
 
 def _with_note(message: Message, language: Language) -> Message:
-    note = TEXTS["file.unseen"].in_language(language).format(names=", ".join(one.name for one in pictures_of(message)))
-    kept = {name: value for name, value in message.items() if name != PICTURES}
-    return {**kept, "content": f"{message['content']}\n{note}"}
+    note = (
+        TEXTS["file.unseen"]
+        .in_language(language)
+        .format(names=", ".join(picture.name for picture in pictures_of(message)))
+    )
+    fields = {name: value for name, value in message.items() if name != PICTURES}
+    return {**fields, "content": f"{message['content']}\n{note}"}

@@ -1,7 +1,9 @@
-"""Finds what an answer says of the user's memory that no call has done: that something is, or will be, remembered,
-changed or forgotten. Known by its form, in es and en: the first person or the thing itself, in the future, present or
-perfect tense. Offers, questions, conditions and orders ("keep in mind that …") promise nothing, and neither does what
-is kept only for this answer."""
+"""Finds promises about the user's memory in an answer that no call has kept.
+
+Such a promise says that something is, or will be, remembered, changed or forgotten. It is recognised by its form, in es
+and en: the first person or the thing itself, in the future, present or perfect tense. Offers, questions, conditions and
+advice ("keep in mind that …") promise nothing, nor does what is only remembered for this answer.
+"""
 
 import json
 import re
@@ -15,7 +17,7 @@ from agent.domain.turn.journal import Journal, TurnCall
 REMEMBER, FORGET, UPDATE = "remember", "forget", "update_memory"
 MEMORY_TOOLS = frozenset((REMEMBER, FORGET, UPDATE))
 _TOOL_OF_STEP = {steps.REMEMBER: REMEMBER, steps.FORGET: FORGET}
-"""What the agent does by itself, as the tool of which it is an equal."""
+"""Steps that the agent performs itself, with the tool that has the same effect."""
 _SENTENCE = re.compile(r"(?<=[.!?\n;])\s+")
 _CONTRACTIONS = tuple(
     (re.compile(rf"\b{short}\b"), full)
@@ -100,16 +102,16 @@ _NO_PROMISE = re.compile(
 
 
 def has_broken_promise(text: str, journal: Journal, offered: Collection[str]) -> bool:
-    """Whether an answer says what the tools that were `offered`, or called in this turn, have not done."""
-    if MEMORY_TOOLS.isdisjoint(offered) and all(one.tool not in MEMORY_TOOLS for one in journal.calls):
-        return False  # a visitor's turn: no sentence is held against tools that were not there
+    """Whether an answer claims what the memory tools, if `offered` or called in this turn, have not done."""
+    if MEMORY_TOOLS.isdisjoint(offered) and all(call.tool not in MEMORY_TOOLS for call in journal.calls):
+        return False  # a visitor's turn, which has no memory tools
     return any(_breaks_promise(sentence, journal, offered) for sentence in _SENTENCE.split(text))
 
 
 def without_promises(text: str, journal: Journal, offered: Collection[str]) -> str:
-    """What is left of an answer without the sentences that say so."""
+    """The answer without the sentences with broken promises."""
     lines = (
-        " ".join(one for one in _SENTENCE.split(line) if not _breaks_promise(one, journal, offered))
+        " ".join(sentence for sentence in _SENTENCE.split(line) if not _breaks_promise(sentence, journal, offered))
         for line in text.split("\n")
     )
     return "\n".join(lines).strip()
@@ -118,22 +120,27 @@ def without_promises(text: str, journal: Journal, offered: Collection[str]) -> s
 def _breaks_promise(sentence: str, journal: Journal, offered: Collection[str]) -> bool:
     rounds = [[call for call in step.calls if _tool_of(call) in MEMORY_TOOLS] for step in journal.steps]
     only_failed = bool(journal.calls) and all(
-        _tool_of(one) in MEMORY_TOOLS and not _succeeded(one) for one in journal.calls
+        _tool_of(call) in MEMORY_TOOLS and not _succeeded(call) for call in journal.calls
     )
-    kept_by = promised_tools(sentence, only_failed=only_failed)
-    last = next(
-        (calls for one in reversed(rounds) if (calls := [call for call in one if _tool_of(call) in kept_by])), None
+    tools = promised_tools(sentence, only_failed=only_failed)
+    last_calls = next(
+        (
+            calls
+            for round_calls in reversed(rounds)
+            if (calls := [call for call in round_calls if _tool_of(call) in tools])
+        ),
+        None,
     )
-    if last is None:
-        return any(tool in offered for tool in kept_by - {UPDATE})
-    return not any(map(_succeeded, last))
+    if last_calls is None:
+        return any(tool in offered for tool in tools - {UPDATE})
+    return not any(map(_succeeded, last_calls))
 
 
 def _succeeded(call: TurnCall) -> bool:
     result: dict[str, Any] = json.loads(call.result) if call.result is not None else {}
-    found: dict[str, Any] = result.get("data") or {}
-    nothing = call.tool == steps.FORGET and not (found.get("forgotten") or found.get("everything"))
-    return bool(result.get("success")) and not nothing
+    data: dict[str, Any] = result.get("data") or {}
+    forgot_nothing = call.tool == steps.FORGET and not (data.get("forgotten") or data.get("everything"))
+    return bool(result.get("success")) and not forgot_nothing
 
 
 def _tool_of(call: TurnCall) -> str:
@@ -141,17 +148,17 @@ def _tool_of(call: TurnCall) -> str:
 
 
 def promised_tools(sentence: str, *, only_failed: bool = False) -> frozenset[str]:
-    """The tools of which one would have done what a sentence says; none: it promises nothing. `only_failed`: all that
-    the turn did were calls of these that failed, so that "done" speaks of them."""
-    said = plain(sentence)
+    """The tools of which one keeps the promise of a sentence; empty if it promises nothing. `only_failed`: the turn
+    only made calls of memory tools that failed, so that "done" refers to them."""
+    normalized = plain(sentence)
     for pattern, full in _CONTRACTIONS:
-        said = pattern.sub(full, said)
-    if "?" in said or _NO_PROMISE.search(said):
+        normalized = pattern.sub(full, normalized)
+    if "?" in normalized or _NO_PROMISE.search(normalized):
         return frozenset()
-    if any(pattern.search(said) for pattern in _REMEMBERING):
+    if any(pattern.search(normalized) for pattern in _REMEMBERING):
         return frozenset((REMEMBER, UPDATE))
-    if _NOT_DONE.search(said):
+    if _NOT_DONE.search(normalized):
         return frozenset()
-    if any(pattern.search(said) for pattern in _FORGETTING):
+    if any(pattern.search(normalized) for pattern in _FORGETTING):
         return frozenset((FORGET, UPDATE))
-    return MEMORY_TOOLS if only_failed and _DONE.search(said) else frozenset()
+    return MEMORY_TOOLS if only_failed and _DONE.search(normalized) else frozenset()

@@ -16,7 +16,7 @@ def word_set(text: str) -> frozenset[str]:
 
 _CRYPTO = re.compile(r"\b(BTC|ETH|SOL|ADA|XRP)(?:[/-]?(USDT?))?\b", re.IGNORECASE)
 _TICKER = re.compile(r"(?<![\w/&'’])\$?([A-Z]{1,5}(?:\.[A-Z])?)(?![\w/&]|['’](?!s\b))")
-"""A whole word: the C of Cómo is none, and no letter of P/E or I'm."""
+"""A whole word; neither the C of Cómo nor a letter of P/E or I'm."""
 _NO_TICKERS = word_set(
     "I A THE AND OR FOR IS IT MY OK USD EUR MXN AI IA FAQ PRO EL LA LOS LAS UN UNA DE DEL QUE Y O EN ES MI SI NO POR "
     "CON PARA HOLA HI WHAT HOW API TV PC US UK EU ETF CEO ML PDF "
@@ -35,13 +35,13 @@ _STOP_WORDS = word_set(
 
 
 def language_of(text: str, default: Language) -> Language:
-    """The language the text is written in; the default when it does not show."""
+    """The language of a text; the default if it cannot be recognised."""
     return detected_language(text) or default
 
 
 def language_last_shown(texts: Iterable[str], default: Language) -> Language:
-    """The language of the first of some texts, newest first, that shows one: "now" goes on in that of the answer
-    before it. Of each text only the beginning is read."""
+    """The language of the first text, newest first, in which one can be recognised: "now" continues in that of the
+    previous answer. Only the beginning of each text is read."""
     for text in texts:
         if (shown := detected_language(text[:MAX_CHARS_READ])) is not None:
             return shown
@@ -50,47 +50,48 @@ def language_last_shown(texts: Iterable[str], default: Language) -> Language:
 
 def plain(text: str) -> str:
     """Lower case, without accents."""
-    low = text.lower()
-    if low.isascii():
-        return low
-    return "".join(c for c in unicodedata.normalize("NFD", low) if not unicodedata.combining(c))
+    lowered = text.lower()
+    if lowered.isascii():
+        return lowered
+    return "".join(c for c in unicodedata.normalize("NFD", lowered) if not unicodedata.combining(c))
 
 
 def symbols_in(text: str, most: int = 3) -> list[str]:
     """Tickers, crypto pairs and well-known names, each once."""
     text = without_dotted_abbreviations(text)
-    found: dict[str, None] = {}
+    symbols: dict[str, None] = {}
     for match in _CRYPTO.finditer(text):
-        found.setdefault(f"{match[1].upper()}/USD")
+        symbols.setdefault(f"{match[1].upper()}/USD")
     covered = _CRYPTO.sub(" ", text)
     for match in _TICKER.finditer(covered):
         if match[1] not in _NO_TICKERS:
-            found.setdefault(match[1])
+            symbols.setdefault(match[1])
     for word in _NAME_OR_WORD.findall(covered.lower()):
         if (name := word if word in NAMES else word[:-1] if len(word) > len("metas") else "") in NAMES and (
             name == word or word.endswith("s")
         ):
-            found.setdefault(NAMES[name])
+            symbols.setdefault(NAMES[name])
         elif word.upper() in KNOWN_IN_LOWER_CASE:
-            found.setdefault(word.upper())
-    return list(found)[:most]
+            symbols.setdefault(word.upper())
+    return list(symbols)[:most]
 
 
 def symbols_before(texts: Sequence[str]) -> list[str]:
     """The symbols in the newest text that names any."""
-    return next((found for text in reversed(texts) if (found := symbols_in(text))), list[str]())
+    return next((symbols for text in reversed(texts) if (symbols := symbols_in(text))), list[str]())
 
 
 def number_of(text: str, *, point: bool = False) -> float:
-    """10,000.50 and 10.000,50 and 10k as a number. `point`: a dot parts decimals, as in English: 1.000 is one."""
+    """The value of 10,000.50, 10.000,50 or 10k. `point`: a dot is always a decimal point, as in English: 1.000 is
+    one."""
     thousand = 1000.0 if text[-1] in "kK" else 1.0
     digits = text.rstrip("kK ").rstrip(".,")
     last = max(digits.rfind("."), digits.rfind(","))
     if last < 0:
         return float(digits) * thousand
     tail = digits[last + 1 :]
-    # A lone separator behind one to three digits (no zero first) and before exactly three parts thousands; any other
-    # last one is the decimal point.
+    # A single separator after one to three digits (no leading zero) and before exactly three separates thousands; any
+    # other last separator is the decimal point.
     grouped = len(tail) == 3 and re.fullmatch(r"[1-9]\d{0,2}", digits[:last]) is not None
     grouped &= not (point and digits[last] == ".")
     if grouped or digits.count(digits[last]) > 1:
@@ -99,33 +100,35 @@ def number_of(text: str, *, point: bool = False) -> float:
 
 
 def numbers_in(text: str, *, point: bool = False) -> list[tuple[int, float]]:
-    """(position, value) of every number in the text; `point`: as number_of reads it."""
+    """(position, value) of every number in the text. `point`: as in `number_of`."""
     return [(match.start(), number_of(match[0], point=point)) for match in _NUMBER.finditer(text)]
 
 
 def whole_number(text: str) -> float | None:
-    """The number that a text consists of, with or without sign and currency; None: it is no number."""
-    bare = text.strip("+-$€ ")
-    return number_of(bare) if _NUMBER.fullmatch(bare) else None
+    """The value of a text that is one number, with or without sign and currency; None for other texts."""
+    digits = text.strip("+-$€ ")
+    return number_of(digits) if _NUMBER.fullmatch(digits) else None
 
 
 def stems(text: str) -> set[str]:
-    """The text's telling words, plurals and accents levelled."""
+    """The stems of the text's significant words, without accents."""
     return {stem(word) for word in _WORD.findall(plain(text)) if word not in _STOP_WORDS and len(word) > 1}
 
 
-def is_one_letter_apart(one: str, other: str) -> bool:
-    """Whether one letter makes the difference: another, one more, one less, or two neighbours swapped."""
-    if abs(len(one) - len(other)) > 1:
+def is_one_letter_apart(word: str, other: str) -> bool:
+    """Whether two words differ by one letter: another, one more, one less, or two neighbours swapped."""
+    if abs(len(word) - len(other)) > 1:
         return False
-    start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    a, b = one[start:], other[start:]
+    start = next(
+        (index for index, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other))
+    )
+    a, b = word[start:], other[start:]
     return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and len(a) > 1 and a[2:] == b[2:])
 
 
-def is_transposed(one: str, other: str) -> bool:
-    """Whether two neighbours of a word that is otherwise the same have changed places."""
-    return one != other and sorted(one) == sorted(other) and is_one_letter_apart(one, other)
+def is_transposed(word: str, other: str) -> bool:
+    """Whether two words only differ by two swapped neighbouring letters."""
+    return word != other and sorted(word) == sorted(other) and is_one_letter_apart(word, other)
 
 
 _ENDINGS = (
@@ -135,14 +138,14 @@ _ENDINGS = (
     "adas", "idos", "idas", "ado", "ada", "ido", "ida", "aba", "ing", "ies",
     "ied", "ed", "ar", "er", "ir", "es", "as", "os", "an", "en", "s", "a", "o", "e", "y",
 )  # fmt: skip
-"""Longest first: of verbs and nouns, es and en."""
+"""Endings of verbs and nouns, es and en, longest first."""
 _ATTACHED_PRONOUN = re.compile(r"(?<=[a-z]{2})([aei]r)(?:me|te|se|nos|os|l[oae]s?|sel[oa]s?|mel[oa]s?)$")
-"""Spanish pronouns behind a verb: pedirla, apuntarme."""
+"""Spanish pronouns attached to an infinitive: pedirla, apuntarme."""
 _SECOND_PERSON_PLURAL = re.compile(r"(?<=[a-z]{2})(?<!st)([ae])is$")
 
 
 def bare_verb(word: str) -> str:
-    """A Spanish infinitive without the pronouns behind it, or of a verb said to several: hacerme, traerlo, usáis."""
+    """The Spanish infinitive of one with attached pronouns, or of a second person plural: hacerme, traerlo, usáis."""
     return _SECOND_PERSON_PLURAL.sub(r"\1r", _ATTACHED_PRONOUN.sub(r"\1", word))
 
 
@@ -151,16 +154,18 @@ _ENDINGS_AFTER_ANOTHER = ("s", "es", "ed", "ing", "y")
 
 @lru_cache(maxsize=8_192)
 def stem(word: str) -> str:
-    """The word without its endings: pesa and peso are one, as are mix, mixed and mixing."""
+    """The word without its endings. pesa and peso have one stem, as have mix, mixed and mixing."""
     word = bare_verb(word)
     for _ in range(2):
-        ending = next((one for one in _ENDINGS if word.endswith(one) and len(word) - len(one) >= 3), "")
+        ending = next(
+            (candidate for candidate in _ENDINGS if word.endswith(candidate) and len(word) - len(candidate) >= 3), ""
+        )
         if word.endswith("ss") or not ending:
             break
         word = word[: -len(ending)]
         if ending not in _ENDINGS_AFTER_ANOTHER and not (ending == "e" and word.endswith("s")):
             break  # course is one with courses, which lose "es" and the "s" before it
-    # Of verbs whose vowel breaks up: prueba and probar, cierra and cerrar.
+    # Verbs with a changing vowel: prueba and probar, cierra and cerrar.
     return word.replace("ue", "o").replace("ie", "e")
 
 
@@ -172,10 +177,10 @@ def is_plain_yes(text: str) -> bool:
 
 
 def within_fence(text: str, fence: str) -> str:
-    """A foreign text, changed so that it cannot close the fence around it, in whatever letters it writes it."""
+    """A foreign text, changed so that it cannot close the fence around it, in upper or lower case."""
     return re.sub(rf"<(?=\s*/\s*{fence})", "< ", text, flags=re.IGNORECASE)
 
 
 def one_line(text: str, most: int = 400) -> str:
-    """A text from outside on one line, at most so many characters: it cannot pose as a layer or a section."""
+    """A foreign text on one line, of at most `most` characters, so that it cannot imitate a layer or a section."""
     return " ".join(text.split())[:most]

@@ -5,20 +5,20 @@ from contracts.languages import Language
 
 
 def without_thoughts(text: str) -> str:
-    """A model's answer without its thoughts, as far as they are closed. Linear time for any text."""
-    kept: list[str] = []
-    said = 0
-    while (begin := text.find("<think>", said)) >= 0 and (end := text.find("</think>", begin)) >= 0:
-        kept.append(text[said:begin])
-        said = end + len("</think>")
-    return "".join([*kept, text[said:]])
+    """A model's answer without its closed thoughts. Takes linear time for any text."""
+    parts: list[str] = []
+    end_of_last = 0
+    while (begin := text.find("<think>", end_of_last)) >= 0 and (end := text.find("</think>", begin)) >= 0:
+        parts.append(text[end_of_last:begin])
+        end_of_last = end + len("</think>")
+    return "".join([*parts, text[end_of_last:]])
 
 
 def failure_text(code: str, language: Language) -> str:
-    """The visible text of a turn that ended without an answer."""
+    """The text for people of a turn that ended without an answer."""
     return TEXTS.section("failure").get(code, TEXTS["failure.INTERNAL"]).in_language(language)
 
 
 def declined_text(language: Language) -> str:
-    """The answer when the provider's rules about content withhold the model's."""
+    """The answer if the provider's content rules withhold the model's."""
     return TEXTS["model.declined"].in_language(language)

@@ -1,12 +1,14 @@
-"""Removes the thoughts of reasoning models from the beginning of an answer: <think>…</think>. Also keeps back an answer
-that begins as a tool call written as text (written_calls.py), which nobody is to read."""
+"""Removes the thoughts of reasoning models from the beginning of an answer: <think>…</think>.
+
+It also holds back an answer that begins as a tool call written as text (written_calls.py), which people must not see.
+"""
 
 BEGIN, END = "<think>", "</think>"
 CALLS = ("<tool_call>", "<|python_tag|>", "[TOOL_CALLS]", "<function=")
 
 
 class OpeningThoughts:
-    """Takes the thoughts off the beginning of a text that comes in pieces. `over`: an answer has begun, and every
+    """Removes the thoughts from the beginning of a text that arrives in pieces. `over`: the answer has begun, and every
     further piece belongs to it."""
 
     __slots__ = ("_held", "_inside", "_thought", "over")
@@ -33,16 +35,17 @@ class OpeningThoughts:
                     self._held = held[1 - len(END) :]
                     return ""
                 held, self._inside, self._thought = after, False, True
-            begun = held.lstrip()
-            if begun.startswith(CALLS) or any(mark.startswith(begun) for mark in (BEGIN, *CALLS)):
+            beginning = held.lstrip()
+            if beginning.startswith(CALLS) or any(mark.startswith(beginning) for mark in (BEGIN, *CALLS)):
                 self._held = held
                 return ""
-            if not begun.startswith(BEGIN):
+            if not beginning.startswith(BEGIN):
                 self.over = True
-                # The blank lines between a thought and an answer are neither's.
-                return begun if self._thought else held
-            held, self._inside = begun[len(BEGIN) :], True
+                # The blank lines between a thought and an answer are dropped.
+                return beginning if self._thought else held
+            held, self._inside = beginning[len(BEGIN) :], True
 
     def rest(self) -> str:
-        """The text that was held back because it is or might have been one of these; called at the end."""
+        """The text that was held back because it is, or might have become, a thought or a tool call; called at the
+        end."""
         return "" if self._inside or self.over else self._held.lstrip() if self._thought else self._held

@@ -52,9 +52,9 @@ _KNOWN_TICKERS = _words(
     "IBM MSFT AAPL GOOG GOOGL FB META TSLA AMZN NVDA NFLX INTC AMD ORCL CSCO QCOM ADBE CRM SPY QQQ TLT GLD DIA IWM VTI "
     "VOO SLV HYG LQD EEM VIX JPM BAC WMT KO PEP PFE JNJ XOM CVX BRK.B BRK.A SAN BBVA ITX TEF"
 )
-"""Tickers that are recognised in a text that is all capitals."""
+"""Tickers that are recognised in texts in capitals."""
 KNOWN_IN_LOWER_CASE = _KNOWN_TICKERS - _words("META CRM DIA KO PEP SAN")
-"""Tickers that are recognised in lower case: they are no words."""
+"""Tickers that are recognised in lower case because they are no words."""
 _NOT_TICKERS = _words(
     "I A AN THE AND OR NOT FOR IS IT MY ME OK AS AT BE BY DO GO IF IN OF ON SO TO UP US WE VS ALL ANY ARE BUT CAN "
     "DID GET "
@@ -68,12 +68,12 @@ _NOT_TICKERS = _words(
     "SELL HOLD "
     "COMO MAS ANO MES DIA SU SE LE AL LO MUY EE UU BPA IPC ROI YOY QOQ EBIT EV FCF DCF ESG KPI HQ NY COVID INC LTD"
 )
-# After a slash only between two of them: the E of P/E is none. A possessive is none of its letters.
+# After a slash only between two tickers: the E of P/E is none. The 's of a possessive is no letter of the ticker.
 _TICKER = re.compile(
     r"(?<![A-Za-z0-9$.^&])(?:(?<!/)|(?<=[A-Z]{2}/))(\$?)([A-Z]{1,5}(?:[.][A-Z])?)(?![A-Za-z0-9&]|'(?!s\b))"
 )
 _DOTTED_LETTERS = re.compile(r"(?<![\w$.])(?:[A-Z]\. ?)+[A-Z](?:\.|(?!\w))")
-"""U.S., S.A., I.B.M.: letters with dots between them."""
+"""Letters with dots between them: U.S., S.A., I.B.M."""
 _INDEX = re.compile(r"(?<!\w)\^[A-Z]{2,6}\b")
 _PAIR = re.compile(
     rf"(?<![A-Za-z])({'|'.join(sorted(COINS))})(?:[/_-]?(USDT|USDC|USD|EUR))?(?![A-Za-z])", re.IGNORECASE
@@ -82,55 +82,55 @@ _LOWER = re.compile(r"[a-z]{2,5}(?:\.[ab])?")
 
 
 def tickers_in(query: str, *, shouting: bool = False) -> list[str]:
-    """The tickers that the query names, in its order, each once, in their internal form. `shouting`: its capitals tell
+    """The tickers that the query names, in order, each once, in their internal form. `shouting`: its capitals mean
     nothing, so that only well-known tickers count."""
-    found: dict[str, int] = {}
+    positions: dict[str, int] = {}
 
     def add(text: str, position: int) -> None:
         try:
             name = parse_symbol(text).name
         except InvalidSymbolError:
             return
-        found.setdefault(name, position)
+        positions.setdefault(name, position)
 
     for match in _PAIR.finditer(query):
         if match[2] or match[1].isupper():
             add(f"{match[1]}/{match[2] or 'USD'}", match.start())
-    rest = _PAIR.sub(lambda m: " " * len(m[0]) if m[2] or m[1].isupper() else m[0], query)
-    for match in _INDEX.finditer(rest):
+    remaining = _PAIR.sub(lambda m: " " * len(m[0]) if m[2] or m[1].isupper() else m[0], query)
+    for match in _INDEX.finditer(remaining):
         add(match[0], match.start())
-    lowered = rest.lower()
+    lowered = remaining.lower()
     for name, ticker in NAMES.items():
-        at = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", lowered)
-        if at:
-            add(ticker, at.start())
-    rest = without_dotted_abbreviations(rest)
-    letters = [c for c in rest if c.isalpha()]
+        name_match = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", lowered)
+        if name_match:
+            add(ticker, name_match.start())
+    remaining = without_dotted_abbreviations(remaining)
+    letters = [c for c in remaining if c.isalpha()]
     shouting = shouting or (len(letters) > 12 and sum(c.isupper() for c in letters) > 0.8 * len(letters))
-    for match in _TICKER.finditer(rest):
+    for match in _TICKER.finditer(remaining):
         dollar, name = bool(match[1]), match[2]
         if dollar or name in _KNOWN_TICKERS or (not shouting and len(name) > 1 and name not in _NOT_TICKERS):
             add(name, match.start())
-    for match in _LOWER.finditer(rest):
-        bounded = not re.match(r"\w", rest[match.end() : match.end() + 1]) and (
-            match.start() == 0 or not re.match(r"[\w'’]", rest[match.start() - 1])
+    for match in _LOWER.finditer(remaining):
+        bounded = not re.match(r"\w", remaining[match.end() : match.end() + 1]) and (
+            match.start() == 0 or not re.match(r"[\w'’]", remaining[match.start() - 1])
         )
         if bounded and match[0].upper() in KNOWN_IN_LOWER_CASE:
             add(match[0], match.start())
-    return sorted(found, key=lambda name: found[name])
+    return sorted(positions, key=lambda name: positions[name])
 
 
 def without_dotted_abbreviations(text: str) -> str:
-    """The text without abbreviations that look like tickers: I.B.M. becomes IBM, U.S. nothing."""
+    """The text without dotted abbreviations that look like tickers: I.B.M. becomes IBM, U.S. becomes spaces."""
     return _DOTTED_LETTERS.sub(_without_dots, text)
 
 
 def _without_dots(match: re.Match[str]) -> str:
-    """The letters of a ticker that is written with dots, in as much room; nothing for any other abbreviation."""
+    """The letters of a dotted ticker, padded to the same length; only spaces for any other abbreviation."""
     letters = re.sub(r"[. ]", "", match[0])
     return (letters if letters in _KNOWN_TICKERS else "").ljust(len(match[0]))
 
 
-def normalize_tickers(given: list[str]) -> list[str]:
-    """The tickers in their internal form, each once; raises InvalidSymbolError."""
-    return list(dict.fromkeys(parse_symbol(one).name for one in given))
+def normalize_tickers(tickers: list[str]) -> list[str]:
+    """The tickers in their internal form, each once. Raises InvalidSymbolError."""
+    return list(dict.fromkeys(parse_symbol(ticker).name for ticker in tickers))

@@ -1,10 +1,10 @@
 """Chooses which of a requester's tools a model is shown: those that the question is about, and one that shows the
 others.
 
-Thirty definitions are 15 KB in every call of a model, for a question that needs one or two of them. Shown are the most
-likely eight: by the words of people (CUES, for the catalogue's own), and by the words that a tool shares with the
-question (any tool, announced ones too). What was called in the turn stays. `show_tools` names the rest: who asks for
-one of them has it in the next step, and a call of a tool that is not shown is performed like any other.
+Thirty definitions are 15 KB in every call of a model, for a question that needs one or two of them. The eight most
+likely are shown: by the words that people use for them (CUES, for tools of the catalogue), and by the words that a tool
+shares with the question (any tool, also announced ones). Tools that the turn has called stay. `show_tools` names the
+rest: a model that asks for one has it in the next step, and a call of a tool that is not shown runs like any other.
 """
 
 import json
@@ -24,19 +24,19 @@ from contracts.languages import Language
 NAME = "show_tools"
 MAX_TOOLS, MAX_BYTES = 8, 6144
 MIN_TOOLS = 6
-"""The number of tools that are shown, including the one that shows the others; down to LEAST if their JSON would be
-larger."""
+"""The number of tools that are shown, including `show_tools`; down to MIN_TOOLS if their JSON would be larger than
+MAX_BYTES."""
 NEWEST_WEIGHT, EARLIER_WEIGHT = 1.0, 0.35
 """The weights of the newest message's words, and of the words before it."""
 MAX_EARLIER_MESSAGES = 3
 MAX_MESSAGE_LENGTH = 2_000
-"""Characters of each of them."""
+"""Characters of each message that are read."""
 ALWAYS = frozenset(("hand_off", "market_analysis"))
-"""A person can be needed at any question; an analysis is offered only where one is asked for."""
+"""Any question may need a person; an analysis is only offered if one is asked for."""
 SHOW_TOOLS_BYTES = 800
-"""About what `show_tools` has."""
+"""Roughly the bytes of `show_tools`."""
 CUE_WEIGHT = 4.0
-"""The weight of the first word that people use for a tool; each further one counts half."""
+"""The weight of the first cue of a tool in a message; each further one counts half."""
 DESCRIPTION_WEIGHT = 0.4
 """The weight of a word of the description for a tool that has cues. A tool without cues is recognised by its
 description alone."""
@@ -45,7 +45,7 @@ description alone."""
 def choose_tools(
     tools: Sequence[OfferedTool], spoken: Sequence[str], journal: Journal, language: Language
 ) -> tuple[OfferedTool, ...]:
-    """The tools that a model is shown, in their own order. `spoken`: the messages of both sides, newest last."""
+    """The tools that a model is shown, in their original order. `spoken`: the messages of both sides, newest last."""
     if len(tools) <= MAX_TOOLS and sum(tool.size for tool in tools) <= MAX_BYTES:
         return tuple(tools)
     called = _called(journal) | ALWAYS
@@ -54,25 +54,25 @@ def choose_tools(
     shown: list[OfferedTool] = []
     size = 0
     for tool in ordered:
-        must = tool.name in called
+        is_required = tool.name in called
         size += tool.size
-        if not must and (
+        if not is_required and (
             len(shown) >= MAX_TOOLS - 1 or (len(shown) >= MIN_TOOLS and size > MAX_BYTES - SHOW_TOOLS_BYTES)
         ):
             break
         shown.append(tool)
     names = {tool.name for tool in shown}
     hidden = tuple(tool.name for tool in tools if tool.name not in names)
-    kept = tuple(tool for tool in tools if tool.name in names)
-    return (*kept, _show_tools(hidden, language)) if hidden else kept
+    shown_in_order = tuple(tool for tool in tools if tool.name in names)
+    return (*shown_in_order, _show_tools(hidden, language)) if hidden else shown_in_order
 
 
 def show_tools_result(arguments: str, tools: Iterable[OfferedTool]) -> str:
-    """The result of a call of `show_tools`: which of the tools that it names there are from the next step on."""
-    there = {tool.name for tool in tools}
-    found = [name for name in _names(arguments) if name in there]
-    missing = [name for name in _names(arguments) if name not in there]
-    data = {"shown": found, **({"unknown": missing} if missing else {})}
+    """The result of a call of `show_tools`: which of the named tools are shown from the next step on."""
+    known_names = {tool.name for tool in tools}
+    shown = [name for name in _names(arguments) if name in known_names]
+    missing = [name for name in _names(arguments) if name not in known_names]
+    data = {"shown": shown, **({"unknown": missing} if missing else {})}
     return json.dumps({"success": True, "data": data}, ensure_ascii=False)
 
 
@@ -90,10 +90,10 @@ def _show_tools(hidden: tuple[str, ...], language: Language) -> OfferedTool:
 
 
 def _called(journal: Journal) -> frozenset[str]:
-    """The tools that the turn has called or asked to see."""
+    """The tools that the turn called or asked to be shown."""
     names = {call.tool for call in journal.calls}
-    asked = (name for call in journal.calls if call.tool == NAME for name in _names(call.arguments))
-    return frozenset(names) | frozenset(asked)
+    requested = (name for call in journal.calls if call.tool == NAME for name in _names(call.arguments))
+    return frozenset(names) | frozenset(requested)
 
 
 def _names(arguments: str) -> list[str]:
@@ -105,14 +105,14 @@ def _names(arguments: str) -> list[str]:
 
 
 def _rank_tools(tools: Sequence[OfferedTool], spoken: Sequence[str]) -> dict[str, float]:
-    """Returns how likely it is that each tool is the one needed."""
+    """A score for each tool: how likely it is to be needed."""
     spread = Counter(word for tool in tools for word in tool.words)
     rank = {tool.name: DEFAULT_RANKS.get(tool.name, 0.0) for tool in tools}
     for age, text in enumerate(reversed(spoken[-MAX_EARLIER_MESSAGES - 1 :])):
         weight = NEWEST_WEIGHT if age == 0 else EARLIER_WEIGHT
-        asked, cues = _message_features(text[:MAX_MESSAGE_LENGTH])
+        words, cues = _message_features(text[:MAX_MESSAGE_LENGTH])
         for tool in tools:
-            shared = sum(math.log(1 + len(tools) / spread[word]) for word in asked & tool.words)
+            shared = sum(math.log(1 + len(tools) / spread[word]) for word in words & tool.words)
             if tool.name in CUES:
                 shared *= DESCRIPTION_WEIGHT
             rank[tool.name] += weight * (shared + cues.get(tool.name, 0.0))
@@ -123,7 +123,7 @@ def _rank_tools(tools: Sequence[OfferedTool], spoken: Sequence[str]) -> dict[str
 def _message_features(text: str) -> tuple[frozenset[str], Mapping[str, float]]:
     """The significant words of a message, and the weight of its cues for each tool."""
     folded = plain(text)
-    found = {name: len({match[0] for match in cues.finditer(folded)}) for name, cues in CUES.items()}
+    counts = {name: len({match[0] for match in cues.finditer(folded)}) for name, cues in CUES.items()}
     return frozenset(stems(text)), {
-        name: CUE_WEIGHT * (min(count, 3) + 1) / 2 for name, count in found.items() if count
+        name: CUE_WEIGHT * (min(count, 3) + 1) / 2 for name, count in counts.items() if count
     }

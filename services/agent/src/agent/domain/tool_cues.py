@@ -1,5 +1,8 @@
-"""The words by which people ask for the tools of the catalogue: the table `[words]` of texts/<language>.toml, all
-languages at once. They choose the tools that a model is shown, and what the offline assistant reads by words alone."""
+"""The words by which people ask for the tools of the catalogue: the table `[words]` of texts/<language>.toml.
+
+All languages are used at once. The words decide which tools a model is shown, and what the offline assistant recognises
+by words alone.
+"""
 
 import re
 from collections.abc import Mapping
@@ -9,19 +12,22 @@ from agent.texts import TEXTS
 from contracts.text import Text
 
 
-def _beginnings(words: Text, parts: int) -> re.Pattern[str]:
-    """Matches where a word of the first so many parts begins; letters, up to three, only as a whole word."""
-    said = (plain(one).split(";")[:parts] for one in words.by_language.values())
-    each = {one.strip() for part in said for words in part for one in words.split(",")}
-    whole = (f"{re.escape(one)}\\b" if re.search(r"(?<![^ ])[a-z]{1,3}$", one) else re.escape(one) for one in each)
-    return re.compile(rf"\b(?:{'|'.join(sorted(whole, reverse=True))})")
+def _beginnings(words: Text, part_count: int) -> re.Pattern[str]:
+    """Matches the beginning of any word of the first parts; words of up to three letters only match whole."""
+    selected_parts = (plain(language_words).split(";")[:part_count] for language_words in words.by_language.values())
+    phrases = {phrase.strip() for part in selected_parts for words in part for phrase in words.split(",")}
+    patterns = (
+        f"{re.escape(phrase)}\\b" if re.search(r"(?<![^ ])[a-z]{1,3}$", phrase) else re.escape(phrase)
+        for phrase in phrases
+    )
+    return re.compile(rf"\b(?:{'|'.join(sorted(patterns, reverse=True))})")
 
 
 _WORDS = TEXTS.section("words")
 NAMING: Mapping[str, re.Pattern[str]] = {tool: _beginnings(words, 1) for tool, words in _WORDS.items()}
-"""By the tool, the words that name it by themselves."""
+"""By tool, the words that name it alone."""
 CUES: Mapping[str, re.Pattern[str]] = {tool: _beginnings(words, 2) for tool, words in _WORDS.items()}
-"""The same, and those that are said beside them."""
+"""By tool, these words and those that accompany them."""
 DEFAULT_RANKS: Mapping[str, float] = {
     "get_price": 2.0,
     "market_snapshot": 1.4,
@@ -35,4 +41,4 @@ DEFAULT_RANKS: Mapping[str, float] = {
     "create_paper_order": 0.7,
     "get_indicators": 0.6,
 }
-"""The tools that are shown when the words point to none."""
+"""Scores of the tools that are shown if the words point to none."""

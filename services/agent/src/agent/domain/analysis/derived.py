@@ -66,8 +66,8 @@ def requested_figures_text(findings: Sequence[Finding], question: Question, lang
         return "\n".join(
             [*side_by_side, *_lines_by_period(chosen_finding, frozenset(other_names), language, question.periods)]
         )
-    told_names = {name for name in ranked_names if is_ranked(findings, name, question.periods)}
-    unranked_names = frozenset(names) - {"sentiment"} - told_names
+    listed_names = {name for name in ranked_names if is_ranked(findings, name, question.periods)}
+    unranked_names = frozenset(names) - {"sentiment"} - listed_names
     lines: list[str] = []
     if question.by_year and len(findings) == 1:
         side_by_side = year_ranking_lines(findings[0], sorted(unranked_names), language, question.lowest_first)

@@ -136,7 +136,7 @@ def unanswered_parts(
             str(finding["ticker"]) for finding in results.findings if has_answer(finding, name, question.periods)
         }
         tickers_without = [
-            one for one in record.tickers if one not in tickers_with_figure and one not in failed_tickers
+            symbol for symbol in record.tickers if symbol not in tickers_with_figure and symbol not in failed_tickers
         ]
         if (
             tickers_without

@@ -127,7 +127,7 @@ def stretches_in(unread: Unread, *, invested: bool = False) -> list[When]:
         if invested and all("end" in day.arguments for day in days):
             return _invested_stretch(days)
         this_year = not any(stretch.is_day for stretch in days) and any(
-            one.period == "ytd" for one in _lengths_in(unread)
+            length.period == "ytd" for length in _lengths_in(unread)
         )
         this_year_stretches = [When({"period": "ytd"}, "ytd")] if this_year else []
         return [*this_year_stretches, *(_on_a_session(day) if day.is_day else day for day in days)]

@@ -83,8 +83,8 @@ class ClaimChecker:
             {word[:_STEM_LENGTH] for word in _WORD.findall(folded(text))} for text in facts.conversation_texts
         ]
         self._year = facts.year
-        self._lost = False
-        self._claims = False
+        self._is_subject_dropped = False
+        self._has_claims = False
         self._columns: tuple[str, ...] = ()
 
     def restarted(self) -> "ClaimChecker":
@@ -102,13 +102,13 @@ class ClaimChecker:
             trial = copy(earlier_state)
             trial._strict = True
             if names_its_subject(self._lexer.tokens(text), from_start=from_start) and trial._proves(text):
-                self._carried, self._lost = trial._carried, trial._lost
+                self._carried, self._is_subject_dropped = trial._carried, trial._is_subject_dropped
                 return text, reasons
         return "", reasons
 
     def _proves(self, text: str) -> bool:
         """Whether a text makes claims, and all of them are backed."""
-        return not self._reasons(text) and self._claims
+        return not self._reasons(text) and self._has_claims
 
     def reasons(self, sentence: str) -> tuple[str, ...]:
         """The reasons against the next sentence, or row of a table; empty if it may be said."""
@@ -166,20 +166,22 @@ class ClaimChecker:
             if _is_question_or_offer(text, tokens):
                 return ()
             has_figures = any(token.kind == "number" for token in tokens)
-            if happened := find_events(text, self._odd(tokens), has_figures=has_figures):
+            if happened := find_events(text, self._unknown_words(tokens), has_figures=has_figures):
                 return (f"an event that nothing told: {', '.join(happened)}",)
             if is_talk(tokens) or (is_general(text) and not any(token.kind in _DEFINITE_KINDS for token in tokens)):
                 return ()
         reading = read_claims(tokens, self._tickers_with_facts, self._carried, self._question_period)
-        self._claims = reading.names_ticker and any(claim.relation not in _DATE_RELATIONS for claim in reading.claims)
-        retells = not self._strict and self._retells(folded(sentence), tokens)
+        self._has_claims = reading.names_ticker and any(
+            claim.relation not in _DATE_RELATIONS for claim in reading.claims
+        )
+        retells = not self._strict and self._repeats_headline(folded(sentence), tokens)
         if retells:
             reading.claims = [
                 claim for claim in reading.claims if claim.number is None and claim.relation not in _MOVES
             ]
             reading.problems = [problem for problem in reading.problems if not problem.startswith("words")]
         if patterns.EVERY_YEAR.search(folded(text)):
-            reading.claims = list(self._in_every_stretch(reading.claims))
+            reading.claims = list(self._for_every_period(reading.claims))
         if self._strict:
             problems = [
                 *reading.problems,
@@ -188,7 +190,7 @@ class ClaimChecker:
             if reading.names_ticker and not reading.claims and any(token.word in OPINIONS for token in tokens):
                 problems.append("a judgement without a figure")
         else:
-            problems = self._against(reading, text, tokens)
+            problems = self._chat_problems(reading, text, tokens)
         proven, otherwise = judge_sentence(
             folded(text), tokens, reading, self._facts, self._question_period, is_count_proven=bool(is_count_proven)
         )
@@ -204,7 +206,7 @@ class ClaimChecker:
         problems += [
             f"a headline in other words: {quote[1]}"
             for quote in patterns.QUOTE.finditer(sentence)
-            if self._alters(quote[1])
+            if self._misquotes(quote[1])
         ]
         if not directions_agree(folded(text)):
             problems.append("the direction is not that of its numbers")
@@ -217,7 +219,7 @@ class ClaimChecker:
                     if " sma_" not in reason and not reason.startswith(("an average", "a change"))
                 ]
         gives_cause = reading.claims and not (self._strict or retells) and patterns.CAUSE.search(folded(text))
-        if gives_cause and (odd := self._odd(tokens)):
+        if gives_cause and (odd := self._unknown_words(tokens)):
             problems.append(f"a cause that nothing told: {', '.join(odd)}")
         if reading.names_ticker or reading.claims:
             multiple = is_multiple(folded(text), tokens, reading.claims, self._facts, self._question_period)
@@ -228,14 +230,14 @@ class ClaimChecker:
             if multiple:
                 problems = [reason for reason in problems if not patterns.MULTIPLE_REASON.search(reason)]
             problems = [reason for reason in problems if reason in otherwise or not reason.startswith(proven)]
-        if self._strict and not problems and self._lost and reading.claims and not reading.names_ticker:
+        if self._strict and not problems and self._is_subject_dropped and reading.claims and not reading.names_ticker:
             problems.append("whom it is about was said in a sentence that was dropped")
         if reading.claims or reading.names_ticker:
-            self._lost = bool(problems)
+            self._is_subject_dropped = bool(problems)
         self._carried = CarriedContext(reading.subjects or self._carried.subjects, reading.periods)
         return tuple(dict.fromkeys(problems))
 
-    def _against(self, reading: SentenceClaims, text: str, tokens: Sequence[Token]) -> list[str]:
+    def _chat_problems(self, reading: SentenceClaims, text: str, tokens: Sequence[Token]) -> list[str]:
         """The reasons against a chat sentence."""
         folded_text = folded(text)
         # What a rule or holding would have returned is no supposition: a backtest computed it.
@@ -303,7 +305,7 @@ class ClaimChecker:
                 problems.append(problem)
         return problems
 
-    def _in_every_stretch(self, claims: Sequence[Claim]) -> Iterator[Claim]:
+    def _for_every_period(self, claims: Sequence[Claim]) -> Iterator[Claim]:
         """Repeats each claim about several periods for each period of the tools' results."""
         periods = {fact.period: None for fact in self._facts.facts if fact.period and "/" in fact.period}
         for claim in claims:
@@ -312,14 +314,14 @@ class ClaimChecker:
             else:
                 yield claim
 
-    def _alters(self, quote: str) -> bool:
+    def _misquotes(self, quote: str) -> bool:
         """Whether a quotation is nearly, but not exactly, a tool's text."""
         words = set(_WORD.findall(folded(quote)))
         texts = [set(_WORD.findall(text)) for text in self._texts]
         nearly = [text for text in texts if len(words & text) >= _MIN_SHARED_WORDS * len(words)]
         return bool(nearly) and not any(words <= text for text in texts)
 
-    def _retells(self, folded_text: str, tokens: Sequence[Token]) -> bool:
+    def _repeats_headline(self, folded_text: str, tokens: Sequence[Token]) -> bool:
         """Whether the sentence repeats a headline, without numbers, directions or tickers that the headline lacks. It
         has most of its words or, in another language, its numbers and source; a cause only if the headline has one."""
         stems = {token.text[:_STEM_LENGTH] for token in tokens}
@@ -337,7 +339,7 @@ class ClaimChecker:
                     return True
         return False
 
-    def _odd(self, tokens: Sequence[Token]) -> list[str]:
+    def _unknown_words(self, tokens: Sequence[Token]) -> list[str]:
         """The words that no tool returned; empty if one text of the conversation has them all."""
         odd = [token.word for token in tokens if token.kind == "odd" and token.word]
         is_in_one_text = any(all(word[:_STEM_LENGTH] in text for word in odd) for text in self._conversation_stems)

@@ -105,6 +105,7 @@ class Clause(ClauseTokens):
         return next((t.value for t in self._of_kind("ticker") if than and t.position > than.position), None)
 
     def _figure_of(self, token: Token, start: int, end: int) -> tuple[str, ...]:
+        """The figures that a number may be; `start` and `end`: positions of the numbers before and after it."""
         figures, context = self._figures, self._context
         nearest = next((f for f in reversed(figures) if f.position < token.position), None)
         if nearest is None or (
@@ -163,6 +164,7 @@ class Clause(ClauseTokens):
         return context.figure or self._compared_by
 
     def _periods_of(self, token: Token, start: int, end: int) -> tuple[str, ...]:
+        """The periods of a number that its clause names."""
         numbers, periods = self._numbers, self._of_kind("period")
         by_position = sorted([*numbers, *periods], key=lambda t: t.position)
         if len(numbers) == len(periods) > 1 and by_position[::2] == numbers:  # 25.3% in 2011 to 4.2% in 2012
@@ -175,6 +177,7 @@ class Clause(ClauseTokens):
         return tuple(t.value for t in chosen)
 
     def _subjects_of(self, token: Token, start: int, end: int, index: int) -> tuple[str | None, ...]:
+        """The tickers that a number belongs to; `index`: its place among the clause's numbers."""
         context, count, tickers = self._context, len(self._numbers), self._of_kind("ticker")
         before = [t for t in tickers if t.position < token.position]
         after = [t for t in tickers if token.position < t.position < end]
@@ -229,7 +232,7 @@ class Clause(ClauseTokens):
 
     # ------------------------------------------------------------ moves, comparisons, places and dates
 
-    def _stretch(self) -> tuple[str, ...]:
+    def _default_periods(self) -> tuple[str, ...]:
         """The period of a statement that names none itself."""
         return self._context.periods or self._context.later_periods or self._context.fallback_periods[:1]
 
@@ -262,15 +265,15 @@ class Clause(ClauseTokens):
             periods = (
                 (min(own_periods, key=lambda t: abs(t.position - token.position)).value,)
                 if own_periods
-                else self._stretch()
+                else self._default_periods()
             )
-            self._reading.add(Claim(MOVES[token.kind], None, periods=periods), self._moved(token))
+            self._reading.add(Claim(MOVES[token.kind], None, periods=periods), self._subjects_of_move(token))
         if self._of_kind("even"):
-            self._reading.claims.append(Claim("even", None, ("return",), periods=self._stretch()))
+            self._reading.claims.append(Claim("even", None, ("return",), periods=self._default_periods()))
         if self._of_kind("flat"):
-            self._reading.add(Claim("flat", None, periods=self._stretch()), self._context.subjects)
+            self._reading.add(Claim("flat", None, periods=self._default_periods()), self._context.subjects)
 
-    def _moved(self, token: Token) -> tuple[str, ...]:
+    def _subjects_of_move(self, token: Token) -> tuple[str, ...]:
         if self.names_everyone or self._context.is_plural:
             return self._context.subjects
         preceding = [t.value for t in self._of_kind("ticker") if t.position < token.position]
@@ -309,7 +312,7 @@ class Clause(ClauseTokens):
             self._compare("more" if place.kind == "above" else "less", figure)
 
     def _compared_periods(self) -> tuple[str, ...]:
-        return tuple(self.periods) or self._stretch()
+        return tuple(self.periods) or self._default_periods()
 
     def _rank(self, token: Token, relation: Relation, figure: tuple[str, ...]) -> None:
         context = self._context

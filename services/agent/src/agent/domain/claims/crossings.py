@@ -57,4 +57,4 @@ def has_only_lengths(tokens: Sequence[Token]) -> bool:
     """Whether all numbers of a sentence, except prices, can be lengths of averages."""
     numbers = [token.value for token in tokens if token.kind == "number" and isinstance(token.value, Number)]
     reading_sets = [{value for value, _ in number.readings} for number in numbers if not number.money]
-    return all(one <= _LENGTHS for one in reading_sets) and not any(number.percent for number in numbers)
+    return all(readings <= _LENGTHS for readings in reading_sets) and not any(number.percent for number in numbers)

@@ -1,5 +1,5 @@
 """Keeps a prompt inside its window. Three strategies are applied in order while the prompt is above the target;
-whatever is still too long is cut visibly.
+if it is still too long, texts are cut visibly.
 
 The caller passes the functions that render and count the prompt, so what is counted is what is sent.
 """
@@ -25,7 +25,7 @@ Messages = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class PromptMessage:
-    """One message of the history. `mine` means that the company's side said it (the assistant or a human agent)."""
+    """One message of the history. `mine`: it is from the company's side (the assistant or a human agent)."""
 
     mine: bool
     text: str
@@ -35,8 +35,8 @@ class PromptMessage:
 
 @dataclass(frozen=True, slots=True)
 class TokenWindow:
-    """Tokens for system prompt and messages together: never more than `most`; above `compress_above` they are brought
-    down to `target`.
+    """Tokens for system prompt and messages together: at most `most`; above `compress_above` they are reduced to
+    `target`.
     """
 
     most: int = 8_000
@@ -44,7 +44,7 @@ class TokenWindow:
     target: int = 4_000
 
     def within(self, room: int) -> "TokenWindow":
-        """The window of a model that has no more room than this for system prompt and messages."""
+        """The window, limited to the room that a model has for system prompt and messages."""
         if room >= self.most:
             return self
         room = max(room, 1)
@@ -65,8 +65,8 @@ class PromptDraft:
 
 @dataclass(frozen=True, slots=True)
 class Compressed:
-    """The outcome. `messages` are sent; `dropped`: the messages that the summary replaces; `cut`: whether a text was
-    shortened."""
+    """The result. `messages`: what is sent; `dropped`: the messages that the summary replaces; `cut`: whether a text
+    was shortened."""
 
     context: PromptDraft
     messages: Messages
@@ -78,7 +78,7 @@ class Compressed:
 
     @property
     def compressed(self) -> bool:
-        """Whether anything was done."""
+        """Whether anything was changed."""
         return bool(self.strategies) or self.cut
 
 
@@ -93,7 +93,7 @@ def compress(
     results."""
     messages = render(draft)
     if token_upper_bound(messages) <= window.compress_above:
-        # Far from any limit: not worth counting now. Whoever wants the figure counts later.
+        # Far from any limit, so it is not counted now.
         return Compressed(draft, messages, 0, 0)
     original = tokens = counter.messages(messages)
     strategies: list[Strategy] = []
@@ -107,8 +107,8 @@ def compress(
                 continue
             dropped = (*dropped, *draft.spoken[: len(draft.spoken) - len(changed.spoken)])
             if name == "summarize_conversation":
-                told = [(one.mine, one.text) for one in dropped]
-                changed = replace(changed, summary=extract(draft.summary, told, counter.text, language))
+                removed = [(message.mine, message.text) for message in dropped]
+                changed = replace(changed, summary=extract(draft.summary, removed, counter.text, language))
             draft = changed
             messages = render(draft)
             tokens = counter.messages(messages)
@@ -120,7 +120,7 @@ def compress(
 
 
 def _reduce_market(draft: PromptDraft) -> PromptDraft:
-    """The 5 most relevant symbols, only high-impact events."""
+    """Keeps the 5 most relevant symbols and the high-impact events."""
     context = draft.context
     if context is None or context.market is None:
         return draft
@@ -134,7 +134,7 @@ def _reduce_market(draft: PromptDraft) -> PromptDraft:
 
 
 def _trim(draft: PromptDraft) -> PromptDraft:
-    """Keeps the last 10 messages; the others go into the summary if one is made."""
+    """Keeps the last 10 messages; the others become part of the summary if one is made."""
     return replace(draft, spoken=draft.spoken[-MAX_TRIMMED_MESSAGES:])
 
 

@@ -12,9 +12,9 @@ MAX_TOKENS = 200
 MAX_EARLIER_WORDS = 55
 """How many words of an earlier summary are kept when it is extended by rules."""
 MAX_MESSAGES = 24
-"""Messages that are looked at: what is older has its place in the earlier summary."""
+"""Newest messages that are read; older ones are in the earlier summary."""
 MAX_MESSAGE_LENGTH = 600
-"""Characters of each."""
+"""Characters of each message that are read."""
 MAX_SENTENCES = 8
 _SENTENCE = re.compile(r"(?:[^.!?¿¡\n]|[.!](?=\S))+[.!?]?")
 _SYMBOL = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z]{2,5}(?:/[A-Z]{3,4})?)(?![A-Za-z0-9])")
@@ -29,31 +29,31 @@ _SIGNIFICANT = re.compile(
 def extract(
     earlier: str | None, said: Sequence[tuple[bool, str]], count: Callable[[str], int], language: Language
 ) -> str | None:
-    """Key points of the messages (each: whether it is the assistant's, and its text), after those of an earlier
-    summary: the sentences that name symbols, figures, decisions or questions, in their order. None if there are
-    none."""
+    """Appends the key points of the messages to an earlier summary: the sentences with symbols, figures, decisions or
+    questions, in order. None if there are none. `said`: for each message, whether it is the assistant's, and its
+    text."""
     parts = [_clipped(earlier, MAX_EARLIER_WORDS)] if earlier else []
-    left = MAX_WORDS - sum(len(part.split()) for part in parts)
+    remaining = MAX_WORDS - sum(len(part.split()) for part in parts)
     points = [_key_sentence(text[:MAX_MESSAGE_LENGTH], mine, language) for mine, text in said[-MAX_MESSAGES:]]
     chosen: dict[int, str] = {}
-    for index, (_, text) in sorted(enumerate(points), key=lambda found: (-found[1][0], -found[0])):
+    for index, (_, text) in sorted(enumerate(points), key=lambda point: (-point[1][0], -point[0])):
         words = len(text.split())
-        if 0 < words <= left and text not in chosen.values():
+        if 0 < words <= remaining and text not in chosen.values():
             chosen[index] = text
-            left -= words
+            remaining -= words
     parts.extend(chosen[index] for index in sorted(chosen))
     text = " ".join(parts)
     return limit_summary(text, count) if text else None
 
 
 def limit_summary(text: str, count: Callable[[str], int]) -> str:
-    """A summary in at most 100 words and 200 tokens, on one line."""
+    """The summary, cut to 100 words and 200 tokens, on one line."""
     words = text.split()[:MAX_WORDS]
     while words and count(" ".join(words)) > MAX_TOKENS:
         words = words[: max(len(words) * 9 // 10, 0)]
     if words:
         return " ".join(words)
-    # One endless word.
+    # One very long word.
     short = text.strip()[:MAX_TOKENS]
     while count(short) > MAX_TOKENS:
         short = short[: len(short) // 2]
@@ -62,7 +62,7 @@ def limit_summary(text: str, count: Callable[[str], int]) -> str:
 
 @lru_cache(maxsize=4096)
 def _key_sentence(text: str, mine: bool, language: Language) -> tuple[float, str]:
-    """A message's most telling sentence, with how telling it is."""
+    """The score and the text of a message's most significant sentence."""
     best = (-10.0, "")
     for match in list(_SENTENCE.finditer(text))[:MAX_SENTENCES]:
         sentence = _clipped(match[0], 24)
@@ -77,8 +77,8 @@ def _key_sentence(text: str, mine: bool, language: Language) -> tuple[float, str
         )
         if score > best[0]:
             best = (score, sentence)
-    who = TEXTS["prompt.who.answered" if mine else "prompt.who.asked"].in_language(language)
-    return (best[0], f"{who} {best[1]}") if best[1] else best
+    speaker = TEXTS["prompt.who.answered" if mine else "prompt.who.asked"].in_language(language)
+    return (best[0], f"{speaker} {best[1]}") if best[1] else best
 
 
 def _clipped(text: str, words: int) -> str:

@@ -1,4 +1,4 @@
-"""Counts the tokens of what is sent, each piece of text once.
+"""Counts the tokens of a prompt, each piece of text once.
 
 A message costs 4 tokens in addition to its role and content; tool calls and definitions are counted as the JSON that is
 sent (https://github.com/openai/openai-cookbook, "How to count tokens with tiktoken").
@@ -18,22 +18,22 @@ MAX_KEPT_TEXTS = 8_000
 MAX_KEPT_CHARACTERS = 4_000_000
 MAX_KEPT_CUTS = 128
 MIN_LINEWISE_LENGTH = 256
-"""Characters from which a text is counted line by line, so that lines that come again are not counted again."""
+"""Characters from which a text is counted line by line, so that repeated lines are only counted once."""
 _LINES = re.compile(r"(?<=\n)(?=[^\s/])")
-"""Where a text may be cut without changing its count: both encodings split behind a line's end, unless white space or
-a slash goes on from it."""
+"""Where a text may be split without changing its count: both encodings split after a line's end, unless white space or
+a slash follows."""
 
 Count = Callable[[str], int]
 _L = TypeVar("_L", bound=str)
 Cutting = Callable[[str, int, Count, _L], str]
-"""(text, most tokens, count, language) → the text in so many tokens."""
+"""(text, maximum tokens, count, language) → the text in at most that many tokens."""
 Message = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class TokenEstimate:
-    """Tokens of one model call. `remaining`: of the window that system prompt and messages share; tools and response
-    come on top of it.
+    """Tokens of one model call. `remaining`: what is left of the window for system prompt and messages; tools and
+    response are not part of it.
     """
 
     system_prompt: int
@@ -48,7 +48,7 @@ class TokenEstimate:
 
 
 class Counter:
-    """Counts in one encoding. Keeps the counts used last, by text: bounded in number and in characters."""
+    """Counts tokens in one encoding. Caches the latest counts by text, limited in number and in characters."""
 
     def __init__(self, count: Count) -> None:
         self._count = count
@@ -59,21 +59,21 @@ class Counter:
     def text(self, text: str) -> int:
         if not text:
             return 0
-        known = self._kept.get(text)
-        if known is not None:
+        count = self._kept.get(text)
+        if count is not None:
             self._kept.move_to_end(text)
-            return known
+            return count
         lines = _LINES.split(text) if len(text) >= MIN_LINEWISE_LENGTH else ()
         total = sum(map(self.text, lines)) if len(lines) > 1 else self._count(text)
         self.keep(text, total)
         return total
 
     def fresh(self, text: str) -> int:
-        """Tokens of a text that will not come again."""
+        """Tokens of a text that will not be counted again; not cached."""
         return self._count(text)
 
     def cut(self, text: str, most: int, language: _L, cutting: "Cutting[_L]") -> str:
-        """The text after `cutting`, which is applied once as long as the text is among those cut last."""
+        """The text cut by `cutting`; the latest results are cached."""
         key = (text, most, language)
         shorter = self._cuts.get(key)
         if shorter is None:
@@ -84,7 +84,7 @@ class Counter:
         return shorter
 
     def keep(self, text: str, tokens: int) -> None:
-        """A count made elsewhere."""
+        """Caches a count that was made elsewhere."""
         if text not in self._kept:
             self._characters += len(text)
         self._kept[text] = tokens
@@ -114,10 +114,10 @@ class Counter:
 
     def estimate(self, messages: Sequence[Message], tools: Sequence[OfferedTool], window: int) -> TokenEstimate:
         """The estimate of a prompt; its first message is the system prompt."""
-        first = bool(messages) and messages[0]["role"] == "system"
-        system = self.message(messages[0]) if first else 0
-        said = self.messages(messages[1:] if first else messages)
-        return TokenEstimate(system, said, self.tools(tools), max(window - system - said, 0))
+        has_system_prompt = bool(messages) and messages[0]["role"] == "system"
+        system = self.message(messages[0]) if has_system_prompt else 0
+        message_tokens = self.messages(messages[1:] if has_system_prompt else messages)
+        return TokenEstimate(system, message_tokens, self.tools(tools), max(window - system - message_tokens, 0))
 
 
 def token_upper_bound(messages: Iterable[Message]) -> int:

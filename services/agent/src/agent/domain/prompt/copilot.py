@@ -3,7 +3,7 @@
 Empty sections are left out. Text from people or from outside is put on one line, so that it cannot imitate a section.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -36,7 +36,7 @@ CORRECTION_TOOL = "update_memory"
 
 @dataclass(frozen=True, slots=True)
 class Customer:
-    """What is known of the customer without the context: the contents of the signed principal."""
+    """What the signed principal says of the customer, without the context."""
 
     plan: str
     language: Language
@@ -51,8 +51,8 @@ def copilot_sections(
     summary: str | None = None,
 ) -> str:
     """Layer 1 of a customer's prompt: of a trading platform the copilot's, of any other company its own assistant's.
-    `company`: None is a platform that has said nothing of itself; `summary`: of the conversation so far, where the
-    prompt needs one."""
+    `company`: None for a trading platform without settings; `summary`: of the conversation so far, if the prompt needs
+    one."""
     words = WORDS[language]
     context = context or FullContext(missing=["context"])
     if company is not None and not company.trades:
@@ -61,21 +61,21 @@ def copilot_sections(
             _person(words, context, customer),
             _known(words, _without_trading(context)),
             _conversation(words, _without_trading(context), summary),
-            _section(words["instruct"], [*(words[one] for one in SUPPORT), *_missing(words, context)]),
+            _section(words["instruct"], [*(words[key] for key in SUPPORT), *_missing(words, context)]),
         )
-    own = (
+    introduction = (
         [company.custom_system_prompt or "", words["role"], *persona_lines(language, company)]
         if company
         else [words["role"]]
     )
     return _joined(
-        "\n".join(filter(None, own)),
+        "\n".join(filter(None, introduction)),
         _user(words, context, customer),
         _market(words, context.market, _zone(context.user), language) if context.market else None,
         _holdings(words, context.portfolio, context.alerts),
         _known(words, context),
         _conversation(words, context, summary),
-        _section(words["instruct"], [*(words[one] for one in INSTRUCTIONS), *_missing(words, context)]),
+        _section(words["instruct"], [*(words[key] for key in INSTRUCTIONS), *_missing(words, context)]),
     )
 
 
@@ -84,7 +84,7 @@ def _joined(*sections: str | None) -> str:
 
 
 def _without_trading(context: FullContext) -> FullContext:
-    """The memory without what is only remembered of traders."""
+    """The context without what is only remembered for trading."""
     memory, talk = context.memory, context.conversation
     return context.model_copy(
         update={
@@ -95,12 +95,12 @@ def _without_trading(context: FullContext) -> FullContext:
 
 
 def _person(words: Words, context: FullContext, customer: Customer) -> str:
-    """A customer as any company knows them."""
+    """The section about a customer of a company without trading."""
     user = context.user
-    spoken = user.language if user else customer.language
+    language = user.language if user else customer.language
     facts = [
         (words["name"], user.name if user else None),
-        (words["language"], words.get(f"languages.{spoken[:2]}", spoken)),
+        (words["language"], words.get(f"languages.{language[:2]}", language)),
         (words["timezone"], _timezone(words, context)),
     ]
     return _section(words["user"], (f"{name}: {one_line(value)}" for name, value in facts if value))
@@ -109,13 +109,13 @@ def _person(words: Words, context: FullContext, customer: Customer) -> str:
 def _user(words: Words, context: FullContext, customer: Customer) -> str:
     user = context.user
     plan = user.plan if user else customer.plan
-    spoken = user.language if user else customer.language
+    language = user.language if user else customer.language
     facts = [
         (words["name"], user.name if user else None),
         (words["plan"], plan),
         (words["risk"], words.get(f"risks.{user.risk_profile}") if user else None),
         (words["experience"], words.get(f"experiences.{user.experience}") if user else None),
-        (words["language"], words.get(f"languages.{spoken[:2]}", spoken)),
+        (words["language"], words.get(f"languages.{language[:2]}", language)),
         (words["timezone"], _timezone(words, context)),
     ]
     return _section(words["user"], (f"{name}: {one_line(value)}" for name, value in facts if value))
@@ -139,9 +139,9 @@ def _market(words: Words, market: ContextMarket, zone: tzinfo, language: Languag
         if market.next_open is not None:
             status += f"; {words['next_open']}: {_moment(market.next_open, zone)}"
         lines.append(status)
-    if noted := (market.notes or {}).get(language):
-        lines.append(one_line(noted))
-    lines.extend(_price(one, zone) for one in market.relevant_symbols[:MAX_SYMBOLS])
+    if market_note := (market.notes or {}).get(language):
+        lines.append(one_line(market_note))
+    lines.extend(_price(symbol, zone) for symbol in market.relevant_symbols[:MAX_SYMBOLS])
     for event in market.upcoming_events[:MAX_EVENTS]:
         about = f"{event.symbol}: " if event.symbol else ""
         lines.append(f"{event.date.isoformat()} {one_line(about + event.name)} ({words[f'impacts.{event.impact}']})")
@@ -151,22 +151,22 @@ def _market(words: Words, market: ContextMarket, zone: tzinfo, language: Languag
 def _holdings(words: Words, portfolio: ContextPortfolio | None, alerts: list[ActiveAlert] | None) -> str | None:
     lines: list[str] = []
     if portfolio is not None:
-        held = [
-            f"{_number(one.quantity)} {one.symbol} {words['at']} {one.average_price:,.2f}"
-            + (f" ({words['now']} {one.price:,.2f})" if one.price is not None else "")
-            for one in portfolio.positions[:MAX_POSITIONS]
+        holdings = [
+            f"{_number(position.quantity)} {position.symbol} {words['at']} {position.average_price:,.2f}"
+            + (f" ({words['now']} {position.price:,.2f})" if position.price is not None else "")
+            for position in portfolio.positions[:MAX_POSITIONS]
         ]
-        more = len(portfolio.positions) - MAX_POSITIONS
-        if more > 0:
-            held.append(words["more"].format(count=more))
-        held.append(f"{words['cash']} {portfolio.cash:,.2f} {portfolio.currency}")
-        held.append(f"{words['equity']} {portfolio.equity:,.2f} {portfolio.currency}")
-        lines.append(f"{words['holdings']}: {'; '.join(held)}")
+        hidden_count = len(portfolio.positions) - MAX_POSITIONS
+        if hidden_count > 0:
+            holdings.append(words["more"].format(count=hidden_count))
+        holdings.append(f"{words['cash']} {portfolio.cash:,.2f} {portfolio.currency}")
+        holdings.append(f"{words['equity']} {portfolio.equity:,.2f} {portfolio.currency}")
+        lines.append(f"{words['holdings']}: {'; '.join(holdings)}")
     if alerts:
-        named = [f"{one.symbol} {one.condition} {one.price:,.2f}" for one in alerts[:MAX_ALERTS]]
+        alert_texts = [f"{alert.symbol} {alert.condition} {alert.price:,.2f}" for alert in alerts[:MAX_ALERTS]]
         if len(alerts) > MAX_ALERTS:
-            named.append(words["more"].format(count=len(alerts) - MAX_ALERTS))
-        lines.append(f"{words['alerts']}: {'; '.join(named)}")
+            alert_texts.append(words["more"].format(count=len(alerts) - MAX_ALERTS))
+        lines.append(f"{words['alerts']}: {'; '.join(alert_texts)}")
     return _section(words["portfolio"], lines) if lines else None
 
 
@@ -174,7 +174,7 @@ def _known(words: Words, context: FullContext) -> str | None:
     user, memory = context.user, context.memory
     lines: list[str] = []
     offered = (context.system.available_tools if context.system else None) or ()
-    named = CORRECTION_TOOL in offered
+    has_correction_tool = CORRECTION_TOOL in offered
     if memory is not None:
         if memory.favorite_symbols:
             lines.append(f"{words['favourites']}: {', '.join(map(one_line, memory.favorite_symbols[:MAX_FAVOURITES]))}")
@@ -187,19 +187,19 @@ def _known(words: Words, context: FullContext) -> str | None:
                 f"{words['strategy']}: {one_line(f'{about}, {latest.date.isoformat()}: {latest.description}')}"
             )
     if user is not None and user.preferences:
-        lines.append(
-            f"{words['preferences']}: {'; '.join(_fact(text, named=named) for text in user.preferences[:MAX_NOTES])}"
-        )
+        lines.append(f"{words['preferences']}: {_facts(user.preferences, with_id=has_correction_tool)}")
     if memory is not None and memory.user_notes:
-        lines.append(
-            f"{words['notes']}: {'; '.join(_fact(text, named=named) for text in memory.user_notes[:MAX_NOTES])}"
-        )
+        lines.append(f"{words['notes']}: {_facts(memory.user_notes, with_id=has_correction_tool)}")
     return _section(words["known"], lines) if lines else None
 
 
-def _fact(text: str, *, named: bool) -> str:
-    """A fact in its own words. `named`: with its id, for a model that can have it corrected or forgotten."""
-    return one_line(text, 200) + (f" [{fact_id(text)}]" if named else "")
+def _facts(texts: Sequence[str], *, with_id: bool) -> str:
+    return "; ".join(_fact(text, with_id=with_id) for text in texts[:MAX_NOTES])
+
+
+def _fact(text: str, *, with_id: bool) -> str:
+    """A remembered fact. `with_id`: with its id, for a model that can have it corrected or forgotten."""
+    return one_line(text, 200) + (f" [{fact_id(text)}]" if with_id else "")
 
 
 def _conversation(words: Words, context: FullContext, summary: str | None) -> str | None:
@@ -224,12 +224,12 @@ def _section(title: str, lines: Iterable[str]) -> str:
     return "\n".join([f"## {title}", *(f"- {line}" for line in lines)])
 
 
-def _price(one: RelevantSymbol, zone: tzinfo) -> str:
-    """A price, with where it is from and of when it is."""
-    moved = "" if one.change_percent is None else f" ({one.change_percent:+.2f}%)"
-    when = "" if one.as_of is None else _moment(one.as_of, zone)
-    origin = ", ".join(part for part in (one_line(one.source, 40) if one.source else "", when) if part)
-    return f"{one_line(one.symbol)}: {_amount(one.price)}{moved}" + (f" [{origin}]" if origin else "")
+def _price(symbol: RelevantSymbol, zone: tzinfo) -> str:
+    """A price with its source and time."""
+    moved = "" if symbol.change_percent is None else f" ({symbol.change_percent:+.2f}%)"
+    time = "" if symbol.as_of is None else _moment(symbol.as_of, zone)
+    origin = ", ".join(part for part in (one_line(symbol.source, 40) if symbol.source else "", time) if part)
+    return f"{one_line(symbol.symbol)}: {_amount(symbol.price)}{moved}" + (f" [{origin}]" if origin else "")
 
 
 def _amount(price: float) -> str:

@@ -12,7 +12,7 @@ Layer = Literal["base", "brevity", "visitor", "tools"]
 
 
 MAX_SUMMARY_LENGTH = 1_500
-"""Characters: 200 tokens are less."""
+"""Characters; 200 tokens are fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +25,19 @@ class VisitorInfo:
 
 
 def base_layer(language: Language, company: CompanyConfig) -> str:
-    """Layer 1: the company's own prompt or else the default one, and how the assistant presents itself."""
+    """Layer 1: the company's own prompt or the default one, with the assistant's name and tone."""
     role = company.custom_system_prompt or _default_base(language, company.name)
     return "\n".join([role, *persona_lines(language, company)])
 
 
 def persona_lines(language: Language, company: CompanyConfig) -> list[str]:
-    """The assistant's name and tone, where the company has said them."""
+    """Lines with the assistant's name and tone, if the company has set them."""
     called, tone = company.assistant.name, company.assistant.tone
-    said = [
+    lines = [
         TEXTS["prompt.name"].in_language(language).format(name=one_line(called, 60)) if called else "",
         TEXTS["prompt.tone"].in_language(language).format(tone=one_line(tone, 300).rstrip(".")) if tone else "",
     ]
-    return [line for line in said if line]
+    return [line for line in lines if line]
 
 
 def system_prompt(
@@ -49,11 +49,10 @@ def system_prompt(
     copilot: str | None = None,
     summary: str | None = None,
 ) -> str:
-    """Layers 1 to 4, an empty line between them; those that do not apply are left out.
+    """Layers 1 to 4, separated by empty lines; those that do not apply are left out.
 
-    `custom`: layer 1, of `base_layer`; `copilot`: a customer's sections, which are layer 1 then; `summary`: of a
-    visitor's conversation, before what is sent of it.
-    """
+    `custom`: layer 1 from `base_layer`; `copilot`: a customer's sections, which replace it; `summary`: of the messages
+    of a visitor's conversation that are not sent."""
     layers = [text for _, text in layers_of(language, custom=copilot or custom, visitor=visitor, tool_names=tool_names)]
     if summary:
         layers.append(f"{TEXTS['prompt.earlier'].in_language(language)} {one_line(summary, MAX_SUMMARY_LENGTH)}")
@@ -63,7 +62,7 @@ def system_prompt(
 def layers_of(
     language: Language, *, custom: str | None, visitor: VisitorInfo | None, tool_names: tuple[str, ...]
 ) -> list[tuple[Layer, str]]:
-    """The layers that apply, each with its name, in their order."""
+    """The layers that apply, each with its name, in order."""
     layers: list[tuple[Layer, str]] = [
         ("base", custom or _default_base(language)),
         ("brevity", TEXTS["prompt.brevity"].in_language(language)),
@@ -76,9 +75,9 @@ def layers_of(
 
 
 def _default_base(language: Language, company: str | None = None) -> str:
-    said = TEXTS["prompt.named_company" if company else "prompt.unnamed_company"].in_language(language)
-    whose = said.format(name=one_line(company, 80)) if company else said
-    return TEXTS["prompt.base"].in_language(language).format(company=whose)
+    template = TEXTS["prompt.named_company" if company else "prompt.unnamed_company"].in_language(language)
+    company_text = template.format(name=one_line(company, 80)) if company else template
+    return TEXTS["prompt.base"].in_language(language).format(company=company_text)
 
 
 def _visitor(language: Language, visitor: VisitorInfo) -> str:

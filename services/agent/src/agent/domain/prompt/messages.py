@@ -19,11 +19,12 @@ _FOREIGN_DESCRIPTION = "What another server has answered."
 INTERRUPTED = json.dumps(
     {"success": False, "error": {"code": "UNKNOWN_OUTCOME", "message": "interrupted: the outcome is not known"}}
 )
-"""What stands in for the result of a call that never came back: a call without a result bricks a conversation."""
+"""Replaces the result of a call that never returned: providers reject a conversation with a call without a result."""
 
 
 def alternating_messages(spoken: Iterable[tuple[bool, str]]) -> list[dict[str, Any]]:
-    """(mine, text) pairs as user and assistant messages; neighbours of one side are joined, empty ones dropped."""
+    """Turns (mine, text) pairs into user and assistant messages. Successive messages of one side are joined, empty ones
+    left out."""
     messages: list[dict[str, Any]] = []
     for mine, text in spoken:
         if not text.strip():
@@ -45,8 +46,8 @@ def conversation(
     last: bool,
     given: Iterable[GivenPassage] = (),
 ) -> list[dict[str, Any]]:
-    """Everything the model is sent, in the OpenAI chat shape. `last`: the answer must be given now; `given`: the
-    passages that the system prompt holds, after which those of searches are counted."""
+    """Everything that is sent to the model, in the OpenAI chat format. `last`: the answer must be given now; `given`:
+    the passages of the system prompt, after which those of searches are numbered."""
     messages = [{"role": "system", "content": system}, *alternating_messages(spoken), *step_messages(steps, given)]
     if last:
         messages.append({"role": "system", "content": TEXTS["prompt.enough"].in_language(language)})
@@ -54,7 +55,7 @@ def conversation(
 
 
 def step_messages(steps: Iterable[TurnStep], given: Iterable[GivenPassage] = ()) -> list[dict[str, Any]]:
-    """The replies that asked for tools, each with the results of its calls."""
+    """The replies that requested tools, each followed by the results of its calls."""
     messages: list[dict[str, Any]] = []
     known = list(given)
     for step in steps:
@@ -68,8 +69,8 @@ def step_messages(steps: Iterable[TurnStep], given: Iterable[GivenPassage] = ())
 
 
 def tool_content(call: TurnCall, known: list[GivenPassage] | None = None) -> str:
-    """A call's result as the model reads it; the words of pages and of companies' own servers are marked
-    as data, and passages have their numbers."""
+    """A call's result as the model reads it. Texts of pages and of companies' own servers are marked as data, and
+    passages have their numbers."""
     result = call.result if call.result is not None else INTERRUPTED
     parsed = json.loads(result)
     body = parsed.get("data") if parsed.get("success") else {"error": parsed.get("error")}

@@ -1,4 +1,4 @@
-"""The prompt with which a small model proposes changes to what is remembered about a user, and reading its answer."""
+"""The prompt by which a small model proposes changes to a user's remembered facts, and the parser of its answer."""
 
 import json
 from typing import Any, cast
@@ -11,7 +11,7 @@ from contracts.languages import Language
 from contracts.proposal_rpc import MAX_PROPOSALS, FactProposal, ProposalGround
 
 MAX_CHARACTERS = 6_000
-"""The most characters of all statements together; the newest are kept first."""
+"""Characters of all statements together; the newest are kept."""
 _FORM = (
     '{"changes": [{"do": "add", "quote": "…"}, {"do": "supersede", "id": "…", "quote": "…"}, '
     '{"do": "end", "id": "…", "quote": "…"}]}'
@@ -21,14 +21,14 @@ _NONE = '{"changes": []}'
 
 def proposal_messages(ground: ProposalGround, language: Language) -> list[JsonObject]:
     """The messages of the model call."""
-    said: list[str] = []
+    statements: list[str] = []
     room = MAX_CHARACTERS
     for text in reversed(ground.said):
         room -= len(text)
         if room < 0:
             break
-        said.insert(0, text)
-    shown = {"said": said, "facts": [{"id": one.id, "fact": one.fact} for one in ground.facts]}
+        statements.insert(0, text)
+    shown = {"said": statements, "facts": [{"id": fact.id, "fact": fact.fact} for fact in ground.facts]}
     task = TEXTS["prompt.proposals"].in_language(language).format(form=_FORM, none=_NONE)
     return [
         {"role": "system", "content": task},
@@ -37,8 +37,8 @@ def proposal_messages(ground: ProposalGround, language: Language) -> list[JsonOb
 
 
 def parse_proposals(text: str) -> list[FactProposal] | None:
-    """The proposals in a model's answer, limited to the maximum; malformed ones are left out. None: the answer has
-    another form."""
+    """The proposals in a model's answer, at most `MOST_PROPOSALS`; malformed ones are left out. None if the answer has
+    another format."""
     start, end = text.find("{"), text.rfind("}")
     try:
         answer: Any = json.loads(text[start : end + 1]) if start >= 0 else None
@@ -47,10 +47,10 @@ def parse_proposals(text: str) -> list[FactProposal] | None:
     changes = cast("JsonObject", answer).get("changes") if isinstance(answer, dict) else None
     if not isinstance(changes, list):
         return None
-    found: list[FactProposal] = []
-    for one in cast("list[Any]", changes):
+    proposals: list[FactProposal] = []
+    for change in cast("list[Any]", changes):
         try:
-            found.append(FactProposal.model_validate(one))
+            proposals.append(FactProposal.model_validate(change))
         except ValidationError:
             continue
-    return found[:MAX_PROPOSALS]
+    return proposals[:MAX_PROPOSALS]

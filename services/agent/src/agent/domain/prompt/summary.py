@@ -9,7 +9,7 @@ from contracts.json_values import JsonObject
 from contracts.languages import Language
 
 MAX_CHARACTERS = 60_000
-"""The most characters of all messages together; older ones are left to the earlier summary."""
+"""Characters of all messages together; older ones are in the earlier summary."""
 MAX_MESSAGE_CHARACTERS = 1_500
 
 

@@ -1,4 +1,4 @@
-"""The effects that the state machine asks of the shell, and the events with which the shell replies."""
+"""The effects that the state machine requests from the shell, and the events with which the shell replies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from contracts.conversation import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """Why the conversation is looked at: the stream sequence of a visitor message, or of another fact."""
+    """The fact that triggered the handling: its stream sequence, and whether it is a visitor message."""
 
     seq: int
     visitor: bool
@@ -21,7 +21,8 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True)
 class ReadConversation:
-    """Read the last fact of each kind (one snapshot, no older than `at_least`) and the journal with its revision."""
+    """Read the last fact of each kind (one snapshot that includes the sequence `at_least`) and the journal with its
+    revision."""
 
     at_least: int
 
@@ -49,8 +50,8 @@ class CallModel:
 class Save:
     """Replace the journal, if its revision is still this one.
 
-    `then`: the call that follows unless something has changed by then. It may be made ready meanwhile, and is made
-    only when it is asked for: attempts are counted before a model is paid.
+    `then`: the model call that follows unless something changes meanwhile. It may be prepared, but is only made when
+    requested: attempts are counted before a model is paid.
     """
 
     journal: Journal
@@ -60,7 +61,7 @@ class Save:
 
 @dataclass(frozen=True, slots=True)
 class RunCalls:
-    """Get the outcome of every unsettled call of the journal, by its own id."""
+    """Get the outcome of every unsettled call of the journal, by call id."""
 
     journal: Journal
     view: Snapshot
@@ -68,7 +69,7 @@ class RunCalls:
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """Append what the turn ends in to the log, if nothing newer than `fence` is in the conversation's tree."""
+    """Append the turn's answer or failure to the log, if nothing newer than `fence` is in the conversation's tree."""
 
     journal: Journal
     fence: int
@@ -76,21 +77,21 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class ReportFailure:
-    """Report a failed turn to the operators and the dead-letter stream; may happen twice."""
+    """Report a failed turn to the operators and to the dead-letter stream; may happen twice."""
 
     journal: Journal
 
 
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """Acknowledge, waiting for the server's confirmation: the last step. `why` is for logs and metrics."""
+    """Acknowledge the delivery and wait for the server's confirmation; the last step. `why`: for logs and metrics."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Hand the delivery back, to come again after `seconds`."""
+    """Return the delivery, to be delivered again after `seconds`."""
 
     seconds: float
     why: str
@@ -104,7 +105,7 @@ Effect = ReadConversation | Probe | Save | CallModel | RunCalls | Append | Repor
 
 @dataclass(frozen=True, slots=True)
 class ConversationRead:
-    """The view and the journal (with the revision to replace, 0: there is none)."""
+    """The snapshot and the journal, with the revision to replace (0 if there is no journal)."""
 
     view: Snapshot
     journal: Journal | None
@@ -139,7 +140,7 @@ class ModelReplied:
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """The wait was given up; `seq`: of the fact that caused it (0: it was no fact)."""
+    """The model call was given up. `seq`: of the fact that caused it (0 if it was no fact)."""
 
     reason: StopReason
     seq: int = 0
@@ -147,7 +148,7 @@ class Interrupted:
 
 @dataclass(frozen=True, slots=True)
 class AskFailed:
-    """The event that no provider gave a reply. `final`: trying again is pointless."""
+    """No provider replied. `final`: a retry is pointless."""
 
     code: str
     detail: str
@@ -157,7 +158,7 @@ class AskFailed:
 @dataclass(frozen=True, slots=True)
 class ToolsFinished:
     """Outcomes (JSON texts) by call id; every unsettled call has one. `seq`: of the change of owner that one of them
-    has made (0: none has)."""
+    made (0 if none did)."""
 
     results: Mapping[str, str]
     seq: int = 0
@@ -172,14 +173,14 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class AppendRefused:
-    """Something newer than the fence is in the tree: at `seq`, if that was said (else 0)."""
+    """Something newer than the fence is in the tree, at `seq` if the server reported it (0 otherwise)."""
 
     seq: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class AppendUnknown:
-    """The event that no acknowledgement came: what was appended may be stored, or may still arrive."""
+    """No acknowledgement came: the append may be stored, or may still arrive."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The journal of a turn and its transitions. One value per conversation, replaced by compare-and-set.
 
-What is in it survives the agent: a redelivered turn goes on from its last step, with no second model bill for a
-journalled reply and no second effect of a tool.
+Its contents survive the agent: a redelivered turn continues from its last step, without paying again for a recorded
+reply and without a second effect of a tool.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ class TurnCall:
 
 @dataclass(frozen=True, slots=True)
 class TurnStep:
-    """One reply of the model that asked for tools. `basis` is that of the turn in which it was made."""
+    """One reply of the model that requested tools. `basis`: of the turn in which it was made."""
 
     basis: int
     text: str
@@ -49,7 +49,7 @@ class TurnStep:
 
 @dataclass(frozen=True, slots=True)
 class RequestedCall:
-    """A call as the model asks for it."""
+    """A call as the model requests it."""
 
     tool: str
     arguments: str
@@ -58,8 +58,8 @@ class RequestedCall:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """One reply of the model: text, or calls (perhaps with text beside them). `cut`: it ended at its token limit;
-    `citations`: the passages that an answer stands on; `grounding`: how well, where the company's knowledge was asked.
+    """One reply of the model: text, or calls (perhaps with text). `cut`: it ended at its token limit; `citations`: the
+    passages that the answer is based on; `grounding`: how well, if the company's knowledge was searched.
     """
 
     text: str = ""
@@ -80,11 +80,9 @@ MAX_ANSWERED_IDS = 8
 class Journal:
     """A turn as recorded. Times are seconds since the epoch by the bus's clock.
 
-    `answer` (with `citations` and `grounding`) or `failure` (a code), once there, is what the turn ends in: no model is
-    called again for it.
-    `message`: the id of the visitor's message at `basis`; None if it is unknown. `answered`: those of the turns before.
-    `released`: its driver has said that it no longer drives the turn.
-    """
+    Once `answer` (with `citations` and `grounding`) or `failure` (a code) is set, the turn ends with it, and no model
+    is called again. `message`: the id of the visitor's message at `basis`; None if it is unknown. `answered`: those of
+    earlier turns. `released`: its driver has declared that it no longer drives the turn."""
 
     turn_id: str
     basis: int
@@ -110,9 +108,9 @@ class Journal:
 
     @property
     def has_answered(self) -> tuple[str, ...]:
-        """The ids of the messages that were answered last, this turn's with them."""
-        mine = (self.message,) if self.message is not None and self.answer is not None else ()
-        return (*self.answered, *mine)[-MAX_ANSWERED_IDS:]
+        """The ids of the messages answered last, including this turn's."""
+        own_id = (self.message,) if self.message is not None and self.answer is not None else ()
+        return (*self.answered, *own_id)[-MAX_ANSWERED_IDS:]
 
     @property
     def ended(self) -> bool:
@@ -121,7 +119,7 @@ class Journal:
 
     @property
     def iterations(self) -> int:
-        """The number of this turn's replies that asked for tools; a predecessor's do not count."""
+        """The number of this turn's replies that requested tools, without a predecessor's."""
         return sum(step.basis == self.basis for step in self.steps)
 
     @property
@@ -136,19 +134,19 @@ class Journal:
 
 
 MAX_CANCELS = 2
-"""Cancelled so often, a turn is finished all the same: someone who keeps typing is answered."""
+"""After this many cancellations a turn is finished all the same, so that someone who keeps typing is answered."""
 
 
 def open_journal(previous: Journal | None, view: Snapshot, *, turn_id: str, now: float, time_limit: float) -> Journal:
-    """The journal with which the turn of the newest visitor message is driven from `view`.
+    """Returns the journal with which to drive the turn of the newest visitor message, from the snapshot `view`.
 
-    The same turn goes on where it was; a successor inherits the calls of a predecessor that was never answered, so
-    that what they did is not done again.
+    The same turn continues where it was. A successor inherits the calls of a predecessor that was never answered, so
+    that their effects do not happen again.
     """
     if previous is not None and previous.basis == view.newest_visitor:
         journal = previous
         if view.owner_seq > previous.owner_since:
-            # Given back by a human: what the turn had used of its time and patience while it was not ours is no debt.
+            # Given back by a human: the time and attempts used while it was not ours do not count.
             journal = replace(
                 journal, owner_since=view.owner_seq, started_at=now, deadline=now + time_limit, attempts=0, failures=0
             )
@@ -163,21 +161,21 @@ def open_journal(previous: Journal | None, view: Snapshot, *, turn_id: str, now:
             answered=() if previous is None else previous.has_answered,
         )
         if previous is not None and previous.basis >= view.unanswered_from:
-            kept = tuple(step for step in previous.steps if step.basis >= view.unanswered_from)
+            kept_steps = tuple(step for step in previous.steps if step.basis >= view.unanswered_from)
             cancels = previous.cancels + (0 if previous.released else 1)
-            journal = replace(journal, steps=kept, cancels=cancels)
+            journal = replace(journal, steps=kept_steps, cancels=cancels)
     waited_long = view.first_unanswered_at is not None and now - view.first_unanswered_at >= MAX_BURST_SECONDS
     forced = journal.cancels >= MAX_CANCELS or waited_long
     return replace(journal, forced=forced, released=False, attempts=journal.attempts + 1)
 
 
 def with_reply(journal: Journal, reply: ModelAnswer, *, last: bool) -> Journal:
-    """The journal with the model's reply: calls become a step with ids of their own, text alone is the answer."""
+    """The journal with the model's reply: calls become a step with new ids, text alone is the answer."""
     usage, model = journal.usage + reply.usage, reply.model or journal.model
     provider = reply.provider or journal.provider
     if last or not reply.calls:
-        told = {"answer": reply.text, "citations": reply.citations, "grounding": reply.grounding}
-        return replace(journal, usage=usage, model=model, provider=provider, **told)
+        outcome = {"answer": reply.text, "citations": reply.citations, "grounding": reply.grounding}
+        return replace(journal, usage=usage, model=model, provider=provider, **outcome)
     index = journal.iterations
     calls = tuple(
         TurnCall(f"{journal.turn_id}-{index}-{position}", call.tool, call.arguments, call.model_id)
@@ -197,20 +195,20 @@ def with_results(journal: Journal, results: Mapping[str, str]) -> Journal:
 
 
 def with_stop(journal: Journal, reason: StopReason) -> Journal:
-    """A model call was given up; only a newer visitor message counts towards the limit of cancellations."""
+    """The journal after a model call was given up. Only a newer visitor message counts as a cancellation."""
     return replace(journal, released=True, cancels=journal.cancels + (reason is StopReason.SUPERSEDED))
 
 
 def with_pause(journal: Journal) -> Journal:
-    """Returns the journal after a try in which no provider answered; the turn comes again."""
+    """The journal after an attempt in which no provider answered; the turn will be retried."""
     return replace(journal, released=True, failures=journal.failures + 1)
 
 
 def with_failure(journal: Journal, code: str, detail: str) -> Journal:
-    """The turn ends in a visible system message with this code."""
+    """The journal of a turn that ends in a visible system message with this code."""
     return replace(journal, failure=code, detail=detail)
 
 
 def usage_on_the_wire(journal: Journal) -> dict[str, int]:
-    """The tokens of a turn as clients read them."""
+    """The token counts of a turn in the wire format."""
     return {"promptTokens": journal.usage.prompt, "completionTokens": journal.usage.completion}

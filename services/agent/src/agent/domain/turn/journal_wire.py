@@ -1,4 +1,4 @@
-"""A journal as data, and back."""
+"""Converts a journal to its stored form and back."""
 
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -12,7 +12,7 @@ from contracts.knowledge import Grounding
 
 
 def journal_to_wire(journal: Journal) -> dict[str, Any]:
-    """The data of turn.journal.v1 (contracts.events.turn.TurnJournal); JSON texts go in as they are."""
+    """The data of turn.journal.v1 (contracts.events.turn.TurnJournal); JSON texts are embedded unchanged."""
     return {
         "turnId": journal.turn_id,
         "basis": journal.basis,
@@ -44,7 +44,7 @@ def journal_to_wire(journal: Journal) -> dict[str, Any]:
         "answer": journal.answer,
         **({"messageId": journal.message} if journal.message else {}),
         **({"answered": list(journal.answered)} if journal.answered else {}),
-        **({"citations": [one.to_wire() for one in journal.citations]} if journal.citations else {}),
+        **({"citations": [citation.to_wire() for citation in journal.citations]} if journal.citations else {}),
         **({"grounding": journal.grounding.to_wire()} if journal.grounding else {}),
     }
 
@@ -82,7 +82,7 @@ def journal_from_wire(data: dict[str, Any]) -> Journal:
         usage=_tokens(data.get("usage")),
         model=str(data.get("model", "")),
         provider=str(data.get("provider", "")),
-        citations=tuple(Citation.model_validate(one) for one in data.get("citations") or ()),
+        citations=tuple(Citation.model_validate(citation) for citation in data.get("citations") or ()),
         grounding=Grounding.model_validate(data["grounding"]) if data.get("grounding") else None,
         message=data.get("messageId"),
         answered=tuple(data.get("answered") or ()),

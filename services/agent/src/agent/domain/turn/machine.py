@@ -6,8 +6,8 @@
          └─► Append ─► Stored ─► Ack
                     └► refused or unknown ─► ReadConversation
 
-Decision, prompt and fence all come from one reading of the log; two are never mixed. After a refused append, or one
-whose outcome is unknown, the log is read again and decided anew.
+Decision, prompt and fence all come from one reading of the log; two readings are never mixed. After a refused append,
+or one with an unknown outcome, the log is read again and the decision made anew.
 """
 
 from dataclasses import dataclass, replace
@@ -28,18 +28,18 @@ from contracts.conversation import Snapshot
 from contracts.ids import turn_id
 
 MAX_ROUNDS = 6
-"""Decisions in one delivery; then it is handed back, so that no handler spins on a busy conversation."""
+"""Decisions in one delivery; then it is returned, so that no handler spins on a busy conversation."""
 MAX_ATTEMPTS = 8
-"""Times that a turn is opened: one that kills its agent each time ends in a visible error."""
+"""Times that a turn is opened. A turn that kills its agent each time ends in a visible error."""
 MAX_FAILURES = 3
-"""Rounds in which no provider answered; then the visitor is told."""
+"""Rounds in which no provider answered; then the visitor gets an error."""
 RETRY_SECONDS = 0.3
-"""Seconds after which a delivery that lost a race comes again."""
+"""Seconds after which a delivery that lost a race is delivered again."""
 DUE_TOLERANCE_SECONDS = 0.02
-"""Seconds before its time that a message is handled: a delivery handed back takes about as long to come again, and the
-bus's clock is known no better than the way to it and back."""
+"""Seconds before it is due that a message may be handled: a returned delivery takes about as long to come again, and
+the bus's clock is only known to within the round trip."""
 MAX_WAIT_SECONDS = 60.0
-"""The longest single wait of a delivery in seconds, whatever a clock says."""
+"""Seconds of the longest single wait of a delivery, whatever a clock says."""
 
 
 class Phase(Enum):
@@ -57,8 +57,8 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DeliveryState:
-    """One delivery that is being handled. `seen` is the newest sequence known to exist, which every further view must
-    reach."""
+    """One delivery that is being handled. `seen`: the newest sequence known to exist, which every later snapshot must
+    include."""
 
     trigger: effects.Trigger
     company: str
@@ -75,7 +75,7 @@ class DeliveryState:
 def begin(
     trigger: effects.Trigger, company: str, conversation: str, *, time_limit: float
 ) -> tuple[DeliveryState, effects.Effect]:
-    """The start of every delivery. `time_limit`: seconds that a turn may take."""
+    """Returns the initial state and effect of a delivery. `time_limit`: seconds that a turn may take."""
     state = DeliveryState(trigger, company, conversation, time_limit, seen=trigger.seq)
     return state, effects.ReadConversation(trigger.seq)
 
@@ -83,7 +83,8 @@ def begin(
 def advance(
     state: DeliveryState, event: effects.Event, policy: AnswerPolicy, now: float
 ) -> tuple[DeliveryState, effects.Effect]:
-    """The next effect. `policy` and `now` (the bus's clock) are those of this moment, not of the turn's start."""
+    """Returns the next state and effect. `policy` and `now` (the bus's clock): of this moment, not of the turn's
+    start."""
     match event:
         case effects.ConversationRead():
             return _decide(state, event, policy, now)
@@ -100,7 +101,7 @@ def advance(
             last = journal.iterations >= policy.max_iterations
             return _save(state, with_reply(journal, reply, last=last), Phase.DRIVING, policy)
         case effects.ToolsFinished(results=results, seq=seq) if seq:
-            # A person was asked for: whether the turn goes on is for the log as it is now to say.
+            # A person was asked for: the log as it is now decides whether the turn continues.
             handed = with_stop(with_results(_journal(state), results), StopReason.TAKEN_OVER)
             return _save(replace(state, seen=max(state.seen, seq)), handed, Phase.STOPPING, policy)
         case effects.ToolsFinished(results=results):
@@ -119,9 +120,9 @@ def advance(
                 return replace(state, phase=Phase.REPORTING), effects.ReportFailure(journal)
             return state, effects.Ack("answered")
         case effects.AppendRefused() | effects.AppendUnknown():
-            # It may be somebody else's fact or one's own answer whose acknowledgement was lost: only the log can tell.
-            told = event.seq if isinstance(event, effects.AppendRefused) else 0
-            seen = max(state.seen, _snapshot(state).seq, told)
+            # It may be somebody else's fact, or our answer whose acknowledgement was lost: only the log can tell.
+            reported_seq = event.seq if isinstance(event, effects.AppendRefused) else 0
+            seen = max(state.seen, _snapshot(state).seq, reported_seq)
             return replace(state, phase=Phase.CHECKING, seen=seen), effects.ReadConversation(seen)
         case effects.Reported():
             return state, effects.Ack("failed")
@@ -130,61 +131,61 @@ def advance(
 def _decide(
     state: DeliveryState, event: effects.ConversationRead, policy: AnswerPolicy, now: float
 ) -> tuple[DeliveryState, effects.Effect]:
-    view, found = event.view, event.journal
+    view, stored = event.view, event.journal
     if view.seq < state.seen:
         return state, effects.ReadConversation(state.seen)
     if state.rounds >= MAX_ROUNDS:
         return _retry(state, RETRY_SECONDS, "busy conversation")
-    mine = state.journal if state.phase is Phase.CHECKING else None
-    if mine is not None and mine.forced and policy.answers(view.owner) and view.basis < mine.basis:
+    own_journal = state.journal if state.phase is Phase.CHECKING else None
+    if own_journal is not None and own_journal.forced and policy.answers(view.owner) and view.basis < own_journal.basis:
         state = replace(state, phase=Phase.APPENDING, rounds=state.rounds + 1, seen=view.seq, view=view)
-        return state, effects.Append(mine, view.seq)
+        return state, effects.Append(own_journal, view.seq)
     state = replace(
         state,
         phase=Phase.DECIDING,
         rounds=state.rounds + 1,
         seen=view.seq,
         view=view,
-        journal=found,
+        journal=stored,
         revision=event.revision,
     )
     settled = view.basis >= (state.trigger.seq if state.trigger.visitor else view.newest_visitor)
     if settled:
-        if found is not None and found.failure is not None and found.basis == view.basis:
+        if stored is not None and stored.failure is not None and stored.basis == view.basis:
             # The agent may have died between the visible message and the report.
-            return replace(state, phase=Phase.REPORTING), effects.ReportFailure(found)
+            return replace(state, phase=Phase.REPORTING), effects.ReportFailure(stored)
         return state, effects.Ack("settled")
     if state.trigger.visitor and view.newest_visitor > state.trigger.seq:
         return state, effects.Ack("the newest message's handler owns the turn")
     if not policy.answers(view.owner):
         return state, effects.Ack("not ours to answer")
-    if found is not None and _is_copy(found, view):
+    if stored is not None and _is_copy(stored, view):
         return state, effects.Ack("a copy of what was answered")
-    rest = due_at(view, policy) - now
-    if rest > DUE_TOLERANCE_SECONDS:
-        return _retry(state, min(rest, MAX_WAIT_SECONDS), "not due")
+    remaining = due_at(view, policy) - now
+    if remaining > DUE_TOLERANCE_SECONDS:
+        return _retry(state, min(remaining, MAX_WAIT_SECONDS), "not due")
     if (
-        found is not None
-        and not found.released
-        and found.basis >= view.unanswered_from
-        and _is_left_to_driver(found, view)
+        stored is not None
+        and not stored.released
+        and stored.basis >= view.unanswered_from
+        and _is_left_to_driver(stored, view)
     ):
         # Taking a turn from a living driver would pay the model twice, or let a typist starve a forced answer.
-        return replace(state, phase=Phase.PROBING), effects.Probe(found.turn_id)
+        return replace(state, phase=Phase.PROBING), effects.Probe(stored.turn_id)
     return _open_turn(state, policy, now)
 
 
-def _is_copy(found: Journal, view: Snapshot) -> bool:
-    """Whether all that waits is a later copy of a message that was answered: its publisher was not sure that it had
+def _is_copy(stored: Journal, view: Snapshot) -> bool:
+    """Whether the only unanswered message is a later copy of an answered one, whose publisher was not sure that it had
     arrived. A message whose turn failed is published again to be answered after all."""
-    alone = view.first_unanswered == view.newest_visitor and view.basis >= found.basis
-    return alone and view.newest_message in found.has_answered
+    is_only_message = view.first_unanswered == view.newest_visitor and view.basis >= stored.basis
+    return is_only_message and view.newest_message in stored.has_answered
 
 
-def _is_left_to_driver(found: Journal, view: Snapshot) -> bool:
-    """Whether an open turn is left to its driver, if that lives. Anybody may append a prepared answer to the newest
-    message; a forced answer to an earlier one is appended by its driver, whatever was written since."""
-    return found.forced if found.basis != view.newest_visitor else not found.ended
+def _is_left_to_driver(stored: Journal, view: Snapshot) -> bool:
+    """Whether an open turn is left to its driver, if that is alive. Any agent may append a prepared answer to the
+    newest message; a forced answer to an earlier one is appended by its driver, whatever was written since."""
+    return stored.forced if stored.basis != view.newest_visitor else not stored.ended
 
 
 def _open_turn(state: DeliveryState, policy: AnswerPolicy, now: float) -> tuple[DeliveryState, effects.Effect]:

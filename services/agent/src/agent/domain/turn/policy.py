@@ -30,12 +30,11 @@ class AnswerPolicy(AnswerRules):
 
 
 MAX_BURST_SECONDS = 8.0
-"""Seconds after the first unanswered message from which nobody is made to wait for more of a burst."""
+"""Seconds after the first unanswered message after which a burst is answered, even if it goes on."""
 
 
 def due_at(view: Snapshot, policy: AnswerPolicy) -> float:
-    """Returns when to answer the newest message, in seconds since the epoch. A burst of messages is one turn, but not
-    for ever."""
+    """When to answer the newest message, in seconds since the epoch. A burst of messages is one turn, within limits."""
     newest = view.newest_visitor_at + policy.delay
     if view.first_unanswered_at is None:
         return newest
@@ -43,9 +42,9 @@ def due_at(view: Snapshot, policy: AnswerPolicy) -> float:
 
 
 def stop_reason(fact: Fact, *, basis: int, forced: bool, policy: AnswerPolicy) -> StopReason | None:
-    """Whether a fact seen on the live feed stops a turn that answers up to `basis`; forced turns yield to vetoes only.
+    """Why a fact on the live feed stops a turn that answers up to `basis`, or None. Forced turns only yield to vetoes.
 
-    Only a hint, to save a model call that would be refused at the fence: the decision is made from a fresh snapshot.
+    It is only a hint, to save a model call that the fence would refuse: the decision is made from a fresh snapshot.
     """
     match fact.kind:
         case ChatKind.VISITOR:
