@@ -16,7 +16,7 @@ from benchmarks.report import Figure, median, percentile
 from memory.application.message_search import MOST
 from memory.domain.recall.index import IndexedMessage, RecallIndex
 from memory.embeddings.fusion import fused_messages
-from memory.embeddings.neighbours import POOL, Neighbours, UsualQuestions
+from memory.embeddings.neighbours import MAX_NEAREST, Neighbours, UsualQuestions
 
 QUESTION = "memory search"
 VOCABULARY, QUESTIONS = 40_000, 300
@@ -59,7 +59,7 @@ async def run() -> list[Figure]:
         if number % 5 == 0:
             asked += f" {chance.choice(words)[:-1]}x"
         began = time.process_time()
-        found = [(one.passage.id, one.score) for one in index.search(asked, POOL, messages[-1].at)]
+        found = [(one.passage.id, one.score) for one in index.search(asked, MAX_NEAREST, messages[-1].at)]
         half = time.process_time()
         nearness = near.to(vectors[MOST + 2 + number : MOST + 3 + number], usual)
         assert nearness is not None

@@ -23,7 +23,7 @@ from memory.domain.recall.index import IndexedMessage, RankedMessage, RecallInde
 from memory.domain.remembered import Remembered
 from memory.embeddings.embeddings import Embeddings
 from memory.embeddings.fusion import fused_messages
-from memory.embeddings.neighbours import POOL, Nearness, Neighbours
+from memory.embeddings.neighbours import MAX_NEAREST, Nearness, Neighbours
 from memory.errors import MemoryServiceError, StoreUnavailableError
 from runtime.calls.deadlines import detached_context
 from runtime.clock import Clock
@@ -142,7 +142,7 @@ class MessageSearch:
                 now = self._clock.now()
                 without = self._in_sight(held.index, conversation, prompt)
                 spare = SPARE + (FORGOTTEN_SPARE if known.forgotten_facts else 0)
-                most = limit + spare if vector is None else max(limit + spare, POOL)
+                most = limit + spare if vector is None else max(limit + spare, MAX_NEAREST)
                 found = await asyncio.to_thread(held.index.search, query, most, now, without)
                 if vector is not None:
                     near = held.near.to(vector, self._embeddings.usual)
