@@ -16,7 +16,7 @@ from benchmarks.report import Figure, median, percentile
 from memory.application.message_search import MAX_MESSAGES
 from memory.domain.recall.index import IndexedMessage, RecallIndex
 from memory.embeddings.fusion import fused_messages
-from memory.embeddings.neighbours import POOL, Neighbours, UsualQuestions
+from memory.embeddings.neighbours import MAX_NEAREST, Neighbours, UsualQuestions
 
 QUESTION = "memory search"
 VOCABULARY, QUESTIONS = 40_000, 300
@@ -62,7 +62,7 @@ async def run() -> list[Figure]:
             question += f" {generator.choice(words)[:-1]}x"
         started = time.process_time()
         matches = [
-            (consonant.passage.id, consonant.score) for consonant in index.search(question, POOL, messages[-1].at)
+            (consonant.passage.id, consonant.score) for consonant in index.search(question, MAX_NEAREST, messages[-1].at)
         ]
         words_done = time.process_time()
         nearness = neighbours.to(vectors[MAX_MESSAGES + 2 + number : MAX_MESSAGES + 3 + number], usual)

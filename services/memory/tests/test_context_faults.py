@@ -19,7 +19,7 @@ from contracts.market_rpc import (
 )
 from contracts.memory_rpc import UserRef
 from contracts.tools_rpc import CATALOGUE
-from memory.testing.contexts import Outside, context, quote, remember
+from memory.testing.contexts import OtherServices, context, quote, remember
 from memory.testing.harness import Servers, Writer, replica
 from runtime.bus.connection import subscribe
 from runtime.calls.deadlines import time_left
@@ -49,7 +49,7 @@ async def test_what_another_service_does_not_tell_is_left_out_and_named(
     # Who says no, or lies, does so at once: a short part would only leave out the others too, on a slow machine.
     part = 1.0 if how in ("away", "slow") else 10.0
     async with replica(servers, context_part=part) as one:
-        outside = Outside()
+        outside = OtherServices()
         writer = Writer(one.client)
         seq = await writer.visitor("hola", user="ana", role="user")
 
@@ -84,7 +84,7 @@ async def test_what_another_service_does_not_tell_is_left_out_and_named(
 
 async def test_parts_end_with_what_their_caller_waits_and_a_paused_market_learns_for_how_long(servers: Servers) -> None:
     async with replica(servers, context_part=60) as one:
-        outside, told = Outside(), list[float | None]()
+        outside, told = OtherServices(), list[float | None]()
         writer = Writer(one.client)
         seq = await writer.visitor("hola", user="ana", role="user")
 
@@ -137,7 +137,7 @@ async def test_without_any_other_service_the_conversation_and_the_memory_are_the
 
 async def test_a_portfolio_that_is_none_is_left_out_and_the_alerts_stay(servers: Servers) -> None:
     async with replica(servers, context_part=15) as one:
-        outside = Outside()
+        outside = OtherServices()
 
         async def lie(request: UserRef) -> Holdings:
             assert request.user_id == "ana"
@@ -152,7 +152,7 @@ async def test_a_portfolio_that_is_none_is_left_out_and_the_alerts_stay(servers:
 
 async def test_a_price_that_was_not_asked_for_or_is_none_is_no_answer(servers: Servers) -> None:
     async with replica(servers, context_part=15) as one:
-        outside = Outside()
+        outside = OtherServices()
 
         async def lie(request: QuotesRequest) -> QuotesReply:
             wrong = quote("AAPL").model_copy(update={"price": -3.0})
@@ -171,7 +171,7 @@ async def test_without_redis_only_the_short_term_memory_is_missing(
     servers: Servers, valkey_server: ValkeyServer
 ) -> None:
     async with replica(servers, context_part=1) as one:
-        await Outside().serve(one)
+        await OtherServices().serve(one)
         writer = Writer(one.client)
         seq = await writer.visitor("hola", user="ana", role="user")
 
@@ -191,7 +191,7 @@ async def test_without_mongodb_what_it_alone_knows_is_missing_and_the_log_tells_
 ) -> None:
     with run_mongo_server() as mongo:
         async with replica(Servers(servers.nats, mongo.url, "test", servers.redis), context_part=0.5) as one:
-            await Outside().serve(one)
+            await OtherServices().serve(one)
             await remember(one, userNotes=["vive en Lima"])
             known, new = Writer(one.client), Writer(one.client)
             first = await known.visitor("AAPL?", user="ana", role="user")
@@ -227,7 +227,7 @@ async def test_without_mongodb_what_it_alone_knows_is_missing_and_the_log_tells_
 
 async def test_a_document_that_makes_no_sense_costs_the_part_that_it_is_for(servers: Servers) -> None:
     async with replica(servers, context_part=15) as one:
-        await Outside().serve(one)
+        await OtherServices().serve(one)
         await remember(one, userNotes=["vive en Lima"])
         writer = Writer(one.client)
         seq = await writer.visitor("hola", user="ana", role="user")

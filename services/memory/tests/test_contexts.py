@@ -10,7 +10,7 @@ from contracts.events.tool import ToolCallCompleted, ToolMetadata, ToolResult
 from contracts.market_rpc import HOLDINGS, MARKET_EVENTS, MARKET_QUOTES, MARKET_STATUS
 from contracts.streams import FACTS
 from contracts.tools_rpc import CATALOGUE
-from memory.testing.contexts import NOW, TOOLS, Outside, context, remember
+from memory.testing.contexts import NOW, TOOLS, OtherServices, context, remember
 from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.bus.publisher import Publisher
 from runtime.testing.clock import FakeClock
@@ -31,7 +31,7 @@ async def called(on: Replica, writer: Writer, tool: str, **arguments: Any) -> No
 
 async def test_a_context_holds_who_asks_what_they_hold_and_follow_and_what_was_said(servers: Servers) -> None:
     async with replica(servers, clock=FakeClock(NOW), context_part=15) as one:
-        outside = Outside()
+        outside = OtherServices()
         await outside.serve(one)
         await remember(
             one,
@@ -103,7 +103,7 @@ async def test_a_context_holds_who_asks_what_they_hold_and_follow_and_what_was_s
 
 async def test_who_is_new_gets_the_defaults(servers: Servers) -> None:
     async with replica(servers, context_part=15) as one:
-        await Outside().serve(one)
+        await OtherServices().serve(one)
         writer = Writer(one.client)
         seq = await writer.visitor("hola", user="ana", role="user")
         found = await context(one, writer, seq, plan="free", language=None, agent_version="")
@@ -122,7 +122,7 @@ async def test_who_is_new_gets_the_defaults(servers: Servers) -> None:
 async def test_every_part_is_asked_for_before_any_has_answered(servers: Servers) -> None:
     """The slowest part decides, not the sum: each answers only when all of them have been asked."""
     async with replica(servers, context_part=15) as one:
-        outside = Outside()
+        outside = OtherServices()
         together = {MARKET_STATUS.subject, HOLDINGS.subject, CATALOGUE.subject}
         all_asked = asyncio.Event()
 
@@ -151,7 +151,7 @@ async def test_every_part_is_asked_for_before_any_has_answered(servers: Servers)
 
 async def test_at_most_ten_symbols_and_unknown_ones_take_nobodys_place(servers: Servers) -> None:
     async with replica(servers, context_part=15) as one:
-        await Outside().serve(one)
+        await OtherServices().serve(one)
         await remember(one, favoriteSymbols=["F1", "F2", "F3", "F4"])
         writer = Writer(one.client)
         text = "compare ZZZZ QQQ AB AC AE AF AG AH AJ"
@@ -164,7 +164,7 @@ async def test_at_most_ten_symbols_and_unknown_ones_take_nobodys_place(servers: 
 
 async def test_messages_that_the_caller_has_do_not_come_again(servers: Servers) -> None:
     async with replica(servers, context_part=15) as one:
-        await Outside().serve(one)
+        await OtherServices().serve(one)
         writer = Writer(one.client)
         seqs = [await writer.visitor(f"m{number}", user="ana", role="user") for number in range(70)]
         ref = ConversationRef(company_id="acme", conversation_id=writer.conversation)
@@ -185,7 +185,7 @@ async def test_messages_that_the_caller_has_do_not_come_again(servers: Servers) 
 
 async def test_a_conversation_too_large_for_one_message_is_cut_at_its_old_end(servers: Servers) -> None:
     async with replica(servers, context_part=15) as one:
-        await Outside().serve(one)
+        await OtherServices().serve(one)
         writer = Writer(one.client)
         text = "\x01ñ💶" * 2_600
         seqs = [await writer.visitor(f"{number:03}{text}", user="ana", role="user") for number in range(40)]
@@ -200,7 +200,7 @@ async def test_a_conversation_too_large_for_one_message_is_cut_at_its_old_end(se
 
 async def test_what_was_said_a_moment_ago_answers_a_question_about_oneself(servers: Servers) -> None:
     async with replica(servers, context_part=15) as one:
-        await Outside().serve(one)
+        await OtherServices().serve(one)
         writer = Writer(one.client)
         for city in ("Lima", "Quito", "Oslo"):
             told = await writer.visitor(f"I live in {city}", user="ana", role="user")

@@ -11,7 +11,7 @@ from contracts.conversation_rpc import CONVERSATION, ConversationRef
 from contracts.events.chat import (
     OwnerKind,
 )
-from memory.testing.handoffs import facts_of, kinds, owners, sweepers, swept
+from memory.testing.handoffs import facts_of, kinds, owners, run_sweeps, sweepers
 from memory.testing.harness import Servers, Writer, replica
 from runtime.testing.servers import eventually
 
@@ -72,7 +72,7 @@ async def test_those_who_wait_without_an_end_hold_up_nobody_and_cost_nothing(
         newest = Writer(one.client, "other")
         await newest.visitor("a person, please", locale="en")
         await newest.owner(OwnerKind.WAITING)
-        assert await swept([sweep], newest) == 2
+        assert await run_sweeps([sweep], newest) == 2
         assert await owners(one, newest) == [OwnerKind.WAITING, OwnerKind.AI]
 
         # New settings reach all of them.

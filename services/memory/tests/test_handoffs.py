@@ -28,7 +28,7 @@ from memory.domain.handoff import (
     Patience,
 )
 from memory.domain.keys import LogPosition
-from memory.testing.handoffs import In, facts_of, kinds, owners, sweepers, swept
+from memory.testing.handoffs import ClockAhead, facts_of, kinds, owners, run_sweeps, sweepers
 from memory.testing.harness import Servers, Writer, replica
 from runtime.bus.connection import connect
 from runtime.settings import NatsSettings
@@ -110,7 +110,7 @@ async def test_many_replicas_give_a_conversation_back_exactly_once(servers: Serv
 async def test_who_waits_is_told_whether_anybody_is_at_the_desk(servers: Servers) -> None:
     async with AsyncExitStack() as stack:
         one = await stack.enter_async_context(replica(servers, handoff_sweep=3600))
-        clock = In(timedelta(seconds=-5))
+        clock = ClockAhead(timedelta(seconds=-5))
         (sweep,) = await sweepers(stack, servers, 1, clock)
 
         async def told() -> str | None:
@@ -169,8 +169,8 @@ async def test_an_owner_who_goes_away_loses_the_visitor_once_and_both_are_told(s
         await writer.operator("how can I help?")
         await writer.visitor("my invoice is wrong")
         await writer.visitor("hello?")
-        sweeps = await sweepers(stack, servers, 3, In(minutes(20)))
-        assert await swept(sweeps, writer) == 2
+        sweeps = await sweepers(stack, servers, 3, ClockAhead(minutes(20)))
+        assert await run_sweeps(sweeps, writer) == 2
         facts = await facts_of(one, writer)
         changed = CloudEvent[OwnerChanged].model_validate_json(facts[-2].event).data
         assert (changed.owner.kind, changed.by, changed.reason) == (OwnerKind.WAITING, "memory", IDLE)
@@ -186,8 +186,8 @@ async def test_an_owner_who_goes_away_loses_the_visitor_once_and_both_are_told(s
 
         await eventually(waits, 20)
         # Nobody comes either: the AI takes it.
-        later = await sweepers(stack, servers, 2, In(minutes(65)))
-        assert await swept(later, writer) == 2
+        later = await sweepers(stack, servers, 2, ClockAhead(minutes(65)))
+        assert await run_sweeps(later, writer) == 2
         assert await owners(one, writer) == [OwnerKind.HUMAN, OwnerKind.WAITING, OwnerKind.AI]
 
 
@@ -199,8 +199,8 @@ async def test_the_ai_takes_over_at_once_where_the_company_says_so(servers: Serv
         writer = Writer(one.client)
         await writer.visitor("my invoice is wrong")
         await writer.owner(OwnerKind.HUMAN, "op1")
-        sweeps = await sweepers(stack, servers, 2, In(minutes(6)))
-        assert await swept(sweeps, writer) == 2
+        sweeps = await sweepers(stack, servers, 2, ClockAhead(minutes(6)))
+        assert await run_sweeps(sweeps, writer) == 2
         assert await owners(one, writer) == [OwnerKind.HUMAN, OwnerKind.AI]
 
 
@@ -213,7 +213,7 @@ async def test_who_waits_where_the_assistant_is_off_stays_in_the_queue_and_is_to
         await writer.visitor("a person, please", locale="en")
         await writer.owner(OwnerKind.WAITING)
         sweeps = await sweepers(stack, servers, 3)
-        assert await swept(sweeps, writer) == 1
+        assert await run_sweeps(sweeps, writer) == 1
         assert await owners(one, writer) == [OwnerKind.WAITING]
         notice = CloudEvent[SystemMessage].model_validate_json((await facts_of(one, writer))[-1].event).data
         assert (notice.code, "still in the queue" in notice.text) == ("HANDOFF_TIMEOUT", True)
@@ -236,7 +236,7 @@ async def test_an_owner_who_reads_or_has_nobody_waiting_keeps_the_conversation(s
             await writer.visitor("my invoice is wrong")
             await writer.owner(OwnerKind.HUMAN, "op1")
         await answered.operator("I have looked: it is right")
-        (sweep,) = await sweepers(stack, servers, 1, In(minutes(20)))
+        (sweep,) = await sweepers(stack, servers, 1, ClockAhead(minutes(20)))
         patience = Patience(handoff=minutes(90), idle=minutes(15))
         looks = sweep._looks  # pyright: ignore[reportPrivateUsage]
         # Somebody else's look does not count; the owner's does, as another replica has noted it.
@@ -247,7 +247,7 @@ async def test_an_owner_who_reads_or_has_nobody_waiting_keeps_the_conversation(s
         await looks.note("acme", read.conversation, "op1", datetime.now(UTC) + minutes(10))
         for writer in (read, answered):
             assert (await sweep.settle(writer.company, writer.conversation, patience)).appended == 0
-        later = await sweepers(stack, servers, 1, In(minutes(26)))
+        later = await sweepers(stack, servers, 1, ClockAhead(minutes(26)))
         assert (await later[0].settle(read.company, read.conversation, patience)).appended == 2
         assert (await later[0].settle(answered.company, answered.conversation, patience)).appended == 0
 

@@ -16,7 +16,7 @@ from contracts.erasure_rpc import ERASE, RECEIPT, EraseRequest, Receipt, Receipt
 from contracts.market_rpc import ForgottenReply
 from contracts.memory_rpc import UserRef
 from memory.testing.harness import KEY, Servers, Writer
-from memory.testing.receiver import Taken, receiving
+from memory.testing.receiver import ReceivedWebhook, receiving
 from runtime.bus.connection import connect
 from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.errors import RpcError
@@ -158,7 +158,7 @@ async def test_what_a_killed_process_was_telling_an_endpoint_its_successor_tells
     client = await connect(NatsSettings(url=servers.nats), name="test")
     asked, release = asyncio.Event(), asyncio.Event()
 
-    async def slowly(_: Taken) -> int:
+    async def slowly(_: ReceivedWebhook) -> int:
         asked.set()
         await release.wait()
         return 204

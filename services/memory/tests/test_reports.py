@@ -29,7 +29,7 @@ from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_reports import MongoReports
 from memory.application.reports import Reports
 from memory.testing.harness import Replica, Servers, Writer, replica
-from memory.testing.reports import Chatter, Recount, rate
+from memory.testing.reports import ConversationGenerator, Recount, rate
 from runtime.stores.mongo import Document
 from runtime.testing.servers import eventually
 
@@ -65,7 +65,7 @@ async def test_every_figure_is_a_recount_of_the_log(servers: Servers) -> None:
         clock, today = Later(), datetime.now(UTC).date()
         later = counting(mongo[servers.database], clock)
         users = {f"c{number}": random.Random(number).choice([None, "u1", "u2"]) for number in range(24)}
-        chatter = Chatter(one, seed=7)
+        chatter = ConversationGenerator(one, seed=7)
         for name, user in users.items():
             await chatter.conversation(name, user)
         await Writer(one.client, "rival").visitor("theirs")

@@ -23,7 +23,7 @@ from contracts.events.fact import FeedbackGiven
 from contracts.streams import FACTS, WEBHOOKS
 from memory.application.webhook_lanes import Lane
 from memory.testing.harness import Replica, Servers, Writer, replica
-from memory.testing.receiver import Receiver, Taken, receiving
+from memory.testing.receiver import ReceivedWebhook, Receiver, receiving
 from runtime.bus.connection import jetstream
 from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
@@ -123,7 +123,7 @@ def test_a_fact_does_not_overtake_an_earlier_one_about_the_same_that_comes_again
 async def test_what_an_endpoint_could_not_take_is_told_again_until_it_can(servers: Servers, shop: Receiver) -> None:
     answers = [500, 404]
 
-    async def say(_: Taken) -> int:
+    async def say(_: ReceivedWebhook) -> int:
         return answers.pop(0) if answers else 200
 
     shop.say = say
@@ -138,7 +138,7 @@ async def test_what_an_endpoint_could_not_take_is_told_again_until_it_can(server
 async def test_a_slow_endpoint_and_a_dead_one_delay_nobody_else(servers: Servers, shop: Receiver) -> None:
     release = asyncio.Event()
 
-    async def never(_: Taken) -> int:
+    async def never(_: ReceivedWebhook) -> int:
         await release.wait()
         return 200
 
@@ -156,7 +156,7 @@ async def test_a_slow_endpoint_and_a_dead_one_delay_nobody_else(servers: Servers
 async def test_a_fact_that_is_never_taken_becomes_a_dead_letter_and_can_be_replayed(
     servers: Servers, shop: Receiver
 ) -> None:
-    async def broken(_: Taken) -> int:
+    async def broken(_: ReceivedWebhook) -> int:
         return 503
 
     shop.say = broken
@@ -181,7 +181,7 @@ async def test_a_fact_that_is_never_taken_becomes_a_dead_letter_and_can_be_repla
 async def test_an_endpoint_that_says_gone_is_switched_off_until_an_admin_says_otherwise(
     servers: Servers, shop: Receiver
 ) -> None:
-    async def gone(_: Taken) -> int:
+    async def gone(_: ReceivedWebhook) -> int:
         return 410
 
     shop.say = gone
@@ -212,7 +212,7 @@ async def test_a_redirect_is_not_followed_and_a_long_answer_not_read(servers: Se
     async with receiving(SECRET) as elsewhere, replica(servers, dev=DEV) as one:
         answers = [web.Response(status=307, headers={"Location": elsewhere.url}), web.Response(body=b"x" * 10_000_000)]
 
-        async def say(_: Taken) -> web.Response:
+        async def say(_: ReceivedWebhook) -> web.Response:
             return answers.pop(0)
 
         shop.say = say
@@ -254,7 +254,7 @@ async def test_a_secret_in_plain_text_signs_too_and_a_new_one_counts_at_once(ser
 
 
 async def test_another_replica_takes_over_what_a_stopped_one_had_to_tell(servers: Servers, shop: Receiver) -> None:
-    async def broken(_: Taken) -> int:
+    async def broken(_: ReceivedWebhook) -> int:
         return 500
 
     shop.say = broken

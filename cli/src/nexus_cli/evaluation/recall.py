@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memory.domain.recall.index import IndexedMessage, RecallIndex
 from memory.embeddings.fusion import fused_messages
-from memory.embeddings.neighbours import POOL
+from memory.embeddings.neighbours import MAX_NEAREST
 from nexus_cli.evaluation.baselines import PlainBm25, WordOverlap
 from nexus_cli.evaluation.dataset import DatasetCase
 
@@ -90,7 +90,7 @@ def _rankings(case: DatasetCase, vectors: EvaluationVectors | None) -> dict[str,
     def rank_by_search(question: str, limit: int) -> list[str]:
         if now is None:
             return []
-        by_words = [(hit.passage.id, hit.score) for hit in index.search(question, max(limit, POOL), now)]
+        by_words = [(hit.passage.id, hit.score) for hit in index.search(question, max(limit, MAX_NEAREST), now)]
         if vectors is None or neighbours is None:
             return [name for name, _ in by_words[:limit]]
         nearness = vectors.nearness(neighbours, question)

@@ -16,10 +16,10 @@ from contracts.knowledge_rpc import DOCUMENT_PUT, SEARCH, DocumentPut, Knowledge
 from contracts.memory_rpc import USER_FORGET, UserRef
 from contracts.tools_rpc import Caller, ToolServiceRequest
 from memory.embeddings import embeddings
-from memory.embeddings.embedder import HttpEmbedder, WheelEmbedder, of_length_one
+from memory.embeddings.embedder import HttpEmbedder, WheelEmbedder, normalized
 from memory.embeddings.embeddings import Embeddings, configured
 from memory.embeddings.fusion import fused_messages
-from memory.embeddings.neighbours import FEW, Neighbours, UsualQuestions
+from memory.embeddings.neighbours import MIN_TEXTS, Neighbours, UsualQuestions
 from memory.embeddings.ports import EmbeddingError
 from memory.handlers.search_memory import SEARCH_MEMORY
 from memory.settings import EmbeddingSettings
@@ -40,7 +40,7 @@ async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[EmbeddingServ
         monkeypatch.setenv("NEXUS_EMBEDDINGS_MODEL", "small")
         monkeypatch.setenv("NEXUS_EMBEDDINGS_API_KEY", "sk-test")
         monkeypatch.setenv("NEXUS_EMBEDDINGS_SECONDS", "2")
-        monkeypatch.setattr(embeddings, "REST", 0.05)
+        monkeypatch.setattr(embeddings, "PAUSE_AFTER_FAILURE_SECONDS", 0.05)
         yield one
 
 
@@ -73,7 +73,7 @@ async def test_messages_and_pages_are_found_by_what_they_mean_in_either_language
         await said(one, "I work as a nurse", "Gold fell again", "Tengo un perro pequeño", *OTHER)
         await document(one, "refunds", "Refunds", "We give your money back within 30 days.")
         await document(one, "ships", "Parcels", "Parcels travel for two days.")
-        others = "\n\n".join(f"## Rule {number}\n\nSomething else." for number in range(FEW))
+        others = "\n\n".join(f"## Rule {number}\n\nSomething else." for number in range(MIN_TEXTS))
         await document(one, "rules", "Rules", f"{others}\n\n## Pets\n\nA dog is welcome.")
         assert "I work as a nurse" not in await recalled(one, "cuál es mi profesión")
 
@@ -229,9 +229,9 @@ def test_a_message_that_no_word_found_must_be_near_and_among_few_none_is() -> No
     rows = {"near": [0.0, 1.0], "far": [1.0, 0.0], **{f"other {at}": [1.0, -0.1 * at] for at in range(8)}}
     for name in rows:
         held.put(name, name)
-    held.take({name: name for name in rows}, of_length_one(np.array(list(rows.values()), dtype=np.float32)))
+    held.take({name: name for name in rows}, normalized(np.array(list(rows.values()), dtype=np.float32)))
     usual = UsualQuestions(*(np.array([[0.7, 0.7]], dtype=np.float32) for _ in range(2)))
-    asked = of_length_one(np.array([[0.1, 1.0]], dtype=np.float32))
+    asked = normalized(np.array([[0.1, 1.0]], dtype=np.float32))
     centred, plain = held.to(asked, usual), held.to(asked)
     assert centred is not None
     assert plain is not None

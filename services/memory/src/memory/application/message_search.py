@@ -23,7 +23,7 @@ from memory.domain.recall.index import IndexedMessage, RankedMessage, RecallInde
 from memory.domain.remembered import Remembered
 from memory.embeddings.embeddings import Embeddings
 from memory.embeddings.fusion import fused_messages
-from memory.embeddings.neighbours import POOL, Nearness, Neighbours
+from memory.embeddings.neighbours import MAX_NEAREST, Nearness, Neighbours
 from memory.errors import MemoryServiceError, StoreUnavailableError
 from runtime.calls.deadlines import detached_context
 from runtime.clock import Clock
@@ -144,7 +144,7 @@ class MessageSearch:
                 now = self._clock.now()
                 excluded = self._in_prompt(entry.index, conversation, prompt)
                 extra = EXTRA_HITS + (EXTRA_HITS_FORGOTTEN if memory.forgotten_facts else 0)
-                max_hits = limit + extra if vector is None else max(limit + extra, POOL)
+                max_hits = limit + extra if vector is None else max(limit + extra, MAX_NEAREST)
                 hits = await asyncio.to_thread(entry.index.search, query, max_hits, now, excluded)
                 if vector is not None:
                     by_meaning = entry.near.to(vector, self._embeddings.usual)

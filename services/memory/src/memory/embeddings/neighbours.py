@@ -7,19 +7,19 @@ from typing import Any, Generic, TypeVar
 from memory.embeddings.ports import Vectors
 
 Key = TypeVar("Key", bound=Hashable)
-POOL = 100
+MAX_NEAREST = 100
 """How many of the best by words, and of the nearest by meaning, are ranked together."""
-FEW = 8
-"""Below this number of texts their mean says nothing about any of them."""
+MIN_TEXTS = 8
+"""Texts below which their mean says nothing about any of them."""
 
 
-HERE = 0.5
-"""How much of what the texts have in common their questions have too (decisions 0153 and 0158)."""
+SHARED_PART = 0.5
+"""The share of what the texts have in common that questions about them have too (decisions 0153 and 0158)."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsualQuestions:
-    """The mean of everyday questions, as questions and as texts; one row each."""
+    """The mean of everyday questions, embedded as questions and as texts; one row each."""
 
     asked: Vectors
     told: Vectors
@@ -28,7 +28,7 @@ class UsualQuestions:
 @dataclass(frozen=True, slots=True)
 class Nearness(Generic[Key]):
     """How near each text is to one question, by row. `centred`: measured from the mean of the texts and that of
-    everyday questions, so that what all of them have in common counts for nothing; 0.2 is near, 0.4 very near."""
+    everyday questions, so that what all of them have in common does not count; 0.2 is near, 0.4 very near."""
 
     cosines: Any
     keys: Sequence[Key | None]
@@ -36,30 +36,30 @@ class Nearness(Generic[Key]):
     centred: bool
 
     def of(self, key: Key) -> float:
-        """A text's; 0 for one that has no vector, or where too little is known to compare."""
+        """Returns a text's nearness; 0 if it has no vector or too little is known to compare."""
         row = self.rows.get(key)
         return round(float(self.cosines[row]), 3) if self.centred and row is not None else 0.0
 
-    def nearest(self, most: int = POOL, without: Collection[Key] = ()) -> dict[Key, float]:
-        """The nearest texts with their nearness, from 1 for the nearest to 0 for the last."""
+    def nearest(self, limit: int = MAX_NEAREST, without: Collection[Key] = ()) -> dict[Key, float]:
+        """Returns the nearest texts with their nearness, from 1 for the nearest to 0 for the last."""
         import numpy as np
 
-        found: list[tuple[Key, float]] = []
-        first = most + len(without) + len(self.keys) - len(self.rows)
+        nearest: list[tuple[Key, float]] = []
+        count = limit + len(without) + len(self.keys) - len(self.rows)
         rows = np.arange(len(self.keys))
-        if first < len(rows):
-            rows = (-self.cosines).argpartition(first)[:first]
+        if count < len(rows):
+            rows = (-self.cosines).argpartition(count)[:count]
         for row in rows[np.lexsort((rows, -self.cosines[rows]))]:
             key = self.keys[int(row)]
             if key is not None and key not in without:
-                found.append((key, float(self.cosines[int(row)])))
-                if len(found) >= most:
+                nearest.append((key, float(self.cosines[int(row)])))
+                if len(nearest) >= limit:
                     break
-        if not found:
+        if not nearest:
             return {}
-        first, last = found[0][1], found[-1][1]
-        spread = first - last or 1.0
-        return {key: (cosine - last) / spread if len(found) > 1 else 1.0 for key, cosine in found}
+        count, last = nearest[0][1], nearest[-1][1]
+        spread = count - last or 1.0
+        return {key: (cosine - last) / spread if len(nearest) > 1 else 1.0 for key, cosine in nearest}
 
 
 class Neighbours(Generic[Key]):
@@ -85,11 +85,11 @@ class Neighbours(Generic[Key]):
 
     @property
     def size(self) -> int:
-        """Texts with a vector and without."""
+        """The number of texts with and without a vector."""
         return len(self._rows) + len(self._wanted)
 
     def put(self, key: Key, text: str) -> None:
-        """Adds a text, replacing the one under its key."""
+        """Adds a text, replacing the one with its key."""
         self.drop(key)
         self._wanted[key] = text
 
@@ -101,12 +101,12 @@ class Neighbours(Generic[Key]):
             self._sum = self._sum - self._vectors[row]
             self._centre = None
 
-    def wanted(self, most: int) -> dict[Key, str]:
-        """Texts without a vector, at most this many."""
-        return {key: self._wanted[key] for key in list(self._wanted)[:most]}
+    def wanted(self, limit: int) -> dict[Key, str]:
+        """Returns texts without a vector, at most this many."""
+        return {key: self._wanted[key] for key in list(self._wanted)[:limit]}
 
     def take(self, texts: Mapping[Key, str], vectors: Vectors) -> None:
-        """Stores the vectors of texts, except of those that have gone or changed meanwhile."""
+        """Stores the vectors of texts, except of those that were removed or changed meanwhile."""
         import numpy as np
 
         self._centre = None
@@ -115,35 +115,35 @@ class Neighbours(Generic[Key]):
                 continue
             del self._wanted[key]
             row = len(self._keys)
-            held = self._vectors
-            if held is None or held.shape[1] != vector.shape[0]:
-                held = np.zeros((256, vector.shape[0]), dtype=np.float32)
+            vectors_held = self._vectors
+            if vectors_held is None or vectors_held.shape[1] != vector.shape[0]:
+                vectors_held = np.zeros((256, vector.shape[0]), dtype=np.float32)
                 self._keys, self._rows, self._sum, row = [], {}, 0.0, 0
-            elif row == held.shape[0]:
-                held = np.concatenate([held, np.zeros_like(held)])
-            held[row] = vector
+            elif row == vectors_held.shape[0]:
+                vectors_held = np.concatenate([vectors_held, np.zeros_like(vectors_held)])
+            vectors_held[row] = vector
             self._sum = self._sum + vector
-            self._vectors = held
+            self._vectors = vectors_held
             self._keys.append(key)
             self._rows[key] = row
 
     def to(self, question: Vectors, usual: UsualQuestions | None = None) -> Nearness[Key] | None:
-        """How near the texts are to a question. None: no text has a vector."""
+        """Returns how near the texts are to a question; None if no text has a vector."""
         import numpy as np
 
-        held, count = self._vectors, len(self._keys)
-        if held is None or not self._rows or held.shape[1] != question.shape[1]:
+        vectors, count = self._vectors, len(self._keys)
+        if vectors is None or not self._rows or vectors.shape[1] != question.shape[1]:
             return None
-        if usual is None or usual.asked.shape != question.shape or len(self._rows) < FEW:
-            return Nearness(np.vecdot(held[:count], question[0]), self._keys, self._rows, centred=False)
+        if usual is None or usual.asked.shape != question.shape or len(self._rows) < MIN_TEXTS:
+            return Nearness(np.vecdot(vectors[:count], question[0]), self._keys, self._rows, centred=False)
         if self._centre is None:
             mean = self._sum / len(self._rows)
-            lengths = np.sqrt(np.maximum(1.0 - 2.0 * np.vecdot(held[:count], mean) + mean @ mean, 1e-6))
+            lengths = np.sqrt(np.maximum(1.0 - 2.0 * np.vecdot(vectors[:count], mean) + mean @ mean, 1e-6))
             self._centre = mean, lengths
         mean, lengths = self._centre
-        # What is asked here has something of what is told here.
-        asked = (question - usual.asked)[0] - HERE * (mean - usual.told[0])
-        asked = asked / (np.linalg.norm(asked) or 1.0)
-        # `@` would wake a thread for each core, which costs the processor three times as much.
-        cosines = (np.vecdot(held[:count], asked) - mean @ asked) / lengths
+        # Questions about these texts share a part of what the texts have in common.
+        direction = (question - usual.asked)[0] - SHARED_PART * (mean - usual.told[0])
+        direction = direction / (np.linalg.norm(direction) or 1.0)
+        # `@` would start a thread for each core, which costs three times as much processor time.
+        cosines = (np.vecdot(vectors[:count], direction) - mean @ direction) / lengths
         return Nearness(cosines, self._keys, self._rows, centred=True)

@@ -18,19 +18,19 @@ class EmbeddingError(Exception):
 
 
 class Embedder(Protocol):
-    """Makes vectors. `batch`: texts embedded at once, for which a question may have to wait."""
+    """Computes vectors. `batch`: texts embedded at once, for which a question may have to wait."""
 
     @property
     def batch(self) -> int: ...
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of texts to search in; raises EmbeddingError."""
+        """Returns the vectors of texts to search in; raises EmbeddingError."""
         ...
 
     async def question(self, text: str) -> Vectors:
-        """The vector of a question, as one row; raises EmbeddingError."""
+        """Returns the vector of a question, as one row; raises EmbeddingError."""
         ...
 
     async def close(self) -> None:
-        """Releases everything."""
+        """Releases all resources."""
         ...

@@ -11,6 +11,7 @@ from memory.knowledge.records import FAILED, Record
 from memory.knowledge.runs import RunScheduler
 
 MAX_FAILURES = 20
+"""Failed documents that an overview names, newest first."""
 MAX_GAPS = 1_000
 
 

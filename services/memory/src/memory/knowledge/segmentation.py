@@ -10,9 +10,9 @@ from memory.knowledge.passages import PassageCut, Section, passages, plain
 from memory.knowledge.records import Pair, Record
 from memory.knowledge.texts import StemmedPassage, stemmed_passage
 
-MIN_REPEATS = 3
+MIN_PAGES = 3
 """Pages that may contain a block without it counting as repeated, however small the site is."""
-REPEATED_SHARE = 0.5
+MIN_RATIO = 0.5
 """The share of the pages in one language from which on a block counts as repeated, and is kept only on the first of
 them."""
 
@@ -43,7 +43,7 @@ def block_number(block: Block) -> int:
 def repeated_blocks(pages: Sequence[Record]) -> frozenset[int]:
     """Returns the blocks that most of the pages contain."""
     counts = Counter(number for page in pages for number in set(page.blocks))
-    threshold = max(MIN_REPEATS, REPEATED_SHARE * len(pages))
+    threshold = max(MIN_PAGES, MIN_RATIO * len(pages))
     return frozenset(number for number, count in counts.items() if count > threshold)
 
 

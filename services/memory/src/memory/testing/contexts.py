@@ -1,4 +1,4 @@
-"""For tests of contexts: the market-adapter and the executor, played by the test, and someone who asks for one."""
+"""For tests of contexts: the market-adapter and the executor, played by the test, and requests for contexts."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -16,19 +16,20 @@ NOW = datetime(2026, 3, 2, 15, 0, tzinfo=UTC)
 UNKNOWN = {"ZZZZ", "QQQ"}
 TOOLS = {"get_price": "market", "get_portfolio": "portfolio", "explain_concept": "education"}
 
-Asked = dict[str, list[Any]]
+RequestsBySubject = dict[str, list[Any]]
 
 
-class Outside:
-    """The market-adapter and the executor, as the test wants them. `asked`: what they were asked, by method."""
+class OtherServices:
+    """The market-adapter and the executor, as the test wants them. `asked`: the requests that they received, by
+    subject."""
 
     def __init__(self) -> None:
-        self.asked: Asked = {}
+        self.asked: RequestsBySubject = {}
         self.before: dict[str, Callable[[], Awaitable[None]]] = {}
-        """What happens before a method answers, by subject."""
+        """Awaited before a method answers, by subject."""
 
-    async def serve(self, on: Replica, *without: str) -> None:
-        server = RpcServer(on.client)
+    async def serve(self, memory: Replica, *without: str) -> None:
+        server = RpcServer(memory.client)
         methods: list[tuple[Rpc[Any, Any], Callable[[Any], Awaitable[Any]]]] = [
             (market_rpc.MARKET_STATUS, self.status),
             (market_rpc.MARKET_EVENTS, self.events),
@@ -39,7 +40,7 @@ class Outside:
         for method, answer in methods:
             if method.subject not in without:
                 await server.serve(method, answer)
-        await on.client.flush()
+        await memory.client.flush()
 
     async def _hear(self, subject: str, request: Any) -> None:
         self.asked.setdefault(subject, []).append(request)
@@ -92,7 +93,7 @@ class Outside:
 
 
 def quote(symbol: str) -> market_rpc.QuoteView:
-    """A price that any provider could have told."""
+    """Returns a price as any provider could report it."""
     return market_rpc.QuoteView(
         symbol=symbol,
         price=10.0,
@@ -104,13 +105,18 @@ def quote(symbol: str) -> market_rpc.QuoteView:
     )
 
 
-async def context(on: Replica, writer: Writer, seq: int, text: str = "", **more: Any) -> FullContext:
-    """What memory tells of ana, up to `seq`; `more` are fields of the request."""
-    fields: dict[str, Any] = {"user_id": "ana", "plan": "pro", "agent_version": "1.2.3", "language": "en"} | more
+async def context(memory: Replica, writer: Writer, seq: int, text: str = "", **fields_given: Any) -> FullContext:
+    """Returns the context that memory supplies for ana, up to `seq`; `fields_given` are fields of the request."""
+    fields: dict[str, Any] = {
+        "user_id": "ana",
+        "plan": "pro",
+        "agent_version": "1.2.3",
+        "language": "en",
+    } | fields_given
     request = ContextRequest(company_id="acme", conversation_id=writer.conversation, text=text, up_to_seq=seq, **fields)
-    return await on.rpc.call(CONTEXT, request)
+    return await memory.rpc.call(CONTEXT, request)
 
 
-async def remember(on: Replica, **fields: Any) -> None:
-    """What ana has written down of herself, by the names on the wire."""
-    await on.rpc.call(MEMORY_PATCH, MemoryPatchRequest(company_id="acme", user_id="ana", patch=fields))
+async def remember(memory: Replica, **fields: Any) -> None:
+    """Stores what ana has noted about herself, by wire names."""
+    await memory.rpc.call(MEMORY_PATCH, MemoryPatchRequest(company_id="acme", user_id="ana", patch=fields))

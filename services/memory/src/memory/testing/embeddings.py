@@ -1,4 +1,4 @@
-"""A stand-in for a server of OpenAI's /v1/embeddings, over a real socket: it knows what a few words mean in Spanish and
+"""For tests: a server of OpenAI's /v1/embeddings on a real socket. It knows the meaning of a few words in Spanish and
 English, and can be slow, broken or nonsensical."""
 
 import asyncio
@@ -21,7 +21,7 @@ _WORD = re.compile(r"\w+")
 
 class EmbeddingServer:
     """`asked`: the bodies of all requests; `answers`: while it is not set, requests with `held` in a text wait;
-    `answer`, where there is one, is sent instead of vectors."""
+    `answer`, if set, is sent instead of vectors."""
 
     def __init__(self) -> None:
         self.asked: list[dict[str, Any]] = []
@@ -35,7 +35,7 @@ class EmbeddingServer:
 
     @property
     def texts(self) -> list[str]:
-        """All texts of which vectors were asked for."""
+        """All texts whose vectors were requested."""
         return [text for body in self.asked for text in body["input"]]
 
     async def embed(self, request: web.Request) -> web.Response:
@@ -53,19 +53,19 @@ class EmbeddingServer:
             return web.json_response(self.answer)
         data = [{"object": "embedding", "index": index, "embedding": meaning(text)} for index, text in enumerate(texts)]
         usage = {"prompt_tokens": 1, "total_tokens": 1}
-        # In an order of its own: what counts is the index.
+        # In another order: only the index counts.
         return web.json_response({"object": "list", "data": data[::-1], "model": body["model"], "usage": usage})
 
 
 def meaning(text: str) -> list[float]:
-    """What a text means: a direction for each thing that it speaks of."""
+    """Returns a text's vector: a direction for each subject that it mentions."""
     words = set(_WORD.findall(text.lower()))
     return [*(float(len(words & set(listed.split()))) for listed in MEANINGS), 0.1]
 
 
 @asynccontextmanager
 async def embedding_server() -> AsyncGenerator[EmbeddingServer]:
-    """A running server for the length of the block."""
+    """Runs a server for the length of the block."""
     server = EmbeddingServer()
     app = web.Application(client_max_size=64 * 1024 * 1024)
     app.add_routes([web.post("/v1/embeddings", server.embed)])

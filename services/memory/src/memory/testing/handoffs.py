@@ -33,8 +33,8 @@ from runtime.stores.mongo import Document
 from runtime.testing.servers import eventually
 
 
-async def facts_of(on: Replica, writer: Writer) -> list[StoredFact]:
-    log = ConversationLog(on.client)
+async def facts_of(memory: Replica, writer: Writer) -> list[StoredFact]:
+    log = ConversationLog(memory.client)
     return await log.read(writer.company, writer.conversation, 0, (await log.bounds()).last_seq)
 
 
@@ -42,8 +42,8 @@ def kinds(facts: Sequence[StoredFact]) -> list[str]:
     return [fact.subject.split(".", 3)[3] for fact in facts]
 
 
-class In:
-    """The log's clock in a while."""
+class ClockAhead:
+    """The log's clock, some time ahead."""
 
     def __init__(self, ahead: timedelta) -> None:
         self.ahead = ahead
@@ -52,12 +52,12 @@ class In:
         return datetime.now(UTC) + self.ahead
 
 
-async def nobody_knows(company: str) -> None:
-    """Nobody has waited in this company yet."""
+async def no_usual_wait(company: str) -> None:
+    """The usual wait of a company where nobody has waited yet."""
 
 
-async def to_nobody(state: InboxConversation, now: datetime) -> datetime | None:
-    """Nobody gets one in turn."""
+async def assign_nobody(state: InboxConversation, now: datetime) -> datetime | None:
+    """Assigns the conversation to nobody."""
 
 
 async def sweepers(
@@ -67,9 +67,9 @@ async def sweepers(
     clock: LogClock | None = None,
     listeners: Sequence[CommandListener] = (),
 ) -> list[Handoffs]:
-    """As many sweeps as there would be replicas, each with connections of its own, ten minutes ahead."""
-    found: list[Handoffs] = []
-    clock = clock or In(timedelta(minutes=10))
+    """Returns as many sweeps as there would be replicas, each with its own connections, ten minutes ahead."""
+    sweeps: list[Handoffs] = []
+    clock = clock or ClockAhead(timedelta(minutes=10))
     for _ in range(count):
         client = await connect(NatsSettings(url=servers.nats), name="sweeper")
         stack.push_async_callback(client.close)
@@ -79,38 +79,38 @@ async def sweepers(
         database = for_requests(mongo[servers.database])
         log = StreamLog(ConversationLog(client), Publisher(client))
         await log.refresh()
-        found.append(
+        sweeps.append(
             Handoffs(
                 conversations=MongoConversations(database["conversations"]),
                 companies=MongoCompanies(database["companies"]),
                 log=log,
                 looks=RedisLooks(redis),
                 clock=clock,
-                measure_usual_wait=nobody_knows,
-                assign_in_turn=to_nobody,
+                measure_usual_wait=no_usual_wait,
+                assign_in_turn=assign_nobody,
             )
         )
-    return found
+    return sweeps
 
 
-async def owners(on: Replica, writer: Writer) -> list[OwnerKind]:
+async def owners(memory: Replica, writer: Writer) -> list[OwnerKind]:
     return [
-        CloudEvent[OwnerChanged].model_validate_json(each.event).data.owner.kind
-        for each in await facts_of(on, writer)
-        if each.subject.endswith(ChatKind.OWNER)
+        CloudEvent[OwnerChanged].model_validate_json(stored.event).data.owner.kind
+        for stored in await facts_of(memory, writer)
+        if stored.subject.endswith(ChatKind.OWNER)
     ]
 
 
-async def swept(sweeps: Sequence[Handoffs], writer: Writer) -> int:
-    """What the replicas append once the projection has the conversation on its list."""
+async def run_sweeps(sweeps: Sequence[Handoffs], writer: Writer) -> int:
+    """Returns how much the replicas append once the projection has the conversation on its list."""
     total = 0
 
     async def seen() -> bool:
         nonlocal total
-        listed = await asyncio.gather(*(each.due() for each in sweeps))
-        found = all(any(conversation == writer.conversation for _, conversation in due) for due in listed)
-        total += sum(await asyncio.gather(*(each.sweep() for each in sweeps)))
-        return found or total > 0
+        due_lists = await asyncio.gather(*(sweep.due() for sweep in sweeps))
+        is_listed = all(any(conversation == writer.conversation for _, conversation in due) for due in due_lists)
+        total += sum(await asyncio.gather(*(sweep.sweep() for sweep in sweeps)))
+        return is_listed or total > 0
 
     await eventually(seen, 60)
     return total

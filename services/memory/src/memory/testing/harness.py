@@ -1,4 +1,4 @@
-"""For tests: replicas of memory on real servers, and someone who writes conversations into the log."""
+"""For tests: replicas of memory on real servers, and a writer of conversations into the log."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -46,7 +46,7 @@ TOKENS = TokenSettings(principal_key=SecretStr(KEY))
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """Where the real servers are."""
+    """The addresses of the real servers."""
 
     nats: str
     mongo: str
@@ -64,7 +64,7 @@ class Replica:
 
 
 class PatientClient(RpcClient):
-    """Waits longer than a caller who has a user waiting: a busy machine is no failure."""
+    """Waits longer than a caller with a waiting user: a busy machine is no failure."""
 
     async def call(
         self, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = 40.0, retries: int = 1
@@ -76,7 +76,7 @@ class PatientClient(RpcClient):
 async def replica(
     servers: Servers, *, dev: DevSettings | None = None, clock: Clock | None = None, **settings: Any
 ) -> AsyncGenerator[Replica]:
-    """One replica of memory for the length of the block; `settings` are MemorySettings by field name."""
+    """Runs one replica of memory for the length of the block; `settings` are MemorySettings by field name."""
     caller = await connect(NatsSettings(url=servers.nats), name="test")
     service = Service("memory", nats=NatsSettings(url=servers.nats), drain=DrainSettings(deadline=5))
     MemoryReplica(
@@ -97,20 +97,21 @@ async def replica(
 
 
 async def serve_deletions(client: Client) -> list[str]:
-    """Plays the market-adapter and the tool-executor, who delete users too; returns whom they were told to delete."""
-    told: list[str] = []
+    """Plays the market-adapter and the tool-executor, which delete users too; returns a list of the deletions that they
+    are asked for."""
+    requests: list[str] = []
 
     async def forget_market(request: UserRef) -> ForgottenReply:
-        told.append(f"market {request.company_id}/{request.user_id}")
+        requests.append(f"market {request.company_id}/{request.user_id}")
         return ForgottenReply(deleted=1)
 
     async def forget_tools(request: UserRef) -> ForgottenReply:
-        told.append(f"tools {request.company_id}/{request.user_id}")
+        requests.append(f"tools {request.company_id}/{request.user_id}")
         return ForgottenReply(deleted=1)
 
     async def forget_company(request: CompanyRequest) -> ForgottenReply:
-        told.append(f"company {request.company_id}")
-        return ForgottenReply(deleted=2 if len(told) <= 2 else 0)
+        requests.append(f"company {request.company_id}")
+        return ForgottenReply(deleted=2 if len(requests) <= 2 else 0)
 
     server = RpcServer(client)
     await server.serve(market_rpc.COMPANY_FORGET, forget_company)
@@ -118,7 +119,7 @@ async def serve_deletions(client: Client) -> list[str]:
     await server.serve(market_rpc.USER_FORGET, forget_market)
     await server.serve(tools_rpc.USER_FORGET, forget_tools)
     await client.flush()
-    return told
+    return requests
 
 
 class Writer:
@@ -141,7 +142,7 @@ class Writer:
         role: str = "visitor",
         files: list[FileRef] | None = None,
     ) -> int:
-        """A visitor message."""
+        """Writes a visitor message."""
         name = client_message_id or uuid7()
         identity = derive_id(self.company, self.conversation, "visitor", name)
         data = VisitorMessage(
@@ -156,7 +157,7 @@ class Writer:
         return await self.put(ChatKind.VISITOR, data, identity)
 
     async def assistant(self, text: str, basis: int) -> int:
-        """An answer to the visitor message at `basis`."""
+        """Writes an answer to the visitor message at `basis`."""
         turn = turn_id(self.company, self.conversation, basis)
         data = AssistantMessage(
             message_id=answer_id(turn), turn_id=turn, basis=basis, text=text, model="test", config_version=1
@@ -164,30 +165,30 @@ class Writer:
         return await self.put(ChatKind.ASSISTANT, data, answer_id(turn))
 
     async def operator(self, text: str, operator: str = "op1") -> int:
-        """A human agent's message."""
+        """Writes a human agent's message."""
         identity = uuid7()
         data = OperatorMessage(message_id=identity, text=text, operator_id=operator, name="Ana")
         return await self.put(ChatKind.OPERATOR, data, identity)
 
     async def system(self, code: str, basis: int = 0) -> int:
-        """A notice."""
+        """Writes a notice."""
         identity = uuid7()
         return await self.put(
             ChatKind.SYSTEM, SystemMessage(message_id=identity, text=code, code=code, basis=basis), identity
         )
 
     async def owner(self, kind: OwnerKind, operator: str | None = None) -> int:
-        """Another owner."""
+        """Changes the owner."""
         data = OwnerChanged(owner=Owner(kind=kind, operator_id=operator), by=operator or "v1")
         return await self.put(ChatKind.OWNER, data, uuid7())
 
     async def cancelled(self, basis: int) -> int:
-        """A turn stopped by the visitor."""
+        """Writes that the visitor stopped a turn."""
         turn = turn_id(self.company, self.conversation, basis)
         return await self.put(ChatKind.CANCEL, RunCancelled(turn_id=turn, basis=basis, by="v1"), uuid7())
 
     async def put(self, kind: ChatKind, data: BaseModel, identity: str, *, msg_id: str | None = None) -> int:
-        """Any fact; `msg_id` other than the usual one stores a copy that the bus does not recognise."""
+        """Writes any fact; a `msg_id` other than the usual one stores a copy that the bus does not recognise."""
         event = CloudEvent(id=identity, source="/test", type=kind.event_type, data=data)
         stored = await self._publisher.append(
             chat(self.company, self.conversation, kind),

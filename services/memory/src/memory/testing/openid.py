@@ -1,4 +1,4 @@
-"""For tests: an OpenID provider on a real socket, as strict as a real one with its clients, which can be slow, dead,
+"""For tests: an OpenID provider on a real socket, as strict with its clients as a real one. It can be slow, dead or
 wrong about the time, and change its keys."""
 
 import asyncio
@@ -24,7 +24,7 @@ SECRET = "the client's secret: 100 % its own"
 
 @dataclass(slots=True)
 class Account:
-    """Somebody at the provider."""
+    """An account at the provider."""
 
     subject: str
     email: str | None = None
@@ -34,7 +34,7 @@ class Account:
 
 @dataclass
 class OpenIdProviderStandIn:
-    """Whoever opens its authorization address is `account`, at once and without a page."""
+    """Whoever opens its authorization address is signed in as `account`, at once and without a page."""
 
     client_id: str = "nexus-console"
     secret: str | None = SECRET
@@ -43,46 +43,47 @@ class OpenIdProviderStandIn:
     skew: float = 0.0
     """Seconds that its clock is ahead."""
     email_apart: bool = False
-    """The e-mail is told by userinfo alone, as section 5.4 of the standard has it."""
+    """Whether only userinfo contains the e-mail, as section 5.4 of the standard allows."""
     slow: asyncio.Event = field(default_factory=asyncio.Event)
-    """Nothing is answered until it is set; it is at the beginning."""
+    """Nothing is answered until it is set; it is set at the beginning."""
     issuer: str = ""
     claims: dict[str, Any] = field(default_factory=dict[str, Any])
-    """What the ID token says beside or instead of the truth."""
+    """Claims of the ID token beside or instead of the true ones."""
     served: list[str] = field(default_factory=list[str])
     _keys: dict[str, RSAPrivateKey] = field(default_factory=dict[str, RSAPrivateKey])
     _codes: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     _access: dict[str, Account] = field(default_factory=dict[str, Account])
 
     def rotate(self) -> None:
-        """One more key signs from now on; those before are withdrawn."""
+        """Signs with a new key from now on; the previous keys are withdrawn."""
         self._keys = {f"k{secrets.token_hex(4)}": generate_private_key(public_exponent=65537, key_size=2048)}
 
     def forge(self) -> None:
-        """Signs from now on with a key that is called like the published one, and is another."""
+        """Signs from now on with a key that has the published key's id but is another one."""
         self._forged = generate_private_key(public_exponent=65537, key_size=2048)
 
     _forged: RSAPrivateKey | None = None
 
     def visit(self, address: str) -> str:
-        """What a browser is redirected to by the authorization address; raises ValueError where a page would say so."""
+        """Returns the address to which the authorization address redirects a browser; raises ValueError where a page
+        would show an error."""
         parts = urlsplit(address)
-        asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        parameters = {name: values[0] for name, values in parse_qs(parts.query).items()}
         if f"{parts.scheme}://{parts.netloc}{parts.path}" != f"{self.issuer}/authorize":
             raise ValueError("another address")
-        if asked.get("client_id") != self.client_id or asked.get("redirect_uri") != self.redirect_uri:
+        if parameters.get("client_id") != self.client_id or parameters.get("redirect_uri") != self.redirect_uri:
             raise ValueError("unknown client or redirect address")
-        if asked.get("response_type") != "code" or "openid" not in asked.get("scope", "").split():
+        if parameters.get("response_type") != "code" or "openid" not in parameters.get("scope", "").split():
             raise ValueError("not the code flow of OpenID Connect")
-        if asked.get("code_challenge_method") != "S256" or len(asked.get("code_challenge", "")) != 43:
+        if parameters.get("code_challenge_method") != "S256" or len(parameters.get("code_challenge", "")) != 43:
             raise ValueError("PKCE with S256 is required")
         code = secrets.token_urlsafe(24)
-        self._codes[code] = {"challenge": asked["code_challenge"], "nonce": asked.get("nonce", "")}
-        back = {"code": code, "state": asked["state"], "iss": self.issuer}
-        return f"{self.redirect_uri}?{urlencode(back)}"
+        self._codes[code] = {"challenge": parameters["code_challenge"], "nonce": parameters.get("nonce", "")}
+        reply = {"code": code, "state": parameters["state"], "iss": self.issuer}
+        return f"{self.redirect_uri}?{urlencode(reply)}"
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
-        """Every request but those to its keys waits while it is slow."""
+        """Answers a request; every request waits while the provider is slow."""
         self.served.append(request.path)
         await self.slow.wait()
         match request.path:
@@ -117,22 +118,27 @@ class OpenIdProviderStandIn:
     def _token(self, form: dict[str, str], request: web.Request) -> web.Response:
         if not self._is_client(form, request.headers.get("Authorization", "")):
             return web.json_response({"error": "invalid_client"}, status=401)
-        known = self._codes.pop(form.get("code", ""), None)
+        authorization = self._codes.pop(form.get("code", ""), None)
         proof = urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest()).rstrip(b"=").decode()
         if (
             form.get("grant_type") != "authorization_code"
-            or known is None
+            or authorization is None
             or form.get("redirect_uri") != self.redirect_uri
-            or proof != known["challenge"]
+            or proof != authorization["challenge"]
         ):
             return web.json_response({"error": "invalid_grant", "error_description": "no such code"}, status=400)
         now = time.time() + self.skew
-        said = {"iss": self.issuer, "sub": self.account.subject, "aud": self.client_id, "nonce": known["nonce"]}
-        whole: dict[str, Any] = {**said, "iat": int(now), "exp": int(now) + 300}
+        required_claims = {
+            "iss": self.issuer,
+            "sub": self.account.subject,
+            "aud": self.client_id,
+            "nonce": authorization["nonce"],
+        }
+        claims: dict[str, Any] = {**required_claims, "iat": int(now), "exp": int(now) + 300}
         if not self.email_apart:
-            whole |= self._about(self.account)
+            claims |= self._about(self.account)
         name, key = next(iter(self._keys.items()))
-        token = jwt.encode(whole | self.claims, self._forged or key, algorithm="RS256", headers={"kid": name})
+        token = jwt.encode(claims | self.claims, self._forged or key, algorithm="RS256", headers={"kid": name})
         access = secrets.token_urlsafe(24)
         self._access[access] = self.account
         return web.json_response({"access_token": access, "token_type": "Bearer", "id_token": token})
@@ -162,7 +168,7 @@ class OpenIdProviderStandIn:
 
 @asynccontextmanager
 async def openid_provider(redirect_uri: str) -> AsyncGenerator[OpenIdProviderStandIn]:
-    """One on a free port, which knows one client."""
+    """Runs a provider on a free port that knows one client."""
     provider = OpenIdProviderStandIn(redirect_uri=redirect_uri)
     provider.rotate()
     provider.slow.set()

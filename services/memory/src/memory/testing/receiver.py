@@ -1,4 +1,4 @@
-"""A company's own system: a real HTTP server that takes webhooks and says what it is told to."""
+"""For tests: a company's own system, a real HTTP server that receives webhooks and answers as the test wants."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -8,11 +8,11 @@ from typing import Any
 from aiohttp import web
 from standardwebhooks.webhooks import Webhook
 
-Say = Callable[["Taken"], Awaitable[int | web.Response]]
+AnswerFunction = Callable[["ReceivedWebhook"], Awaitable[int | web.Response]]
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ReceivedWebhook:
     """One request, its signature verified by the standard's own library."""
 
     id: str
@@ -20,28 +20,28 @@ class Taken:
 
     @property
     def text(self) -> str:
-        """What was written, where it is a message."""
+        """The text, if it is a message."""
         return self.event["data"].get("text", "")
 
 
 @dataclass
 class Receiver:
-    """`url` is its address, `taken` what came, `say` what it answers: 204 at first."""
+    """`url` is its address, `taken` the requests that it received, `say` returns its answer: without it, 204."""
 
     url: str
     key: str | bytes
-    taken: list[Taken] = field(default_factory=list[Taken])
-    say: Say | None = None
+    taken: list[ReceivedWebhook] = field(default_factory=list[ReceivedWebhook])
+    say: AnswerFunction | None = None
 
     def texts(self) -> list[str]:
-        """What was written in the messages that came, in order."""
-        return [one.text for one in self.taken]
+        """The texts of the messages received, in order."""
+        return [request.text for request in self.taken]
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Takes one; a bad signature is an error of the server."""
+        """Receives one request; a bad signature is an error of the server."""
         body = await request.read()
         event = Webhook(self.key).verify(body, dict(request.headers))
-        taken = Taken(request.headers["webhook-id"], event)
+        taken = ReceivedWebhook(request.headers["webhook-id"], event)
         self.taken.append(taken)
         answer = 204 if self.say is None else await self.say(taken)
         return web.Response(status=answer) if isinstance(answer, int) else answer
@@ -49,7 +49,7 @@ class Receiver:
 
 @asynccontextmanager
 async def receiving(key: str | bytes) -> AsyncGenerator[Receiver]:
-    """A receiver on a free port, for the length of the block."""
+    """Runs a receiver on a free port for the length of the block."""
     receiver = Receiver("", key)
     app = web.Application()
     app.router.add_post("/hook", receiver.handle)

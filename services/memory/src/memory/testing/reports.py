@@ -1,4 +1,4 @@
-"""For tests of reports: conversations made by lot, and the figures counted anew from the streams alone."""
+"""For tests of reports: random conversations, and their figures counted again from the streams alone."""
 
 import random
 from collections import defaultdict
@@ -25,8 +25,8 @@ from runtime.bus.direct import DirectReader, StoredFact
 from runtime.bus.publisher import Publisher
 from runtime.conversation import ConversationLog
 
-ASKED, DONE = "what does it cost?", "that is all, thanks"
-DESK: list[dict[str, Any]] = [
+QUESTION, FAREWELL = "what does it cost?", "that is all, thanks"
+DESK_CHANGES: list[dict[str, Any]] = [
     {"assignee": "op1"},
     {"assignee": ""},
     {"state": "resolved"},
@@ -37,16 +37,18 @@ DESK: list[dict[str, Any]] = [
 ]
 
 
-async def rate(on: Replica, name: str, user: str, score: int, seconds: float = 0, comment: str | None = None) -> None:
+async def rate(
+    memory: Replica, name: str, user: str, score: int, seconds: float = 0, comment: str | None = None
+) -> None:
     data = ConversationRated(company_id="acme", conversation_id=name, user_id=user, score=score, comment=comment)
-    at = datetime.now(UTC) + timedelta(seconds=seconds)
-    event = CloudEvent(source="/t", type="conversation.rated.v1", time=at, data=data)
+    time = datetime.now(UTC) + timedelta(seconds=seconds)
+    event = CloudEvent(source="/t", type="conversation.rated.v1", time=time, data=data)
     subject = fact("conversation.rated.v1", "acme", None if user == "-" else user)
-    await Publisher(on.client).append(subject, event, stream=FACTS.name, msg_id=event.id)
+    await Publisher(memory.client).append(subject, event, stream=FACTS.name, msg_id=event.id)
 
 
-class Chatter:
-    """Somebody whose conversations have anything in them that conversations can have."""
+class ConversationGenerator:
+    """Writes random conversations that contain anything a conversation can contain."""
 
     def __init__(self, on: Replica, seed: int) -> None:
         self._on = on
@@ -57,24 +59,24 @@ class Chatter:
         chance, writer = self._chance, Writer(self._on.client, "acme", name)
         locale = chance.choice([None, "es", "en-GB", "fil-PH"])
         door = chance.choice([None, "chat", "chat", "responses", "a2a"])
-        heard = 0
+        newest_visitor = 0
         for _ in range(chance.randint(1, 9)):
             match chance.randint(0, 11):
                 case 0 | 1 | 2:
-                    heard = await self._visitor(writer, user, locale, door)
-                case 3 | 4 | 5 if heard:
-                    await self._answer(writer, heard)
+                    newest_visitor = await self._visitor(writer, user, locale, door)
+                case 3 | 4 | 5 if newest_visitor:
+                    await self._answer(writer, newest_visitor)
                 case 6:
                     await writer.operator("I am here")
                 case 7:
-                    opens = chance.choice([None, datetime.now(UTC) + timedelta(days=1)])
-                    await self._asked(writer, opens)
+                    opens_at = chance.choice([None, datetime.now(UTC) + timedelta(days=1)])
+                    await self._asked(writer, opens_at)
                 case 8:
                     await writer.owner(chance.choice([OwnerKind.HUMAN, OwnerKind.AI]), "op1")
                 case 9 | 10:
                     await self._at_the_desk(name)
                 case _:
-                    await writer.system("DEADLINE", heard)
+                    await writer.system("DEADLINE", newest_visitor)
         for _ in range(chance.randint(0, 2)):
             await self._used(name, user)
         for _ in range(chance.randint(0, 2)):
@@ -87,7 +89,7 @@ class Chatter:
         data = VisitorMessage(
             message_id=identity,
             client_message_id=identity,
-            text=self._chance.choice([ASKED, ASKED, DONE]),
+            text=self._chance.choice([QUESTION, QUESTION, FAREWELL]),
             principal=writer.signer.issue(sub=user, role="visitor", company="acme") if user else None,
             locale=locale,
             door=door,
@@ -108,13 +110,13 @@ class Chatter:
         )
         await writer.put(ChatKind.ASSISTANT, data, uuid7())
 
-    async def _asked(self, writer: Writer, opens: datetime | None) -> None:
-        owner = Owner(kind=OwnerKind.WAITING if opens is None else OwnerKind.AI)
-        await writer.put(ChatKind.OWNER, OwnerChanged(owner=owner, by="v1", reason="asked", opens_at=opens), uuid7())
+    async def _asked(self, writer: Writer, opens_at: datetime | None) -> None:
+        owner = Owner(kind=OwnerKind.WAITING if opens_at is None else OwnerKind.AI)
+        await writer.put(ChatKind.OWNER, OwnerChanged(owner=owner, by="v1", reason="asked", opens_at=opens_at), uuid7())
 
     async def _at_the_desk(self, name: str) -> None:
-        """Given to somebody else, resolved, opened again, put off, or merged with a customer: no figure is another."""
-        change = self._chance.choice(DESK)
+        """Assigns, resolves, reopens or snoozes a conversation, or merges it with a customer: no figure may change."""
+        change = self._chance.choice(DESK_CHANGES)
         data = ConversationUpdated(company_id="acme", conversation_id=name, by="op2", **change)
         await self._tell("conversation.updated.v1", None, data)
 
@@ -144,36 +146,36 @@ class Chatter:
 
 
 class Recount:
-    """The same from the streams alone, fact by fact, in the plainest way."""
+    """The same figures from the streams alone, fact by fact, in the plainest way."""
 
     def __init__(self, ahead: timedelta = timedelta()) -> None:
         self._now = datetime.now(UTC) + ahead
         self.talks: dict[str, list[tuple[str, StoredFact, dict[str, Any]]]] = defaultdict(list)
         self.facts: list[tuple[str, dict[str, Any]]] = []
 
-    async def read(self, on: Replica, names: list[str]) -> None:
-        log = ConversationLog(on.client)
+    async def read(self, memory: Replica, names: list[str]) -> None:
+        log = ConversationLog(memory.client)
         end = (await log.bounds()).last_seq
         for name in names:
-            for one in await log.read("acme", name, 0, end):
-                self.talks[name].append((one.subject.split(".", 3)[3], one, orjson.loads(one.event)["data"]))
+            for stored in await log.read("acme", name, 0, end):
+                self.talks[name].append((stored.subject.split(".", 3)[3], stored, orjson.loads(stored.event)["data"]))
         seen: set[str] = set()
-        for one in (await DirectReader(on.client, FACTS.name).batch(">", 1, 4096)).facts:
-            event = orjson.loads(one.event)
+        for stored in (await DirectReader(memory.client, FACTS.name).batch(">", 1, 4096)).facts:
+            event = orjson.loads(stored.event)
             if event["id"] not in seen:
                 seen.add(event["id"])
-                self.facts.append((event["type"], event | {"user": one.subject.rsplit(".", 1)[1]}))
+                self.facts.append((event["type"], event | {"user": stored.subject.rsplit(".", 1)[1]}))
 
     def of(self, kind: str, name: str) -> list[dict[str, Any]]:
         return [event for type_, event in self.facts if type_ == kind and event["data"]["conversationId"] == name]
 
     def key(self, name: str, by: str, users: dict[str, str | None]) -> str:
-        talk = self.talks[name]
-        nothing: dict[str, Any] = {}
-        first = next((data for kind, _, data in talk if kind == "message.visitor.v1"), nothing)
+        facts = self.talks[name]
+        no_data: dict[str, Any] = {}
+        first = next((data for kind, _, data in facts if kind == "message.visitor.v1"), no_data)
         door = first.get("door", "unknown")
         return {
-            "day": talk[0][1].time.astimezone(UTC).date().isoformat(),
+            "day": facts[0][1].time.astimezone(UTC).date().isoformat(),
             "door": door,
             "channel": door if door in ("unknown", "chat") else "api",
             "language": (first.get("locale") or "unknown").split("-")[0],
@@ -181,32 +183,32 @@ class Recount:
         }[by]
 
     def figures(self, names: list[str]) -> ReportFigures:
-        answers = {name: self._firsts(name) for name in names}
-        spent = [event["data"] for name in names for event in self.of("usage.recorded.v1", name)]
-        cost = round(sum(data.get("cost") or 0 for data in spent), 6)
+        times = {name: self._firsts(name) for name in names}
+        usage = [event["data"] for name in names for event in self.of("usage.recorded.v1", name)]
+        cost = round(sum(data.get("cost") or 0 for data in usage), 6)
         scores = [
-            max(given, key=lambda event: event["time"])["data"]["score"]
+            max(ratings, key=lambda event: event["time"])["data"]["score"]
             for name in names
-            if (given := self.of("conversation.rated.v1", name))
+            if (ratings := self.of("conversation.rated.v1", name))
         ]
-        waits = [wait for _, wait in answers.values() if wait is not None]
-        firsts = [first for first, _ in answers.values() if first is not None]
+        waits = [wait for _, wait in times.values() if wait is not None]
+        first_answers = [first for first, _ in times.values() if first is not None]
         resolved = sum(self.resolved(name) for name in names)
         return ReportFigures(
             conversations=len(names),
             answered_by_ai=sum(self.alone(name) for name in names),
             resolved_by_ai=resolved,
             handed_over=sum(self.handed(name) for name in names),
-            first_answer_seconds=round(median(firsts), 3) if firsts else None,
+            first_answer_seconds=round(median(first_answers), 3) if first_answers else None,
             to_person_seconds=round(median(waits), 3) if waits else None,
             rated=len(scores),
             csat=round(fmean(scores), 3) if scores else None,
             cost=cost,
             cost_per_conversation=round(cost / len(names), 6),
             cost_per_resolution=round(cost / resolved, 6) if resolved else None,
-            unpriced=sum("cost" not in data for data in spent),
-            prompt_tokens=sum(data["usage"]["promptTokens"] for data in spent),
-            completion_tokens=sum(data["usage"]["completionTokens"] for data in spent),
+            unpriced=sum("cost" not in data for data in usage),
+            prompt_tokens=sum(data["usage"]["promptTokens"] for data in usage),
+            completion_tokens=sum(data["usage"]["completionTokens"] for data in usage),
             tools=sum(len(self.of("tools.call.completed.v1", name)) for name in names),
             gaps=sum(
                 data.get("grounding", {}).get("known") is False
@@ -225,39 +227,44 @@ class Recount:
         return "message.assistant.v1" in kinds and "message.operator.v1" not in kinds and not self.handed(name)
 
     def resolved(self, name: str) -> bool:
-        """By the AI alone: its newest question is answered, and was the visitor's farewell or asked a day ago."""
-        talk = self.talks[name]
-        asked = max((at for at, (kind, _, _) in enumerate(talk) if kind == "message.visitor.v1"), default=None)
-        if asked is None or not self.alone(name):
+        """Whether the AI alone resolved it: its newest question is answered, and was the visitor's farewell or asked a
+        day ago."""
+        facts = self.talks[name]
+        newest_question = max(
+            (index for index, (kind, _, _) in enumerate(facts) if kind == "message.visitor.v1"), default=None
+        )
+        if newest_question is None or not self.alone(name):
             return False
-        seq = talk[asked][1].seq
-        if not any("basis" in data and data["basis"] >= seq for _, _, data in talk):
+        seq = facts[newest_question][1].seq
+        if not any("basis" in data and data["basis"] >= seq for _, _, data in facts):
             return False
-        before = any(kind == "message.assistant.v1" for kind, _, _ in talk[:asked])
-        quiet = self._now - talk[asked][1].time >= timedelta(hours=24)
-        return quiet or (before and talk[asked][2]["text"] == DONE)
+        was_answered = any(kind == "message.assistant.v1" for kind, _, _ in facts[:newest_question])
+        is_quiet = self._now - facts[newest_question][1].time >= timedelta(hours=24)
+        return is_quiet or (was_answered and facts[newest_question][2]["text"] == FAREWELL)
 
     def _firsts(self, name: str) -> tuple[float | None, float | None]:
-        talk = self.talks[name]
-        visits = [at for at, (kind, _, _) in enumerate(talk) if kind == "message.visitor.v1"]
+        facts = self.talks[name]
+        visitor_indexes = [index for index, (kind, _, _) in enumerate(facts) if kind == "message.visitor.v1"]
         replies = [
-            at
-            for at, (kind, _, _) in enumerate(talk)
-            if visits and at > visits[0] and kind in ("message.assistant.v1", "message.operator.v1")
+            index
+            for index, (kind, _, _) in enumerate(facts)
+            if visitor_indexes
+            and index > visitor_indexes[0]
+            and kind in ("message.assistant.v1", "message.operator.v1")
         ]
-        first = (talk[replies[0]][1].time - talk[visits[0]][1].time).total_seconds() if replies else None
-        since = None
-        for kind, one, data in talk:
+        first = (facts[replies[0]][1].time - facts[visitor_indexes[0]][1].time).total_seconds() if replies else None
+        waiting_since = None
+        for kind, stored, data in facts:
             if kind == "owner.changed.v1":
-                owner, opens = data["owner"]["kind"], "opensAt" in data
-                if owner == "waiting" or opens:
-                    since = since or one.time
+                owner, has_opening = data["owner"]["kind"], "opensAt" in data
+                if owner == "waiting" or has_opening:
+                    waiting_since = waiting_since or stored.time
                     continue
                 if owner == "ai":
-                    since = None
+                    waiting_since = None
                     continue
             elif kind != "message.operator.v1":
                 continue
-            if since is not None:
-                return first, (one.time - since).total_seconds()
+            if waiting_since is not None:
+                return first, (stored.time - waiting_since).total_seconds()
         return first, None
