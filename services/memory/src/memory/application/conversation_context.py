@@ -65,7 +65,7 @@ class PastConversations:
         state_part = parts.start("conversation.messageCount", self._conversations.get(company, conversation))
         calls_part = parts.start("conversation.recentTopics", self._uses.newest(company, conversation, RECENT_CALLS))
         window = (await self._histories.newest(company, conversation, request.up_to_seq, HELD, exact=True)).messages
-        mentions = [(one.created_at, subjects(one.text)) for one in window if one.role in USER_ROLES]
+        mentions = [(message.created_at, subjects(message.text)) for message in window if message.role in USER_ROLES]
         symbols_part = parts.start("conversation.mentionedSymbols", self._known_symbols(mentions))
         await asyncio.wait((summary_part,))
         summary = summary_part.result()
