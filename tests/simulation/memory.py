@@ -159,7 +159,7 @@ class Memory:
         service = cast("Service", self)
         refresh_settings = self.companies.refresh
         told = PeriodicSweep(
-            "settings on the bus", app.SETTINGS_RETRY_SECONDS, refresh_settings, rest=app.SETTINGS_SWEEP_SECONDS
+            "settings on the bus", app.SETTINGS_RETRY_SECONDS, refresh_settings, idle_seconds=app.SETTINGS_SWEEP_SECONDS
         )
 
         def older() -> None:

@@ -49,7 +49,7 @@ async def test_every_recorded_session_is_one_of_the_calendar() -> None:
 
 async def test_the_status_lists_what_there_is_unless_it_is_much(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (await CONTEXT.status(MarketStatusRequest())).symbols == ["AAPL", "FB", "GOOG", "IBM", "MSFT"]
-    monkeypatch.setattr("market_adapter.context.MOST_LISTED", 4)
+    monkeypatch.setattr("market_adapter.context.MAX_LISTED_SYMBOLS", 4)
     assert (await CONTEXT.status(MarketStatusRequest())).symbols == []
 
 

@@ -22,7 +22,7 @@ async def test_a_users_analyses_are_purged_with_their_requests(nats_client: Clie
         assert record.asked_at <= datetime.now(UTC)
     streams = StreamErasure(nats_client)
     plan = await streams.plan(Erasure("acme", "ana", (), datetime.now(UTC), LogPosition(0, 0)))
-    assert (plan.found["stream TURNS"], plan.found["stream FACTS"]) == (1, 1)
+    assert (plan.counts["stream TURNS"], plan.counts["stream FACTS"]) == (1, 1)
     await streams.carry_out(plan)
     assert await analyses.read("acme", "ana", "a1") is None
     assert await analyses.read("acme", "ben", "a1") is not None

@@ -55,7 +55,7 @@ async def trimming(memory: Replica, ahead: timedelta = MONTHS, kept: int = 0) ->
         return state is not None and state.read_up_to == state.last_seq
 
     await eventually(all_read)
-    yield LogTrimmer(trimmed, ClockAhead(ahead), CHAT.window, kept=kept)
+    yield LogTrimmer(trimmed, ClockAhead(ahead), CHAT.window, always_kept=kept)
 
 
 async def held(memory: Replica, writer: Writer) -> list[tuple[ChatKind | None, int]]:

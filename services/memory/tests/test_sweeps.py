@@ -21,7 +21,7 @@ async def test_where_nothing_is_there_it_rests_until_something_stirs() -> None:
     work, busy = Work(), Work()
     busy.there = 1
     # Beside it one of the same pace that never rests: by its calls time has passed.
-    sweep, other = PeriodicSweep("things", 0.02, work, rest=3600), PeriodicSweep("others", 0.02, busy)
+    sweep, other = PeriodicSweep("things", 0.02, work, idle_seconds=3600), PeriodicSweep("others", 0.02, busy)
     await sweep.start()
     await other.start()
     await eventually(lambda: work.calls == 1)
@@ -62,7 +62,7 @@ async def test_what_fails_is_tried_again_soon(usual: float, monkeypatch: pytest.
         calls += 1
         raise OSError("the store is away")
 
-    sweep = PeriodicSweep("things", usual, fails, rest=3600)
+    sweep = PeriodicSweep("things", usual, fails, idle_seconds=3600)
     await sweep.start()
     await eventually(lambda: calls >= 3)
     await sweep.stop()

@@ -69,7 +69,7 @@ class MarketContext:
     async def quotes(self, request: QuotesRequest) -> QuotesReply:
         quotes, failures = await per_ticker(request.symbols, self._provider.quote)
         return QuotesReply(
-            quotes=[_quote(one) for one in quotes.values()], errors=[_failure(quote) for quote in failures]
+            quotes=[_quote(quote) for quote in quotes.values()], errors=[_failure(failure) for failure in failures]
         )
 
 

@@ -94,9 +94,9 @@ class PaperTrading:
         then."""
         symbol = parse_symbol(name)
         seen_times = [order.seen_until for order in account.orders if order.live and order.symbol == name]
-        since = min((moment for moment in seen_times if moment is not None), default=None)
+        earliest = min((moment for moment in seen_times if moment is not None), default=None)
         try:
-            bars = None if since is None else await self._provider.bars_since(symbol, since)
+            bars = None if earliest is None else await self._provider.bars_since(symbol, earliest)
             history = await self._provider.daily_history(symbol, 1)
         except MarketError as error:
             self._log.warning("paper.no_news", symbol=name, reason=error.reason)

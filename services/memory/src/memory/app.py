@@ -280,7 +280,7 @@ class MemoryReplica:
         migrations.serve(service, (*knowledge.changes(), older_lists, companies.reseal_step()), stored_format)
         contexts.consume(service, activity)
         settings_sweep = PeriodicSweep(
-            "settings on the bus", SETTINGS_RETRY_SECONDS, companies.refresh, rest=SETTINGS_SWEEP_SECONDS
+            "settings on the bus", SETTINGS_RETRY_SECONDS, companies.refresh, idle_seconds=SETTINGS_SWEEP_SECONDS
         )
 
         def store_was_restored() -> None:
@@ -318,7 +318,7 @@ class MemoryReplica:
             assign_in_turn=desk.assign_in_turn,
         )
         handoff_sweeps = [
-            PeriodicSweep(name, settings.handoff_sweep, look, rest=REST_FACTOR * settings.handoff_sweep)
+            PeriodicSweep(name, settings.handoff_sweep, look, idle_seconds=REST_FACTOR * settings.handoff_sweep)
             for name, look in (
                 ("waiting conversations", handoffs.look),
                 ("conversations that are due", desk.sweep),

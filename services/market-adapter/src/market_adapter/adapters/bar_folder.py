@@ -111,9 +111,9 @@ def reread_folder(folder: Path, previous: Folder) -> tuple[Folder, list[str]]:
         count += sum(len(new.bars) for new in file_series)
         if count > MAX_BARS:
             raise BadBarsError(f"{name}: this makes more than {MAX_BARS:,} bars: keep fewer years")
-    for one in [intraday for intraday in series.values() if (intraday.symbol.name, Timeframe.D1) not in series]:
-        problems.append(f"{one.file}: {one.symbol} has no daily bars beside those of {one.timeframe}")
-        del series[one.key]
+    for lone in [intraday for intraday in series.values() if (intraday.symbol.name, Timeframe.D1) not in series]:
+        problems.append(f"{lone.file}: {lone.symbol} has no daily bars beside those of {lone.timeframe}")
+        del series[lone.key]
     return series, problems
 
 

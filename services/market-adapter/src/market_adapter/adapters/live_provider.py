@@ -114,7 +114,7 @@ class LiveProvider:
         events = await self._ask_yahoo(
             f"events {symbol}", symbol.name, FIGURE_SECONDS, lambda: self._yahoo.events(symbol, today)
         )
-        return sorted((one for one in events if today < one.on <= until), key=lambda event: event.on)
+        return sorted((event for event in events if today < event.on <= until), key=lambda event: event.on)
 
     async def economic_events(self, until: date) -> Sequence[Event]:
         """Returns no events: neither source has a calendar of the economy."""

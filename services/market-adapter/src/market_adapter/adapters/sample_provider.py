@@ -93,8 +93,8 @@ class SampleProvider:
 
     async def bars_since(self, symbol: Symbol, moment: datetime) -> BarHistory | None:
         """The daily bars of the sessions that opened at `moment` or later."""
-        since = self._clock.first_from(moment.date() - timedelta(days=1))
-        history = await self.daily_history(symbol, max(1, self._clock.index - since + 1))
+        first_index = self._clock.first_from(moment.date() - timedelta(days=1))
+        history = await self.daily_history(symbol, max(1, self._clock.index - first_index + 1))
         first = bisect_left(history.bars, moment, key=lambda bar: bar.time)
         return replace(history, bars=history.bars[first:]) if first < len(history.bars) else None
 

@@ -92,6 +92,6 @@ def known_by(history: BarHistory, day: date) -> BarHistory:
         history,
         bars=bars,
         splits=tuple(dividend for dividend in history.splits if dividend.on <= last),
-        dividends=tuple(one for one in history.dividends if one.on <= last),
+        dividends=tuple(dividend for dividend in history.dividends if dividend.on <= last),
         known_at=None,
     )

@@ -114,7 +114,9 @@ def fundamentals_at(report: AnnualReport, history: BarHistory) -> Fundamentals:
 def latest_report(reports: Sequence[AnnualReport], day: date) -> AnnualReport | None:
     """The newest report published before `day`, since results come out after the close as often as before the
     opening."""
-    return max((one for one in reports if one.published < day), key=lambda report: report.published, default=None)
+    return max(
+        (report for report in reports if report.published < day), key=lambda report: report.published, default=None
+    )
 
 
 def upcoming(events: Sequence[Event], day: date, until: date) -> list[Event]:

@@ -122,7 +122,7 @@ class Desk:
 
     async def state(self, order: str) -> OrderState:
         account = await self.paper_trading.current(ANN)
-        return next(one.state for one in account.orders if one.id == order)
+        return next(placed.state for placed in account.orders if placed.id == order)
 
 
 def market(*closes: str, splits: tuple[Split, ...] = ()) -> ScriptedProvider:

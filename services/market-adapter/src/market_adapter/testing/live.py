@@ -122,7 +122,8 @@ def chart(name: str, interval: str) -> dict[str, Any]:
         "dividends": {"1": {"date": stamp(PAID), "amount": 0.25}},
     }
     quote = {
-        "open": closes, "high": [one and one + 1 for one in closes], "low": [close and close - 1 for close in closes],
+        "open": closes,
+        "high": [close and close + 1 for close in closes], "low": [close and close - 1 for close in closes],
         "close": closes, "volume": [None if close is None else 1000 for close in closes],
     }  # fmt: skip
     period = {"timezone": "EST", "gmtoffset": -18000, "start": stamp(SESSIONS[-1]), "end": stamp(SESSIONS[-1], 16, 0)}

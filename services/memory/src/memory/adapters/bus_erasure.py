@@ -34,16 +34,16 @@ _NO_MESSAGE_ERRORS = frozenset({(10057, "no message found"), (10057, "stream sto
 
 @dataclass(slots=True)
 class StreamPlan:
-    """The messages that a deletion will remove from the streams. `found`: how many, by place."""
+    """The messages that a deletion will remove from the streams. `counts`: how many, by place."""
 
     purges: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     messages: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
-    found: dict[str, int] = field(default_factory=dict[str, int])
+    counts: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(self, stream: str, count: int) -> None:
         """Adds to the number of messages found in a stream."""
         place = f"stream {stream}"
-        self.found[place] = self.found.get(place, 0) + count
+        self.counts[place] = self.counts.get(place, 0) + count
 
 
 class StreamErasure:
@@ -121,7 +121,7 @@ class StreamErasure:
                     plan.messages.append((DLQ.name, letter.seq))
                     plan.add(DLQ.name, 1)
         await self.carry_out(plan)
-        return plan.found
+        return plan.counts
 
     async def plan_conversation_facts(self, job: Erasure) -> StreamPlan:
         """Finds the user's facts that concern these conversations; raises BusUnavailableError."""

@@ -57,10 +57,10 @@ class CacheErasure:
         ]
         possible_keys += [key_of(company, person).encode() for person in (job.user, *job.people) if person]
         with redis_errors("scan its keys"):
-            found = [key for key in possible_keys if await self._redis.exists(key)]
-            found += [key async for key in self._keys(f"{PREFIX}*:{company}:*") if _part(key, -1) in conversations]
-            found += [key async for key in self._keys(f"{ECHOES}{company}:*") if _part(key, 4) in conversations]
-        return found
+            keys = [key for key in possible_keys if await self._redis.exists(key)]
+            keys += [key async for key in self._keys(f"{PREFIX}*:{company}:*") if _part(key, -1) in conversations]
+            keys += [key async for key in self._keys(f"{ECHOES}{company}:*") if _part(key, 4) in conversations]
+        return keys
 
     async def erase(self, job: Erasure) -> None:
         """Deletes from Redis and from every replica's memory; raises RedisUnavailableError."""
@@ -88,11 +88,11 @@ class CacheErasure:
         removed = 0
         with redis_errors("delete a company"):
             for pattern in patterns:
-                found = [key async for key in self._keys(pattern)]
+                keys = [key async for key in self._keys(pattern)]
                 if pattern.startswith(PREFIX):
-                    found = [key for key in found if _part(key, -2) == company]
-                if found:
-                    removed += int(await self._redis.delete(*found))
+                    keys = [key for key in keys if _part(key, -2) == company]
+                if keys:
+                    removed += int(await self._redis.delete(*keys))
         return {"redis": removed}
 
     async def rewrite(self) -> None:

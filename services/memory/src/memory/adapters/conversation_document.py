@@ -263,8 +263,8 @@ def _desk(text: str) -> DeskState:
     )
 
 
-def _update_place_fields(since: UpdatePlace | None) -> list[str | None] | None:
-    return [_text(since.basis), _time(since.at)] if since else None
+def _update_place_fields(place: UpdatePlace | None) -> list[str | None] | None:
+    return [_text(place.basis), _time(place.at)] if place else None
 
 
 def _update_place(fields: list[str | None] | None) -> UpdatePlace | None:

@@ -109,7 +109,7 @@ class KeptFiles:
             page = await self._facts.messages(company, conversation, MESSAGES_PER_READ, cursor, latest=True)
             for fact in page.items:
                 files = fact.data.files if isinstance(fact.data, VisitorMessage | OperatorMessage) else None
-                if any(one.id == file for one in files or ()):
+                if any(attached.id == file for attached in files or ()):
                     return True
             cursor = page.next
             if cursor is None:

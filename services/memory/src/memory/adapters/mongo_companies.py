@@ -60,9 +60,9 @@ class MongoCompanies:
     async def existing_after(self, company: str, limit: int) -> list[CompanySettings]:
         """The records that `after` returns, without deleted companies."""
         async with store_errors("list companies"):
-            where = {"_id": {"$gt": company}, "deleted": {"$ne": True}}
+            query = {"_id": {"$gt": company}, "deleted": {"$ne": True}}
             return [
-                _settings(row) for row in await self._rows.find(where).sort("_id", ASCENDING).limit(limit).to_list()
+                _settings(row) for row in await self._rows.find(query).sort("_id", ASCENDING).limit(limit).to_list()
             ]
 
     async def unannounced(self, limit: int) -> list[CompanySettings]:

@@ -75,9 +75,9 @@ class MongoConversations:
         """The stored states, by (company, conversation)."""
         if not keys:
             return {}
-        where = {"_id": {"$in": [conversation_key(*key) for key in keys]}}
+        query = {"_id": {"$in": [conversation_key(*key) for key in keys]}}
         async with store_errors("read conversations"):
-            rows = await self._rows.find(where).to_list()
+            rows = await self._rows.find(query).to_list()
         states = [self._read(row) for row in rows]
         return {(state.company, state.conversation): state for state in states}
 
@@ -128,9 +128,9 @@ class MongoConversations:
         """The person's conversations at the desk, or with `handed_over` those that they began and that were merged with
         another person's. Latest activity first."""
         key, prefix = "visitorKey" if handed_over else "personKey", f"{company}:{user_id}"
-        where = {key: keys_under(prefix)}
+        query = {key: keys_under(prefix)}
         async with store_errors("read a person's conversations"):
-            rows = await self._rows.find(where).sort(key, DESCENDING).limit(limit).to_list()
+            rows = await self._rows.find(query).sort(key, DESCENDING).limit(limit).to_list()
         return [self._read(row) for row in rows]
 
     async def page(
@@ -159,9 +159,9 @@ class MongoConversations:
     async def unanswered(self, company: str, limit: int) -> dict[str, int]:
         """Open conversations whose visitor waits for an answer, with the sequence of their newest message; newest
         first."""
-        where = {"unansweredKey": keys_under(company)}
+        query = {"unansweredKey": keys_under(company)}
         async with store_errors("read unanswered conversations"):
-            cursor = self._rows.find(where, {"seenPosition": 1}).sort("unansweredKey", DESCENDING).limit(limit)
+            cursor = self._rows.find(query, {"seenPosition": 1}).sort("unansweredKey", DESCENDING).limit(limit)
             rows = await cursor.to_list()
         return {row["_id"].split("/", 1)[1]: position_of(row["seenPosition"]).seq for row in rows}
 
@@ -174,17 +174,17 @@ class MongoConversations:
 
     async def quiet(self, company: str, until_ms: int, limit: int) -> list[InboxConversation]:
         """Open conversations in which nobody has written since an answer before then, the longest quiet first."""
-        where = {"quietKey": {"$gt": f"{company}/", "$lt": timed_key(company, until_ms, "")}}
+        query = {"quietKey": {"$gt": f"{company}/", "$lt": timed_key(company, until_ms, "")}}
         async with store_errors("read quiet conversations"):
-            rows = await self._rows.find(where).sort("quietKey", ASCENDING).limit(limit).to_list()
+            rows = await self._rows.find(query).sort("quietKey", ASCENDING).limit(limit).to_list()
         return [self._read(row) for row in rows]
 
     async def findable(self, company: str, since_ms: int, after: str, limit: int) -> tuple[list[Findable], str]:
         """Conversations stored at or after a time and after a key, in that order, and the key of the last one."""
         start = after or timed_key(company, max(since_ms, 0), "")
-        where = {"writtenKey": {"$gt": start, "$lt": f"{company}/{END}"}}
+        query = {"writtenKey": {"$gt": start, "$lt": f"{company}/{END}"}}
         async with store_errors("read what the inbox search needs"):
-            cursor = self._rows.find(where, FINDABLE).sort("writtenKey", ASCENDING).limit(limit)
+            cursor = self._rows.find(query, FINDABLE).sort("writtenKey", ASCENDING).limit(limit)
             rows = await cursor.to_list()
         return [findable_of(row) for row in rows], rows[-1]["writtenKey"] if rows else after
 
@@ -200,10 +200,10 @@ class MongoConversations:
 
     async def outcomes(self, company: str, since: date, until: date, limit: int) -> list[ConversationOutcome]:
         """The outcomes of the conversations begun on these days, both included; latest days first."""
-        where = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}
+        query = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}
         fields = {"dayKey": 1, "answers": 1, "handedOff": 1, "failures": 1}
         async with store_errors("count conversations"):
-            rows = await self._rows.find(where, fields).sort("dayKey", DESCENDING).limit(limit).to_list()
+            rows = await self._rows.find(query, fields).sort("dayKey", DESCENDING).limit(limit).to_list()
         return [outcome_of(row) for row in rows]
 
     async def due_for_look(
@@ -212,9 +212,9 @@ class MongoConversations:
         """The conversations that the hand-off sweep must check by then, each with its due time in ms; earliest
         first."""
         direction = DESCENDING if latest_first else ASCENDING
-        where = {"waitingSince": {"$gt": 0, "$lte": until_ms}}
+        query = {"waitingSince": {"$gt": 0, "$lte": until_ms}}
         async with store_errors("read waiting conversations"):
-            rows = await self._rows.find(where).sort("waitingSince", direction).limit(limit).to_list()
+            rows = await self._rows.find(query).sort("waitingSince", direction).limit(limit).to_list()
         return [(self._read(row), row["waitingSince"]) for row in rows]
 
     async def store_next_looks(self, looks: Sequence[tuple[InboxConversation, int, int | None]]) -> None:
@@ -237,16 +237,16 @@ class MongoConversations:
                 rows = await cursor.sort("stateKey", ASCENDING).limit(UPDATE_BATCH).to_list()
                 if not rows:
                     return
-                where = {"stateKey": {"$gt": last_key, "$lte": rows[-1]["stateKey"]}, "waitingSince": {"$gt": 0}}
-                await self._rows.update_many(where, {"$set": {"waitingSince": due_ms}})
+                query = {"stateKey": {"$gt": last_key, "$lte": rows[-1]["stateKey"]}, "waitingSince": {"$gt": 0}}
+                await self._rows.update_many(query, {"$set": {"waitingSince": due_ms}})
                 last_key = rows[-1]["stateKey"]
 
     async def waiting(self, company: str) -> list[str]:
         """The keys (waiting_key) of a company's conversations that wait for a person, in the order of the queue."""
         key = f"{company}:{NEEDS_HUMAN}"
-        where = {"stateKey": {"$gt": f"{key}/", "$lt": f"{key}/{END}"}, "waitingSince": {"$gt": 0}}
+        query = {"stateKey": {"$gt": f"{key}/", "$lt": f"{key}/{END}"}, "waitingSince": {"$gt": 0}}
         async with store_errors("read who waits for a person"):
-            rows = await self._rows.find(where, {"stateKey": 1}).sort("stateKey", ASCENDING).to_list()
+            rows = await self._rows.find(query, {"stateKey": 1}).sort("stateKey", ASCENDING).to_list()
         return [row["stateKey"] for row in rows]
 
     async def queue(self) -> tuple[int, int | None]:
@@ -260,9 +260,9 @@ class MongoConversations:
             )
             rows = await self._rows.find(active, {"stateKey": 1, "ownerSince": 1}).limit(MAX_COUNTED).to_list()
         waiting = [row["ownerSince"] for row in rows if f":{NEEDS_HUMAN}/" in row.get("stateKey", "")]
-        since = [milliseconds(datetime.fromisoformat(text)) for text in waiting if text]
-        since += [row["waitingSince"] - ENDLESS for row in first]
-        return count + len(waiting), min(since, default=None)
+        starts_ms = [milliseconds(datetime.fromisoformat(text)) for text in waiting if text]
+        starts_ms += [row["waitingSince"] - ENDLESS for row in first]
+        return count + len(waiting), min(starts_ms, default=None)
 
     def _read(self, row: Document) -> InboxConversation:
         state = from_document(row)
@@ -280,8 +280,8 @@ def _next_look_update(state: InboxConversation, due_ms: int, again_ms: int | Non
     waiting_since = state.due_since if state.ownership.owner.kind == OwnerKind.WAITING else None
     if again_ms is None and waiting_since is not None:
         again_ms = ENDLESS + milliseconds(waiting_since)
-    where = {"_id": _key(state), "version": state.version, "writer": state.writer, "waitingSince": due_ms}
-    return UpdateOne(where, {"$set": {"waitingSince": again_ms}} if again_ms else {"$unset": {"waitingSince": ""}})
+    query = {"_id": _key(state), "version": state.version, "writer": state.writer, "waitingSince": due_ms}
+    return UpdateOne(query, {"$set": {"waitingSince": again_ms}} if again_ms else {"$unset": {"waitingSince": ""}})
 
 
 def _key(state: InboxConversation) -> str:

@@ -80,9 +80,9 @@ class MongoDesk:
 
     async def replies(self, company: str) -> list[CannedReply]:
         """A company's canned replies, by shortcut."""
-        where = {"_id": keys_under(company)}
+        query = {"_id": keys_under(company)}
         async with store_errors("read canned replies"):
-            rows = await self._replies.find(where).sort("_id", ASCENDING).limit(MAX_REPLIES).to_list()
+            rows = await self._replies.find(query).sort("_id", ASCENDING).limit(MAX_REPLIES).to_list()
         return [CannedReply(shortcut=row["_id"].split("/", 1)[1], text=row["text"]) for row in rows]
 
     async def put_reply(self, company: str, reply: CannedReply) -> None:
@@ -125,7 +125,7 @@ async def _add(
 
 async def _newest(rows: Collection, company: str, conversation: str) -> list[Document]:
     prefix = conversation_key(company, conversation)
-    where = {"key": keys_under(prefix)}
+    query = {"key": keys_under(prefix)}
     async with store_errors("read desk changes"):
-        newest_first = await rows.find(where).sort("key", DESCENDING).limit(MAX_CHANGES).to_list()
+        newest_first = await rows.find(query).sort("key", DESCENDING).limit(MAX_CHANGES).to_list()
     return newest_first[::-1]

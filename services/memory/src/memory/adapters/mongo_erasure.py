@@ -39,8 +39,8 @@ class MongoErasure:
         ids: set[str] = set()
         async with store_errors("read a person's conversations"):
             for key in ("personKey", "visitorKey"):
-                where = {key: keys_under(prefix)}
-                rows = await self._database["conversations"].find(where, {"_id": 1}).to_list()
+                query = {key: keys_under(prefix)}
+                rows = await self._database["conversations"].find(query, {"_id": 1}).to_list()
                 ids |= {str(row["_id"]).split("/", 1)[1] for row in rows}
         return sorted(ids)
 
@@ -49,8 +49,8 @@ class MongoErasure:
         people: set[str] = set()
         async with store_errors("read the authors of conversations"):
             for batch in slices(conversations):
-                where = {"_id": {"$in": [conversation_key(company, conversation) for conversation in batch]}}
-                rows = await self._database["conversations"].find(where, {"person": 1}).to_list()
+                query = {"_id": {"$in": [conversation_key(company, conversation) for conversation in batch]}}
+                rows = await self._database["conversations"].find(query, {"person": 1}).to_list()
                 people |= {row["person"]["userId"] for row in rows if row.get("person")}
         return sorted(people)
 
@@ -59,8 +59,8 @@ class MongoErasure:
         ids: list[str] = []
         async with store_errors("look for conversations"):
             for batch in slices(conversations):
-                where = {"_id": {"$in": [conversation_key(company, conversation) for conversation in batch]}}
-                rows = await self._database["conversations"].find(where, {"_id": 1}).to_list()
+                query = {"_id": {"$in": [conversation_key(company, conversation) for conversation in batch]}}
+                rows = await self._database["conversations"].find(query, {"_id": 1}).to_list()
                 ids += [str(row["_id"]).split("/", 1)[1] for row in rows]
         return ids
 
@@ -85,37 +85,37 @@ class MongoErasure:
 
     async def due(self, before: datetime, limit: int) -> list[Erasure]:
         """Deletions that began at or before `before`, oldest first."""
-        where = {"at": {"$lte": milliseconds(before)}}
+        query = {"at": {"$lte": milliseconds(before)}}
         async with store_errors("read deletions"):
-            return [_job(row) for row in await self._jobs.find(where).sort("at", ASCENDING).limit(limit).to_list()]
+            return [_job(row) for row in await self._jobs.find(query).sort("at", ASCENDING).limit(limit).to_list()]
 
     async def done(self, job: Erasure) -> None:
         """Removes the deletion from the list, unless it was begun again."""
-        where = {"_id": _job_id(job), "at": milliseconds(job.at)}
+        query = {"_id": _job_id(job), "at": milliseconds(job.at)}
         async with store_errors("end a deletion"):
-            await self._jobs.delete_one(where)
+            await self._jobs.delete_one(query)
 
-    async def found(self, job: Erasure) -> dict[str, int]:
+    async def counts(self, job: Erasure) -> dict[str, int]:
         """Counts the documents that `erase` would delete, by collection (`mongodb <name>`)."""
         ids: defaultdict[str, set[str]] = defaultdict(set)
         async with store_errors("count what is to be deleted"):
-            for collection, where in _documents_of(job):
-                rows = await self._database[collection].find(where, {"_id": 1}).to_list()
+            for collection, query in _documents_of(job):
+                rows = await self._database[collection].find(query, {"_id": 1}).to_list()
                 ids[f"mongodb {collection}"] |= {str(row["_id"]) for row in rows}
-        return {place: len(found_ids) for place, found_ids in ids.items()}
+        return {place: len(document_ids) for place, document_ids in ids.items()}
 
     async def erase(self, job: Erasure) -> None:
         """Deletes all data of the user, or of the conversations."""
         await self._forget_gaps(job.company, job.conversations)
         async with store_errors("delete a user"):
-            for collection, where in _documents_of(job):
-                await self._database[collection].delete_many(where)
+            for collection, query in _documents_of(job):
+                await self._database[collection].delete_many(query)
 
     async def erase_company(self, company: str) -> dict[str, int]:
-        where = {"_id": keys_under(company)}
+        query = {"_id": keys_under(company)}
         async with store_errors("delete a company"):
             return {
-                f"mongodb {name}": (await self._database[name].delete_many(where)).deleted_count
+                f"mongodb {name}": (await self._database[name].delete_many(query)).deleted_count
                 for name in _COMPANY_COLLECTIONS
             }
 
@@ -152,8 +152,8 @@ class MongoErasure:
 
     async def _delete_calls(self, job: Erasure, condition: Document, *, all_of_user: bool = True) -> None:
         """Deletes all calls of the conversations, and with `all_of_user` all of the user's, that meet the condition."""
-        for where in _calls_of(job, all_of_user=all_of_user):
-            await self._database["executions"].delete_many(where | condition)
+        for query in _calls_of(job, all_of_user=all_of_user):
+            await self._database["executions"].delete_many(query | condition)
 
 
 def _documents_of(job: Erasure) -> Iterator[tuple[str, Document]]:
@@ -165,8 +165,8 @@ def _documents_of(job: Erasure) -> Iterator[tuple[str, Document]]:
             yield collection, {"_id": key}
         for collection in (*BY_CONVERSATION, "knowledge_asked"):
             yield collection, {"_id": keys_under(key)}
-    for where in _calls_of(job, all_of_user=bool(job.user)):
-        yield "executions", where
+    for query in _calls_of(job, all_of_user=bool(job.user)):
+        yield "executions", query
     if job.user:
         yield "memories", {"_id": f"{job.company}/{job.user}"}
 

@@ -64,9 +64,9 @@ class MongoExecutions:
     async def newest(self, company: str, conversation: str, limit: int) -> list[PastToolCall]:
         """The newest successful calls; raises StoreUnavailableError."""
         key = conversation_key(company, conversation)
-        where = {"talkKey": keys_under(key)}
+        query = {"talkKey": keys_under(key)}
         async with store_errors("read tool calls"):
-            cursor = self._rows.find(where, {"at": 1, "tool": 1, "symbols": 1}).sort("talkKey", DESCENDING).limit(limit)
+            cursor = self._rows.find(query, {"at": 1, "tool": 1, "symbols": 1}).sort("talkKey", DESCENDING).limit(limit)
             rows = await cursor.to_list()
         return [PastToolCall(datetime.fromisoformat(row["at"]), row["tool"], tuple(row["symbols"])) for row in rows]
 

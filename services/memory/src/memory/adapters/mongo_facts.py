@@ -53,18 +53,18 @@ class MongoFacts:
         """The newest messages at or before `up_to` (and after `since`), oldest first."""
         prefix = conversation_key(company, conversation)
         start = "" if since is None else str(since)
-        where = {"messageKey": {"$gt": f"{prefix}/{start}", "$lte": f"{prefix}/{up_to}"}}
+        query = {"messageKey": {"$gt": f"{prefix}/{start}", "$lte": f"{prefix}/{up_to}"}}
         async with store_errors("read messages"):
-            rows = await self._rows.find(where).sort("messageKey", DESCENDING).limit(limit).to_list()
+            rows = await self._rows.find(query).sort("messageKey", DESCENDING).limit(limit).to_list()
         return facts_of(reversed(rows))
 
     async def after(
         self, company: str, conversation: str, since: LogPosition, up_to: LogPosition, limit: int
     ) -> list[LogFact]:
         """The facts with since < position ≤ up_to, in order, at most `limit`."""
-        where = {"key": {"$gt": fact_key(company, conversation, since), "$lte": fact_key(company, conversation, up_to)}}
+        query = {"key": {"$gt": fact_key(company, conversation, since), "$lte": fact_key(company, conversation, up_to)}}
         async with store_errors("read facts"):
-            return facts_of(await self._rows.find(where).sort("key", ASCENDING).limit(limit).to_list())
+            return facts_of(await self._rows.find(query).sort("key", ASCENDING).limit(limit).to_list())
 
     async def messages(
         self, company: str, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
@@ -76,8 +76,10 @@ class MongoFacts:
         # A cursor is the key of its page's last message; with `latest`, of the message before its first.
         key_range = {"$gt": f"{prefix}/", "$lte": key or end} if latest else {"$gt": key or f"{prefix}/", "$lt": end}
         async with store_errors("read messages"):
-            found = self._rows.find({"messageKey": key_range}).sort("messageKey", DESCENDING if latest else ASCENDING)
-            rows = await found.limit(limit + 1).to_list()
+            matching_rows = self._rows.find({"messageKey": key_range}).sort(
+                "messageKey", DESCENDING if latest else ASCENDING
+            )
+            rows = await matching_rows.limit(limit + 1).to_list()
         has_more = len(rows) > limit
         next_row = rows[-1 if latest else limit - 1] if has_more else None
         rows = rows[:limit]
@@ -89,12 +91,12 @@ class MongoFacts:
     ) -> list[LogFact]:
         """The newest changes of owner with since < position ≤ up_to, oldest first."""
         prefix = conversation_key(company, conversation)
-        where = {
+        query = {
             "key": {"$gt": f"{prefix}/{since}", "$lte": f"{prefix}/{END if up_to is None else up_to}"},
             "kind": ChatKind.OWNER.value,
         }
         async with store_errors("read changes of owner"):
-            rows = await self._rows.find(where).sort("key", DESCENDING).limit(limit).to_list()
+            rows = await self._rows.find(query).sort("key", DESCENDING).limit(limit).to_list()
         return facts_of(reversed(rows))
 
     async def message(self, company: str, conversation: str, message_id: str) -> LogFact | None:

@@ -21,11 +21,11 @@ BATCH = 500
 class MongoFileShares:
     """Counts companies' files against their quota; each method raises StoreUnavailableError."""
 
-    def __init__(self, database: Database, most: int) -> None:
-        """`most`: the quota of one company, in bytes."""
+    def __init__(self, database: Database, quota: int) -> None:
+        """`quota`: what one company may store, in bytes."""
         self._files = database["files"]
         self._sums = database["file_shares"]
-        self.most = most
+        self.quota = quota
 
     async def keep(self, company: str, conversation: str, file: str, size: int) -> bool:
         """Counts a file, once; returns False if the company's quota is used up."""
@@ -98,16 +98,16 @@ class MongoFileShares:
         return True
 
     async def _add(self, company: str, size: int) -> bool:
-        with_room = {"_id": company, "bytes": {"$lte": self.most - size}}
+        with_room = {"_id": company, "bytes": {"$lte": self.quota - size}}
         if (await self._sums.update_one(with_room, {"$inc": {"bytes": size}})).matched_count:
             return True
         with suppress(DuplicateKeyError):  # several first files at once: each is counted
             await self._sums.insert_one({"_id": company, "bytes": 0})
         return bool((await self._sums.update_one(with_room, {"$inc": {"bytes": size}})).matched_count)
 
-    async def _drop(self, where: dict[str, object]) -> None:
+    async def _drop(self, query: dict[str, object]) -> None:
         async with store_errors("remove files from the count"):
-            while rows := await self._files.find(where).limit(BATCH).to_list():
+            while rows := await self._files.find(query).limit(BATCH).to_list():
                 deleted_bytes = Counter[str]()
                 for row in rows:  # one by one: of several replicas, each subtracts only what it deleted itself
                     if (await self._files.delete_one({"_id": row["_id"]})).deleted_count:

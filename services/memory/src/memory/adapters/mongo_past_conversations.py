@@ -57,9 +57,9 @@ class MongoPastConversations:
     async def messages_since(self, company: str, conversation: str, since: LogPosition, limit: int) -> ConversationPage:
         """The messages of people and the assistant after `since`, oldest first."""
         end = f"{conversation_key(company, conversation)}/{END}"
-        where = {"messageKey": {"$gt": fact_key(company, conversation, since), "$lt": end}}
+        query = {"messageKey": {"$gt": fact_key(company, conversation, since), "$lt": end}}
         async with store_errors("read messages"):
-            cursor = self._facts.find(where, {"messageKey": 1, "kind": 1, "event": 1})
+            cursor = self._facts.find(query, {"messageKey": 1, "kind": 1, "event": 1})
             rows = await cursor.sort("messageKey", ASCENDING).limit(limit).to_list()
         passages = [_passage(row, conversation) for row in rows if row["kind"] in SPEAKERS]
         return ConversationPage(passages, position_of(rows[-1]["messageKey"]) if rows else None)

@@ -32,9 +32,9 @@ class MongoRatings:
 
     async def between(self, company: str, since: date, until: date, limit: int) -> list[Rating]:
         """The ratings given on these days, both included; latest days first."""
-        where = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}
+        query = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}
         async with store_errors("read ratings"):
-            rows = await self._rows.find(where).sort("dayKey", DESCENDING).limit(limit).to_list()
+            rows = await self._rows.find(query).sort("dayKey", DESCENDING).limit(limit).to_list()
         ratings: list[Rating] = []
         for row in rows:
             _, conversation, message, user = row["_id"].split("/", 3)

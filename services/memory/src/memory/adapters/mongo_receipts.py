@@ -37,14 +37,14 @@ class MongoReceipts:
         return _record(row) if row else None
 
     async def note(
-        self, company: str, receipt: str, run: int, found: Mapping[str, int], finished_at: datetime | None = None
+        self, company: str, receipt: str, run: int, counts: Mapping[str, int], finished_at: datetime | None = None
     ) -> None:
         """Adds what a run has removed. With `finished_at`, the deletion is complete."""
         for _ in range(ATTEMPTS):
             record = await self.get(company, receipt)
             if record is None:
                 return  # a deletion that an earlier release began
-            changed = replace(record.noted(run, found), version=record.version + 1)
+            changed = replace(record.noted(run, counts), version=record.version + 1)
             if finished_at is not None:
                 changed = replace(changed, finished_at=record.finished_at or finished_at)
             async with store_errors("store a receipt"):

@@ -44,10 +44,10 @@ class MongoReports:
     async def began(self, company: str, since: date, until: date, limit: int, zone: tzinfo = UTC) -> list[Document]:
         """The newest conversations that began on these days in a time zone: {_id, latest, version, person, day}."""
         first, last = _utc_day(since, -ONE_DAY, zone), _utc_day(until, ONE_DAY, zone)
-        where = {"dayKey": {"$gte": f"{company}/{first}", "$lte": f"{company}/{last}"}}
+        query = {"dayKey": {"$gte": f"{company}/{first}", "$lte": f"{company}/{last}"}}
         fields = {"latest": 1, "version": 1, "person": 1, "startedAt": 1}
         async with store_errors("read conversations"):
-            cursor = self._conversations.find(where, fields).sort("dayKey", DESCENDING).limit(limit)
+            cursor = self._conversations.find(query, fields).sort("dayKey", DESCENDING).limit(limit)
             rows = await cursor.to_list()
         for row in rows:
             row["day"] = datetime.fromisoformat(row["startedAt"]).astimezone(zone).date()
@@ -93,9 +93,9 @@ class MongoReports:
         return digests
 
     async def _compute_digest(self, name: str) -> Digest | None:
-        where = {"key": keys_under(name)}
+        query = {"key": keys_under(name)}
         async with store_errors("read facts"):
-            return digest_of(facts_of(await self._facts.find(where).sort("key", 1).to_list()))
+            return digest_of(facts_of(await self._facts.find(query).sort("key", 1).to_list()))
 
     async def _store_digests(self, rows: Sequence[Document], digests: dict[str, Digest]) -> None:
         stored = [
@@ -130,12 +130,12 @@ class MongoReports:
         if not names:
             return Counter()
         company = names[0].split("/", 1)[0]
-        where = {
+        query = {
             "conversationId": {"$in": [name.split("/", 1)[1] for name in names]},
             "key": keys_under(company),
         }
         async with store_errors("count tool calls"):
-            rows = await self._executions.find(where, {"conversationId": 1}).to_list()
+            rows = await self._executions.find(query, {"conversationId": 1}).to_list()
         return Counter(f"{company}/{row['conversationId']}" for row in rows)
 
     async def spend(self, spent: Sequence[Spent]) -> None:

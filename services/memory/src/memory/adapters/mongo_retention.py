@@ -29,10 +29,10 @@ class MongoRetention:
         fields = {"dayKey": 1, "startedAt": 1, "heardAt": 1, "saidAt": 1, "stateKey": 1}
         seen: set[str] = set()
         while len(conversations) < limit:
-            where = {"dayKey": {"$gte": after, "$lte": last}}
+            query = {"dayKey": {"$gte": after, "$lte": last}}
             async with store_errors("look for old conversations"):
                 rows = (
-                    await self._conversations.find(where, fields).sort("dayKey", ASCENDING).limit(PAGE_SIZE).to_list()
+                    await self._conversations.find(query, fields).sort("dayKey", ASCENDING).limit(PAGE_SIZE).to_list()
                 )
             new = [row for row in rows if row["_id"] not in seen]
             old = [row for row in new if _newest(row) < before and _state(row) not in KEPT_STATES]

@@ -27,7 +27,7 @@ class MongoSightings:
 
     async def of(self, company: str) -> list[Sighting]:
         """The company's sightings, newest first."""
-        where = {"_id": keys_under(company)}
+        query = {"_id": keys_under(company)}
         async with store_errors("read sightings"):
-            rows = await self._rows.find(where).sort("at", DESCENDING).limit(MAX_SIGHTINGS).to_list()
+            rows = await self._rows.find(query).sort("at", DESCENDING).limit(MAX_SIGHTINGS).to_list()
         return [Sighting(origin=row["_id"].split("/", 1)[1], at=moment(row["at"])) for row in rows]

@@ -31,9 +31,9 @@ class MongoUsage:
 
     async def days(self, company: str, since: date, until: date) -> list[UsageDay]:
         """The days with usage between these, both included, oldest first."""
-        where = {"_id": {"$gte": f"{company}/{since.isoformat()}/", "$lt": f"{company}/{until.isoformat()}/{END}"}}
+        query = {"_id": {"$gte": f"{company}/{since.isoformat()}/", "$lt": f"{company}/{until.isoformat()}/{END}"}}
         async with store_errors("read usage"):
-            rows = await self._rows.find(where, {"seen": 0}).to_list()
+            rows = await self._rows.find(query, {"seen": 0}).to_list()
         days: dict[date, UsageDay] = {}
         for row in sorted(rows, key=lambda row: str(row["_id"])):
             day = date.fromisoformat(row["_id"].split("/")[1])

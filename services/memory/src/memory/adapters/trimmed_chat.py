@@ -33,12 +33,12 @@ class TrimmedChat:
         self._conversations = ConversationLog(client)
         self._log = log
 
-    async def state(self, kept: int) -> LogState | None:
-        """The log's current state; None if it has no more than the `kept` facts that always stay, or if the
+    async def state(self, always_kept: int) -> LogState | None:
+        """The log's current state; None if it has no more than the `always_kept` newest facts, or if the
         projection's consumer is missing, so that nothing is known to be stored."""
         # The stream is read before its consumers: one with nothing pending has read at least up to the end seen here.
         bounds = await self._log.refresh()
-        if bounds.first_seq + kept > bounds.last_seq:
+        if bounds.first_seq + always_kept > bounds.last_seq:
             return None
         info = await self._ask(StreamInfo, f"STREAM.INFO.{CHAT.name}")
         state, max_bytes = info["state"], info["config"]["max_bytes"]

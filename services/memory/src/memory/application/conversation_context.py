@@ -67,7 +67,7 @@ class PastConversations:
         window = (
             await self._histories.newest(company, conversation, request.up_to_seq, WINDOW_SIZE, exact=True)
         ).messages
-        mentions = [(one.created_at, subjects(one.text)) for one in window if one.role in USER_ROLES]
+        mentions = [(message.created_at, subjects(message.text)) for message in window if message.role in USER_ROLES]
         symbols_part = parts.start("conversation.mentionedSymbols", self._known_symbols(mentions))
         await asyncio.wait((summary_part,))
         summary = summary_part.result()

@@ -160,7 +160,7 @@ class DataErasure:
             # Nobody has written again, so what was published meanwhile belongs to what was deleted.
             plan = await self._bus.plan(job)
             await self._receipts.note(
-                job.company, job.receipt, AGAIN, plan.found | {"files": await self._files.count(job)}
+                job.company, job.receipt, AGAIN, plan.counts | {"files": await self._files.count(job)}
             )
             await self._bus.carry_out(plan)
             await self._files.erase(job)
@@ -174,7 +174,7 @@ class DataErasure:
             conversations=tuple(conversation for conversation in job.conversations if conversation not in reappeared),
         )
         plan = await (self._bus.plan_conversation_facts(absent_job) if reappeared else self._bus.plan(absent_job))
-        await self._receipts.note(job.company, job.receipt, LATE, plan.found)
+        await self._receipts.note(job.company, job.receipt, LATE, plan.counts)
         await self._bus.carry_out(plan)
         await self._store.erase_calls(absent_job, all_of_user=bool(job.user) and not reappeared)
 
@@ -185,19 +185,19 @@ class DataErasure:
         receipt, which marks it as uncertain. Raises ServiceUnavailableError.
         """
 
-        async def note(found: dict[str, int]) -> None:
-            await self._receipts.note(job.company, job.receipt, FIRST, found)
+        async def note(counts: dict[str, int]) -> None:
+            await self._receipts.note(job.company, job.receipt, FIRST, counts)
 
         record = await self._receipts.get(job.company, job.receipt)
         noted = record.runs[FIRST] if record else dict[str, int]()
         await note({ASKED: 1, UNSURE: int(ASKED in noted and TOLD not in noted)})
-        found, failed = await self._others.erase(job.company, job.user) if job.user else ({}, None)
-        await note(found)
+        removed, failed = await self._others.erase(job.company, job.user) if job.user else ({}, None)
+        await note(removed)
         if failed is not None:
             raise failed
-        found |= {"mongodb memories": await self._deleted_words.forget(job)} if job.people else {}
-        await note(found | {TOLD: 1})
-        return found
+        removed |= {"mongodb memories": await self._deleted_words.forget(job)} if job.people else {}
+        await note(removed | {TOLD: 1})
+        return removed
 
     async def _erase_everywhere(self, job: Erasure) -> None:
         # From now on facts about earlier messages are recognised as late.
@@ -207,8 +207,8 @@ class DataErasure:
         # projected or read again.
         elsewhere = await self._erase_elsewhere(job)
         plan = await self._bus.plan(job)
-        removed = plan.found | {"redis": len(await self._cache.keys(job))} | elsewhere
-        in_store = await self._store.found(job) | {"files": await self._files.count(job)}
+        removed = plan.counts | {"redis": len(await self._cache.keys(job))} | elsewhere
+        in_store = await self._store.counts(job) | {"files": await self._files.count(job)}
         await self._receipts.note(job.company, job.receipt, FIRST, in_store | removed)
         await self._bus.carry_out(plan)
         await self._files.erase(job)

@@ -34,7 +34,7 @@ class FormerConsumers:
         while has_more:
             facts, has_more = await self._consumers.read(source.stream, source.subject, after, BATCH)
             if facts:
-                await source.again(facts)
+                await source.reapply(facts)
                 after, count = facts[-1].seq, count + len(facts)
         await self._consumers.delete(source.stream, source.durable)
         _log.info("a consumer of an earlier release is ended", source=source.name, facts=count)

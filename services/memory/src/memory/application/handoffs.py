@@ -286,12 +286,12 @@ def _patience_of(config: CompanyConfig) -> Patience:
 
 
 def _earliest_decision(state: InboxConversation, patience: Patience, now: datetime) -> datetime:
-    since = state.due_since or now
+    start = state.due_since or now
     match state.ownership.owner.kind:
         case OwnerKind.WAITING:
-            return since + patience.handoff
+            return start + patience.handoff
         case OwnerKind.HUMAN:
-            return since + patience.idle
+            return start + patience.idle
         case OwnerKind.AI:
             return now
 

@@ -89,9 +89,9 @@ class InboxSearch:
     async def _update(self, company: str, entry: _CompanyIndex) -> None:
         if entry.index.needs_rebuild:
             entry.index, entry.read_to = InboxIndex(), 0
-        since, after = entry.read_to - OVERLAP_MS, ""
+        since_ms, after = entry.read_to - OVERLAP_MS, ""
         while True:
-            rows, after = await self._store.findable(company, since, after, PAGE_SIZE)
+            rows, after = await self._store.findable(company, since_ms, after, PAGE_SIZE)
             entry.index.put(rows)
             if rows:
                 entry.read_to = max(entry.read_to, rows[-1].written)

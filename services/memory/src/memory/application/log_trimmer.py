@@ -23,11 +23,11 @@ _log = structlog.get_logger(__name__)
 class LogTrimmer:
     """Sweeps the log. Replicas may do so at the same time."""
 
-    def __init__(self, log: TrimmedChat, clock: LogClock, window: float, *, kept: int = KEPT_AT_END) -> None:
+    def __init__(self, log: TrimmedChat, clock: LogClock, window: float, *, always_kept: int = KEPT_AT_END) -> None:
         self._chat = log
         self._clock = clock
         self._window = window
-        self._kept = kept
+        self._always_kept = always_kept
         self._position = 0
         self._sweeps = 0
 
@@ -50,11 +50,11 @@ class LogTrimmer:
 
     async def _first_to_keep(self) -> int:
         """The first sequence that no sweep may remove."""
-        state = await self._chat.state(self._kept)
+        state = await self._chat.state(self._always_kept)
         if state is None:
             return 0
         age = timedelta(seconds=kept_seconds(self._window, state.fill))
-        oldest = min(await self._chat.first_since(age, self._clock), state.last_seq - self._kept + 1)
+        oldest = min(await self._chat.first_since(age, self._clock), state.last_seq - self._always_kept + 1)
         if state.fill >= HIGH_FILL and state.read_up_to + 1 < oldest:
             _log.warning("the log fills, and is kept for who has not read it", consumer=state.slowest)
         return min(oldest, state.read_up_to + 1)

@@ -34,7 +34,7 @@ class LostEnds:
         previous = () if self.furthest is None else (self.furthest,)
         self.furthest = max((*previous, *facts), key=lambda fact: fact.position, default=None)
 
-    async def found(
+    async def record_lost(
         self,
         source: ProjectionSource,
         position: LogPosition | None,
@@ -43,16 +43,16 @@ class LostEnds:
     ) -> bool:
         """Whether the stream of this source has lost its end; that is recorded in the stream.
 
-        The log is continued by the source that `holds` all of it. For another stream, the caller must move its position
+        The log is continued by the source that has `has_all`. For another stream, the caller must move its position
         back to the stream's end. `position` and `furthest` were read before `progress`. Raises NexusError.
         """
         if source.stream != CHAT.name:
             return await self._note_other_stream(source, position, progress)
         if (last_used := await self._last_reused_seq(position, furthest, progress)) is None:
             return False
-        if source.holds is not None:
+        if source.has_all is not None:
             _log.error("the log has lost its end; the store has it", stream=source.stream, last=last_used)
-            process = partial(self._process_continuation, source, source.holds, progress.first)
+            process = partial(self._process_continuation, source, source.has_all, progress.first)
             await self._consumers.leave_out(source.stream, last_used, process)
             self.furthest = None
         return True
@@ -84,7 +84,11 @@ class LostEnds:
         return None
 
     async def _process_continuation(
-        self, source: ProjectionSource, holds: Callable[[Sequence[StoredFact]], Awaitable[bool]], first: int, last: int
+        self,
+        source: ProjectionSource,
+        has_all: Callable[[Sequence[StoredFact]], Awaitable[bool]],
+        first: int,
+        last: int,
     ) -> None:
         """Processes the facts that were added to the log after it had lost its end, up to `last`: later ones have
         sequences that the store does not know."""
@@ -92,13 +96,13 @@ class LostEnds:
         while after >= first:
             after = max(after - BATCH, first - 1)
             facts, _ = await self._consumers.read(source.stream, source.subject, after, BATCH)
-            if facts and await holds(facts):
+            if facts and await has_all(facts):
                 break
         count = 0
         while after < last:
             facts, has_more = await self._consumers.read(source.stream, source.subject, after, BATCH)
             if facts:
-                await source.again(facts)
+                await source.reapply(facts)
                 count += len(facts)
             after = facts[-1].seq if facts and has_more else last
         _log.warning("the end of the log is taken in", store=self._store, source=source.name, facts=count)

@@ -54,9 +54,9 @@ MIN_SCORE_SHARE = 0.15
 
 @dataclass(frozen=True, slots=True)
 class RecalledMessage:
-    """A message that was found, the messages before and after it, and what has replaced it since (`past`)."""
+    """A recalled `message`, the messages before and after it, and what has replaced it since (`past`)."""
 
-    found: RankedMessage
+    message: RankedMessage
     before: IndexedMessage | None
     after: IndexedMessage | None
     past: OutdatedSince | None
@@ -155,11 +155,11 @@ class MessageSearch:
                     if not _is_forgotten(hit.passage, memory.forgotten_facts)
                 ]
             if not entry.gone:
-                recalled.sort(key=lambda message: -message.found.score)
+                recalled.sort(key=lambda found: -found.message.score)
                 passages = [
-                    message
-                    for message in recalled[:limit]
-                    if message.found.score >= MIN_SCORE_SHARE * recalled[0].found.score
+                    found
+                    for found in recalled[:limit]
+                    if found.message.score >= MIN_SCORE_SHARE * recalled[0].message.score
                 ]
                 return Recollection(passages, len(entry.index), complete, now)
 
@@ -243,11 +243,11 @@ class MessageSearch:
         self, company: str, past: PastConversation, entry: _PersonIndex, floor: LogPosition
     ) -> bool:
         """Indexes what is new in one conversation; returns False if the limit is reached."""
-        since = entry.read.setdefault(past.conversation, BEGINNING)
+        position = entry.read.setdefault(past.conversation, BEGINNING)
         while True:
             if entry.gone or len(entry.index) >= MAX_MESSAGES:
                 return False
-            page = await self._past.messages_since(company, past.conversation, since, PAGE_SIZE)
+            page = await self._past.messages_since(company, past.conversation, position, PAGE_SIZE)
             async with entry.lock:
                 new = await asyncio.to_thread(_add_new, entry, page.passages)
                 if self._embeddings.on:
@@ -256,9 +256,9 @@ class MessageSearch:
                     self._embeddings.fill(entry.near)
             if page.up_to is None:
                 break
-            since = page.up_to
+            position = page.up_to
             # Above the floor a message may yet be stored before one that was read: the next update starts at the floor.
-            entry.read[past.conversation] = max(entry.read[past.conversation], min(since, floor))
+            entry.read[past.conversation] = max(entry.read[past.conversation], min(position, floor))
         if past.latest <= floor:
             entry.latest[past.conversation] = past.latest
         return True

@@ -189,7 +189,7 @@ class Positions:
             progress = await self._consumers.progress(source.stream, source.durable, now)
             if progress is None:
                 continue
-            if not await self._ends.found(source, position, furthest, progress):
+            if not await self._ends.record_lost(source, position, furthest, progress):
                 await self._compare(source, position, progress, is_doubted=is_doubted)
             elif source.stream != CHAT.name:
                 await self._move(source.name, position, progress.done)
@@ -255,8 +255,8 @@ class Positions:
             return
         is_new = position is None or position == BEGINNING
         after = position.seq if position is not None and position.era == progress.done.era else 0
-        if source.kept is not None:
-            first = await self._consumers.since(source.stream, source.subject, self._now() - source.kept)
+        if source.max_age is not None:
+            first = await self._consumers.since(source.stream, source.subject, self._now() - source.max_age)
             after = max(after, (first or progress.done.seq + 1) - 1)
         elif after + 1 < progress.first:
             await self._record_gap(Missed(source.name, after + 1, min(progress.first - 1, progress.done.seq)))
@@ -265,7 +265,7 @@ class Positions:
         while after < end.seq:
             facts, has_more = await self._read(source, after, end.seq)
             if facts:
-                await source.again(facts)
+                await source.reapply(facts)
                 count += len(facts)
             after = facts[-1].seq if facts and has_more else end.seq
             reached = LogPosition(progress.done.era, after)

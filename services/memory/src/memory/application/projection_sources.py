@@ -20,24 +20,24 @@ _log = structlog.get_logger(__name__)
 class ProjectionSource:
     """A durable consumer that fills the store.
 
-    `again` processes facts again, in order, which changes nothing if they were processed before. `kept`: facts older
-    than this are useless to the store (None: none are). `holds` returns whether the store has all of these facts; only
-    a source that processes its whole stream has it, and a stream may drop facts only for such a store. `kept_as`: the
-    durable's name in the store, if several sources share it.
+    `reapply` processes facts again, in order, which changes nothing if they were processed before. `max_age`: facts
+    older than this are useless to the store (None: none are). `has_all` returns whether the store has all of these
+    facts; only a source that processes its whole stream has it, and a stream may drop facts only for such a store.
+    `stored_as`: the durable's name in the store, if several sources share it.
     """
 
     stream: str
     durable: str
     subject: str
-    again: Callable[[Sequence[StoredFact]], Awaitable[None]]
-    kept: timedelta | None = None
-    holds: Callable[[Sequence[StoredFact]], Awaitable[bool]] | None = None
-    kept_as: str = ""
+    reapply: Callable[[Sequence[StoredFact]], Awaitable[None]]
+    max_age: timedelta | None = None
+    has_all: Callable[[Sequence[StoredFact]], Awaitable[bool]] | None = None
+    stored_as: str = ""
 
     @property
     def name(self) -> str:
         """The source's name in the store."""
-        return f"{self.stream}/{self.kept_as or self.durable}"
+        return f"{self.stream}/{self.stored_as or self.durable}"
 
 
 class Consumers(Protocol):

@@ -29,7 +29,7 @@ _log = structlog.get_logger(__name__)
 
 
 class RetentionSweep:
-    """The daily run over all companies. Replicas may run it at the same time. `also` is called at its end."""
+    """The daily run over all companies. Replicas may run it at the same time. `after_run` is called at its end."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class RetentionSweep:
         files: KeptFiles,
         traces: RecordedTraces,
         erasure: DataErasure,
-        also: Callable[[datetime], Awaitable[None]],
+        after_run: Callable[[datetime], Awaitable[None]],
         clock: Clock,
     ) -> None:
         self._companies = companies
@@ -47,7 +47,7 @@ class RetentionSweep:
         self._files = files
         self._traces = traces
         self._erasure = erasure
-        self._also = also
+        self._after_run = after_run
         self._clock = clock
 
     async def preview(self, request: KeepingRequest) -> Keeping:
@@ -78,7 +78,7 @@ class RetentionSweep:
             for settings in companies:
                 deleted += await self._apply(settings.config.company_id, settings.config.retention, day)
             after = companies[-1].config.company_id
-        await self._also(now)
+        await self._after_run(now)
         await self._store.finish(day)
         return deleted
 

@@ -17,17 +17,17 @@ _log = structlog.get_logger(__name__)
 class PeriodicSweep:
     """Calls `work` every `seconds`, never concurrently; a failure is retried soon.
 
-    With `rest`, a call that found nothing (returned 0 or False) is followed by the next after that many seconds, or
-    earlier after `stir`.
+    With `idle_seconds`, a call that found nothing (returned 0 or False) is followed by the next after that many
+    seconds, or earlier after `stir`.
     """
 
     def __init__(
-        self, name: str, seconds: float, work: Callable[[], Awaitable[object]], *, rest: float | None = None
+        self, name: str, seconds: float, work: Callable[[], Awaitable[object]], *, idle_seconds: float | None = None
     ) -> None:
         self.name = name
         self._seconds = seconds
         self._work = work
-        self._rest = rest
+        self._idle = idle_seconds
         self._repeats = 0
         self._is_first, self._has_found, self._has_failed = True, True, False
         self._due, self._stirred = asyncio.Event(), asyncio.Event()
@@ -40,20 +40,19 @@ class PeriodicSweep:
         self._loop.start()
 
     def hurry(self, again: int = 0) -> None:
-        """Calls `work` now, or once more if it is running; the next `again` calls come at the usual interval, without
-        rest."""
+        """Calls `work` now, or once more if it is running; the next `again` calls follow at the usual interval."""
         self._repeats = again
         self._due.set()
         self._stirred.set()
 
     def stir(self) -> None:
-        """Notes that there may be something to do: the next call comes at the usual interval, without rest."""
+        """Notes that there may be something to do: the next call comes after the usual interval."""
         self._stirred.set()
 
     async def _until_due(self) -> None:
         interval = min(self._seconds, RETRY_SECONDS) if self._has_failed else self._seconds
-        if not self._is_first and not await _set_within(interval, self._due) and self._rest and not self._has_found:
-            await _set_within(self._rest - self._seconds, self._stirred)
+        if not self._is_first and not await _set_within(interval, self._due) and self._idle and not self._has_found:
+            await _set_within(self._idle - self._seconds, self._stirred)
         self._is_first = False
         self._due.clear()
         self._stirred.clear()

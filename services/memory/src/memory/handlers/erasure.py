@@ -99,7 +99,7 @@ def serve(
         files=files,
         traces=RecordedTraces(service.nats, bus),
         erasure=erasure,
-        also=clean_up,
+        after_run=clean_up,
         clock=clock,
     )
     _serve_deletions(service, erasure, deletion, receipts, retention)
@@ -118,7 +118,10 @@ def serve(
         ),
         (
             PeriodicSweep(
-                "deletions to repeat", settings.forgetting_sweep, erasure.sweep, rest=2.5 * settings.forgetting_sweep
+                "deletions to repeat",
+                settings.forgetting_sweep,
+                erasure.sweep,
+                idle_seconds=2.5 * settings.forgetting_sweep,
             ),
             PeriodicSweep("what is old", settings.keeping_sweep, retention.sweep),
             PeriodicSweep("files that no message names", settings.keeping_sweep, files.sweep),
@@ -176,6 +179,6 @@ def _serve_withdrawals(service: Service, withdrawals: MongoWithdrawals) -> None:
 def _serve_quotas(service: Service, shares: MongoFileShares) -> None:
     async def keep(request: FileKeepRequest) -> FileKeepReply:
         kept = await shares.keep(request.company_id, request.conversation_id, request.file_id, request.size)
-        return FileKeepReply(kept=kept, most=shares.most)
+        return FileKeepReply(kept=kept, most=shares.quota)
 
     service.serve(FILE_KEEP, keep)

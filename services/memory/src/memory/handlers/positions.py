@@ -110,7 +110,7 @@ def mongodb_sources(
     async def project_again(facts: Sequence[StoredFact]) -> None:
         await process_all(facts, project)
 
-    async def holds(stored: Sequence[StoredFact]) -> bool:
+    async def has_all(stored: Sequence[StoredFact]) -> bool:
         return await projection.are_stored(
             [fact for stored_fact in stored if (fact := log.fact(stored_fact)) is not None]
         )
@@ -123,11 +123,11 @@ def mongodb_sources(
         await usages.count([usage.usage_of(fact)])
 
     return (
-        ProjectionSource(CHAT.name, DURABLE, CHAT_ALL, project_again, holds=holds),
+        ProjectionSource(CHAT.name, DURABLE, CHAT_ALL, project_again, has_all=has_all),
         # After the conversations, since learning reads them.
-        ProjectionSource(CHAT.name, DURABLE, users.TURN_ANSWERED, _one_by_one(learn), kept_as=users.LEARNING),
+        ProjectionSource(CHAT.name, DURABLE, users.TURN_ANSWERED, _one_by_one(learn), stored_as=users.LEARNING),
         _fact_source(users.CALLS, partial(users.record, executions)),
-        _fact_source(users.CALLS, partial(users.learn_from_watchlist, learner), kept_as=users.WATCHLISTS),
+        _fact_source(users.CALLS, partial(users.learn_from_watchlist, learner), stored_as=users.WATCHLISTS),
         _fact_source(usage.USAGE_FACTS, count),
         ProjectionSource(FACTS.name, knowledge_part.DURABLE, knowledge_part.SUBJECT, _one_by_one(knowledge.again)),
         _fact_source(ratings.ANSWER_RATINGS, partial(ratings.rate_answer, answer_ratings)),
@@ -140,7 +140,7 @@ def mongodb_sources(
 def of_earlier_releases(sources: Sequence[ProjectionSource]) -> tuple[ProjectionSource, ...]:
     """The sources that had a consumer of their own in earlier releases (application/former_consumers), named as in the
     store."""
-    return tuple(replace(source, durable=source.kept_as) for source in sources if source.kept_as)
+    return tuple(replace(source, durable=source.stored_as) for source in sources if source.stored_as)
 
 
 def redis_sources(log: StreamLog, activity: Activity, budgets: BudgetBook) -> tuple[ProjectionSource, ...]:
@@ -155,23 +155,23 @@ def redis_sources(log: StreamLog, activity: Activity, budgets: BudgetBook) -> tu
         await budgets.settle_all(usage.settlements(fact))
 
     return (
-        ProjectionSource(CHAT.name, DURABLE, CHAT_ALL, _one_by_one(note), kept=LIFETIME),
-        _fact_source(contexts.ACTIONS, partial(contexts.clear_action, activity), kept=LIFETIME),
-        _fact_source(usage.USAGE_FACTS, settle, kept=DAY),
+        ProjectionSource(CHAT.name, DURABLE, CHAT_ALL, _one_by_one(note), max_age=LIFETIME),
+        _fact_source(contexts.ACTIONS, partial(contexts.clear_action, activity), max_age=LIFETIME),
+        _fact_source(usage.USAGE_FACTS, settle, max_age=DAY),
     )
 
 
 def _fact_source(
     kind: FactType[DataT],
     handle: Callable[[ReceivedFact[DataT]], Awaitable[object]],
-    kept: timedelta | None = None,
-    kept_as: str = "",
+    max_age: timedelta | None = None,
+    stored_as: str = "",
 ) -> ProjectionSource:
-    async def one(stored: StoredFact) -> None:
+    async def reapply(stored: StoredFact) -> None:
         if (fact := decode_stored(kind, stored)) is not None:
             await handle(fact)
 
-    return ProjectionSource(FACTS.name, kind.durable, kind.subject, _one_by_one(one), kept, kept_as=kept_as)
+    return ProjectionSource(FACTS.name, kind.durable, kind.subject, _one_by_one(reapply), max_age, stored_as=stored_as)
 
 
 def _one_by_one(

@@ -91,12 +91,12 @@ def _data(recollection: Recollection, query: str) -> MessageSearchData:
 
 
 def _passage(recalled: RecalledMessage, query: str) -> FoundMessageData:
-    passage, past = recalled.found.passage, recalled.past
+    passage, past = recalled.message.passage, recalled.past
     return FoundMessageData(
         text=excerpt(passage.text, query, MAX_TEXT),
         time=passage.at,
         conversation_id=passage.conversation,
-        score=round(recalled.found.score, 3),
+        score=round(recalled.message.score, 3),
         speaker=passage.speaker,
         before=_neighbour(recalled.before, query),
         after=_neighbour(recalled.after, query),
