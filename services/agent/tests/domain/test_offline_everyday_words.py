@@ -176,7 +176,7 @@ def test_words_are_spelled_out_and_what_joins_two_years_stays() -> None:
     assert spelled_out("De acuerdo, adelante", "es") == "De acuerdo, adelante"
     assert spelled_out("What did we talk about last time?", "en") == "What did we talk about last time?"
     assert spelled_out("mi hijo tiene IBM, joven, y usted", "es") == "mi hijo tiene IBM , y"
-    assert spelled_out("cop me 5 cakes", "en", trades=False) == "cop me 5 cakes"
+    assert spelled_out("cop me 5 cakes", "en", is_trading=False) == "cop me 5 cakes"
 
 
 @pytest.mark.parametrize(

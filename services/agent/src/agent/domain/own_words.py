@@ -232,7 +232,7 @@ def _agrees(said: str, *, asked: bool) -> bool:
     words = len(said.split())
     if "?" in said or _READS.search(plain(said)):
         return False
-    agreed = begins_with_agreement(said, asked=asked)
+    agreed = begins_with_agreement(said, is_after_question=asked)
     if words <= _LONGEST_YES and (agreed or (asked and decision_words(said))):
         return True
     changes = asked and words <= _LONGEST_ANSWER and not symbols_in(said)

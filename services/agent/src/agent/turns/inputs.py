@@ -165,7 +165,7 @@ class TurnInputs:
         text = _joined(history.unanswered(effect.view.basis))
         if done:
             more = None if effect.last else next_step(text, done)
-            answer = rule_calls_answer(done, seen.requester.language, of_several=memory_requests(text) is not None)
+            answer = rule_calls_answer(done, seen.requester.language, is_several=memory_requests(text) is not None)
             # What else was asked is for the model, which is told what was done.
             due = rest_of(text) and all(one.tool != READ for one in done)
             return more or (rule_answer(answer) if answer and not due else None)

@@ -189,7 +189,7 @@ def test_a_memory_is_asked_for_in_many_ways(said: str) -> None:
      "undo the last one", "deshaz lo último", "me equivoqué, deshaz eso", "¿puedes deshacer eso?", "recupéralo"],
 )  # fmt: skip
 def test_a_change_is_taken_back_in_many_ways(said: str) -> None:
-    assert is_undo(said, later=True)
+    assert is_undo(said, is_later=True)
 
 
 def test_a_number_means_a_fact_only_while_no_other_list_or_order_is_newer() -> None:

@@ -306,7 +306,7 @@ def amended(
     if tool in _TOOLS_WITH_TIME and tool != CORRELATION and is_bare and (day := date_in(normalized)) is not None:
         bars = schemas["get_ohlcv"]["properties"] if "get_ohlcv" in schemas else None
         if bars is not None:
-            day_bars = bar_range(text, normalized, day, days="start" in bars)
+            day_bars = bar_range(text, normalized, day, takes_days="start" in bars)
             shares = arguments.get("tickers") or [arguments["symbol"]]
             return Wish(Intent.TOOL, tuple(("get_ohlcv", {"symbol": symbol, **day_bars}) for symbol in shares))
     is_about_it = not symbols or (len(symbols) == 1 and phrase is None)
@@ -344,7 +344,7 @@ def _for_another_time(text: str, normalized: str, earlier: Wish, schemas: Mappin
     if (days := moved_days(normalized, arguments)) is not None:
         same_day = tool == "get_ohlcv"
         if same_day and "get_ohlcv" in schemas:
-            bars = bar_range("", "", date.fromisoformat(days[1]), days="start" in schemas[tool]["properties"])
+            bars = bar_range("", "", date.fromisoformat(days[1]), takes_days="start" in schemas[tool]["properties"])
             return Wish(Intent.TOOL, tuple((tool, {"symbol": symbol, **bars}) for symbol in tickers))
         return Wish(Intent.TOOL, ((tool, {"tickers": tickers, "start": days[0], "end": days[1]}),))
     unread_text = Unread(PERIOD_FIGURE.sub(BLANK, folded(_FOLLOW_UP_WORDS.sub(" ", text))))

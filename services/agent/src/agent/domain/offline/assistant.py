@@ -100,7 +100,7 @@ def respond(
     language = rule_language(language if is_foreign else language_of(question, language))
     trades = company is None or company.trades
     question, *earlier_questions = (
-        _with_you_for_name(spelled_out(text, language, trades=trades), company)
+        _with_you_for_name(spelled_out(text, language, is_trading=trades), company)
         for text in (question, *earlier_questions)
     )
     language = rule_language(company.answer_language(language)) if company else language
@@ -108,7 +108,7 @@ def respond(
     accepts_person = bool(replies) and offers_person(replies[-1]) and decision_words(question)
     was_handed_off = any(tool == HAND_OFF for tool, _, _ in results)
     # A message that asked memory for something, or a person who has not come, may contain another question.
-    rule_answer = rule_calls_answer(rule_calls_in(later_messages), language, of_several=bool(rest_of(question)))
+    rule_answer = rule_calls_answer(rule_calls_in(later_messages), language, is_several=bool(rest_of(question)))
     results = [result for result in results if result[0] not in (FORGET, REMEMBER, HAND_OFF)]
     question = beside_the_wish(question) if was_handed_off else (rule_answer and rest_of(question)) or question
     question, wish = _read_wish(
@@ -127,7 +127,7 @@ def respond(
     if was_handed_off and (accepts_person or not question):
         response = SayText(nobody_yet(language))
     elif name_reply := name_answer(
-        question, earlier_questions, facts, language, visitor="search_memory" not in offered
+        question, earlier_questions, facts, language, is_visitor="search_memory" not in offered
     ):
         response = SayText(name_reply)
     elif not wish.calls and (events := coming_events(question, market, language)):
@@ -275,7 +275,7 @@ def _read_wish(
         (market or {}).get("status") in ("after_hours", "closed"),
     )
     today = date.fromisoformat(str(current_time)[:10]) if current_time else date.today()
-    dated_question = with_past_days(since_then(question, earlier_questions), today, over=market_closed)
+    dated_question = with_past_days(since_then(question, earlier_questions), today, is_session_over=market_closed)
     if (past_day := days_ago(question, today)) is not None:
         undated, day = past_day
         undated_wish = wish_in(

@@ -1,7 +1,7 @@
 """One table of the words that ask for each tool, and of the words that exclude it.
 
-The first row that matches wins: "cancel my alert" is delete_alert, though list_alerts would match too. Arguments are
-read elsewhere, by the names in the tool's own schema (`slots`). Texts are plain: lower case, no accents, with the
+The first row that matches wins: "cancel my alert" is delete_alert, although list_alerts would match, too. Arguments are
+read elsewhere, by the names in the tool's own schema (`slots`). Texts are normalized: lower case, no accents, with the
 spelling of key words corrected.
 """
 
@@ -45,9 +45,9 @@ _HABIT = (
     r"vend(?:o|es|iera|iese|ia)|(?:i|you) (?:were to )?(?:buy|sell|bought|sold))\b|"
     r"\bcuanto (?:gano|gan[ae]ria|pierdo|perderia)\b"
 )
-"""What somebody tells of how they trade, or only imagines."""
+"""How somebody usually trades, or only imagines to."""
 BUDGET = r"[$€]?(?P<budget>\d(?:[\d.,]*\d)?k?)(?!\d| ?%)"
-"""The money that somebody would spend."""
+"""The amount of money that somebody would spend."""
 _LETS_GO = r"dump|offload|liquidate|liquida|get rid of|deshazte de|deshacerme de|get (?:me )?out of|sacame de"
 _ORDER = r"\b(orders?|orden(?:es)?|pedidos?)\b"
 ORDERS = re.compile(_ORDER)
@@ -55,7 +55,8 @@ ORDERS = re.compile(_ORDER)
 
 @dataclass(frozen=True, slots=True)
 class ToolPhrase:
-    """A tool and the words that ask for it. `about`: it needs a symbol; `way`: what has to be looked up first."""
+    """A tool and the words that ask for it. `about` is true if it needs a symbol; `way` says what has to be looked up
+    first."""
 
     tool: str
     asks: re.Pattern[str]
@@ -65,8 +66,8 @@ class ToolPhrase:
 
 
 def _row(tool: str, *asks: str, unless: str = "", about: bool = False, way: str = "") -> ToolPhrase:
-    """Every one of `asks` has to be there."""
-    every = "".join(f"(?=.*(?:{one}))" for one in asks)
+    """A row that matches if all patterns of `asks` are found."""
+    every = "".join(f"(?=.*(?:{pattern}))" for pattern in asks)
     return ToolPhrase(tool, re.compile(every, re.DOTALL), re.compile(unless) if unless else None, about, way)
 
 
@@ -359,7 +360,7 @@ UNDOES = {
     "get_portfolio": "cancel",
     "add_to_watchlist": "remove_from_watchlist",
 }
-"""What taking back means, by the tool that was spoken of last."""
+"""By the tool mentioned last: the way or tool that takes its effect back."""
 LISTED_BY = {
     **dict.fromkeys(("create_alert", "delete_alert", "list_alerts"), "list_alerts"),
     **dict.fromkeys(
@@ -367,4 +368,4 @@ LISTED_BY = {
     ),
     **dict.fromkeys(("add_to_watchlist", "remove_from_watchlist"), "get_watchlist"),
 }
-"""What shows how it stands, by the tool that was spoken of last."""
+"""By the tool mentioned last: the tool that shows the current state."""

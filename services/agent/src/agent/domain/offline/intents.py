@@ -145,7 +145,7 @@ def wish_in(text: str, offered: Collection[str], earlier_texts: Sequence[str] = 
         return Wish(Intent.TOOL, (("get_pending_orders", {}),))  # shows what there is to confirm
     if talk := small(normalized) or small(with_known_spelling(text)) or mood(normalized, text):
         return Wish(talk)
-    if _MEMORY_TOOL in schemas and is_undo(text, later=True):
+    if _MEMORY_TOOL in schemas and is_undo(text, is_later=True):
         return Wish(Intent.UNDO)
     if _MEMORY_TOOL in schemas and talk_words.FORGET.fullmatch(normalized):
         return Wish(Intent.FORGET)

@@ -172,15 +172,15 @@ def only_asks_for_person(text: str, beside: int = _AROUND) -> bool:
 
 
 def beside_the_wish(text: str) -> str:
-    """The sentences of a text that are about something else."""
+    """The sentences of a text that do not ask for a person."""
     sentences = re.split(r"(?<=[.!?\n])\s+|\n+", text)
-    return " ".join(one for one in sentences if one.strip() and not asks_for_person(one)).strip()
+    return " ".join(sentence for sentence in sentences if sentence.strip() and not asks_for_person(sentence)).strip()
 
 
 def _said(text: str) -> str:
     # Without its accent a past tense would be a wish.
-    told = re.sub(r"\bhablé\b", "hablado", text[:LONGEST].lower())
-    return re.sub(r"[ \t]+", " ", plain(told).replace("’", "'")).strip()
+    without_past = re.sub(r"\bhablé\b", "hablado", text[:LONGEST].lower())
+    return re.sub(r"[ \t]+", " ", plain(without_past).replace("’", "'")).strip()
 
 
 def _is_bare(said: str) -> bool:
@@ -190,7 +190,7 @@ def _is_bare(said: str) -> bool:
 
 
 def _unwanted(said: str, match: re.Match[str]) -> bool:
-    """Whether the words before it, in its clause, turn it into something else than a wish."""
+    """Whether the words before the match, in its clause, make it something other than a wish."""
     clause = _CLAUSE.split(said[: match.start()])[-1].lstrip()
     before = re.sub(r"[^\w\s']+", " ", clause)
     before = " ".join(before.split())

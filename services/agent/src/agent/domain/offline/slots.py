@@ -134,7 +134,7 @@ def arguments_for(tool: str, schema: Schema, parsed: ParsedText) -> dict[str, An
     if "order_type" in properties:
         _order_type(arguments, parsed)
     if "timeframe" in properties and "limit" in properties:
-        arguments |= bar_range(parsed.text, parsed.plain, date_in(parsed.plain), days="start" in properties)
+        arguments |= bar_range(parsed.text, parsed.plain, date_in(parsed.plain), takes_days="start" in properties)
     elif "end" in properties and "indicators" in properties and (day := date_in(parsed.plain)) is not None:
         arguments["end"] = str(day)
     elif (frame := frame_in(parsed.plain)) and frame in properties.get("timeframe", {}).get("enum", [frame]):

@@ -244,7 +244,7 @@ def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         same_order = tools[0] == "create_paper_order" and talk_words.COUNTED.search(said)
         changed = {**reference, "quantity" if same_order else "price": numbers_in(said)[-1][1]}
         return Wish(Intent.TOOL, ((tools[0], changed), (tools[1], reference)), way="replace_listed")
-    if "explain_concept" in schemas and (concepts := concepts_in(text, before, named=bool(symbols))):
+    if "explain_concept" in schemas and (concepts := concepts_in(text, before, names_share=bool(symbols))):
         return Wish(Intent.TOOL, tuple(("explain_concept", {"concept": one}) for one in concepts))
     of_a_share = row is None and symbols and "get_price" in schemas and not talk_words.OF_ONESELF.match(said)
     if of_a_share and (date_in(said) or (_ASKS.search(said) and when_in(text).tool_arguments)):
