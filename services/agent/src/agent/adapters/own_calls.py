@@ -10,7 +10,7 @@ import structlog
 
 from agent.adapters.hand_offs import HandOffs
 from agent.domain.hand_over import NAME
-from agent.domain.shortcuts.memory_text import SHOWN
+from agent.domain.shortcuts.memory_text import MAX_FACTS_SHOWN
 from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN
 from agent.domain.text_features import symbols_in
 from agent.domain.turn.journal import TurnCall
@@ -65,18 +65,18 @@ class MemoryPatch:
 def _page(memory: memory_rpc.LongTermMemory, after: int) -> dict[str, Any]:
     """Returns the page of a memory that a chat answer shows: the facts after the first so many. It is not an export."""
     every = [*memory.user_notes, *memory.preferences, *memory.older_notes]
-    told = every[after : after + SHOWN]
+    told = every[after : after + MAX_FACTS_SHOWN]
     lists = {name: [one for one in getattr(memory, name) if one in told] for name in _LISTS}
     left_out = {*every} - {*told}
     shown = memory.model_copy(
         update={
             **lists,
             "since": {fact: at for fact, at in memory.since.items() if fact not in left_out},
-            "frequent_questions": memory.frequent_questions[:SHOWN],
+            "frequent_questions": memory.frequent_questions[:MAX_FACTS_SHOWN],
             "superseded": memory.superseded[:SHOWN_PAST],
         }
     )
-    return {"memory": shown.to_wire(), "after": after, "more": len(every[after + SHOWN :])}
+    return {"memory": shown.to_wire(), "after": after, "more": len(every[after + MAX_FACTS_SHOWN :])}
 
 
 def without_note(held: memory_rpc.MemoryReply, note: str) -> MemoryPatch:

@@ -22,7 +22,7 @@ def suggestions(question: str, language: Language) -> tuple[str, ...]:
     return tuple(reply.in_language(reply_language) for reply in replies.values())
 
 
-def suggested(question: str, language: Language) -> str:
+def suggestions_json(question: str, language: Language) -> str:
     """The suggestions in the form that a model is asked for: a JSON array."""
     return json.dumps(suggestions(question, language), ensure_ascii=False)
 

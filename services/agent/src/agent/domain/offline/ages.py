@@ -25,7 +25,7 @@ _FROM = re.compile(
 )
 _MONTHS = re.compile(r"\bm(?:onths?|es(?:es)?)\b")
 _BABY = re.compile(r"\b(?:baby|babies|bebes?|newborns?|infants?)\b")
-_ANY = 150
+_MAX_AGE = 150
 """The upper bound of an age without one, in years."""
 
 
@@ -35,7 +35,7 @@ def is_for_age(question: str, text: str) -> bool:
     stated = AGE.search(normalized_question)
     number = re.search(r"\d{1,2}", stated[0]) if stated else None
     youngest, oldest = (
-        (int(number[0]), int(number[0])) if number else (0, 1) if _BABY.search(normalized_question) else (0, _ANY)
+        (int(number[0]), int(number[0])) if number else (0, 1) if _BABY.search(normalized_question) else (0, _MAX_AGE)
     )
     normalized_text = in_figures(plain(text))
     name = normalized_text.partition(":")[0]
@@ -45,5 +45,5 @@ def is_for_age(question: str, text: str) -> bool:
     bounds = [(int(match["least"]), int(match["most"])) for match in _BETWEEN.finditer(normalized_text)]
     remainder = _BETWEEN.sub(" ", normalized_text)
     bounds += [(0, int(match["most"]) - 1) for match in _BELOW.finditer(remainder)]
-    bounds += [(int(match["least"] or match["or_more"]), _ANY) for match in _FROM.finditer(remainder)]
+    bounds += [(int(match["least"] or match["or_more"]), _MAX_AGE) for match in _FROM.finditer(remainder)]
     return not bounds or any(least <= oldest and youngest <= most for least, most in bounds)

@@ -33,9 +33,9 @@ from agent.domain.offline.day_answers import hours_call, market_now
 from agent.domain.offline.fallback_answers import answer_otherwise, readings_beside_price
 from agent.domain.offline.intents import is_about_the_company, wish_in
 from agent.domain.offline.listed import chosen_item
-from agent.domain.offline.nearest_readings import LOOK_UPS, covers_question, unread_beside
+from agent.domain.offline.nearest_readings import LOOK_UPS, covers_question, foreign_words
 from agent.domain.offline.own_name import name_answer
-from agent.domain.offline.person_words import beside_the_wish
+from agent.domain.offline.person_words import without_person_request
 from agent.domain.offline.previous_questions import is_follow_up
 from agent.domain.offline.prompt_messages import question_in, results_in, rule_calls_in
 from agent.domain.offline.questions import is_vague, lacks_subject, only_gives_people, terms
@@ -110,7 +110,7 @@ def respond(
     # A message that asked memory for something, or a person who has not come, may contain another question.
     rule_answer = rule_calls_answer(rule_calls_in(later_messages), language, is_several=bool(rest_of(question)))
     results = [result for result in results if result[0] not in (FORGET, REMEMBER, HAND_OFF)]
-    question = beside_the_wish(question) if was_handed_off else (rule_answer and rest_of(question)) or question
+    question = without_person_request(question) if was_handed_off else (rule_answer and rest_of(question)) or question
     question, wish = _read_wish(
         question, earlier_questions, replies[-1] if replies else "", offered, market, trades=trades
     )
@@ -191,7 +191,7 @@ def respond(
         )
     depends_on_previous = wish.calls and not symbols_in(question)
     tool_used = wish.calls[0][0] if wish.calls and results and (depends_on_previous or is_question(question)) else ""
-    if isinstance(response, SayText) and tool_used in LOOK_UPS and (unread_words := unread_beside(tool_used, question)):
+    if isinstance(response, SayText) and tool_used in LOOK_UPS and (unread_words := foreign_words(tool_used, question)):
         response = SayText(f"{response.text}\n{left_out(unread_words, language)}")
     if isinstance(response, SayText) and (is_unknown(response.text) or response.text == search_unavailable(language)):
         response = (

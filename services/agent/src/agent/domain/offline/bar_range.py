@@ -12,9 +12,9 @@ from typing import Any
 from agent.domain.analysis.stretches import when_in
 from contracts.calendar_names import NUMBERS
 
-MOST_BARS = 500
+MAX_BARS = 500
 """Maximum bars of one call."""
-MOST_DAYS = 300
+MAX_DAILY_BARS = 300
 """Maximum daily bars; a longer period is shown in weeks."""
 _NUMBER = rf"\d{{1,3}}|{'|'.join(NUMBERS)}"
 _COUNT = rf"{_NUMBER}|an?|una?"
@@ -33,9 +33,9 @@ _FRAMES = (
     ("4h", re.compile(r"\b4 ?h(?:ours?|oras?)?\b"), 60),
     ("1h", re.compile(r"\b(hourly|1 ?h(?:ours?|oras?)?|an hour|one hour|una hora|por horas?|horari[oa]s?)\b"), 60),
 )
-_A_SESSION = {"1m": 390, "5m": 78, "15m": 26, "1h": 7, "4h": 2, "1d": 1}
+_BARS_BY_SESSION = {"1m": 390, "5m": 78, "15m": 26, "1h": 7, "4h": 2, "1d": 1}
 """Bars in a session of six and a half hours, by timeframe."""
-OF_A_DAY = 8
+SESSIONS_FOR_A_DAY = 8
 """Sessions fetched for one day: the last one until it, the one before for its change, and some to spare."""
 _SPAN = re.compile(
     rf"\b(?:(?P<n>{_COUNT}|last|past|ultim[oa]s?) )?(?:(?P<k>{_COUNT}) )?"
@@ -56,20 +56,25 @@ def bar_range(text: str, normalized: str, day: date | None, *, takes_days: bool)
     `day` is the single day that the text names, if any. The default is sixty days.
     """
     if day is not None:
-        return {"timeframe": "1d", **({"limit": OF_A_DAY, "end": str(day)} if takes_days else {"limit": MOST_BARS})}
+        return {
+            "timeframe": "1d",
+            **({"limit": SESSIONS_FOR_A_DAY, "end": str(day)} if takes_days else {"limit": MAX_BARS}),
+        }
     named_days = when_in(text).arguments if takes_days else {}
     frame, default_bars = next(
         ((name, bars) for name, pattern, bars in _FRAMES if pattern.search(normalized)), ("", 60)
     )
     if "start" in named_days:
-        return {"timeframe": frame or _fitting(named_days), "limit": MOST_BARS, **named_days}
+        return {"timeframe": frame or _frame_for(named_days), "limit": MAX_BARS, **named_days}
     hours = _HOURS.search(normalized)
     if hours is not None and frame in ("", "1h", "4h"):
         count = _number(hours["n"])
-        return {"timeframe": "1m", "limit": 60} if count == 1 else {"timeframe": "5m", "limit": _held(12 * count)}
+        return (
+            {"timeframe": "1m", "limit": 60} if count == 1 else {"timeframe": "5m", "limit": _within_limits(12 * count)}
+        )
     frame = frame or "1d"
     if candles := _CANDLES.search(normalized):
-        return {"timeframe": frame, "limit": _held(_number(candles["n"]))}
+        return {"timeframe": frame, "limit": _within_limits(_number(candles["n"]))}
     span = _SPAN.search(normalized)
     if span is None:
         return {"timeframe": frame, "limit": default_bars}
@@ -77,9 +82,9 @@ def bar_range(text: str, normalized: str, day: date | None, *, takes_days: bool)
     sessions = _number(span["k"] or span["n"]) * (
         _SESSIONS["semana"] if unit.startswith("semana") else _SESSIONS[unit[0]]
     )
-    if frame == "1d" and sessions > MOST_DAYS:
+    if frame == "1d" and sessions > MAX_DAILY_BARS:
         frame = "1w"
-    return {"timeframe": frame, "limit": _held(round(sessions * _bars_of_a_session(frame)))}
+    return {"timeframe": frame, "limit": _within_limits(round(sessions * _bars_of_a_session(frame)))}
 
 
 def day_of(arguments: Mapping[str, Any]) -> date | None:
@@ -98,22 +103,22 @@ def in_frame(arguments: Mapping[str, Any], frame: str) -> dict[str, Any]:
     if "start" in arguments:
         return {**arguments, "timeframe": frame}
     sessions = arguments["limit"] / _bars_of_a_session(arguments["timeframe"])
-    return {**arguments, "timeframe": frame, "limit": _held(round(sessions * _bars_of_a_session(frame)))}
+    return {**arguments, "timeframe": frame, "limit": _within_limits(round(sessions * _bars_of_a_session(frame)))}
 
 
 def _bars_of_a_session(frame: str) -> float:
-    return 52 / 252 if frame == "1w" else _A_SESSION[frame]
+    return 52 / 252 if frame == "1w" else _BARS_BY_SESSION[frame]
 
 
-def _held(bars: int) -> int:
-    return max(min(bars, MOST_BARS), 2)
+def _within_limits(bars: int) -> int:
+    return max(min(bars, MAX_BARS), 2)
 
 
 def _number(text: str | None) -> int:
     return int(text) if text and text.isdigit() else NUMBERS.get(text or "", 1)
 
 
-def _fitting(named: dict[str, Any]) -> str:
+def _frame_for(named: dict[str, Any]) -> str:
     """The timeframe for the named days: daily bars up to 366 days, else weekly. A period without an end lasts until now
     and may be long."""
     if "end" not in named:

@@ -88,9 +88,9 @@ _TOO_MANY = re.compile(
     re.IGNORECASE,
 )
 """Before the right figure: "far too many. Twenty"."""
-_LONGEST = 600
+_MAX_CHARACTERS = 600
 """Characters of a message that the rules read."""
-_SAID: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+_REPLACEMENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), instead)
     for pattern, instead in (
         (r"\b(?:a couple(?: of)?|un par(?: de)?)\b", "2"),
@@ -212,7 +212,7 @@ _ALERT = {"en": "alert me ", "es": "avísame "}
 def in_known_words(text: str, language: Language) -> str:
     """The message with everyday words replaced by those of the grammar, and without phrases that only surround the
     request."""
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_CHARACTERS:
         return text
     result = _REQUESTED.sub(
         lambda match: f"{match['en'] or match['inf'] or match['inf2'] or match['es']} {match['rest']}",
@@ -229,13 +229,13 @@ def in_known_words(text: str, language: Language) -> str:
         result = _SENDS[one].sub(lambda match, one=one: f"{match['lead']}{_ALERT[one]}", result)
     result = _TOO_MANY.sub("no, ", result)
     if language == "es":
-        result = _FORMAL_COMMAND.sub(_familiar, result)
-    for pattern, replacement in _SAID:
+        result = _FORMAL_COMMAND.sub(_informal_command, result)
+    for pattern, replacement in _REPLACEMENTS:
         result = pattern.sub(replacement, result)
-    return _INVESTS.sub(_invested, _TAKES_SOME.sub(lambda match: _bought(match, language), result))
+    return _INVESTS.sub(_order_for_sum, _TAKES_SOME.sub(lambda match: _order_for_count(match, language), result))
 
 
-def _familiar(match: re.Match[str]) -> str:
+def _informal_command(match: re.Match[str]) -> str:
     """A formal command as an informal one; a past tense (compré) stays as it is."""
     if match["verb"].lower().endswith("é") and not match["rest"]:
         return match[0]
@@ -243,7 +243,7 @@ def _familiar(match: re.Match[str]) -> str:
     return f"{match['lead']}{verb}{match['rest'] or ''}"
 
 
-def _bought(match: re.Match[str], language: Language) -> str:
+def _order_for_count(match: re.Match[str], language: Language) -> str:
     """The order for a wish for a number of shares; unchanged if it may be for anything else."""
     next_word, second_word = match["next"].lower(), match["after"].strip().lower()
     names = [next_word, *([second_word] if next_word in _POINTS and second_word[:1].isalpha() else [])]
@@ -253,7 +253,7 @@ def _bought(match: re.Match[str], language: Language) -> str:
     return f"{match['lead']}{verb} {match['count']}{match['rest']}{match['next']}{match['after']}"
 
 
-def _invested(match: re.Match[str]) -> str:
+def _order_for_sum(match: re.Match[str]) -> str:
     """The order for a sum invested in a share."""
     if match["share"].lower() not in ("it", "that", "this") and not symbols_in(match["share"]):
         return match[0]

@@ -16,7 +16,7 @@ from agent.texts import TEXTS
 from contracts.languages import Language
 
 Event = Mapping[str, Any]
-MOST = 10
+MAX_EVENTS = 10
 """Maximum events of an answer."""
 _WHEN = (
     r"today|tomorrow|this (?:week|month)|next (?:week|month)|hoy|manana|(?:esta|proxima) semana|"
@@ -28,7 +28,7 @@ _KINDS: Mapping[str, re.Pattern[str]] = {
     "economy": re.compile(r"\b(?:econom\w+|macro\w*|fed|fomc|federal reserve|reserva federal|central bank|jobs|"
                           r"employment|empleo|rates?|tipos)\b"),
 }  # fmt: skip
-_ASKED = re.compile(
+_ASKS_FOR_CALENDAR = re.compile(
     r"\b(?:(?:economic|earnings|results|market|dividend) calendar"
     r"|(?:calendario|agenda) (?:economic\w+|de (?:resultados|la semana|dividendos|eventos)|del mercado)"
     r"|(?:upcoming|coming|next|market|economic|scheduled|proxim[oa]s) (?:\w+ )?(?:events?|eventos?)"
@@ -43,7 +43,7 @@ _ASKED = re.compile(
     r"(?:\w+ ){0,4}?(?:report\w*|earnings|results|presenta\w*|publica\w*|resultados|divid\w+)(?: \w+){0,2}? "
     rf"(?:{_WHEN}))\b"
 )
-_OF_THE_COMPANY = re.compile(r"\b(?:you|your|we|our|organi\w+|webinars?|tu|tus|vuestr\w+|vosotros|haceis|nosotros)\b")
+_COMPANY_WORDS = re.compile(r"\b(?:you|your|we|our|organi\w+|webinars?|tu|tus|vuestr\w+|vosotros|haceis|nosotros)\b")
 
 
 class _Span(NamedTuple):
@@ -57,7 +57,7 @@ def coming_events(question: str, market: Mapping[str, Any] | None, language: Lan
     normalized = plain(question)
     if not market or not market.get("current_time") or symbols_in(question):
         return None
-    if not _ASKED.search(normalized) or _OF_THE_COMPANY.search(normalized):
+    if not _ASKS_FOR_CALENDAR.search(normalized) or _COMPANY_WORDS.search(normalized):
         return None
     kinds = [kind for kind, pattern in _KINDS.items() if pattern.search(normalized)]
     upcoming = [
@@ -68,7 +68,7 @@ def coming_events(question: str, market: Mapping[str, Any] | None, language: Lan
     texts = {name: text.in_language(language) for name, text in TEXTS.section("offline.calendar").items()}
     heading = texts["head" if in_span else "next" if upcoming else "nothing"]
     return "\n".join(
-        [heading, *(_line(event, language) for event in (in_span or upcoming[:1])[:MOST]), "", texts["about"]]
+        [heading, *(_line(event, language) for event in (in_span or upcoming[:1])[:MAX_EVENTS]), "", texts["about"]]
     )
 
 

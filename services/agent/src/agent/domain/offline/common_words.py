@@ -66,20 +66,22 @@ _COMMON = word_set(
     "alquilar alquilo alquila rent hire cerca cercano cercana recommend recommended advise recomendar recomienda "
     "recomiendas recomendais recomendado recomendable aconsejar aconsejas aconsejais "
 )
-_SHARED = frozenset(("log", "nin", "bon", "basic"))
+_AMBIGUOUS_STEMS = frozenset(("log", "nin", "bon", "basic"))
 """Stems of common words (luego, nine, bueno, basically) that are also stems of specific ones: logo, nino, bono, Basic.
 """
-COMMON = frozenset(map(stem, _COMMON)) - _SHARED
+COMMON = frozenset(map(stem, _COMMON)) - _AMBIGUOUS_STEMS
 """Stems of words said about anything: they help to choose a passage, but an answer need not contain them."""
-_LONG = 6
+_MIN_MISSPELT_LETTERS = 6
 """Minimum letters of a common word that is recognised with one wrong letter."""
-_LONG_COMMON = tuple(one for one in COMMON if len(one) >= _LONG)
+_LONG_COMMON = tuple(one for one in COMMON if len(one) >= _MIN_MISSPELT_LETTERS)
 ASKING = frozenset(("where", "donde"))
 
 
 def is_common(keys: frozenset[str]) -> bool:
     """Whether a word is a common one, also with one wrong letter."""
-    return bool(keys & COMMON) or any(_nearly_common(key) for key in keys - _SHARED if len(key) >= _LONG - 1)
+    return bool(keys & COMMON) or any(
+        _nearly_common(key) for key in keys - _AMBIGUOUS_STEMS if len(key) >= _MIN_MISSPELT_LETTERS - 1
+    )
 
 
 @lru_cache(maxsize=8_192)

@@ -38,7 +38,7 @@ EXPLAIN = re.compile(
     r"(?:an?|the|una?|el|la|los|las|(?:eso|lo) del?) (?:l[oa]s? )?(?P<what2>[\w /-]{2,60}?)"
     r"(?: is| are| means?|,? (?:que (?:es|son|significan?|quiere decir)|en que consisten?|para que sirven?))\W*$"
 )
-_BESIDE = re.compile(r"^(?:good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
+_WORDS_AROUND = re.compile(r"^(?:good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
                      r" (?:(?:like|as if|as though) i\b.*|como si\b.*|como para (?:un[ao]? )?\w+|"
                      r"in (?:simple|plain) \w+|"
                      r"(?:for|to) (?:an? )?(?:absolute |complete )?(?:beginners?|novices?|child|newbies?|dummies)|para "
@@ -52,11 +52,11 @@ ANOTHER_TERM = re.compile(
     r"que|es))* (?P<what>[\w /-]{2,60}?)\W*$"
 )
 """Matches "and a stop loss?", which asks for another term after one that was explained."""
-_DIFFERS = re.compile(
+_DIFFERENCE_FROM = re.compile(
     r"\b(?:diferenci\w+|differ\w*) (?:de|del|con|from|to|with) "
     r"(?:an? |the |una? |el |la )?(?P<other>[\w /-]{2,30}?)\W*$"
 )
-_OF_ITSELF = re.compile(
+_ASKS_MEANING_OF_IT = re.compile(
     r"\W*(?:(?:and|y|pero|but)\W+)?(?:(?:eso|esto) (?:que (?:es|significa|quiere decir)|para que sirve)|"
     r"que (?:es|son|significa) (?:eso|esto)|what (?:on earth |the hell |exactly )?(?:is|are|s|does) (?:it|that|they|"
     r"those|this)(?: mean)?|"
@@ -67,8 +67,8 @@ _KIND = re.compile(
     r"\b(?:(?:limit|stop|market|stop[ -]limit|trailing stop) orders?|(?:trailing )?stop loss(?:es)?|"
     r"orden(?:es)? (?:limit\w*|stop|de mercado|de stop))\b"
 )
-_ITSELF = ("that", "it", "this", "eso", "esto")
-_OF_ONE = re.compile(r"\b(?:my|mis?|your|tus?|its|their|sus?|costs?|fees?|cuestan?|coste|comision|tarifa)\b")
+_PRONOUNS = ("that", "it", "this", "eso", "esto")
+_OWN_OR_PRICE = re.compile(r"\b(?:my|mis?|your|tus?|its|their|sus?|costs?|fees?|cuestan?|coste|comision|tarifa)\b")
 """Words for somebody's own things or the company's prices, which no glossary has."""
 
 
@@ -86,19 +86,19 @@ def concepts_in(text: str, earlier_texts: Sequence[str], *, names_share: bool) -
         if CONCEPT.search(first) and CONCEPT.search(second):
             return [first, second]
     if (
-        (second := _DIFFERS.search(normalized))
+        (second := _DIFFERENCE_FROM.search(normalized))
         and earlier_texts
         and (earlier_concept := CONCEPT.search(plain(earlier_texts[-1])))
     ):
         earlier_term = requested_term(plain(earlier_texts[-1])) or earlier_concept[0]
         return [earlier_term, second["other"]] if CONCEPT.search(second["other"]) or "limit" in second["other"] else []
     term = "" if names_share else requested_term(normalized)
-    if term in _ITSELF and earlier_texts and (earlier_concept := CONCEPT.search(plain(earlier_texts[-1]))):
+    if term in _PRONOUNS and earlier_texts and (earlier_concept := CONCEPT.search(plain(earlier_texts[-1]))):
         term = earlier_concept[0]  # what was just asked for
     if not term and not names_share and (continuation := ANOTHER_TERM.match(normalized)):
         first_question = next((first for first in reversed(earlier_texts) if not ANOTHER_TERM.match(plain(first))), "")
         term = continuation["what"] if EXPLAIN.match(plain(first_question)) else ""
-    is_concept = CONCEPT.search(term) and not _OF_ONE.search(term) and not re.search(r"\d{2}", term)
+    is_concept = CONCEPT.search(term) and not _OWN_OR_PRICE.search(term) and not re.search(r"\d{2}", term)
     return [term] if is_concept else []
 
 
@@ -108,14 +108,14 @@ DEFINES = re.compile(r"\bwhat (?:does|do) .* (?:mean|stand for)\b|\bque (?:signi
 
 def requested_term(normalized: str) -> str:
     """The term that the last clause of a normalized text asks to have explained; "" if it asks for something else."""
-    if _OF_ITSELF.fullmatch(normalized):
-        return _ITSELF[0]
+    if _ASKS_MEANING_OF_IT.fullmatch(normalized):
+        return _PRONOUNS[0]
     beginning, comma, last = normalized.rpartition(",")
-    if comma and _OF_ITSELF.fullmatch(last) and (concept := CONCEPT.search(beginning)):
+    if comma and _ASKS_MEANING_OF_IT.fullmatch(last) and (concept := CONCEPT.search(beginning)):
         return concept[0]
     match = EXPLAIN.match(normalized) or EXPLAIN.match(normalized.rpartition(",")[2])
-    term = explained(match) if match else ""
-    return "" if _OF_ONE.search(term) else term
+    term = concept_in_match(match) if match else ""
+    return "" if _OWN_OR_PRICE.search(term) else term
 
 
 def another_term(normalized: str, earlier_texts: Sequence[str]) -> str:
@@ -130,6 +130,6 @@ def order_kind(normalized: str) -> str:
     return kind[0] if kind else ""
 
 
-def explained(match: re.Match[str]) -> str:
+def concept_in_match(match: re.Match[str]) -> str:
     """The term in a match of EXPLAIN."""
-    return _BESIDE.sub("", str(match["what"] or match["what2"])).strip()
+    return _WORDS_AROUND.sub("", str(match["what"] or match["what2"])).strip()

@@ -18,7 +18,7 @@ HOURS = "get_market_hours"
 """The tool that returns the market's hours on a day."""
 
 
-def on_day(body: dict[str, Any], day: str, language: Language) -> str:
+def bar_of_day(body: dict[str, Any], day: str, language: Language) -> str:
     """The bar of one day; if there is none, that fact and the last session before it."""
     bars, symbol, day_text = cast("list[dict[str, Any]]", body.get("bars") or []), body["symbol"], moment(day, language)
     bars_until = [bar for bar in bars if str(bar["time"])[:10] <= day]

@@ -12,7 +12,7 @@ from agent.domain.offline.changes import SHARE
 from agent.domain.offline.kinds import ORDINALS
 from agent.domain.offline.order_words import TAKES_PROFIT, TAKES_SHARES
 
-_MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
+_OWNER = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
 _ALERT = (
     r"^\W*(?:if|when|si|cuando)\b.*\b(?:let me know|tell me|remind me|dime|dimelo|recuerdame\w*)\b|"
     r"\b(alerts?|alertas?|alarma?s?|avisos?|remind me (?:when|if)|recuerdame (?:cuando|si)|"
@@ -48,7 +48,7 @@ _HABIT = (
 """How somebody usually trades, or only imagines to."""
 BUDGET = r"[$€]?(?P<budget>\d(?:[\d.,]*\d)?k?)(?!\d| ?%)"
 """The amount of money that somebody would spend."""
-_LETS_GO = r"dump|offload|liquidate|liquida|get rid of|deshazte de|deshacerme de|get (?:me )?out of|sacame de"
+_SELLING = r"dump|offload|liquidate|liquida|get rid of|deshazte de|deshacerme de|get (?:me )?out of|sacame de"
 _ORDER = r"\b(orders?|orden(?:es)?|pedidos?)\b"
 ORDERS = re.compile(_ORDER)
 
@@ -129,7 +129,7 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarma?s?|avisos?)\b", way="delete_alert"),
     _row("create_alert", _ALERT, r"\d", about=True),
     _row("list_alerts", r"\b(alerts?|alertas?|alarma?s|avisos)\b",
-         rf"{_MINE}|\b(?:what|que|which|cuant[oa]s|how many) (?:alerts|alertas|avisos)\b|"
+         rf"{_OWNER}|\b(?:what|que|which|cuant[oa]s|how many) (?:alerts|alertas|avisos)\b|"
          r"\b(list\w*|show|see|which|active|activas|lista\w*|muestra\w*|ver|ensena\w*|cuales)\b|^\W*\w+\W*$",
          unless=r"\b(how(?! many)|como|work\w*|funcionan?|que es una|what is an|when|cuando)\b"),
     _row("cancel_paper_order", _DELETE,
@@ -177,13 +177,13 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(?:how much|what|cuanto|que)\b.*\b(?:get|make|have|left|worth|be|end up|dan|dari\w+|sac\w+|tendri\w+|"
          r"quedari\w+|ganari\w+)\b",
          unless=r"\d"),
-    _row("create_paper_order", SHARE.pattern, rf"\b(?:sell|venta|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?|{_LETS_GO})\b|"
+    _row("create_paper_order", SHARE.pattern, rf"\b(?:sell|venta|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?|{_SELLING})\b|"
          r"^\W*(?:(?:ok|please|now|and|y|ahora|vale|pues)\W+)*(?:close|cierra\w*)\b",
          unless=_ADVICE, way="sell"),
-    _row("create_paper_order", rf"^(?:[^\d?]{{0,20}})\b(?:{_LETS_GO}|close|exit|cierra|cerrar)\b"
+    _row("create_paper_order", rf"^(?:[^\d?]{{0,20}})\b(?:{_SELLING}|close|exit|cierra|cerrar)\b"
          r".{0,25}\b(?:positions?|shares|stocks?|holdings?|posicion(?:es)?|acciones|titulos)\b",
          unless=_ADVICE, way="sell"),
-    _row("create_paper_order", rf"\b(?:{_LETS_GO}) (?:all )?(?:of )?(?:(?:my|mis?|las|el|la)\b|"
+    _row("create_paper_order", rf"\b(?:{_SELLING}) (?:all )?(?:of )?(?:(?:my|mis?|las|el|la)\b|"
          r"(?=\w)(?!(?:it|that|this|them|those|one)\b))",
          unless=rf"{_ADVICE}|{_ALERT}|{_ORDER}|list", about=True, way="sell"),
     _row("create_paper_order",
@@ -307,7 +307,7 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_portfolio",
          r"\b(?:average|avg|mean|entry) (?:cost|price)\b|\bcost basis\b|"
          r"\b(?:precio|coste?|costo) (?:medio|promedio|de entrada)\b",
-         _MINE),
+         _OWNER),
     _row("get_price",
          r"\b(prices?|precios|trading|trade|trades|quotes?|quoted|worth|stock|share|costs?|precio|"
          r"cotiza\w*|(?<=\w )valen?|"
@@ -321,14 +321,14 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"shares? do i (?:own|have|hold)|"
          r"do i own|my (?:stocks|shares|investments)|"
          r"cartera|portafolio|posicion(?:es)?|que tengo|efectivo|mis (?:acciones|inversiones|valores)|mi saldo)\b",
-         _MINE, unless=r"\b(should|deberia)\b"),
+         _OWNER, unless=r"\b(should|deberia)\b"),
     _row("get_portfolio", r"\b(?:how much|what) (?:do|have) i (?:\w+ )?(?:have|got)\b(?: (?:to (?:spend|play with|"
                           r"invest)|in|on|left|here|now|available|"
          r"total))*\W*$|"
          r"\bcuanto (?:tengo|me queda)\b(?: (?:aqui|ahora|dentro|disponible|en total|todavia))*\W*$"),
     _row("get_portfolio", r"\b(?:how much|cuant[oa])\b.{0,12}\b(?:money|cash|dinero|efectivo|plata)\b.*\b(?:left|"
                           r"have|got|queda|tengo)\b"),
-    _row("get_portfolio", r"\b(?:risk|exposure|riesgo|exposicion)\b", _MINE,
+    _row("get_portfolio", r"\b(?:risk|exposure|riesgo|exposicion)\b", _OWNER,
          r"\b(?:now|current\w*|ahora|actual\w*)\b",
          unless=r"\d"),
     _row("get_portfolio", r"\b(?:whats?|what s|how much) (?:is )?(?:in|on) my account\b|\bque hay en mi cuenta\b|"

@@ -18,7 +18,7 @@ _KEYS = word_set(
     "buenas"
 )
 _WORD = re.compile(r"[a-z]{3,}")
-_CUT = word_set(
+_ABBREVIATED = word_set(
     "price portfolio position watchlist alert order pending history news dividend chart cancel change delete remove "
     "market stock share shares limit stop with from what month today volume average precio cartera alerta alertas "
     "orden ordenes pendientes noticias dividendo grafica cancela cambia borra mercado acciones compra vende cuanto "
@@ -30,14 +30,14 @@ _SAME_SOUND = str.maketrans({"k": "c", "z": "s", "v": "b"})
 
 def with_known_spelling(text: str) -> str:
     """The normalized text with the spelling of key words corrected."""
-    return _WORD.sub(lambda match: _nearest(match[0]), large_in_figures(plain(text)))
+    return _WORD.sub(lambda match: _corrected(match[0]), large_in_figures(plain(text)))
 
 
 @lru_cache(maxsize=8_192)
-def _nearest(word: str) -> str:
-    if word in _KEYS or word in _CUT or word in _SOUND or word.removesuffix("s") in _KEYS:
+def _corrected(word: str) -> str:
+    if word in _KEYS or word in _ABBREVIATED or word in _CORRECT_WORDS or word.removesuffix("s") in _KEYS:
         return word
-    whole = [key for key in _CUT if _is_cut(word, key)]
+    whole = [key for key in _ABBREVIATED if _lacks_vowels(word, key)]
     if whole and all(word_.startswith(least := min(whole, key=len)) for word_ in whole):
         return least  # alert and alerta are one word; compra and compara are two
     if len(word) < 5:
@@ -46,7 +46,7 @@ def _nearest(word: str) -> str:
     return similar[0] if similar else word
 
 
-def _is_cut(word: str, whole: str) -> bool:
+def _lacks_vowels(word: str, whole: str) -> bool:
     """Whether a word is another one without some of its vowels."""
     word_letters, whole_letters = word.translate(_SAME_SOUND), whole.translate(_SAME_SOUND)
     letters = iter(whole_letters)
@@ -59,7 +59,7 @@ def _is_cut(word: str, whole: str) -> bool:
     ) or (word_letters == whole_letters and word != whole)
 
 
-_SOUND = word_set(
+_CORRECT_WORDS = word_set(
     "share stick chard quite verde vence compro compre vendo vendi prize marcado personal humana humano agente borrar "
     "cancelo cancelar removed candle marked ordena ordeno alerte alertar perdon thank noticia "
 )

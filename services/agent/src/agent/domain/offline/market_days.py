@@ -81,7 +81,7 @@ _HOLIDAYS: tuple[tuple[str, OfYear], ...] = (
     (r"easter monday|lunes de pascua", _from_easter(1)),
     (r"easter(?: sunday)?|domingo de (?:pascua|resurreccion)", _from_easter(0)),
 )  # fmt: skip
-_NAMED = tuple((re.compile(rf"\b(?:{words})\b"), of_year) for words, of_year in _HOLIDAYS)
+_HOLIDAY_PATTERNS = tuple((re.compile(rf"\b(?:{words})\b"), of_year) for words, of_year in _HOLIDAYS)
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
@@ -93,13 +93,13 @@ def day_in(normalized: str, today: date) -> date | None:
         return today + timedelta(days=_NEAR_DAYS[near.lastgroup])
     is_past = _PAST.search(normalized) is not None
     if (
-        of_year := next((date_of_year for words, date_of_year in _NAMED if words.search(normalized)), None)
+        of_year := next((date_of_year for words, date_of_year in _HOLIDAY_PATTERNS if words.search(normalized)), None)
     ) is not None:
         year = _YEAR.search(normalized)
-        return of_year(int(year[0])) if year else _nearest(of_year, today, is_past=is_past)
+        return of_year(int(year[0])) if year else _closest_date(of_year, today, is_past=is_past)
     if match := _OF_MONTH.search(normalized):
         month, day = MONTH_FORMS[match["month"] or match["before"]], int(match["day"] or match["after"])
-        return _nearest(_on(month, day), today, is_past=is_past) if day <= _DAYS[month - 1] else None
+        return _closest_date(_on(month, day), today, is_past=is_past) if day <= _DAYS[month - 1] else None
     if match := _WEEKDAY.search(normalized):
         days_ahead = (_WEEKDAYS[match["day"]] - today.weekday()) % 7
         return today + timedelta(days=days_ahead - 7 if is_past else days_ahead)
@@ -109,7 +109,7 @@ def day_in(normalized: str, today: date) -> date | None:
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
-def _nearest(of_year: OfYear, today: date, *, is_past: bool) -> date:
+def _closest_date(of_year: OfYear, today: date, *, is_past: bool) -> date:
     """The next such day from today on, or the last one before today if `is_past`."""
     this_year = of_year(today.year)
     if is_past:

@@ -28,7 +28,7 @@ UNLISTED = re.compile(
     r".{0,20}\b(?:can|could|are|do you|puedo|podria|hay|ten\w+|se puede\w*|available)\b"
 )
 """Questions that only a list of all shares could answer."""
-OF_ALL = re.compile(
+ALL_SHARES = re.compile(
     r"\b(?:stocks?|shares?|compan\w+|acci\w+|valor(?:es)?|empresas?|markets?|mercados?|bolsa)\b|"
     r"\b(?:of|de|entre) (?:(?:the|all|las|los|tod[oa]s) )*(?:four|five|six|ten|cuatro|cinco|seis|diez|[4-9]|\d\d)\b"
 )
@@ -56,7 +56,7 @@ OPEN = re.compile(
     r"hay (?:bolsa|mercado)|(?:next|proxima) (?:trading )?(?:session|sesion)|"
     r"open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b"
 )
-OF_SUPPORT = re.compile(
+SUPPORT_HOURS = re.compile(
     r"\b(?:you|your|support|office|someone|person|people|agent|team|help|soporte|oficina|atend\w+|atencion|persona|"
     r"equipo|ayuda|vosotros|ustedes)\b"
 )

@@ -21,9 +21,9 @@ from agent.domain.tool_cues import CUES
 from agent.texts import TEXTS
 from contracts.languages import Language
 
-_MOST = 2
+_MAX_READINGS = 2
 """Maximum readings offered."""
-_BESIDE = word_set(
+_LOOK_UP_WORDS = word_set(
     "its their doing left now today current overall total last latest recent past far share shares stock stocks month "
     "months year years week weeks day days price account trading trades usd dollars euros percent worth standing "
     "higher lower bigger smaller up down ratio max maximum money su sus mayor menor llevo queda ahora hoy actual "
@@ -37,7 +37,7 @@ LOOK_UPS = word_set(
     "list_alerts get_portfolio get_watchlist market_snapshot get_performance get_ohlcv get_correlation"
 )
 """Tools whose requests may have asked for something else, or for less."""
-_OF_A_STRETCH = ("market_snapshot", "get_performance", "get_ohlcv")
+_PERIOD_TOOLS = ("market_snapshot", "get_performance", "get_ohlcv")
 """Tools for a period: the words of one may ask for another of them."""
 
 
@@ -52,16 +52,18 @@ def nearest_readings(text: str, offered: Collection[str], language: Language, sy
         tool: len({match[0] for match in CUES[tool].finditer(normalized)}) for tool in sentences if tool in offered
     }
     tools = [one for one in sorted(cue_counts, key=lambda tool: -cue_counts[tool]) if cue_counts[one]]
-    return [sentences[one].format(symbol=symbol) for one in tools if symbol or "{symbol}" not in sentences[one]][:_MOST]
+    return [sentences[one].format(symbol=symbol) for one in tools if symbol or "{symbol}" not in sentences[one]][
+        :_MAX_READINGS
+    ]
 
 
-def is_of_another(phrase: ToolPhrase, text: str) -> bool:
+def asks_for_another_tool(phrase: ToolPhrase, text: str) -> bool:
     """Whether a look-up without a symbol or an owner has words that ask for something else: several that do not belong
     to it, or one that belongs to another tool."""
     names_owner = symbols_in(text) or MINE.search(plain(text)) if phrase.about else OWN.search(plain(text))
     if phrase.tool not in LOOK_UPS or names_owner or GROUP.search(plain(text)):
         return False
-    unread_words = unread_beside(phrase.tool, text)
+    unread_words = foreign_words(phrase.tool, text)
     return len(unread_words) > 1 or any(cue.search(word) for word in unread_words for cue in CUES.values())
 
 
@@ -74,13 +76,13 @@ def covers_question(question: str, answer: str) -> bool:
     return not words or 2 * sum(1 for word in words if not answer_keys.isdisjoint(keys_of(word))) > len(words)
 
 
-def unread_beside(tool: str, text: str) -> list[str]:
+def foreign_words(tool: str, text: str) -> list[str]:
     """The words of a question for a tool that belong to something else, and are no share, figure, time or courtesy."""
-    normalized, tools = with_known_spelling(text), _OF_A_STRETCH if tool in _OF_A_STRETCH else (tool,)
+    normalized, tools = with_known_spelling(text), _PERIOD_TOOLS if tool in _PERIOD_TOOLS else (tool,)
     patterns = [pattern.asks for pattern in TABLE if pattern.tool in tools and tool != "get_price"]
     matching = next((pattern for pattern in patterns if pattern.match(normalized)), None)
     untimed = Unread(folded(text))
-    for _ in stretches_in(untimed) if tool in (*_OF_A_STRETCH, "get_correlation", "get_price") else ():
+    for _ in stretches_in(untimed) if tool in (*_PERIOD_TOOLS, "get_correlation", "get_price") else ():
         pass
     remainder = with_known_spelling(untimed.text)
     for cue_tool in tools:
@@ -89,7 +91,7 @@ def unread_beside(tool: str, text: str) -> list[str]:
         word
         for word in significant_words(normalized)
         if re.search(rf"\b{word}\b", remainder)
-        and word not in _BESIDE
+        and word not in _LOOK_UP_WORDS
         and not symbols_in(word)
         and not is_common(keys_of(word))
         and not any(pattern.match(word) for pattern in patterns)

@@ -27,9 +27,9 @@ _ASKED = re.compile(
 )
 
 
-def is_of_name(text: str) -> bool:
+def is_about_own_name(text: str) -> bool:
     """Whether a text only gives the person's name, or only asks for it."""
-    return _only_told(text) is not None or _ASKED.match(plain(text)) is not None
+    return _introduction(text) is not None or _ASKED.match(plain(text)) is not None
 
 
 def name_answer(
@@ -46,22 +46,22 @@ def name_answer(
             .in_language(language)
             .format(name=name)
         )
-    introduction = _only_told(question) if is_visitor else None
+    introduction = _introduction(question) if is_visitor else None
     return (
-        TEXTS["offline.name.met"].in_language(language).format(name=_written(introduction["name"]))
+        TEXTS["offline.name.met"].in_language(language).format(name=_capitalized(introduction["name"]))
         if introduction
         else None
     )
 
 
 def _name_in(text: str) -> str | None:
-    match = _only_told(text) or _TOLD.search(text) or _INTRODUCED.match(text)
-    return _written(match["name"]) if match else None
+    match = _introduction(text) or _TOLD.search(text) or _INTRODUCED.match(text)
+    return _capitalized(match["name"]) if match else None
 
 
-def _only_told(text: str) -> re.Match[str] | None:
+def _introduction(text: str) -> re.Match[str] | None:
     return next(filter(None, (pattern.match(text) for pattern in _ONLY_TOLD)), None)
 
 
-def _written(name: str) -> str:
+def _capitalized(name: str) -> str:
     return " ".join(word[:1].upper() + word[1:] for word in name.split())

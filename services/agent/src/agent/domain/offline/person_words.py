@@ -168,10 +168,10 @@ def only_asks_for_person(text: str, beside: int = _AROUND) -> bool:
     for kind in _SURE:
         rest = kind.sub(lambda match: match[0] if _unwanted(said, match) else " ", rest)
     left = _BESIDE.sub(" ", rest)
-    return rest != said and len(re.findall(r"\w+", left)) <= beside and "?" not in beside_the_wish(text)
+    return rest != said and len(re.findall(r"\w+", left)) <= beside and "?" not in without_person_request(text)
 
 
-def beside_the_wish(text: str) -> str:
+def without_person_request(text: str) -> str:
     """The sentences of a text that do not ask for a person."""
     sentences = re.split(r"(?<=[.!?\n])\s+|\n+", text)
     return " ".join(sentence for sentence in sentences if sentence.strip() and not asks_for_person(sentence)).strip()

@@ -17,7 +17,7 @@ _TOOL = "calculate_position_size"
 _PRICES = frozenset(("entry_price", "stop_loss_price"))
 
 
-def sized(arguments: dict[str, Any], missing: tuple[str, ...], parsed: ParsedText) -> Wish | None:
+def size_from_prices(arguments: dict[str, Any], missing: tuple[str, ...], parsed: ParsedText) -> Wish | None:
     """The calculation with prices that the text gives other than as figures; None if it does not."""
     share = stop_share(parsed.plain)
     if not missing or not _PRICES.issuperset(missing) or (share is None and "stop_loss_price" in missing):

@@ -115,7 +115,7 @@ def days_ago(text: str, today: date) -> tuple[str, date] | None:
     count = int(count_text) if count_text.isdigit() else NUMBERS.get(count_text, 1)
     unit = {"día": "dia", "año": "ano"}.get(unit, unit)
     months = 12 if unit in ("year", "ano") else 1
-    day = today - timedelta(days=count * _UNITS[unit]) if unit in _UNITS else _months_on(today, -count * months)
+    day = today - timedelta(days=count * _UNITS[unit]) if unit in _UNITS else _shift_months(today, -count * months)
     return f"{text[: match.start()]}{text[match.end() :]}", day
 
 
@@ -134,7 +134,7 @@ _BESIDE = re.compile(
 )
 
 
-def moved_days(normalized: str, arguments: Mapping[str, Any]) -> tuple[str, str] | None:
+def shifted_days(normalized: str, arguments: Mapping[str, Any]) -> tuple[str, str] | None:
     """The first and last day of a period moved by a distance that a normalized text names: "a month later"; None if it
     names none."""
     match = _BESIDE.search(normalized)
@@ -151,7 +151,7 @@ def moved_days(normalized: str, arguments: Mapping[str, Any]) -> tuple[str, str]
         return str(first + distance), str(last + distance)
     months = count * (12 if unit in ("year", "ano") else 1)
     is_whole_month = first.day == 1 and (last + timedelta(days=1)).day == 1
-    return str(_months_on(first, months)), str(_months_on(last, months, is_whole_month=is_whole_month))
+    return str(_shift_months(first, months)), str(_shift_months(last, months, is_whole_month=is_whole_month))
 
 
 def _same_month(normalized: str, day: date) -> tuple[str, str] | None:
@@ -164,7 +164,7 @@ def _same_month(normalized: str, day: date) -> tuple[str, str] | None:
     return other, other
 
 
-def _months_on(day: date, months: int, *, is_whole_month: bool = False) -> date:
+def _shift_months(day: date, months: int, *, is_whole_month: bool = False) -> date:
     """The same day of another month, or its last day if that month is shorter or `is_whole_month`."""
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     length = monthrange(year, month + 1)[1]

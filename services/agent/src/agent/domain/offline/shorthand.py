@@ -9,7 +9,7 @@ from agent.domain.text_features import is_one_letter_apart, is_transposed
 from agent.domain.tickers import NAMES
 from contracts.languages import Language
 
-_SPELLED: dict[Language, dict[str, str]] = {
+_SHORTHAND: dict[Language, dict[str, str]] = {
     "es": {
         "kiero": "quiero",
         "q": "que",
@@ -55,7 +55,7 @@ _SPELLED: dict[Language, dict[str, str]] = {
         "tmr": "tomorrow",
     },
 }
-_OF_TRADES: dict[str, str] = {
+_TRADING_SHORTHAND: dict[str, str] = {
     "vta": "vende",
     "cpa": "compra",
     "px": "price",
@@ -90,9 +90,9 @@ _OF_TRADES: dict[str, str] = {
 _WORD = {
     # A capital is a ticker, and the k of "20 k" a thousand.
     language: re.compile(rf"(?<![\w$€'’/])(?<!\d )(?:{'|'.join(words)})(?![\w'’/])")
-    for language, words in _SPELLED.items()
+    for language, words in _SHORTHAND.items()
 }
-_TRADED = re.compile(rf"(?<![\w$€'’/])(?:{'|'.join(_OF_TRADES)})(?![\w'’/])")
+_TRADED = re.compile(rf"(?<![\w$€'’/])(?:{'|'.join(_TRADING_SHORTHAND)})(?![\w'’/])")
 _LENGTH = re.compile(
     r"(?<=\d)(?:(?P<months>mo|mth)|(?P<years>y|yr)|(?P<weeks>wk)|(?P<days>(?<=[2-9])d|(?<=\d\d)d))s?(?!\w)"
 )
@@ -100,18 +100,18 @@ _LENGTH = re.compile(
 
 
 _NAMED = tuple(name for name in NAMES if name.isalpha() and len(name) > 4)
-_LONG = 7
+_MIN_MISSPELT_LETTERS = 7
 """Minimum letters of a name that may have one wrong; a shorter one may only lack or double one, or have two swapped."""
 _LETTERS = re.compile(r"(?<![\w$])[A-Za-z]{4,}(?!\w)")
 
 
 def spelled_out(text: str, language: Language, *, is_trading: bool = True) -> str:
     """The text with its shorthand written as words. `is_trading` is true on a trading platform."""
-    spelled = _WORD[language].sub(lambda match: _SPELLED[language][match[0]], text)
+    spelled = _WORD[language].sub(lambda match: _SHORTHAND[language][match[0]], text)
     if is_trading:
         spelled = with_days_in_figures(spelled)
         spelled = _LENGTH.sub(lambda match: f" {match.lastgroup}", spelled)
-        spelled = in_known_words(_TRADED.sub(lambda match: _OF_TRADES[match[0]], spelled), language)
+        spelled = in_known_words(_TRADED.sub(lambda match: _TRADING_SHORTHAND[match[0]], spelled), language)
     return _LETTERS.sub(lambda match: _name(match[0]), spelled)
 
 
@@ -121,5 +121,5 @@ def _name(word: str) -> str:
     if lowered in NAMES or lowered.endswith("s"):
         return word
     similar = (name for name in _NAMED if is_one_letter_apart(lowered, name)
-            and (len(name) >= _LONG or len(name) != len(lowered) or is_transposed(lowered, name)))  # fmt: skip
+            and (len(name) >= _MIN_MISSPELT_LETTERS or len(name) != len(lowered) or is_transposed(lowered, name)))  # fmt: skip
     return next(similar, word)

@@ -7,14 +7,14 @@ import re
 from collections.abc import Collection
 
 from agent.domain.offline import talk_words
-from agent.domain.offline.own_name import is_of_name
+from agent.domain.offline.own_name import is_about_own_name
 from agent.domain.offline.person_words import only_asks_for_person
 from agent.domain.offline.tool_words import is_question
 from agent.domain.offline.wishes import Intent
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import plain, word_set
 
-_SMALL: tuple[tuple[Intent, frozenset[str]], ...] = (
+_SMALL_TALK_WORDS: tuple[tuple[Intent, frozenset[str]], ...] = (
     (Intent.FAREWELL, word_set("bye goodbye adios chao ciao hasta luego pronto later see soon")),
     (Intent.THANKS, word_set("thanks thank thx ty gracias cheers appreciated agradecido")),
     (Intent.FINE, word_set("perfecto perfect ok okay vale great genial cool nice awesome estupendo entendido "
@@ -35,9 +35,9 @@ _LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 """Words before a question that say nothing about it."""
-_POLITE_WORDS = 4
+_MAX_GREETING_WORDS = 4
 """Maximum words of a greeting or thanks that is cut off."""
-LONGEST_TALK = 200
+MAX_TALK_CHARACTERS = 200
 """Maximum characters of small talk."""
 _FIGURE = re.compile(r"\d")
 """With a figure, "ok" may be part of an order's follow-up: "ok, but 10"."""
@@ -58,7 +58,7 @@ _AROUND_ADDRESS = word_set(
 )
 
 
-def small(normalized: str) -> Intent | None:
+def small_talk_in(normalized: str) -> Intent | None:
     """The kind of small talk, if the normalized text has nothing else in it; else None."""
     if introduction := _NAMES_ITSELF.search(normalized):
         normalized = introduction["hello"]
@@ -67,17 +67,24 @@ def small(normalized: str) -> Intent | None:
     words = re.findall(r"\w+", talk_words.OPENING.sub("hola", normalized))
     telling = [word for word in words if word not in _AROUND_SMALL]
     kinds = [
-        next((kind for kind, kind_words in _SMALL if not kind_words.isdisjoint((word, _DRAWN_OUT.sub("", word)))), None)
+        next(
+            (
+                kind
+                for kind, kind_words in _SMALL_TALK_WORDS
+                if not kind_words.isdisjoint((word, _DRAWN_OUT.sub("", word)))
+            ),
+            None,
+        )
         for word in telling
     ]
     if not words or None in kinds or len(words) > 12 or "que vale" in " ".join(words):
         return None
     asks_how = re.search(r"\b(how are you|que tal|como estas)\b", normalized)
     # Of two kinds, the one that ends a conversation counts: goodbye before thanks, thanks before hello.
-    return next((kind for kind, _ in _SMALL if kind in kinds), Intent.GREETING if asks_how else None)
+    return next((kind for kind, _ in _SMALL_TALK_WORDS if kind in kinds), Intent.GREETING if asks_how else None)
 
 
-def mood(normalized: str, text: str) -> Intent | None:
+def mood_in(normalized: str, text: str) -> Intent | None:
     """The intent of thanks, a complaint, an e-mail address or a question about languages, also in a longer message;
     else None."""
     if talk_words.TONGUE.search(normalized):
@@ -94,16 +101,16 @@ def mood(normalized: str, text: str) -> Intent | None:
         return None
     if talk_words.UPSET.search(normalized):
         return Intent.UPSET
-    if normalized.split() and small(normalized.split()[-1]) is Intent.FAREWELL:
+    if normalized.split() and small_talk_in(normalized.split()[-1]) is Intent.FAREWELL:
         return Intent.FAREWELL
     return Intent.THANKS if talk_words.THANKFUL.search(normalized) else None
 
 
 def _only_leaves_address(text: str) -> bool:
     """Whether somebody only leaves an e-mail address, which people are asked for outside office hours."""
-    other_text, addresses = _ADDRESS.subn(" ", text[:LONGEST_TALK])
+    other_text, addresses = _ADDRESS.subn(" ", text[:MAX_TALK_CHARACTERS])
     other_words = " ".join(word for word in re.findall(r"\w+", plain(other_text)) if word not in _AROUND_ADDRESS)
-    return addresses > 0 and (not other_words or small(other_words) is not None)
+    return addresses > 0 and (not other_words or small_talk_in(other_words) is not None)
 
 
 def past_greeting(text: str) -> str:
@@ -113,17 +120,20 @@ def past_greeting(text: str) -> str:
         text = request
     beginning, _, rest = re.sub(r"[,.!;:]+\s+", "\n", text, count=1).partition("\n")
     normalized, kinds = plain(beginning), (Intent.THANKS, Intent.GREETING)
-    is_polite = len(beginning.split()) <= _POLITE_WORDS and (small(normalized) or mood(normalized, beginning)) in kinds
+    is_polite = (
+        len(beginning.split()) <= _MAX_GREETING_WORDS
+        and (small_talk_in(normalized) or mood_in(normalized, beginning)) in kinds
+    )
     return rest if is_polite and len(rest.split()) > 1 and not talk_only(text) else text
 
 
 def talk_only(text: str) -> bool:
     """Whether a text asks for nothing that could be looked up: it is small talk, or asks for a person."""
-    normalized = plain(text[:LONGEST_TALK])
-    return len(text) <= LONGEST_TALK and (
-        small(normalized) is not None
-        or is_of_name(text)
-        or mood(normalized, text) is not None
+    normalized = plain(text[:MAX_TALK_CHARACTERS])
+    return len(text) <= MAX_TALK_CHARACTERS and (
+        small_talk_in(normalized) is not None
+        or is_about_own_name(text)
+        or mood_in(normalized, text) is not None
         or only_asks_for_person(text)
     )
 

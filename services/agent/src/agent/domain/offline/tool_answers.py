@@ -18,10 +18,10 @@ from agent.texts import TEXTS
 from contracts.languages import Language
 
 Fields = dict[str, Any]
-_MOST = 10
-_MOST_FEATURES = 5
-_SHARES = ("gross_margin", "net_margin", "dividend_yield", "max_drawdown", "current_drawdown", "volatility")
-_FURTHER = ("volatility", "max_drawdown", "sma_20", "sma_50", "sma_200")
+_MAX_ROWS = 10
+_MAX_FEATURES = 5
+_PERCENT_FIGURES = ("gross_margin", "net_margin", "dividend_yield", "max_drawdown", "current_drawdown", "volatility")
+_SNAPSHOT_FIGURES = ("volatility", "max_drawdown", "sma_20", "sma_50", "sma_200")
 
 
 def needs_a_plan(tool: str, language: Language, *, customer: bool = False) -> str:
@@ -39,10 +39,10 @@ def how_many(arguments: Fields, language: Language) -> str:
 
 def tool_answer(tool: str, body: Fields, language: Language) -> str:
     """One result in a few lines."""
-    if tool in _DONE:
-        return _say(_DONE[tool], language)
-    if tool in _TOLD:
-        return _TOLD[tool](body, language)
+    if tool in _FIXED_ANSWERS:
+        return _say(_FIXED_ANSWERS[tool], language)
+    if tool in _FUNCTIONS:
+        return _FUNCTIONS[tool](body, language)
     return "; ".join(f"{name}: {moment(value, language)}" for name, value in body.items())
 
 
@@ -187,7 +187,7 @@ def _figures(body: Fields, language: Language) -> str:
 
 def _named(name: str, value: float, language: Language) -> str:
     """A figure with its name; shares as percentages."""
-    share = name in _SHARES
+    share = name in _PERCENT_FIGURES
     return f"{figure_name(name, language)} {percent(value, language) if share else figure(round(value, 2), language)}"
 
 
@@ -204,7 +204,7 @@ def _indicators(body: Fields, language: Language) -> str:
     return f"{body['symbol']} ({body['timeframe']}): {'; '.join(parts)}. {_source(body, language)}"
 
 
-def overdone(body: Fields, language: Language) -> str:
+def rsi_state(body: Fields, language: Language) -> str:
     """Whether the RSI of a result is overbought, oversold or neither; "" if it has none."""
     indicator = cast("Fields", body.get("indicators") or {}).get("RSI")
     rsi = cast("Fields", indicator).get("value") if isinstance(indicator, dict) else indicator
@@ -213,7 +213,7 @@ def overdone(body: Fields, language: Language) -> str:
     return _say("overbought" if rsi > 70 else "oversold" if rsi < 30 else "neither_overdone", language)
 
 
-def _moves(body: Fields, language: Language) -> str:
+def _snapshot(body: Fields, language: Language) -> str:
     lines: list[str] = []
     for symbol, figures in cast("dict[str, Fields]", body.get("tickers") or {}).items():
         returns = cast("Fields", figures.get("returns") or {})
@@ -222,7 +222,7 @@ def _moves(body: Fields, language: Language) -> str:
             for name in PERIODS[1:]  # a day's move is told with the price
             if returns.get(name) is not None
         ]
-        further = [_named(name, figures[name], language) for name in _FURTHER if figures.get(name) is not None]
+        further = [_named(name, figures[name], language) for name in _SNAPSHOT_FIGURES if figures.get(name) is not None]
         lines.append(f"- {symbol}: {', '.join(moved) or '–'}" + "".join(f"; {figure_text}" for figure_text in further))
     unknown = ", ".join(str(figures["ticker"]) for figures in _list(body, "errors"))
     if unknown:
@@ -230,7 +230,7 @@ def _moves(body: Fields, language: Language) -> str:
     return "\n".join([_say("moves", language), *lines, "", _source(body, language)])
 
 
-def _stretch(body: Fields, language: Language) -> str:
+def _performance(body: Fields, language: Language) -> str:
     figures = _list(body, "figures")
     told = derived_text(
         [{"ticker": ticker, "derived": figures} for ticker in dict.fromkeys(str(one["ticker"]) for one in figures)],
@@ -288,7 +288,7 @@ def _signals(body: Fields, language: Language) -> str:
 def _features(body: Fields, language: Language) -> str:
     names = ", ".join(
         f"{feature['name']} ({percent(feature['importance'], language)})"
-        for feature in _list(body, "features")[:_MOST_FEATURES]
+        for feature in _list(body, "features")[:_MAX_FEATURES]
     )
     return _say("features", language, symbol=body["symbol"], names=names, source=_source(body, language))
 
@@ -313,12 +313,12 @@ def _listed(kind: str, lines: list[str], language: Language, **parts: object) ->
 
 
 def _list(body: Fields, name: str) -> list[Fields]:
-    return cast("list[Fields]", body.get(name) or [])[:_MOST]
+    return cast("list[Fields]", body.get(name) or [])[:_MAX_ROWS]
 
 
-_DONE = {"cancel_paper_order": "cancelled", "delete_alert": "deleted"}
+_FIXED_ANSWERS = {"cancel_paper_order": "cancelled", "delete_alert": "deleted"}
 """Tools whose result is always given in the same words."""
-_TOLD: dict[str, Callable[[Fields, Language], str]] = {
+_FUNCTIONS: dict[str, Callable[[Fields, Language], str]] = {
     "market_analysis": report_in_chat,
     "get_price": _price,
     "calculate_position_size": _position_size,
@@ -337,9 +337,9 @@ _TOLD: dict[str, Callable[[Fields, Language], str]] = {
     "get_fundamentals": _figures,
     "get_indicators": _indicators,
     "get_ohlcv": _bars,
-    "market_snapshot": _moves,
-    "get_correlation": _stretch,
-    "get_performance": _stretch,
+    "market_snapshot": _snapshot,
+    "get_correlation": _performance,
+    "get_performance": _performance,
     "get_ml_signals": _signals,
     "get_ml_features": _features,
     "get_sentiment": _sentiment,

@@ -25,9 +25,9 @@ from contracts.memory_rpc import fact_id
 from contracts.own_tools import ACTION_KIND
 
 Fields = dict[str, Any]
-FAR = 5
+MAX_ANSWERS_BACK = 5
 """Number of newest answers that are searched for what an undo, or a number of a list of facts, refers to."""
-MOST_NAMED = 5
+MAX_FACTS_NAMED = 5
 """Maximum facts that the user is asked to choose from."""
 _NUMBERED = re.compile(r"^\s*\d+[.)] ", re.M)
 """A numbered list, whose items a user may refer to by number."""
@@ -38,7 +38,9 @@ def rule_calls_answer(calls: Sequence[TurnCall], language: Language, *, is_sever
     model continues. If `is_several` (several requests, or one beside other words), a request that found nothing is
     mentioned, too."""
     sentences = [
-        text for call in calls if (text := _one(call, language) or (is_several and _not_found(call, language)))
+        text
+        for call in calls
+        if (text := _answer_of_call(call, language) or (is_several and _not_found(call, language)))
     ]
     return "\n".join(dict.fromkeys(sentences)) if sentences else None
 
@@ -47,7 +49,7 @@ def recent_answers(answers: Sequence[str], questions: Sequence[str]) -> list[str
     """The newest answers that "undo that" and "forget 3" may refer to: those since an order, an alert or a list was
     last mentioned. `answers` and `questions` are newest first; each answer is at the position of its question."""
     limits = (i + 1 for i, text in enumerate(questions) if is_about_actions(text))
-    return list(answers[: min(FAR, next(limits, FAR))])
+    return list(answers[: min(MAX_ANSWERS_BACK, next(limits, MAX_ANSWERS_BACK))])
 
 
 def list_step(text: str, answers: Sequence[str], language: Language) -> ModelAnswer | None:
@@ -61,7 +63,7 @@ def list_step(text: str, answers: Sequence[str], language: Language) -> ModelAns
         return None
     if not (wish.numbers or wish.about or wish.every):
         return step((READ, {"after": max(facts_by_number)})) if listed_facts(answers[0]) else None
-    numbers = _named(wish, facts_by_number, listed_facts(answers[0]))
+    numbers = _meant_numbers(wish, facts_by_number, listed_facts(answers[0]))
     if missing := [number for number in numbers if number not in facts_by_number]:
         return rule_answer(TEXTS["step.no_number"].in_language(language).format(number=missing[0]))
     facts = [facts_by_number[number] for number in numbers]
@@ -73,7 +75,7 @@ def list_step(text: str, answers: Sequence[str], language: Language) -> ModelAns
     return step((REMEMBER, {"note": corrected, "instead": facts[0]}))
 
 
-def _named(wish: ListWish, listed: Mapping[int, str], newest_page: Mapping[int, str]) -> tuple[int, ...]:
+def _meant_numbers(wish: ListWish, listed: Mapping[int, str], newest_page: Mapping[int, str]) -> tuple[int, ...]:
     """The numbers of the facts that are meant; all of them only if the newest answer is the list."""
     if wish.every:
         return tuple(newest_page)
@@ -101,11 +103,11 @@ def _listed(answers: Sequence[str]) -> dict[int, str]:
 def undo_step(text: str, answers: Sequence[str], language: Language) -> ModelAnswer | None:
     """The calls that take back the newest change of memory in the newest answers (`recent_answers`), if the user's
     words ask for that; else None."""
-    tries = (_undone(text, answer, language, is_later=i > 0) for i, answer in enumerate(answers))
+    tries = (_undo_of_answer(text, answer, language, is_later=i > 0) for i, answer in enumerate(answers))
     return next((step_ for step_ in tries if step_), None)
 
 
-def _undone(text: str, answer: str, language: Language, *, is_later: bool) -> ModelAnswer | None:
+def _undo_of_answer(text: str, answer: str, language: Language, *, is_later: bool) -> ModelAnswer | None:
     for language_of_answer in get_args(Language):
         before, after = TEXTS["step.noted"].in_language(language_of_answer).split("{note}")
         notes = re.findall(rf"^{re.escape(before)}(.+){re.escape(after)}$", answer, re.M)
@@ -132,13 +134,13 @@ def _not_found(call: TurnCall, language: Language) -> str:
     return TEXTS["step.not_found"].in_language(language).format(what=in_quotes)
 
 
-def _one(call: TurnCall, language: Language) -> str | None:
+def _answer_of_call(call: TurnCall, language: Language) -> str | None:
     result: Fields = json.loads(call.result) if call.result else {}
     data: Fields = result.get("data") or {}
     error: Fields = result.get("error") or {}
     arguments: Fields = json.loads(call.arguments)
     if call.tool == DECIDE:
-        return _decided(arguments, data, error, language)
+        return _decision_answer(arguments, data, error, language)
     if not result.get("success"):
         # What somebody asked to remember is in the conversation, and is learned from there as well.
         unsure = error.get("code") == UNKNOWN or call.tool == REMEMBER
@@ -152,7 +154,10 @@ def _one(call: TurnCall, language: Language) -> str | None:
             return TEXTS["step.forgotten_all"].in_language(language)
         values = VALUES[language]
         quoted = "{}".join(TEXTS["step.quotes"].in_language(language))
-        for kind, texts in (("forgotten", data["forgotten"]), ("several", (data.get("several") or ())[:MOST_NAMED])):
+        for kind, texts in (
+            ("forgotten", data["forgotten"]),
+            ("several", (data.get("several") or ())[:MAX_FACTS_NAMED]),
+        ):
             if texts:
                 named = ", ".join(quoted.format(values.get(text, text)) for text in texts)
                 told = TEXTS[f"step.{kind}"].in_language(language).format(texts=named)
@@ -165,7 +170,7 @@ def _one(call: TurnCall, language: Language) -> str | None:
     return None
 
 
-def _decided(arguments: Fields, data: Fields, error: Fields, language: Language) -> str:
+def _decision_answer(arguments: Fields, data: Fields, error: Fields, language: Language) -> str:
     if error:
         # Only an unavailable service has certainly done nothing; after any other error, a decision may have been made.
         kinds = {"CONFLICT": "changed", "NOT_FOUND": "none", "UNAVAILABLE": "away", "UNAUTHORIZED": "away"}

@@ -14,9 +14,9 @@ from contracts.languages import LANGUAGES, Language
 from contracts.zones import zone
 
 Fields = Mapping[str, object]
-SHOWN = 15
+MAX_FACTS_SHOWN = 15
 """Maximum facts of one kind in an answer; an export has them all."""
-ENDED = 5
+MAX_ENDED_SHOWN = 5
 """Maximum ended facts in an answer."""
 _SINGLE = ("name", "riskProfile", "experience", "language", "timezone", "tradingStyle")
 _OWN_WORDS = frozenset(("userNotes", "preferences", "olderNotes"))
@@ -41,15 +41,15 @@ def memory_in_words(memory: Fields, language: Language, after: int = 0, omitted:
         lines.append(_text(name, language).format(value=value + since) + how)
 
     facts = [*_list(memory, "userNotes"), *_list(memory, "preferences"), *_list(memory, "olderNotes")]
-    omitted += len(facts[SHOWN:])
+    omitted += len(facts[MAX_FACTS_SHOWN:])
     if after:
         memory = {}
     for name in _SINGLE:
         if value := memory.get(name):
             say(name, coded.get(str(value), str(value)))
     if symbols := _list(memory, "favoriteSymbols"):
-        say("favoriteSymbols", _listed(symbols[:SHOWN], language))
-    for number, fact in enumerate(facts[:SHOWN], start=after + 1):
+        say("favoriteSymbols", _listed(symbols[:MAX_FACTS_SHOWN], language))
+    for number, fact in enumerate(facts[:MAX_FACTS_SHOWN], start=after + 1):
         date = _day(dates_said[fact], language, time_zone) if fact in dates_said else ""
         sentence = _text("told_on" if date else "told", language).format(date=date, value=_quoted(fact, language))
         lines.append(f"{number}. {sentence}" + _text("offer", language).format(number=number))
@@ -65,7 +65,9 @@ def memory_in_words(memory: Fields, language: Language, after: int = 0, omitted:
     if not lines:
         return _text("no_more" if after else "nothing", language)
     ended_facts = cast("Sequence[Fields]", memory.get("superseded") or ())
-    lines += [_ended(one, language, lambda value: coded.get(value, value), time_zone) for one in ended_facts[:ENDED]]
+    lines += [
+        _ended(one, language, lambda value: coded.get(value, value), time_zone) for one in ended_facts[:MAX_ENDED_SHOWN]
+    ]
     return "\n".join([_text("rest" if after else "known", language), *lines]).rstrip()
 
 

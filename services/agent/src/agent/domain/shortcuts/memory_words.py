@@ -8,7 +8,7 @@ from agent.domain.shortcuts.words import ORDINALS
 from agent.domain.text_features import plain
 from contracts.calendar_names import FORGETTING
 
-LONGEST = 400
+MAX_CHARACTERS = 400
 """Maximum characters of a plain request."""
 LAST = -1
 _POLITE = r"(?:(?:please|por favor|oye|hey|ok|hola|hello|hi|copilot|copiloto|can you|could you|puedes|podrias)[, ]+)*"
@@ -226,7 +226,7 @@ def memory_requests(text: str) -> MemoryRequests | None:
     """The parts of a message about memory: "Forget that I smoke. And where do I live?". None if it has only one part,
     or no part asks to forget or to remember something, or it has quotation marks and may tell what others say."""
     parts = [part.strip() for part in _PART.split(" ".join(text.split())) if part.strip()]
-    if len(text) > LONGEST or len(parts) < 2 or re.search(r"[\"“”«»]", text):
+    if len(text) > MAX_CHARACTERS or len(parts) < 2 or re.search(r"[\"“”«»]", text):
         return None
     wishes: list[MemoryWish] = []
     other_parts: list[str] = []
@@ -247,7 +247,7 @@ def _is_sweeping(wish: MemoryWish, part: str) -> bool:
 def memory_wish(text: str) -> MemoryWish | None:
     """The plain request that a text is; None if it is for the model."""
     said = " ".join(text.split())
-    if not said or len(said) > LONGEST:
+    if not said or len(said) > MAX_CHARACTERS:
         return None
     # Normalizing keeps the length, so a position in one is a position in the other.
     lowered = plain(said)

@@ -10,7 +10,7 @@ from typing import Any
 
 from agent.domain.shortcuts.memory_words import MemoryWish, memory_requests, memory_wish
 from agent.domain.shortcuts.shown_actions import ShownAction
-from agent.domain.shortcuts.words import about_an_order, verdict_in
+from agent.domain.shortcuts.words import order_decision_in, verdict_in
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, TurnCall, TurnStep
 from contracts.notes import notes_apart
 from contracts.providers import OFFLINE_MODEL
@@ -49,7 +49,7 @@ def rule_step(text: str, shown_actions: Sequence[ShownAction], *, trades: bool =
                 for action in verdict.chosen
             )
         )
-    decision = about_an_order(text) if trades else None
+    decision = order_decision_in(text) if trades else None
     if decision is not None:
         return step((DECIDE, {"decision": decision}))
     if (requests := memory_requests(text)) is not None:

@@ -73,7 +73,7 @@ _PICK = re.compile(
     r"^(?P<word>.+?)\s+(?:(?:to|with|for|a|al|con|para)\s+)?(?:(?:the|la|el|lo)\s+)?(?:(?:de|order|orden|number|numero|n)\s+)?"
     r"(?P<which>\S+(?: (?:of them|dos))?)(?:\s+(?:one|order|orden))?$"
 )
-LONGEST = 60
+MAX_CHARACTERS = 60
 """Maximum characters of a plain answer."""
 
 
@@ -88,7 +88,7 @@ class Verdict:
 
 def decision_in(text: str) -> Decision | None:
     """The plain yes or no that a text is; None if it says more, or something else."""
-    if len(text) > LONGEST or "?" in text:
+    if len(text) > MAX_CHARACTERS or "?" in text:
         return None
     kinds: set[str] = set()
     remainder = _bare(text)
@@ -122,7 +122,7 @@ def verdict_in(text: str, shown_actions: Sequence[ShownAction]) -> Verdict | Non
     decision = decision_in(_BUY_IT.sub(" ok ", plain(text)) if is_purchase else text)
     if decision is not None:
         return Verdict(decision, (shown_actions[0],) if len(shown_actions) == 1 else ())
-    if len(text) > LONGEST or "?" in text:
+    if len(text) > MAX_CHARACTERS or "?" in text:
         return None
     normalized = " ".join(re.sub(r"[^\w/.#]+", " ", plain(text)).split()).rstrip(".")
     all_match = _ALL.search(normalized)
@@ -138,7 +138,7 @@ def verdict_in(text: str, shown_actions: Sequence[ShownAction]) -> Verdict | Non
     return Verdict(decision_, (chosen,)) if chosen else None
 
 
-def about_an_order(text: str) -> Decision | None:
+def order_decision_in(text: str) -> Decision | None:
     """A plain decision that names an order, or confirms one ("confirmo"), whatever the last answer was; else None."""
     return decision_in(text) if _ORDER.search(plain(text)) else None
 
