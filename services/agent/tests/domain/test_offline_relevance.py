@@ -44,4 +44,4 @@ def test_words_that_are_said_of_anything_lead_to_no_other_section() -> None:
     stitches = Excerpt("Stitches come out after ten days.", "Afterwards", "/a", "Operations", 1, 1)
     classes = Excerpt("Puppies meet on Tuesdays at 7pm.", "Puppy classes", "/b", "Classes", 1, 2)
     found = ranked_sections("can he come?", "when are the puppy classes?", "", Candidates([stitches, classes]))
-    assert found[0].place == ("/b", "Puppy classes")
+    assert found[0].location == ("/b", "Puppy classes")

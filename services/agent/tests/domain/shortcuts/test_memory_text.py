@@ -77,7 +77,7 @@ def test_of_many_facts_the_rest_is_counted_and_told_when_asked_for() -> None:
     facts = [f"fact {number}" for number in range(20)]
     memory = LongTermMemory(name="Ana", user_notes=facts)
     assert "There are 5 more: say “show me the rest”." in memory_in_words(memory.to_wire(), "en")
-    first = memory_in_words({"name": "Ana", "userNotes": facts[:15]}, "en", more=5)
+    first = memory_in_words({"name": "Ana", "userNotes": facts[:15]}, "en", omitted=5)
     assert "There are 5 more: say “show me the rest”." in first
     rest = memory_in_words({"name": "Ana", "userNotes": facts[15:]}, "en", after=15)
     assert rest.splitlines()[1].startswith("16. You told me “fact 15”.")

@@ -120,6 +120,10 @@ def _name(word: str) -> str:
     lowered = word.lower()
     if lowered in NAMES or lowered.endswith("s"):
         return word
-    similar = (name for name in _NAMED if is_one_letter_apart(lowered, name)
-            and (len(name) >= _MIN_MISSPELT_LETTERS or len(name) != len(lowered) or is_transposed(lowered, name)))  # fmt: skip
+    similar = (
+        name
+        for name in _NAMED
+        if is_one_letter_apart(lowered, name)
+        and (len(name) >= _MIN_MISSPELT_LETTERS or len(name) != len(lowered) or is_transposed(lowered, name))
+    )
     return next(similar, word)
