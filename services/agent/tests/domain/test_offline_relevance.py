@@ -36,7 +36,7 @@ def test_the_likeliest_section_is_of_the_question_or_of_what_it_goes_on_from(
 def test_what_stands_in_both_languages_is_told_in_the_questions() -> None:
     foreign = replace(FINES, url="/en", number=1)
     both = Candidates([foreign, replace(FINES, number=2)], foreign={1})
-    assert [one.place[0] for one in ranked_sections("multas", "", "", both)] == ["/a", "/en"]
+    assert [section.location[0] for section in ranked_sections("multas", "", "", both)] == ["/a", "/en"]
     assert ranked_sections("multas", "", "", Candidates([])) == []
 
 

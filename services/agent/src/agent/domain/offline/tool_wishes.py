@@ -390,10 +390,8 @@ def _earlier_wish(schemas: OfferedTools, before: Sequence[str], *, skip_talk: bo
 def matching_phrase(normalized: str, *, alone: bool = False, effects: bool = True) -> ToolPhrase | None:
     """The first phrase that matches; with `alone` of those that are about no symbol, without `effects` of those that
     change nothing."""
-    normalized = _CONJUNCTIONS.sub("", normalized)
-    fitting = (
-        row for row in TABLE if row.asks.match(normalized) and not (row.unless and row.unless.search(normalized))
-    )
+    text = _CONJUNCTIONS.sub("", normalized)
+    fitting = (row for row in TABLE if row.asks.match(text) and not (row.unless and row.unless.search(text)))
     return next((row for row in fitting if not ((alone and row.about) or (not effects and row.tool in EFFECTS))), None)
 
 
